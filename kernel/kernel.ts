@@ -155,25 +155,26 @@ export class Kernel extends RouteVerbs {
     return undefined
   }
 
-  /** What the plugins provide. */
+  /** The services that plugins provide at the root: `server.services.get('cache')`, or `find`, which gives `undefined` for a missing one. */
   get services(): ServiceStore & Partial<Services> {
     return this.#root.scope.services as ServiceStore & Partial<Services>
   }
 
+  /** What the server writes to: that of the options, until the plugin `log` puts its own in its place. */
   get logger(): Logger {
     return this.#logger
   }
 
-  /** The log plugin puts its own in place. */
   set logger(logger: Logger) {
     this.#logger = logger
   }
 
-  /** The real port once listening. */
+  /** The port that it listens on; before that the one of the options. */
   get port(): number {
     return this.#state.address?.port ?? this.settings.port
   }
 
+  /** The host that it listens on; before that the one of the options. */
   get host(): string {
     return this.#state.address?.host ?? this.settings.host
   }
@@ -183,6 +184,7 @@ export class Kernel extends RouteVerbs {
     return urlOf(this.host, this.port, this.settings.https !== undefined)
   }
 
+  /** Whether the socket is bound: from `listen` until the server has closed, the drain window included. */
   get isListening(): boolean {
     return this.#state.isListening
   }
@@ -267,7 +269,7 @@ export class Kernel extends RouteVerbs {
     return snapshot(this.#root)
   }
 
-  /** The tree as text. */
+  /** The tree of plugins as text, with what each contributed. */
   printPlugins(): string {
     return printTree(this.plugins)
   }

@@ -5,12 +5,16 @@ import type { Logger } from './support/logger.ts'
 
 /** Options of a server as the user writes them; every time is in milliseconds. The kernel itself takes parsed ones. */
 export interface KernelOptions {
-  /** Else the environment's `PORT`, else 3000; 0 picks a free port. */
+  /** The port to listen on; 0 picks a free one. Default: `PORT` of the environment, else 3000. */
   port?: number
-  /** Else the environment's `HOST`, else `0.0.0.0`. */
+  /** The address to listen on. Default: `HOST` of the environment, else `0.0.0.0`, every address of the machine. */
   host?: string
   /** The collection to serve; default: the `router` of the process. */
   router?: RouteCollection
+  /**
+   * What the server, `req.log` and `ctx.log` write to: anything with `debug`, `info`, `warn`, `error` and `child`, such as a
+   * pino logger. Default: JSON lines on standard error, from `warn` on.
+   */
   logger?: Logger
   /** Close on SIGTERM and SIGINT once listening; default true. */
   gracefulShutdown?: boolean
@@ -18,12 +22,13 @@ export interface KernelOptions {
   closeTimeout?: number
   /** How long everything is still served, while the readiness probe fails, before the listener closes. Default 300. */
   drainWindow?: number
-  /** For each plugin's setup; default 10000. */
+  /** Limit for the `setup` of each plugin; one that takes longer fails the boot. Default 10000. */
   bootTimeout?: number
   /** Limit for answering a request, without the arrival of its body; default 30000, 0 for no limit. */
   requestTimeout?: number
   /** Take `x-request-id` from the client as `req.id`; default false. */
   trustRequestId?: boolean
+  /** Bounds on what one connection may cost, each in place of its default. */
   limits?: Partial<Limits>
   /** Key and certificate; the server then speaks https. */
   https?: TlsOptions
@@ -40,6 +45,7 @@ type Optional = 'router' | 'https' | 'abortSignal' | 'adapter'
 export interface ResolvedKernelOptions
   extends Readonly<Required<Omit<KernelOptions, Optional | 'limits'>>>,
     Readonly<Pick<KernelOptions, Optional>> {
+  /** All limits of a connection, those that were not given with their defaults. */
   readonly limits: Limits
   /** The answer to all failures. */
   readonly errorFormat: Failures

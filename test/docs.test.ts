@@ -73,6 +73,15 @@ describe('docs/errors.md', () => {
   })
 })
 
+test('docs/errors.md has every code of a deprecation that the code can emit, and no other, in order', () => {
+  const rows = [...read('docs/errors.md').text.matchAll(/^\| `(FRAMEWORK_DEP\d{4})` \|/gm)].map(([, code]) => code!)
+  const emitted = sources.flatMap(({ text }) =>
+    [...text.matchAll(/\bdeprecation\(\s*'(\w+)'/g)].map(([, code]) => code!),
+  )
+  expect(rows.length).toBeGreaterThan(0)
+  expect(rows).toEqual(emitted.sort())
+})
+
 test('docs/doctor.md has every check with its level and whether it is for production, in the order of the alphabet', () => {
   const page = read('docs/doctor.md').text
   const rows = [...page.matchAll(/^\| `([\w.-]+)` \| (error|warning|hint) \| (yes|no) \|/gm)].map(([, ...row]) => row)

@@ -1,25 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-
-const nouns =
-  'address|answer|boolean|callback|contract|controller|error|failure|file|folder|function|header|HTTP|JSON|list|method|name|number|object|option|pattern|plugin|promise|response|route|schema|status|string|success|template|text|type|value'
-
-/** What the page of words says in CONTRIBUTING.md, as far as a pattern can find it. */
-const wrong: readonly (readonly [pattern: RegExp, instead: string])[] = [
-  [/\b(?:no|some|every|any)body\b/i, 'no one, someone, everyone, anyone, or who it is'],
-  [new RegExp(`(?<!there )\\b(?:is|are) no (?:${nouns})s?\\b(?! (?:one|longer))`, 'i'), 'is not a …'],
-]
-
-/** The same, for what users read: pages and messages. Comments may still have them. */
-const wrongForUsers: readonly (readonly [pattern: RegExp, instead: string])[] = [
-  [/\bwhoever\b/i, 'a client that …, callers that …'],
-  [/\btold\b(?! apart)|\btells? of\b/i, 'says, reports, lists; receives, is called with'],
-  [/\bin front\b/i, 'before'],
-  // A server stands behind a proxy, and a clock may be behind.
-  [/\bbehind\b(?! (?:an?|the) (?:\w+ )?prox|(?: that of)|;|$)/i, 'after'],
-  [/(?<!there )\b(?:is|are) none\b/i, 'is not a …; takes a …, not …'],
-]
+import { wrong, wrongForUsers } from './support/words.ts'
 
 /** The part of a line that users read: all of a page, and in a module its texts of several words, without the values in them. */
 function readByUsers(file: string, line: string): string {

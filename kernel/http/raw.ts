@@ -12,8 +12,11 @@ export type StreamBody = ReadableStream<Uint8Array> | Readable | AsyncIterable<U
  * {@link RawRequest.countsBody | counts it}; `body` is `null` for HEAD, 204 and 304 also when a length is declared.
  */
 export interface Reply {
+  /** The status code; 101 with `takeOver`. */
   readonly status: number
+  /** Names and values in turn, names in lower case; a name comes again for a further line, of `set-cookie` for example. */
   readonly headers: readonly string[]
+  /** The bytes, a string that is sent as UTF-8, a stream that is read with backpressure, or `null` for no body. */
   readonly body: string | Uint8Array | StreamBody | null
   /** With a stream alone: reports that it failed after its head was sent. Without it the adapter does, which does not know the route. */
   readonly brokeOff?: (error: unknown) => void
@@ -27,11 +30,13 @@ export interface Reply {
  */
 export type TakeOver = (connection: Connection, headers: readonly string[]) => unknown
 
-/** A connection that can be taken over, as its runtime hands it out. */
+/**
+ * A connection that can be taken over, as its `runtime` hands it out: on Node.js the `message` with the `socket` and the bytes after the `head`, on
+ * Bun the `request` with the `server` that upgrades it, on Deno the `request` and with `isLeft` whether its client has left meanwhile, under `inject` the `peer` that the request names.
+ */
 export type Connection =
   | { readonly runtime: 'node'; readonly message: IncomingMessage; readonly socket: Duplex; readonly head: Buffer }
   | { readonly runtime: 'bun'; readonly request: globalThis.Request; readonly server: object }
-  /** `isLeft`: the client has left while its request was handled. */
   | { readonly runtime: 'deno'; readonly request: globalThis.Request; readonly isLeft: boolean }
   | { readonly runtime: 'inject'; readonly peer: unknown }
 
@@ -42,6 +47,7 @@ export type Connection =
  * literal with closures for each request costs more than all the rest of a small request.
  */
 export interface RawRequest {
+  /** The method as it was sent. */
   readonly method: string
   /** The request target as it came: origin form (`/a?b`), or absolute form (`http://host/a`). Neither decoded nor normalised here. */
   readonly target: string
@@ -56,7 +62,7 @@ export interface RawRequest {
   readonly secure: boolean
   /** The version of HTTP, `1.1` for example, where the runtime says it: Bun and Deno do not. */
   readonly version?: string | undefined
-  /** The address of the peer, `''` where the runtime does not tell. */
+  /** The address of the peer, `''` where the runtime does not say it. */
   readonly ip: string
   /** One header by its lower-case name; repeated ones are joined with `, ` (`; ` for cookie). */
   header(name: string): string | undefined
@@ -86,7 +92,7 @@ export interface RawRequest {
   onSettled(listener: () => void): void
   /** What the runtime let through and must be refused all the same: too many headers, a target that is too long. */
   refusal(): Error | undefined
-  /** The connection ends with the answer to this request, and nothing that was sent behind it begins. */
+  /** The connection ends with the answer to this request, and nothing that was sent after it begins. */
   hangUp(): void
   /** Sends the answer. Called exactly once for each request. */
   respond(reply: Reply): void

@@ -18,13 +18,15 @@ export const NotReadyError = defineError(
 export interface Explanation {
   /** The route's method and path as registered; `undefined` when the request is a 404 or 405. */
   readonly route: string | undefined
+  /** The decoded parameters of the path, as the handler gets them. */
   readonly params: Readonly<Record<string, string>>
-  /** In order; behind the middlewares of a miss the fallbacks that may answer it. */
+  /** The steps that run, in order; after the middlewares of a miss the fallbacks that may answer it. */
   readonly steps: readonly ExplainedStep[]
 }
 
 /** One step, with who put it there. */
 export interface ExplainedStep extends Pick<Step, 'name' | 'plugin' | 'scope'> {
+  /** The slot that it stands in; `handler` for the last one, `fallback` for what answers where no route does. */
   readonly slot: Step['slot'] | 'fallback'
 }
 

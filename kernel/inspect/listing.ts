@@ -7,16 +7,19 @@ import type { Logger } from '../support/logger.ts'
 
 /** A registered plugin. */
 export interface ListedPlugin {
+  /** What `definePlugin` was called with. */
   readonly definition: PluginDefinition<never, object>
   /** What it was registered with. */
   readonly options: unknown
-  /** What that means. */
+  /** What the options mean, read and with defaults. */
   readonly settings: unknown
+  /** The scope that it runs in; `services` are those that the plugin sees. */
   readonly scope: { readonly services: ServiceStore }
 }
 
 /** A route as it was registered. */
 export interface ListedRoute {
+  /** The route with its options and its handler. */
   readonly record: RouteRecord
   /** The plugin that registered it; `application` for the application itself. */
   readonly plugin: string

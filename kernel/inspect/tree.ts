@@ -5,9 +5,13 @@ import { aligned } from './columns.ts'
 
 /** A snapshot of one plugin in the tree. */
 export interface PluginNode {
+  /** The name of the plugin; `root` for the server itself. */
   readonly name: string
+  /** The version of the plugin, where its definition has one. */
   readonly version?: string
+  /** Whether it has a scope of its own, so that what it adds does not reach its siblings. */
   readonly scoped: boolean
+  /** The path prefix of its routes, `''` for none. */
   readonly prefix: string
   /** Names of the options that it was registered with. */
   readonly options: readonly string[]
@@ -15,10 +19,15 @@ export interface PluginNode {
   readonly settings: unknown
   /** Milliseconds spent in `setup`, ready hooks and close hooks. */
   readonly ms: Readonly<PluginTimes>
+  /** The names of the services that it provides. */
   readonly services: readonly string[]
+  /** The names of the middlewares that it adds, in order. */
   readonly middlewares: readonly string[]
+  /** The hooks that it adds, in order; a name that comes twice was added twice. */
   readonly hooks: readonly HookName[]
+  /** The routes that it registers, as `GET /users/:id`. */
   readonly routes: readonly string[]
+  /** The plugins that were registered within it, in order. */
   readonly children: readonly PluginNode[]
 }
 

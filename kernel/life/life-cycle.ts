@@ -31,6 +31,9 @@ const bootChecks = new Set<BootCheck>()
 /**
  * Runs a check on every server of this process when it has booted, also on one without the plugin that adds the check: for
  * what modules have declared and only a server with that plugin runs.
+ *
+ * @example
+ * atEachBoot((server) => server.logger.info('booted'))
  */
 export function atEachBoot(check: BootCheck): void {
   bootChecks.add(check)

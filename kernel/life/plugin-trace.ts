@@ -3,8 +3,11 @@ import { Trace, type TraceOutcome } from '../support/trace.ts'
 
 /** One phase of the life of one plugin: its `setup`, or one of its hooks. */
 export interface PluginTrace extends TraceOutcome {
+  /** The name of the plugin. */
   readonly plugin: string
+  /** The name of the scope that it runs in, `root` for that of the server. */
   readonly scope: string
+  /** `setup`, or the name of the hook: `onReady`, `onListen`, `onLead`, `onClose`. */
   readonly phase: string
 }
 

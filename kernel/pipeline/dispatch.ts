@@ -16,7 +16,7 @@ import { type Fallback, type FoundRoute, RouteFinder } from './find-route.ts'
 import { Answers } from './finish.ts'
 import { requestTrace, runTraced } from './traces.ts'
 
-/** Answers 404 and 405; the error tells which, the status is preset. */
+/** Answers 404 and 405; the error says which, the status is preset. */
 export type NotFoundHandler = (req: Request, res: Response, error: Error & { code: string; status: number }) => unknown
 
 const none: readonly Fallback[] = []

@@ -5,6 +5,12 @@ const reported = new WeakMap<object, Error>()
 /**
  * Lets `onError` hooks see a failure that is answered where it is found and therefore not thrown: a request that is not
  * valid, say. They see it before its answer is sent.
+ *
+ * @example
+ * router.post('/orders', (req, res) => {
+ *   reportFailure(res, new Error('the order has no items'))
+ *   return res.status(422).json({ error: 'no items' })
+ * })
  */
 export function reportFailure(res: object, error: Error): void {
   reported.set(res, error)

@@ -8,7 +8,7 @@ const missed = new WeakMap<object, string>()
 export type MemberOwners = Readonly<Record<string, string>>
 
 /**
- * Tells which plugins add which members. They stay `undefined` without their plugin; where a request then fails with a
+ * Says which plugins add which members. They stay `undefined` without their plugin; where a request then fails with a
  * `TypeError`, its log line says what to register. The types cannot: they hold for every server of the program.
  *
  * Members of a server's own class hide these, so that a plugin that is registered pays nothing.
@@ -41,7 +41,12 @@ function announce<Target extends object>(
   }
 }
 
-/** Why a request failed with this error, where it has read a member that no one has added; else `''`. */
+/**
+ * Why a request failed with this error, where it has read a member that no one has added; else `''`.
+ *
+ * @example
+ * ctx.onError((error, req) => req.log.error({ err: error }, `failed${missingMember(req, error)}`))
+ */
 export function missingMember(req: object, error: unknown): string {
   const why = error instanceof TypeError ? missed.get(req) : undefined
   return why === undefined ? '' : ` (${why})`

@@ -25,8 +25,9 @@ const own: readonly PropertyKey[] = ['middlewares', description]
 
 /** The plugin that would take an option if it were registered. */
 export interface AbsentPlugin {
+  /** The key of the plugin in the option `plugins`. */
   readonly plugin: string
-  /** What its absence is: meant, a loss that a warning tells, or a mistake, for who sets a limit counts on it. */
+  /** What its absence is: meant, a loss that a warning reports, or a mistake, because someone who sets a limit counts on it. */
   readonly absence: 'meant' | 'warning' | 'error'
   /** Reads the option all the same, where a mistake in it does harm without the plugin, too. */
   readonly reader?: unknown

@@ -8,22 +8,29 @@ import type { Terminal } from './chain.ts'
 
 /** A request, from the moment on that its route is known until its answer has left or its client is gone. */
 export interface RequestTrace extends TraceOutcome {
+  /** The request, as handlers see it. */
   readonly request: Request
+  /** Its answer; what it has depends on how far the request has come. */
   readonly response: Response
 }
 
 /** A step of the chain that begins. */
 export interface StepTrace {
+  /** The request, as handlers see it. */
   readonly request: Request
+  /** Its answer; what it has depends on how far the request has come. */
   readonly response: Response
-  /** As `explain` names it; `handler` for the last one. */
+  /** The name of the step, as `explain` gives it; `handler` for the last one. */
   readonly name: string
 }
 
 /** A failure that a request has come to, whatever it is answered with. */
 export interface ErrorTrace {
+  /** The request, as handlers see it. */
   readonly request: Request
+  /** Its answer; what it has depends on how far the request has come. */
   readonly response: Response
+  /** What was thrown or raised, as it is. */
   readonly error: unknown
 }
 

@@ -80,6 +80,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     return this.#entry.scope.path
   }
 
+  /** The server that boots: its logger, its address and its services. */
   get server(): HostServer {
     return this.#host.server
   }
@@ -145,7 +146,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   }
 
   /**
-   * Lets a function say what a request shall be taken for, before it is routed: its method, target, host, scheme, address.
+   * Lets a function say what a request counts as, before it is routed: its method, target, host, scheme, address.
    * For the whole server, in order of registration.
    *
    * @example
@@ -158,7 +159,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   }
 
   /**
-   * Answers what no route answers, at a path of this scope and below it: behind the middlewares of the scope, in place of
+   * Answers what no route answers, at a path of this scope and below it: after the middlewares of the scope, in place of
    * 404. The longest path comes first; a function that does not answer leaves the request to the next, at last to 404.
    *
    * @example
@@ -185,27 +186,88 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     if (!upgrades.some(({ protocol }) => protocol === upgrade.protocol)) upgrades.push(upgrade)
   }
 
+  /**
+   * Runs for each route of this scope and below when its chain is put together, at boot or before its first request: the place
+   * to read route options once and to add steps. Synchronous; an error fails the boot.
+   *
+   * @example
+   * ctx.onRoute((route) => {
+   *   if (route.options.maxConcurrent !== undefined) route.add('around', limitConcurrency)
+   * })
+   */
   onRoute(hook: (route: Route<Parsed>) => void): void {
     this.#hook('onRoute', hook as HookTypes['onRoute'])
   }
+  /**
+   * Runs when the boot has finished, before the first request, also under `inject`. It is waited for; an error fails the boot.
+   *
+   * @example
+   * ctx.onReady(async () => {
+   *   await pool.query('select 1')
+   * })
+   */
   onReady(hook: HookTypes['onReady']): void {
     this.#hook('onReady', hook)
   }
+  /**
+   * Runs when the socket is bound, never under `inject` and `fetch`: the place to start subscriptions and timers. It is waited
+   * for; an error fails `listen`.
+   *
+   * @example
+   * ctx.onListen(({ port }) => ctx.log.info({ port }, 'listening'))
+   */
   onListen(hook: HookTypes['onListen']): void {
     this.#hook('onListen', hook)
   }
+  /**
+   * Runs in the one process that does what only one of several workers may do: after the `onListen` hooks in a single process,
+   * else when this one takes that over. An error fails `listen`, and in a worker is logged before the hook is called again.
+   *
+   * @example
+   * ctx.onLead(() => ctx.log.info('this process runs the jobs'))
+   */
   onLead(hook: HookTypes['onLead']): void {
     this.#hook('onLead', hook)
   }
+  /**
+   * Runs while the server closes, after the last request, in reverse order of registration. `timeLeft` is how many milliseconds
+   * the hook has; `close()` rejects with its error.
+   *
+   * @example
+   * ctx.onClose(async (timeLeft) => {
+   *   ctx.log.info({ timeLeft }, 'flushing')
+   * })
+   */
   onClose(hook: HookTypes['onClose']): void {
     this.#hook('onClose', hook)
   }
+  /**
+   * Runs before the answer of a route of this scope and below is encoded: the last chance to change it. It is waited for; an
+   * error is a failure, whose answer replaces this one.
+   *
+   * @example
+   * ctx.onSend((_req, res) => void res.header('x-version', '1.4.2'))
+   */
   onSend(hook: HookTypes['onSend']): void {
     this.#hook('onSend', hook)
   }
+  /**
+   * Runs after the answer of a route of this scope and below was handed to the runtime, with the milliseconds it took. It is
+   * not waited for; an error is logged.
+   *
+   * @example
+   * ctx.onResponse((req, res, ms) => req.log.info({ status: res.statusCode, ms }, 'answered'))
+   */
   onResponse(hook: HookTypes['onResponse']): void {
     this.#hook('onResponse', hook)
   }
+  /**
+   * Runs for every failure of a route of this scope and below, before it is answered and whatever it is answered with; not for
+   * 404 and 405. It is not waited for; an error in it is logged.
+   *
+   * @example
+   * ctx.onError((error, req) => req.log.error({ err: error }, 'failed'))
+   */
   onError(hook: HookTypes['onError']): void {
     this.#hook('onError', hook)
   }

@@ -39,12 +39,13 @@ export interface PluginDefinition<
   Parsed = {},
   Prefix extends string = string,
 > extends PluginData {
-  /** Unique within a scope; other plugins name it in `dependencies`. */
+  /** The name, unique within a scope; other plugins name it in `dependencies`. */
   readonly name: string
+  /** The plugin's own version, which listings of the tree show. */
   readonly version?: string
   /** Plugins that must be registered here or in an ancestor; they boot before this one. */
   readonly dependencies?: readonly string[]
-  /** A context of its own: what it adds reaches only what it registers itself. */
+  /** Whether it has a context of its own: what it adds then reaches only what it registers itself. */
   readonly scoped?: boolean
   /**
    * Path prefix of all its routes, behind that of the registration; gives the plugin a scope of its own. Handlers and middlewares of
@@ -70,10 +71,13 @@ export interface PluginDefinition<
 
 /** A plugin with its options, ready to be registered: plain data. */
 export interface Registration<Provided extends object = object> {
+  /** The definition that the factory was made of. */
   readonly plugin: PluginDefinition<never, Provided>
+  /** What the factory was called with, not yet checked. */
   readonly options: unknown
   /** The prefix that the factory was given. Another name, so that no registration counts as options of `register`. */
   readonly mountPath?: string | undefined
+  /** Where the factory was called, for messages. */
   readonly site: CallSite
 }
 
@@ -104,6 +108,7 @@ export interface PluginFactory<Options, Provided extends object = {}> {
       ? [options?: Options, register?: RegisterOptions]
       : [options: Options, register?: RegisterOptions]
   ): Registration<Provided>
+  /** The definition that the factory was made of. */
   readonly plugin: PluginDefinition<never, Provided>
 }
 
@@ -158,7 +163,12 @@ const members = ['name', 'version', 'dependencies', 'scoped', 'prefix', 'options
 /** Members that some plugin reads from others. */
 const data = new Set<string>()
 
-/** Says that a member of definitions is read, so that one which is close to it counts as misspelt. */
+/**
+ * Says that a member of definitions is read, so that one which is close to it counts as misspelt.
+ *
+ * @example
+ * announcePluginData('metrics')
+ */
 export function announcePluginData(member: string): void {
   data.add(member)
 }
@@ -234,7 +244,13 @@ export function checkMembers(definition: PluginDefinition<never, object>): void 
   }
 }
 
-/** Whether a value is a registration of this contract; one of another contract is an error with both numbers. */
+/**
+ * Whether a value is a registration of this contract; one of another contract is an error with both numbers.
+ *
+ * @example
+ * const audit = definePlugin({ name: 'audit', setup() {} })
+ * isRegistration(audit()) // true
+ */
 export function isRegistration(value: unknown): value is Registration {
   const contract = contractOf(value)
   if (contract === undefined || typeof value === 'function') return false
@@ -244,7 +260,13 @@ export function isRegistration(value: unknown): value is Registration {
   return true
 }
 
-/** Whether a value is a factory that was not called. */
+/**
+ * Whether a value is a factory that was not called.
+ *
+ * @example
+ * const audit = definePlugin({ name: 'audit', setup() {} })
+ * isPluginFactory(audit) // true
+ */
 export function isPluginFactory(value: unknown): value is PluginFactory<unknown, object> {
   return typeof value === 'function' && contractOf(value) !== undefined
 }

@@ -5,7 +5,7 @@ import type { Address } from '../runtime/adapter.ts'
 import type { PluginEntry } from './scope.ts'
 
 /**
- * What was thrown, as it is. Nearly always an `Error`, so it is typed as one; whoever wants to look first takes it as
+ * What was thrown, as it is. Nearly always an `Error`, so it is typed as one; code that looks first takes it as
  * `unknown`. `code` and `status` are what errors of the framework have.
  */
 export type Thrown = Error & { readonly code?: unknown; readonly status?: unknown }
@@ -25,7 +25,7 @@ export interface HookTypes {
   /** The socket is bound: start jobs, workers and subscriptions. Never called under `inject`. */
   onListen: (address: Address) => void | Promise<void>
   /**
-   * Behind the listen hooks, for what only one of several workers may do: in a single process at once, in the others when
+   * After the listen hooks, for what only one of several workers may do: in a single process at once, in the others when
    * this one takes that over. A hook that fails then is called again.
    */
   onLead: () => void | Promise<void>
@@ -35,10 +35,11 @@ export interface HookTypes {
   onSend: (req: Request, res: Response) => void | Promise<void>
   /** After the answer has left, with the milliseconds it took. An error here is only logged. */
   onResponse: (req: Request, res: Response, ms: number) => void | Promise<void>
-  /** For every failure, answered or not. An error here is only logged. */
+  /** Called for every failure, answered or not. An error here is only logged. */
   onError: { handle(error: Thrown, req: Request, res: Response): void | Promise<void> }['handle']
 }
 
+/** The name of a hook of a plugin: `onSend`. */
 export type HookName = keyof HookTypes
 
 /** Hooks of the server's life, run in order of registration over the whole tree; the others reach routes by scope. */

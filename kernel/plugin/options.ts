@@ -41,11 +41,13 @@ export type OptionsReader<Input, Settings> =
 
 /** A route whose option is read. */
 export interface OptionRoute<Settings> {
+  /** The method of the route. */
   readonly method: Method
-  /** As registered, with the prefixes of its groups: `/users/:id`. */
+  /** The path as registered, with the prefixes of its groups: `/users/:id`. */
   readonly path: string
+  /** All options of the route, of other plugins too. */
   readonly options: RouteOptions
-  /** Those of the plugin. */
+  /** The options that the plugin was registered with, read. */
   readonly settings: Settings
   /** The names of all options that a route takes there. */
   readonly known: ReadonlySet<PropertyKey>

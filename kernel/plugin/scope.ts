@@ -42,8 +42,11 @@ export type Registrable = Registration | Middleware
 
 /** Milliseconds spent in each phase of a plugin's life. */
 export interface PluginTimes {
+  /** The time in `setup`. */
   boot: number
+  /** The time in `onReady` hooks. */
   ready: number
+  /** The time in `onClose` hooks. */
   close: number
 }
 

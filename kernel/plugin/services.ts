@@ -68,6 +68,7 @@ export class ServiceStore {
     return this.#lookup(name)?.value as Services[Name] | undefined
   }
 
+  /** Whether this scope or an outer one has a service of that name. */
   has(name: string): boolean {
     return this.#lookup(name) !== undefined
   }

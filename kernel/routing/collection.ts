@@ -15,15 +15,21 @@ export const DuplicateRouteError = defineError(
 
 /** One registered route, as it was declared. */
 export interface RouteRecord {
+  /** The method; a route for every method is one record for each. */
   readonly method: Method
+  /** The pattern of the path with the prefixes of its groups: `/users/:id`. */
   readonly path: string
+  /** The options as they were given, not yet checked. */
   readonly options: RouteOptions
+  /** The handler as it was given. */
   readonly handler: (req: never, res: Response) => unknown
   /** Middlewares of the groups around it, outermost first. */
   readonly groupMiddlewares: readonly Middleware[]
+  /** The forms of the pattern: one, and two for an optional last parameter. */
   readonly shapes: readonly Shape[]
   /** Whether `any` wrote it: a route of this method alone goes before it. */
   readonly isAny: boolean
+  /** Where the route was declared, for messages. */
   readonly site: CallSite
 }
 
@@ -97,7 +103,7 @@ export class RouteCollection extends RouteVerbs {
     return this.#all
   }
 
-  /** Goes up with every change. */
+  /** A number that goes up with every change, by which a server sees that there are new routes. */
   get version(): number {
     return this.#version
   }

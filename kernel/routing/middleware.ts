@@ -4,7 +4,7 @@ import { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
 
 /**
- * Goes on to the next step and settles when everything behind it has.
+ * Goes on to the next step and settles when everything after it has.
  *
  * `next(error)` is the same as throwing the error. Calling it twice is an error that names the middleware.
  */
@@ -24,7 +24,7 @@ export const NotAMiddlewareError = defineError(
   (what: string) => `${what}. A middleware is one function (req, res, next)`,
 )
 
-/** A middleware that tells the type checker what it adds to the request for everyone behind it. */
+/** A middleware that tells the type checker what it adds to the request for every step after it. */
 export interface TypedMiddleware<Extension extends object = {}> {
   (req: Request & Extension, res: Response, next: Next): unknown
   /** Exists for the type checker only. */
@@ -32,7 +32,7 @@ export interface TypedMiddleware<Extension extends object = {}> {
 }
 
 /**
- * Types a middleware by what it adds to the request, so that handlers behind it see it.
+ * Types a middleware by what it adds to the request, so that handlers after it see it.
  *
  * @example
  * const user = defineMiddleware<{ user: { id: string } }>((req, res, next) => {

@@ -3,6 +3,7 @@ import { defineError } from '../support/errors.ts'
 
 /** The methods a route can be registered for, in the order that `Allow` lists them. */
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'OPTIONS'] as const
+/** The method of a route. Requests with other methods are answered 405, or 404. */
 export type Method = (typeof methods)[number]
 
 export const RoutePatternError = defineError(
@@ -11,10 +12,13 @@ export const RoutePatternError = defineError(
   (pattern: string, why: string, remedy: string) => `the path "${pattern}" ${why}. ${remedy}`,
 )
 
+/** One part of a path between two slashes. */
 interface Segment {
+  /** Whether it is a text, a parameter, or the rest of the path. */
   readonly kind: 'static' | 'param' | 'wildcard'
   /** The decoded text of a static segment, the name of a parameter, `*`. */
   readonly text: string
+  /** Whether a path may end before it. */
   readonly optional: boolean
 }
 
@@ -58,6 +62,7 @@ export interface Shape {
   readonly pattern: string
   /** Equal for two patterns exactly when they match the same paths. */
   readonly key: string
+  /** The parts between the slashes, in order. */
   readonly segments: readonly Segment[]
 }
 

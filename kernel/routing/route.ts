@@ -13,6 +13,7 @@ import type { Method } from './pattern.ts'
  * not enter learns nothing about the schema, and a cached answer is never served for input that would be refused.
  */
 export const slots = ['scope', 'group', 'guard', 'route', 'input', 'around'] as const
+/** A place in the chain of a route, in the order in which a request passes them: `scope`, `group`, `guard`, `route`, `input`, `around`. */
 export type Slot = (typeof slots)[number]
 
 export const RouteSlotError = defineError(
@@ -29,12 +30,15 @@ export const RouteSealedError = defineError(
 
 /** One step of a compiled chain, with who put it there. */
 export interface Step {
+  /** The slot that it stands in; `handler` for the last one. */
   readonly slot: Slot | 'handler'
+  /** The name of the function, or the one that it was added with. */
   readonly name: string
   /** The plugin that added it; `application` for what was registered with the route itself. */
   readonly plugin: string
   /** The scope it belongs to: `root`, or the name of a scoped plugin. */
   readonly scope: string
+  /** What runs: `(req, res, next)`. */
   readonly run: Middleware
 }
 
@@ -43,8 +47,11 @@ export interface Step {
  * route options that the hook's plugin takes.
  */
 export class Route<out Parsed = {}> {
+  /** The method of the route; one that `any` wrote exists once for each. */
   readonly method: Method
+  /** The pattern of the path with the prefixes of scopes and groups: `/users/:id`. */
   readonly path: string
+  /** The handler as it was given; hooks may look at its name and add steps around it, and do not call it. */
   readonly handler: Function
   /** Whether `any` wrote it: the routes of all methods are one declaration then. */
   readonly isAny: boolean
@@ -72,7 +79,7 @@ export class Route<out Parsed = {}> {
     for (const middleware of record.options.middlewares ?? []) this.add('route', middleware as Middleware)
   }
 
-  /** As they were written, those of other plugins among them. */
+  /** The options as they were written, those of other plugins among them. */
   get options(): RouteOptions {
     return this.#options
   }
@@ -83,7 +90,7 @@ export class Route<out Parsed = {}> {
   }
 
   /**
-   * Adds a middleware to one of the slots, behind what is there already.
+   * Adds a middleware to one of the slots, after the existing ones.
    *
    * @throws RouteSlotError for an unknown slot, RouteSealedError after the hook has returned.
    * @example

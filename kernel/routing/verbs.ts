@@ -66,11 +66,11 @@ type Behind<Prefix extends string, Path extends string> = Prefix extends '' ? No
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
 export interface UpgradeVerb<Extension, Prefix extends string> {}
 
-/** What a group is defined by. A promise is refused: its routes would come after the boot. */
+/** What a group is defined by. A promise, which has a `then`, is refused: its routes would come after the boot. */
 type Defined = void | null | boolean | number | string | (object & { readonly then?: never })
 
 /**
- * The call forms of one verb; `Prefix` is what the groups around it put in front of the path, `Refused` what its options must not
+ * The call forms of one verb; `Prefix` is what the groups around it put before the path, `Refused` what its options must not
  * have.
  */
 export interface Verb<Extension = {}, Prefix extends string = '', Refused = {}> {
@@ -102,20 +102,45 @@ type MiddlewareAt<Path extends string> = {
 
 /** Whatever routes can be registered on: a collection, a group of one, a server, a plugin's context. */
 export interface Routes<Extension = {}, Prefix extends string = ''> {
+  /**
+   * Registers a route for GET: a path, options or middlewares if there are any, and a handler whose returned value is the
+   * answer. HEAD is answered as well, without the body.
+   *
+   * @example
+   * router.get('/users/:id', (req) => ({ id: req.params.id }))
+   */
   readonly get: Verb<Extension, Prefix, BodilessOptions>
+  /** Registers a route for HEAD alone; without one the route for GET answers HEAD. */
   readonly head: Verb<Extension, Prefix, BodilessOptions>
+  /**
+   * Registers a route for POST.
+   *
+   * @example
+   * router.post('/users', (req, res) => res.status(201).json({ created: req.body }))
+   */
   readonly post: Verb<Extension, Prefix>
+  /** Registers a route for PUT: replaces what is at the path. */
   readonly put: Verb<Extension, Prefix>
+  /** Registers a route for PATCH: changes a part of what is at the path (RFC 5789). */
   readonly patch: Verb<Extension, Prefix>
+  /** Registers a route for DELETE; the request may have a body, which many clients and proxies drop. */
   readonly delete: Verb<Extension, Prefix>
-  /** Safe like GET, with a body that says what is asked for (RFC 10008). */
+  /** Registers a route for QUERY: safe like GET, with a body that says what is asked for (RFC 10008). */
   readonly query: Verb<Extension, Prefix>
+  /** Registers a route for OPTIONS; without one, and without the plugin `cors`, OPTIONS is a 405. */
   readonly options: Verb<Extension, Prefix, BodilessOptions>
   /** Registers the route for every method; a route of one method at the same path goes before it, in whatever order they are written. */
   readonly any: Verb<Extension, Prefix>
   /** Registers a websocket: short for `get` with the option `websocket` and a handler that answers 426 to other requests. */
   readonly ws: UpgradeVerb<Extension, Prefix>
-  /** Registers everything that `define` registers under a prefix and behind middlewares. */
+  /**
+   * Registers everything that `define` registers, under a prefix and after middlewares.
+   *
+   * @example
+   * router.group('/admin', (admin) => {
+   *   admin.get('/stats', () => ({ users: 7 }))
+   * })
+   */
   group<const Path extends string>(
     prefix: Path,
     define: (routes: Routes<Extension, `${Prefix}${NoInfer<Path>}`>) => Defined,
@@ -189,7 +214,14 @@ function routesOver(register: Register, prefix = '', groups: readonly Middleware
 /** On the handler, because the command line may have another copy of this package. */
 const upgradeAlone = Symbol.for('framework.upgradeAlone')
 
-/** Whether a route was registered by `ws`: other requests are refused, so that it is not part of an API over HTTP. */
+/**
+ * Whether a route was registered by `ws`: other requests are refused, so that it is not part of an API over HTTP.
+ *
+ * @example
+ * ctx.onRoute((route) => {
+ *   if (!isUpgradeAlone(route)) ctx.log.info({ path: route.path }, 'a route over HTTP')
+ * })
+ */
 export const isUpgradeAlone = ({ handler }: { readonly handler: object }): boolean => upgradeAlone in handler
 
 function upgradeRequired(_req: Request, res: Response): never {

@@ -3,15 +3,15 @@ import type { Failures } from '../http/response/failure.ts'
 
 /** Bounds on what one connection may cost; every adapter enforces those its runtime lets it enforce. */
 export interface Limits {
-  /** Milliseconds until the whole head of a request must have arrived. */
+  /** Milliseconds until the whole head of a request must have arrived. Default 10000. */
   headersTimeout: number
-  /** Milliseconds until the whole request, body included, must have arrived. */
+  /** Milliseconds until the whole request, body included, must have arrived. Default 30000. */
   receiveTimeout: number
-  /** Milliseconds a connection may idle between two requests. */
+  /** Milliseconds a connection may idle between two requests. Default 5000. */
   keepAliveTimeout: number
-  /** Bytes of request line and headers together; more is 431. */
+  /** Bytes of request line and headers together; more is 431. Default 16384. */
   maxHeaderSize: number
-  /** Number of header lines; more is 431, never a silent cut. */
+  /** Number of header lines; more is 431, never a silent cut. Default 1000. */
   maxHeaderCount: number
 }
 
@@ -25,19 +25,23 @@ export const defaultLimits: Limits = {
 
 /** PEM key material, as `node:https` takes it. */
 export interface TlsOptions {
+  /** The private key, PEM. */
   key: string | Uint8Array
+  /** The certificate, PEM, with the intermediate ones after it. */
   cert: string | Uint8Array
+  /** Further certificates, PEM, by which the chain of `cert` is completed. */
   ca?: string | Uint8Array
+  /** What the private key is encrypted with; left out for a key that is not. */
   passphrase?: string
 }
 
 /** A protocol that a plugin takes connections over for. */
 export interface Upgrade {
-  /** As clients ask for it, in lower case: `websocket`. */
+  /** The protocol as clients ask for it, in lower case: `websocket`. */
   readonly protocol: string
   /** Members for the options of `Bun.serve`, which takes its handlers for websockets there. */
   readonly bun?: Readonly<Record<string, unknown>>
-  /** Resolves when the clients have been told that the server ends, and have left or had their time. */
+  /** Resolves when the clients know that the server ends, and have left or had their time. */
   readonly ended?: () => Promise<void>
 }
 
@@ -61,7 +65,9 @@ export type RequestHandler = (raw: RawRequest) => void
 
 /** Where a server listens. */
 export interface Address {
+  /** The port, also where the option was 0. */
   port: number
+  /** The host as it was given, or what the runtime says of it. */
   host: string
 }
 

@@ -9,12 +9,13 @@ import { asChunk, declaredLength, lengthGuard } from './sending.ts'
 
 /** A request that never sees a socket. */
 export interface InjectRequest {
-  /** Default `GET`. */
+  /** The method. Default `GET`. */
   method?: string
   /** Path and query, or an absolute URL. */
   url: string
-  /** A list of values is joined. */
+  /** The headers by name, in any case; a list of values is joined. */
   headers?: Readonly<Record<string, string | number | readonly string[] | undefined>>
+  /** The body as it would be sent; a string is sent as UTF-8, and no `content-type` is added. */
   body?: string | Uint8Array | AsyncIterable<Uint8Array>
   /** The address of the client; default `127.0.0.1`. */
   ip?: string
@@ -26,9 +27,11 @@ export interface InjectRequest {
 
 /** The answer as it would have left: flat headers and all bytes. */
 export interface InjectResponse {
+  /** The status of the answer. */
   readonly status: number
   /** Lower-case names; `set-cookie` is always a list. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>
+  /** All bytes of the body, those of a stream too; empty for none. */
   readonly body: Uint8Array
 }
 

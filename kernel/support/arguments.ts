@@ -1,5 +1,11 @@
 import { defineError, type FrameworkError } from './errors.ts'
 
+/**
+ * Says that a function of the framework was called with arguments that it does not take.
+ *
+ * @example
+ * throw ArgumentsError('mailer.send', 'a function that writes the mail')
+ */
 export const ArgumentsError = defineError(
   'ArgumentsError',
   500,

@@ -13,6 +13,10 @@ const ownFolders = roots.flatMap((root) =>
  * Remembers where application code called the framework; the text is only made when someone asks for it.
  *
  * Taking a stack costs a few microseconds, and formatting it several times that, so ten thousand routes stay cheap.
+ *
+ * @example
+ * const declared = new CallSite()
+ * console.log(`declared at ${declared}`) // declared at /app/src/jobs.ts:7:1
  */
 export class CallSite {
   readonly #trace: { stack?: string } | undefined
@@ -36,7 +40,12 @@ export class CallSite {
   }
 }
 
-/** `file:line:column` of the first frame of a stack that is outside the framework, and in none of these folders. */
+/**
+ * `file:line:column` of the first frame of a stack that is outside the framework, and in none of these folders.
+ *
+ * @example
+ * placeIn(new Error('lost').stack ?? '') // '/app/src/jobs.ts:7:1'
+ */
 export function placeIn(stack: string, except = '\0'): string | undefined {
   for (const line of stack.split('\n').slice(1)) {
     const place = /\(?((?:file:\/\/)?\/?[^()\s]+:\d+:\d+)\)?\s*$/.exec(line)?.[1]

@@ -13,7 +13,9 @@ export interface FrameworkErrorOptions {
  *
  */
 export class FrameworkError extends Error {
+  /** The name of the error: `BadRequestError`. It stays the same from version to version. */
   readonly code: string
+  /** The status of an answer that is made of it, 500 for a mistake of the application. */
   readonly status: number
 
   constructor(code: string, status: number, message: string, options?: FrameworkErrorOptions) {
@@ -25,7 +27,14 @@ export class FrameworkError extends Error {
   }
 }
 
-/** Whether a thrown value is one of the framework's own errors, from whichever copy of the package. */
+/**
+ * Whether a thrown value is one of the framework's own errors, from whichever copy of the package.
+ *
+ * @example
+ * ctx.onError((error, req) => {
+ *   if (!isFrameworkError(error)) req.log.error({ err: error }, 'a mistake of the application')
+ * })
+ */
 export function isFrameworkError(value: unknown): value is FrameworkError {
   return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[brand] === true
 }
@@ -44,12 +53,22 @@ export function isReportedTogether(error: unknown): boolean {
   return (error as { readonly [reported]?: unknown } | undefined)?.[reported] === true
 }
 
-/** Whether something is a status of a failure. */
+/**
+ * Whether something is a status of a failure.
+ *
+ * @example
+ * isFailureStatus(404) // true
+ */
 export function isFailureStatus(status: unknown): status is number {
   return Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599
 }
 
-/** `RouteNotFoundError` → `ROUTE_NOT_FOUND`, the prefix that every message starts with. */
+/**
+ * `RouteNotFoundError` → `ROUTE_NOT_FOUND`, the prefix that every message starts with.
+ *
+ * @example
+ * messagePrefix('RouteNotFoundError') // 'ROUTE_NOT_FOUND'
+ */
 export function messagePrefix(code: string): string {
   return code
     .replace(/Error$/, '')
@@ -63,7 +82,9 @@ type Template<Values extends readonly unknown[]> = (...values: Values) => string
 /** Made by {@link defineError}: called without `new`, with what its template takes. */
 export interface ErrorFactory<Values extends readonly unknown[]> {
   (...values: Values): FrameworkError
+  /** The code that its errors have: `BadRequestError`. */
   readonly code: string
+  /** The status that its errors are answered with. */
   readonly status: number
 }
 
@@ -121,12 +142,30 @@ export const MethodNotAllowedError = defineError(
   405,
   (method: string, path: string) => `Cannot ${method} ${path}`,
 )
+/**
+ * 400: the request cannot be read or does not make sense; the message is for the client.
+ *
+ * @example
+ * throw BadRequestError('the query parameter "page" takes a number')
+ */
 export const BadRequestError = defineError('BadRequestError', 400, (what: string) => what)
+/**
+ * 413: the body is larger than the given limit.
+ *
+ * @example
+ * throw PayloadTooLargeError('1 MB')
+ */
 export const PayloadTooLargeError = defineError(
   'PayloadTooLargeError',
   413,
   (limit: string) => `the body is larger than ${limit}`,
 )
+/**
+ * 415: the route does not take bodies of this type.
+ *
+ * @example
+ * throw UnsupportedMediaTypeError('the body has to be text/csv')
+ */
 export const UnsupportedMediaTypeError = defineError('UnsupportedMediaTypeError', 415, (what: string) => what)
 export const BodyReadError = defineError(
   'BodyReadError',
@@ -139,16 +178,39 @@ export const ExpectationFailedError = defineError(
   417,
   () => 'the header Expect supports 100-continue only',
 )
+/**
+ * 426: the request has to ask for another protocol (RFC 9110 section 15.5.22).
+ *
+ * @example
+ * throw UpgradeRequiredError('this address is for websockets')
+ */
 export const UpgradeRequiredError = defineError('UpgradeRequiredError', 426, (what: string) => what)
 export const HeaderTooLargeError = defineError('HeaderTooLargeError', 431, (what: string) => what)
+/**
+ * 503: the request took longer than its limit.
+ *
+ * @example
+ * throw RequestTimeoutError('the report took longer than 5 seconds')
+ */
 export const RequestTimeoutError = defineError('RequestTimeoutError', 503, (what: string) => what)
 /** A request that did not arrive in time: the same code, with the status that HTTP has for it. */
 export function lateRequest(): FrameworkError {
   const { code, message } = RequestTimeoutError('the request did not arrive in time')
   return new FrameworkError(code, 408, message)
 }
+/**
+ * 503: the server no longer takes requests, because it closes.
+ *
+ * @example
+ * throw ServerClosingError()
+ */
 export const ServerClosingError = defineError('ServerClosingError', 503, () => 'the server is shutting down')
-/** The name is for the log: an answer says the same about every file, so that no stranger learns how files are named. */
+/**
+ * The name is for the log: an answer says the same about every file, so that no stranger learns how files are named.
+ *
+ * @example
+ * throw FileNotFoundError('reports/2026.pdf')
+ */
 export const FileNotFoundError = defineError('FileNotFoundError', 404, (name?: string) =>
   name === undefined ? 'the file does not exist' : `the file ${JSON.stringify(name)} does not exist`,
 )

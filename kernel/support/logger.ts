@@ -6,10 +6,15 @@ export interface LogMethod {
 
 /** What the kernel, `req.log` and `ctx.log` write to. A pino logger is one. */
 export interface Logger {
+  /** Details for finding a fault; usually not written. */
   debug: LogMethod
+  /** For what happens in the ordinary course. */
   info: LogMethod
+  /** For what someone should look at, although the server goes on. */
   warn: LogMethod
+  /** For what has failed. */
   error: LogMethod
+  /** A logger that adds fields to every entry. */
   child(fields: Record<string, unknown>): Logger
 }
 

@@ -1,7 +1,12 @@
 import { defineError, FrameworkError, messagePrefix } from './errors.ts'
 import { nearest } from './nearest.ts'
 
-/** One option that is wrong, for an argument that is read at once; {@link OptionPlace} gathers several. */
+/**
+ * One option that is wrong, for an argument that is read at once; {@link OptionPlace} gathers several.
+ *
+ * @example
+ * throw OptionError('retries', -1, 'a whole number, 0 or more')
+ */
 export const OptionError = defineError('OptionError', 500, wrongOption)
 
 function wrongOption(option: string, got: unknown, expected: string): string {
@@ -33,7 +38,7 @@ export const mayBeSecret = (text: string): boolean => text.length > 200 || /:\/\
 /**
  * A value whose text may be shown: that of an option which takes a word, a number, a name or a path.
  *
- * Without it no message shows a text. Whatever was given may be a secret, also where none belongs: an address with its
+ * Without it no message shows a string. Whatever was given may be a secret, also where none belongs: an address with its
  * password as the name of a host, or a key in place of the options.
  *
  * @example
@@ -48,12 +53,22 @@ export function quoted(value: unknown): unknown {
   return typeof value === 'string' && !mayBeSecret(value) ? new Shown(JSON.stringify(value)) : value
 }
 
-/** Words that stand for a value: `described('an empty list')`. */
+/**
+ * Words that stand for a value: `described('an empty list')`.
+ *
+ * @example
+ * throw OptionError('files', described('an empty list'), 'at least one pattern')
+ */
 export function described(words: string): unknown {
   return new Shown(words)
 }
 
-/** A value of an option that holds a secret: not even a number is shown, nor the names of an object. */
+/**
+ * A value of an option that holds a secret: not even a number is shown, nor the names of an object.
+ *
+ * @example
+ * throw OptionError('token', hidden(12345), 'a string')
+ */
 export function hidden(value: unknown): unknown {
   if (value === undefined || value === null || value === '') return value
   const kind = Array.isArray(value) ? 'list' : typeof value
@@ -76,7 +91,13 @@ function show(value: unknown): string {
 /** Of a list of a thousand wrong values no one reads the last. */
 const most = 20
 
-/** Where options are being read: their path for messages, and the list of everything that is wrong with them. */
+/**
+ * Where options are being read: their path for messages, and the list of everything that is wrong with them.
+ *
+ * @example
+ * const place = new OptionPlace('plugins.audit')
+ * place.in('limit').path // 'plugins.audit.limit'
+ */
 export class OptionPlace {
   readonly #of: OptionPlace | undefined
   readonly #member: string | number
@@ -106,6 +127,7 @@ export class OptionPlace {
     return this.#problems
   }
 
+  /** Whether nothing was noted so far. */
   get isFine(): boolean {
     return this.#problems.length === 0
   }
@@ -166,6 +188,9 @@ export function checkOptions(plugin: string, options: object, known: readonly st
 /**
  * The names of all options that someone gives, inherited ones too: a reader of an option sees them as its own, so code that checks or copies
  * options must see them.
+ *
+ * @example
+ * optionNames({ port: 3000, host: 'localhost' }) // ['port', 'host']
  */
 export function optionNames(options: object): (string | symbol)[] {
   const above = Object.getPrototypeOf(options)
@@ -183,7 +208,13 @@ export function optionNames(options: object): (string | symbol)[] {
 
 const kindOf = (value: object) => Object.prototype.toString.call(value).slice('[object '.length, -1)
 
-/** Whether a value has options as its members: of a list, a promise, a Map, a date or bytes none would be found. */
+/**
+ * Whether a value has options as its members: of a list, a promise, a Map, a date or bytes none would be found.
+ *
+ * @example
+ * isOptions({ port: 3000 }) // true
+ * isOptions([3000]) // false
+ */
 export function isOptions(value: unknown): value is object {
   // A namespace is what `import * as options` gives.
   return typeof value === 'object' && value !== null && ['Object', 'Module'].includes(kindOf(value))

@@ -10,7 +10,9 @@ const IrregularFileError = defineError(
 
 /** A file that is open, as it was when it was opened: what is measured is what is read, however often the name changes hands. */
 export interface RegularFile {
+  /** The open file; the caller closes it. */
   readonly handle: FileHandle
+  /** Its size and times when it was opened. */
   readonly stat: Stats
 }
 
@@ -24,7 +26,11 @@ const unlinked = unblocked | (constants.O_NOFOLLOW ?? 0)
 /**
  * Opens a file for reading; `followLink: false` for a path whose links were resolved, so that none may be there any more.
  *
- * @throws (as a rejection) IrregularFileError, whose `kind` says what is there in place of a file; what the system says.
+ * @throws (as a rejection) IrregularFileError, whose `kind` says what exists in place of a file; what the system says.
+ * @example
+ * const { handle, stat } = await openRegularFile('reports/2026.pdf')
+ * console.log(stat.size)
+ * await handle.close()
  */
 export async function openRegularFile(path: string, { followLink = true } = {}): Promise<RegularFile> {
   const handle = await open(path, followLink ? unblocked : unlinked).catch((error: unknown) => {
@@ -38,7 +44,15 @@ export async function openRegularFile(path: string, { followLink = true } = {}):
   }
 }
 
-/** What is there, where it is not a file. */
+/**
+ * What exists at a path, where it is not a file.
+ *
+ * @example
+ * import { lstat } from 'node:fs/promises'
+ * import { kindOf } from 'framework/kernel'
+ *
+ * kindOf(await lstat('/tmp')) // 'a folder'
+ */
 export function kindOf(stat: Stats): string {
   if (stat.isDirectory()) return 'a folder'
   if (stat.isFIFO()) return 'a named pipe'
@@ -65,6 +79,10 @@ export function openingFailure(path: string, error: unknown): unknown {
 /**
  * Up to this many bytes a part of a file is read in one go: a stream takes longer than the file (a file of 6 KB cost 244 µs
  * by one, and half of that in one piece).
+ *
+ * @example
+ * const { handle, stat } = await openRegularFile('reports/2026.pdf')
+ * if (stat.size <= smallPart) console.log(await readPart(handle, 0, stat.size))
  */
 export const smallPart = 65_536
 
@@ -72,6 +90,10 @@ export const smallPart = 65_536
  * Reads a part of an open file, and closes it.
  *
  * @throws (as a rejection) where the file has become shorter since it was measured: its length and its tag are wrong now.
+ * @example
+ * const { handle } = await openRegularFile('reports/2026.pdf')
+ * const head = await readPart(handle, 0, 5)
+ * head.toString() // '%PDF-'
  */
 export async function readPart(handle: FileHandle, start: number, length: number): Promise<Buffer> {
   try {

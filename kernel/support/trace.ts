@@ -3,6 +3,7 @@ import { isPromise } from './within.ts'
 
 /** What the event of a piece of work has once the work has failed. */
 export interface TraceOutcome {
+  /** What the work has failed with; absent while it runs and when it has succeeded. */
   error?: unknown
 }
 
@@ -65,6 +66,13 @@ function wrapped<Result>(wrap: WrapWork<never>, event: object, work: () => Resul
  * `start` is published before the work, and stores that are bound to it hold in the work and in all that follows from it. `asyncEnd` is published
  * once, when the work is done, also where it was synchronous; `error` before it where the work has failed. All of them have the same event, so
  * that a subscriber can keep what it needs there.
+ *
+ * @example
+ * const exports = new Trace<{ file: string }>('audit.export')
+ * await exports.run(
+ *   () => ({ file: 'reports/2026.csv' }),
+ *   async () => console.log('writing'),
+ * )
  */
 export class Trace<Event extends object> {
   readonly #channel
@@ -98,6 +106,7 @@ export class Trace<Event extends object> {
     }
   }
 
+  /** Reports the end of work that `begin` has begun, once; with `error` in the event where it has failed. */
   end(event: Event & TraceOutcome): void {
     const { asyncStart, asyncEnd, error } = this.#channel
     if ('error' in event) error.publish(event as never)
@@ -134,7 +143,13 @@ function followed(thenable: PromiseLike<unknown>, done: () => void, fail: (error
   return promise
 }
 
-/** Something that happens in one moment: a channel of `node:diagnostics_channel`, called `framework:<kind>`. */
+/**
+ * Something that happens in one moment: a channel of `node:diagnostics_channel`, called `framework:<kind>`.
+ *
+ * @example
+ * const hits = new TracePoint<{ key: string }>('audit.hit')
+ * if (hits.isOn) hits.publish({ key: 'users/7' })
+ */
 export class TracePoint<Event extends object> {
   readonly #channel
 
@@ -142,10 +157,12 @@ export class TracePoint<Event extends object> {
     this.#channel = channel(`framework:${kind}`)
   }
 
+  /** Whether anyone follows; look here before an event is made that costs something. */
   get isOn(): boolean {
     return this.#channel.hasSubscribers
   }
 
+  /** Hands the event to those who follow. */
   publish(event: Event): void {
     this.#channel.publish(event)
   }

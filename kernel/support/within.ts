@@ -1,3 +1,9 @@
+/**
+ * Whether a value has a `then`, of whatever library.
+ *
+ * @example
+ * isPromise(Promise.resolve()) // true
+ */
 export function isPromise(value: unknown): value is Promise<unknown> {
   // A function too: some libraries make promises of remote calls that can be called on.
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
@@ -39,7 +45,12 @@ export function within<Value, Late>(
   })
 }
 
-/** Whether a promise is fulfilled within `ms` milliseconds; when it is rejected, the result is. */
+/**
+ * Whether a promise is fulfilled within `ms` milliseconds; when it is rejected, the result is.
+ *
+ * @example
+ * await isInTime(pool.query('select 1'), 500) // true, unless the database is slow
+ */
 export function isInTime(promise: PromiseLike<unknown>, ms: number): Promise<boolean> {
   return within(
     promise.then(() => true),

@@ -4,7 +4,7 @@ import { defineError } from './errors.ts'
 export interface WorkerPlace {
   /** From 1 on; who takes the place of another has its number. */
   readonly number: number
-  /** How many there are. */
+  /** How many workers there are. */
   readonly of: number
 }
 
@@ -72,7 +72,12 @@ export function supervisor(): Supervisor | undefined {
   return (globalThis as { readonly [mark]?: Supervisor })[mark]
 }
 
-/** Whether this process does what only one of several may do. */
+/**
+ * Whether this process does what only one of several may do.
+ *
+ * @example
+ * isLeading(undefined) // true: a single process leads itself
+ */
 export function isLeading(place: WorkerPlace | undefined): boolean {
   return supervisor()?.leads ?? (place === undefined || place.number === 1)
 }

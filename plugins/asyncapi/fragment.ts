@@ -5,7 +5,9 @@ import type { DescribedRoute } from '../openapi/index.ts'
 export interface AsyncApiMessage {
   /** What the message is called; where it has `data`, the type that stands in it. */
   readonly name: string
+  /** What the message is for, in a few words. */
   readonly summary?: string
+  /** The same at length, in Markdown. */
   readonly description?: string
   /** The schema of the whole message, of any kind. */
   readonly payload?: object
@@ -35,10 +37,13 @@ export interface AsyncApiExchange {
 
 /** A channel that is not a route: a topic, a queue, a room. */
 export interface AsyncApiChannel extends AsyncApiExchange {
-  /** With its parameters in braces: `sensors/{room}/temperature`. */
+  /** The address, with its parameters in braces: `sensors/{room}/temperature`. */
   readonly address: string
+  /** What pages call the channel. */
   readonly title?: string
+  /** What the channel is for, in a few words. */
   readonly summary?: string
+  /** The same at length, in Markdown. */
   readonly description?: string
   /** What the parameters of the address are. */
   readonly parameters?: { readonly [name: string]: { readonly description?: string; readonly enum?: string[] } }

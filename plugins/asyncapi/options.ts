@@ -20,19 +20,20 @@ import type { AsyncApiInfo, AsyncApiTag } from './types.ts'
 
 /** What is described, and what stands around it. */
 export interface MessageDescriptionOptions {
-  /** Default: title `API`, version `1.0.0`. */
+  /** What the application is called. Default: title `API`, version `1.0.0`. */
   info?: Partial<AsyncApiInfo>
   /** Where channels are: `wss://api.example.com`, `mqtts://broker.example.com`. `https` counts as `wss`, `http` as `ws`. */
   servers?: readonly OpenApiServer[]
-  /** The default security of every websocket. */
+  /** The security requirements of every websocket that names none. */
   security?: readonly SecurityRequirement[]
-  /** Descriptions of tags. */
+  /** Descriptions of tags, in the order in which pages show them. */
   tags?: readonly AsyncApiTag[]
-  /** `securitySchemes`, in the form of OpenAPI or AsyncAPI, take the place of the ones made for policies; schemas lead others to them. */
+  /** Merged into those of the document, `schemas` too; `securitySchemes`, in the form of OpenAPI or AsyncAPI, take the place of the ones made for policies; schemas lead others to them. */
   components?: {
     readonly schemas?: { readonly [name: string]: object | boolean }
     readonly securitySchemes?: { readonly [name: string]: object }
   }
+  /** A link to further documentation: `url` and `description`. */
   externalDocs?: { url: string; description?: string }
   /** Whether a websocket is described; default: all but those of routes with `apidoc: false`. */
   include?: (route: OpenApiRoute) => boolean
@@ -42,9 +43,9 @@ export interface MessageDescriptionOptions {
 export interface AsyncApiOptions extends MessageDescriptionOptions {
   /** The document is at this path with `.json` and `.yaml`. Default `/asyncapi`. */
   path?: string
-  /** For the document: they decide who may read it. */
+  /** Run before the document is sent: they decide who may read it. */
   middlewares?: readonly Middleware[]
-  /** For the document, as on any route. */
+  /** The policies of the document, as on any route. */
   policy?: RouteOptions['policy']
 }
 

@@ -16,6 +16,7 @@ declare module '../../kernel/routing/options.ts' {
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
+    /** Invalidates and clears cached answers, with the plugin `cache`. */
     cache: CacheService
   }
 }

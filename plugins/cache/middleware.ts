@@ -19,7 +19,9 @@ type Next = () => void | Promise<void>
 
 /** What became of a look into the cache. */
 export interface CacheTrace {
+  /** The answer of the request that looked. */
   readonly response: Response
+  /** As the header `x-cache` says it: found, found after another request had computed it, computed, or passed by. */
   readonly outcome: 'HIT' | 'WAIT' | 'MISS' | 'BYPASS'
 }
 

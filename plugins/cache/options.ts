@@ -20,12 +20,16 @@ export interface RedisOptions extends RedisAddress {
 export interface CacheOptions {
   /** The store of the answers. Default `'memory'`. */
   provider?: 'memory' | 'redis'
-  /** Seconds, up to 86400. Default 300. */
+  /** Seconds for which an answer is kept where its route does not say it, up to 86400. Default 300. */
   defaultTtl?: number
+  /** The connection of the provider `'redis'`. */
   redis?: RedisOptions
   /** Limit of the memory provider: bytes or a string such as `'64mb'`, the default. */
   maxSize?: number | string
-  /** Default `'wait'`. */
+  /**
+   * What a request does while another one computes the same answer: `'wait'` for it, `'bypass'` the cache, or `'fail'` with
+   * 503. Default `'wait'`.
+   */
   lockBehavior?: LockBehavior
   /** Milliseconds that a request waits for another one at most. Default 5000. */
   lockTimeout?: number
@@ -38,10 +42,11 @@ export interface CacheOptions {
 
 /** The route option `cache`. */
 export interface CacheRouteOptions {
-  /** Seconds, up to 86400. Default: `defaultTtl` of the plugin. */
+  /** Seconds for which the answer is kept, up to 86400. Default: `defaultTtl` of the plugin. */
   ttl?: number
   /** Names by which `invalidate` finds the answer; `:name` stands for the route parameter of that name. */
   tags?: readonly string[]
+  /** What a request does while another one computes the same answer. Default: that of the plugin. */
   lockBehavior?: LockBehavior
   /** Whether requests with `authorization`, `cookie` or another credential share answers with everyone. Default false. */
   shared?: boolean
@@ -49,10 +54,13 @@ export interface CacheRouteOptions {
   include?: CacheInclude
 }
 
+/** Parts of a request that make its answer another one, for the key in the cache. */
 export interface CacheInclude {
+  /** Names of request headers, in any case. */
   headers?: readonly string[]
+  /** `true`: the parsed body is a part of the key. Without it requests with a body are passed by. */
   body?: true
-  /** Any further text. */
+  /** Returns a further part of the key, such as the tenant of the request. */
   key?(req: Request): string
 }
 

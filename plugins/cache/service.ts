@@ -2,7 +2,12 @@ import { Flights } from './flights.ts'
 import { globTest } from './glob.ts'
 import type { CacheStore } from './stores/contract.ts'
 
-/** What the cache plugin provides: removing answers that are no longer true. */
+/**
+ * What the cache plugin provides: removing answers that are no longer true.
+ *
+ * @example
+ * await getCacheService()?.invalidate(['books'])
+ */
 export class CacheService {
   /** @internal */
   readonly flights = new Flights()

@@ -15,7 +15,9 @@ export interface ChannelClient<Data = unknown> {
   readonly id: string
   /** The result of the handler `data` of the route for its request. */
   readonly data: Data
+  /** The address of the client, as `req.ip` of the request that opened the connection. */
   readonly ip: string
+  /** Whether it is connected by a websocket or by server-sent events. */
   readonly transport: 'websocket' | 'events'
 }
 
@@ -55,13 +57,13 @@ export interface ChannelOptions<Name extends string, Payload, Data = unknown> {
 
 /** Who receives a message: all in the channel, but for these. */
 export interface ChannelPublishOptions {
-  /** One user, on all devices; or one client, by its id. */
+  /** One `user`, on all devices; or one `client`, by its id. */
   to?: { readonly user: string } | { readonly client: string }
   /** The id of the client that does not receive it: usually the sender. */
   except?: string
 }
 
-/** The clients to remove from a channel. */
+/** The clients to remove from a channel: all of one `user`, or one `client` by its id. */
 export type ChannelRemoval = { readonly user: string } | { readonly client: string }
 
 type Addressed<Name extends string, Rest extends readonly unknown[]> = string extends Name
@@ -100,11 +102,18 @@ export const hubs = new Set<Hub>()
 
 /** A channel of whatever name and messages, for the option of a route. */
 export interface AnyChannel {
+  /** The name, or the pattern of names: `orders/:id`. */
   readonly name: string
   readonly '~payload': unknown
 }
 
-/** Messages of one kind to all clients that have joined. Made by {@link channel}. */
+/**
+ * Messages of one kind to all clients that have joined. Made by {@link channel}.
+ *
+ * @example
+ * const orders = channel('orders/:id', { join: () => true })
+ * await orders.publish({ id: 7 }, { state: 'shipped' })
+ */
 export class Channel<Name extends string = string, Payload = unknown> {
   declare readonly '~payload': Payload
   /** The name as it was declared, `orders/:id`. */
@@ -133,7 +142,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
   }
 
   /**
-   * Publishes a message to all in the channel, on all instances. Resolves with its id when the store has it.
+   * Publishes a message to all in the channel, on all instances. Resolves with its `id` when the store has it.
    *
    * @throws (as a rejection) ChannelNameError, ChannelPayloadError, ChannelUnavailableError, ChannelsNotRunningError.
    * @example

@@ -22,13 +22,17 @@ import { clientOf, type JoinableSocket } from './socket-client.ts'
 
 /** A client in a channel, for the code that has let it in. */
 export interface Membership {
+  /** Takes the client out of the channel; a second call does nothing. */
   leave(): void
 }
 
 /** What others see of a client: its id, its user, and what the option `presence` has said of it. */
 export interface PresentClient {
+  /** The id of the client; a user with two devices is two clients. */
   readonly id: string
+  /** The user that the option `user` has named for the client. */
   readonly user?: string | undefined
+  /** What the option `presence` has made of the client; other clients may read it. */
   readonly data: unknown
 }
 
@@ -41,8 +45,11 @@ export interface HubSettings {
 export interface ChannelCounts {
   /** Channels in which someone of this instance is, and the clients in them, once for each channel. */
   channels: number
+  /** The clients in them, once for each channel. */
   members: number
+  /** Messages that this instance has published. */
   published: number
+  /** Joins, and messages of clients, that were refused. */
   refused: number
   /** How often messages were missing that could not be read again. */
   gaps: number
@@ -50,7 +57,9 @@ export interface ChannelCounts {
 
 /** A message on its way to the clients in a channel, or an order to remove some. */
 export interface ChannelPublishTrace extends TraceOutcome {
+  /** The name of the channel: `orders/7`. */
   readonly channel: string
+  /** Whether a message is published or clients are removed. */
   readonly kind: Entry['kind']
 }
 

@@ -1,7 +1,13 @@
 import type { EventStreams } from './events.ts'
 import type { ChannelCounts, Hub } from './hub.ts'
 
-/** What a server knows of its channels; `services.channels`. */
+/**
+ * What a server knows of its channels; `services.channels`.
+ *
+ * @example
+ * const { members, published } = server.services.get('channels').counts
+ * console.log({ members, published })
+ */
 export class ChannelsService {
   #hub: Hub | undefined
   #streams: EventStreams | undefined
@@ -12,7 +18,7 @@ export class ChannelsService {
     this.#streams = streams
   }
 
-  /** What is counted of this instance alone. */
+  /** What is counted of this instance alone; `streams` are the open streams of server-sent events. */
   get counts(): Readonly<ChannelCounts> & { readonly streams: number } {
     const none = { channels: 0, members: 0, published: 0, refused: 0, gaps: 0 }
     return { ...(this.#hub?.counts ?? none), streams: this.#streams?.size ?? 0 }

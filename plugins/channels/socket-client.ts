@@ -8,10 +8,15 @@ import type { Member } from './room.ts'
 
 /** What a channel needs of a websocket of the server. */
 export interface JoinableSocket {
+  /** The id of the websocket. */
   readonly id: string
+  /** What the handler `data` of its route has returned. */
   readonly data: unknown
+  /** The address of the client. */
   readonly ip: string
+  /** Whether it can be sent to. */
   readonly isOpen: boolean
+  /** The server that the websocket belongs to. */
   readonly server: object
 }
 

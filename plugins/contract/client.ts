@@ -16,13 +16,13 @@ export interface ContractClientOptions {
   readonly baseUrl?: string
   /** Headers of every call; a function is asked before each. */
   readonly headers?: HeaderValues | (() => HeaderValues | Promise<HeaderValues>)
-  /** In place of the global fetch: `(request) => server.fetch(request)` calls a server of this process. */
+  /** Takes the place of the global fetch: `(request) => server.fetch(request)` calls a server of this process. */
   readonly fetch?: (request: Request) => Promise<Response>
   /** Whether cookies go along, as for fetch. */
   readonly credentials?: 'omit' | 'same-origin' | 'include'
   /** Milliseconds after which a call is given up, its body included. Default none. */
   readonly timeout?: number
-  /** Gives up every call. */
+  /** Gives every call up when it aborts. */
   readonly signal?: AbortSignal
 }
 

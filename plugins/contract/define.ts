@@ -6,13 +6,19 @@ export const ContractError = defineError('ContractError', 500, (what: string) =>
 
 /** One route of a contract: how it is called, and what it answers. The schemas are of every kind that routes take. */
 export interface ContractRoute {
+  /** The method of the route: `GET`. */
   readonly method: Method
+  /** The pattern of the path: `/users/:id`. */
   readonly path: string
+  /** The schema of the parameters of the path; without one they are strings. */
   readonly params?: object
+  /** The schema of the query. */
   readonly query?: object
+  /** The schema of the request headers that the route reads, names in lower case. */
   readonly headers?: object
   /** What is sent as JSON; not for GET, HEAD and OPTIONS. */
   readonly body?: object
+  /** The schemas of the bodies by status; a call has one of these as its type. */
   readonly responses?: { readonly [status: number]: object }
 }
 

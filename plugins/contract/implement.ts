@@ -17,6 +17,7 @@ type HandlerOf<Route, Extension, Prefix extends string, Options> = Route extends
 type Implementation<Route, Extension, Prefix extends string, Given> =
   | HandlerOf<Route, Extension, Prefix, {}>
   | ({ readonly [Member in keyof Given]: Checked<Route, Extension, Prefix, Given, Member> } & {
+      /** The handler of the route. */
       readonly handler: unknown
     })
 

@@ -8,9 +8,11 @@ export interface HeaderValues {
 
 /** What every call takes beside the input of its route; it wins over the options of the client. */
 export interface CallOptions {
+  /** Headers of this call, in addition to those of the client; `undefined` and `null` are left out. */
   readonly headers?: HeaderValues
   /** Milliseconds after which the call is given up, its body included. */
   readonly timeout?: number
+  /** Gives the call up when it aborts. */
   readonly signal?: AbortSignal
 }
 
@@ -80,16 +82,23 @@ type IsSuccess<Status> = Status extends number ? (`${Status}` extends `2${string
 export interface Answer<Status, Body> {
   /** Whether the status is 2xx. */
   readonly ok: IsSuccess<Status>
+  /** The status, by which the compiler narrows the type of the body. */
   readonly status: Status
+  /** The body, parsed where it is JSON, else a string; the contract says its type, and the client does not check it. */
   readonly body: Body
+  /** The headers of the answer. */
   readonly headers: Headers
 }
 
 /** An answer with a status that is not among the `Declared` ones, which may be anything. */
 export interface OtherAnswer<Declared> {
+  /** Whether the status is 2xx. */
   readonly ok: true extends IsSuccess<Declared> ? false : boolean
+  /** The status, by which the compiler narrows the type of the body. */
   readonly status: Exclude<true extends IsSuccess<Declared> ? Failures : Successes | Failures, Declared>
+  /** The body, parsed where it is JSON, else a string; of any form, because the contract does not say which. */
   readonly body: unknown
+  /** The headers of the answer. */
   readonly headers: Headers
 }
 

@@ -6,7 +6,7 @@ import type { ControllerMethod } from './verbs.ts'
 
 /** Options of `@serialize`. */
 export interface SerializeOptions {
-  /** An answer that is not what the schema says is a failure, 500, in place of a line in the log. Default false. */
+  /** Whether an answer that does not match the schema is a failure, 500, in place of a line in the log. Default false. */
   throwErrorOnValidationFail?: boolean
 }
 

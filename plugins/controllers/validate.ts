@@ -7,22 +7,25 @@ import type { ControllerMethod } from './verbs.ts'
 
 /** What one route answers to a request that is not valid, in place of what its server does. */
 export interface CustomError {
-  /** From 400 to 599. Default 400. */
+  /** The status of the answer, from 400 to 599. Default 400. */
   status?: number
-  /** Default `validation failed`. */
+  /** The message in the body. Default `validation failed`. */
   message?: string
 }
 
 /** Further options of the short forms. */
 export interface ValidateOptions {
+  /** What a request that is not valid is answered with. Default: what the server answers. */
   customError?: CustomError
 }
 
 /** Schemas of the parts of a request: JSON Schema, TypeBox, Zod, or another Standard Schema. */
 export interface ValidateSchemas extends ValidateOptions {
+  /** The schema of the parsed body. */
   body?: object
+  /** The schema of the query. */
   query?: object
-  /** Of headers, query and body as one object, which is found at `req.validated`. */
+  /** The schema of headers, query and body as one object, which is found at `req.validated`. */
   all?: object
 }
 
@@ -37,8 +40,11 @@ type OneSchema = (schema: object, options?: ValidateOptions) => MethodMark<Contr
 /** The decorator `@validate`, with a short form for each part. */
 export interface Validate {
   (schemas: ValidateSchemas): MethodMark<ControllerMethod>
+  /** The body alone: short for `@validate({ body: schema })`. */
   readonly body: OneSchema
+  /** The query alone: short for `@validate({ query: schema })`. */
   readonly query: OneSchema
+  /** Headers, query and body as one object: short for `@validate({ all: schema })`. */
   readonly all: OneSchema
 }
 

@@ -51,29 +51,69 @@ function verb(name: string, method: Method): VerbDecorator {
  * The method answers GET requests for a path.
  *
  * @deprecated Register the route on the router: `router.get(path, options, handler)`.
+ * @example
+ * @controller('/users')
+ * export class Users {
+ *   @get('/:id')
+ *   find(req: RouteRequest<'/:id'>) {
+ *     return { id: req.params.id }
+ *   }
+ * }
  */
 export const get: VerbDecorator = verb('get', 'GET')
 /**
  * The method answers POST requests for a path.
  *
  * @deprecated Register the route on the router: `router.post(path, options, handler)`.
+ * @example
+ * @controller('/users')
+ * export class Users {
+ *   @post('/')
+ *   add(req: Request, res: Response) {
+ *     return res.status(201).json(req.body)
+ *   }
+ * }
  */
 export const post: VerbDecorator = verb('post', 'POST')
 /**
  * The method answers PUT requests for a path.
  *
  * @deprecated Register the route on the router: `router.put(path, options, handler)`.
+ * @example
+ * @controller('/users')
+ * export class Users {
+ *   @put('/:id')
+ *   replace(req: RouteRequest<'/:id'>) {
+ *     return { id: req.params.id }
+ *   }
+ * }
  */
 export const put: VerbDecorator = verb('put', 'PUT')
 /**
  * The method answers PATCH requests for a path.
  *
  * @deprecated Register the route on the router: `router.patch(path, options, handler)`.
+ * @example
+ * @controller('/users')
+ * export class Users {
+ *   @patch('/:id')
+ *   change(req: RouteRequest<'/:id'>) {
+ *     return { id: req.params.id }
+ *   }
+ * }
  */
 export const patch: VerbDecorator = verb('patch', 'PATCH')
 /**
  * The method answers DELETE requests for a path.
  *
  * @deprecated Register the route on the router: `router.delete(path, options, handler)`.
+ * @example
+ * @controller('/users')
+ * export class Users {
+ *   @del('/:id')
+ *   remove(_req: RouteRequest<'/:id'>, res: Response) {
+ *     return res.noContent()
+ *   }
+ * }
  */
 export const del: VerbDecorator = verb('del', 'DELETE')

@@ -11,7 +11,9 @@ export type Cookies = { readonly [name: string]: string | undefined }
 
 /** Sets and clears one cookie, with attributes that are the same each time. */
 export interface OwnCookie {
+  /** Sets the cookie on an answer. */
   set(req: Request, res: Response, value: string): void
+  /** Sets the cookie as one that has expired. */
   clear(req: Request, res: Response): void
 }
 
@@ -36,6 +38,7 @@ export class CookieCodec {
     return new Signer(all)
   }
 
+  /** Reads a header `Cookie` (RFC 6265 section 4.2): values by name, in an object without prototype, signatures unchecked. */
   parse(header: string | undefined): Cookies {
     // The parser's own objects have a prototype, an empty one.
     return Object.assign(Object.create(null), header === undefined ? undefined : parseCookie(header)) as Cookies
@@ -59,6 +62,7 @@ export class CookieCodec {
     write(req, res, name, attributes.signed ? this.#sign(name, value) : value, attributes)
   }
 
+  /** Sets a cookie that has expired; path and domain have to be those that it was set with. */
   clear(req: Request, res: Response, name: string, options: SetCookieOptions = {}): void {
     const given = attributesOf('res.clearCookie', options)
     write(req, res, name, '', { ...withDefaults(given, this.#defaults), ...forgotten })

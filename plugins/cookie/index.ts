@@ -46,7 +46,9 @@ declare module '../../kernel/plugin/services.ts' {
 declare module '../../kernel/routing/params.ts' {
   interface ResponseTypes<Options> {
     // What goes on, goes on with its types.
+    /** Sets a cookie, as `res.cookie` of any response; what follows keeps the types of the route. */
     cookie(...given: Parameters<Response['cookie']>): RouteResponse<Options>
+    /** Clears a cookie, as `res.clearCookie` of any response; what follows keeps the types of the route. */
     clearCookie(...given: Parameters<Response['clearCookie']>): RouteResponse<Options>
   }
 }

@@ -7,7 +7,7 @@ import type { SetCookieOptions } from './set-cookie.ts'
 export interface CookieOptions {
   /** Signs and checks cookies: the first secret signs, all are accepted, so that secrets can be replaced. Random, 32 characters or more. */
   secret?: string | readonly string[]
-  /** Default attributes of cookies, merged over `{ path: '/', httpOnly: true, sameSite: 'lax' }`. */
+  /** Attributes of all cookies that do not name others, merged over `{ path: '/', httpOnly: true, sameSite: 'lax' }`. */
   defaults?: SetCookieOptions
 }
 

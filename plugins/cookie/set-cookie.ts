@@ -3,25 +3,28 @@ import { defineError } from '../../kernel/index.ts'
 
 /** How one cookie is kept and sent; what is left out comes from `cookie.defaults`. */
 export interface SetCookieOptions {
-  /** Signs it, with the first secret. Default false. */
+  /** Whether the value is signed, with the first secret. Default false. */
   signed?: boolean
-  /** SECONDS for which it is kept (not milliseconds); 0 or less: forgotten at once. Default: until the browser closes. */
+  /** SECONDS for which clients keep it (not milliseconds); with 0 or less they forget it at once. Default: until the browser closes. */
   maxAge?: number
-  /** When it is forgotten; `maxAge` wins where both are given. */
+  /** When clients forget it; `maxAge` wins where both are given. */
   expires?: Date
-  /** Default `/`. */
+  /** The path below which clients send it back. Default `/`. */
   path?: string
-  /** Default: the host alone, without its subdomains. */
+  /** The domain to which clients send it back, its subdomains included. Default: the host alone, without its subdomains. */
   domain?: string
-  /** Over https only. Default: whether the request came over https; true with `sameSite: 'none'` and `partitioned`. */
+  /**
+   * Whether clients send it over https only. Default: whether the request came over https; true with `sameSite: 'none'` and
+   * `partitioned`.
+   */
   secure?: boolean
-  /** Out of reach of scripts. Default true. */
+  /** Whether scripts of the page cannot read it. Default true. */
   httpOnly?: boolean
-  /** `true` is `strict`, `false` leaves it to the browser. Default `lax`. */
+  /** Whether requests from other sites carry it: `true` is `strict`, `false` leaves it to the browser. Default `lax`. */
   sameSite?: 'strict' | 'lax' | 'none' | boolean
   /** What a browser that has too many drops first. */
   priority?: 'low' | 'medium' | 'high'
-  /** One for each top-level site (CHIPS). Default false. */
+  /** Whether a browser keeps one for each top-level site (CHIPS). Default false. */
   partitioned?: boolean
 }
 

@@ -17,7 +17,7 @@ export class Signer {
     if (secrets.length > 0) mac(secrets[0]!, '', '')
   }
 
-  /** The value with its signature behind a dot. */
+  /** The value with its signature after a dot. */
   sign(name: string, value: string): string {
     return `${value}.${mac(this.#secrets[0]!, name, value)}`
   }
@@ -27,7 +27,7 @@ export class Signer {
     return this.check(name, signed)?.value
   }
 
-  /** The same, and whether `sign` would give this text again: not with the signature of an older secret. */
+  /** The same `value`, and with `isCurrent` whether `sign` would give this text again: not with the signature of an older secret. */
   check(name: string, signed: string): { readonly value: string; readonly isCurrent: boolean } | undefined {
     const dot = signed.length - macLength - 1
     if (dot < 0 || signed.charCodeAt(dot) !== 46) return undefined

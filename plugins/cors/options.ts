@@ -9,7 +9,7 @@ export interface CorsOptions {
    * are compared exactly.
    */
   origin?: OriginOption<Request>
-  /** Default `GET, HEAD, PUT, PATCH, POST, DELETE`. */
+  /** The methods that a page of another origin may use. Default `GET, HEAD, PUT, PATCH, POST, DELETE`. */
   methods?: string | readonly string[]
   /** Allowed request headers. Default: those that the preflight asks for. */
   allowedHeaders?: string | readonly string[]

@@ -26,13 +26,13 @@ export function mustBeNode(): void {
   if ('Deno' in globalThis) throw CronRuntimeError('Deno')
 }
 
-/** Told of what a job throws, with the run that failed. */
+/** Called with what a job throws, and the run that failed. */
 export type CronErrorHandler = { handle(error: Thrown, run: CronRun): unknown }['handle']
 
 let globalHandler: CronErrorHandler | undefined
 
 /**
- * Sets what is told of every job that throws or rejects, for the whole process; `undefined` takes it back. Errors are logged
+ * Sets what is called for every job that throws or rejects, for the whole process; `undefined` takes it back. Errors are logged
  * all the same.
  *
  * @example

@@ -24,7 +24,7 @@ export interface CronJobOptions {
   name?: string
   /** Called with the error that the handler throws. */
   onFailed?: CronErrorHandler
-  /** A zone of the IANA database. Default: that of the service, else that of the process. */
+  /** The zone that the pattern is read in, of the IANA database. Default: that of the service, else that of the process. */
   timezone?: string
   /** What a tick does while the job is running. Default `'skip'`. */
   overlap?: 'skip' | 'queue' | 'allow'
@@ -34,7 +34,10 @@ export interface CronJobOptions {
   lock?: boolean
 }
 
-/** The lock by which instances agree which of them runs a tick. */
+/**
+ * The lock by which instances agree which of them runs a tick: in `redis` or in `postgres`, by address or options, or one of your own. After `ttl`
+ * milliseconds, default 30000, an instance that does not renew its claim counts as dead.
+ */
 export type CronLockOption =
   | { readonly redis: string | CronRedisOptions; readonly ttl?: number }
   | { readonly postgres: string | CronPostgresOptions; readonly ttl?: number }
@@ -45,7 +48,7 @@ export type CronSource = string | BaseCronClass | CronHandle
 
 /** The page that shows the jobs. */
 export interface CronUiOptions {
-  /** Default `/crons`. */
+  /** The path of the page. Default `/crons`. */
   path?: string
   /** They decide who may see the page. Without any, everyone may, but no one can run a job from it. */
   middlewares?: readonly Middleware[]
@@ -53,14 +56,15 @@ export interface CronUiOptions {
 
 /** Options of a service. */
 export interface CronServiceOptions {
-  /** Default `['src/crons/**\/*.{ts,js}']`, and every imported class. */
+  /** The files and classes with jobs: globs, classes, handles. Default `['src/crons/**\/*.{ts,js}']`, and every imported class. */
   crons?: readonly CronSource[]
   /** The default time zone of jobs. Default: that of the process. */
   timezone?: string
+  /** How several instances agree which of them runs a tick. Default none: every instance runs every job. */
   lock?: CronLockOption
   /** How many ended runs of a job are remembered. Default 20. */
   history?: number
-  /** Default: that of the machine. */
+  /** What shows the time and wakes jobs: `memoryClock()` in tests. Default: the clock of the machine. */
   clock?: CronClock
 }
 

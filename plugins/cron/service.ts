@@ -9,7 +9,14 @@ import type { CronJobInfo } from './jobs/run.ts'
 import { LockGuard } from './locks/guard.ts'
 import { type CronServiceOptions, type CronSettings, cronServiceOptions } from './options.ts'
 
-/** Runs jobs: those of files and classes that it loads, and every handle of the process that was started. */
+/**
+ * Runs jobs: those of files and classes that it loads, and every handle of the process that was started.
+ *
+ * @example
+ * const service = await CronService.run({ crons: ['dist/crons/*.js'] })
+ * for (const { name, next } of service.jobs()) console.log(name, next)
+ * await service.stop()
+ */
 export class CronService {
   readonly #settings: CronSettings
   #logger: Logger
@@ -156,7 +163,7 @@ export class CronService {
     return this.#starting !== undefined
   }
 
-  /** What its clock shows. */
+  /** The time that its clock shows. */
   now(): Date {
     return new Date(this.#settings.clock?.now() ?? Date.now())
   }

@@ -115,7 +115,7 @@ export class Env<Values extends object = {}> {
  * Reads environment variables as a schema types them: from `.env` and its siblings, in the form of dotenv or as JSON, and
  * from the environment of the process, which wins.
  *
- * Every problem is told at once, by name and without any value. What `.env` and its siblings have becomes part of
+ * Every problem is reported at once, by name and without any value. What `.env` and its siblings have becomes part of
  * `process.env`, as with `framework/env`; a file of another name is that of the schema alone. Variables without a type are
  * readable too, as they are.
  *

@@ -19,6 +19,7 @@ export type { EnvVariables } from './variables.ts'
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
+    /** The variables of the schema, by `get`, with the plugin `env`. */
     env: Env<EnvVariables>
   }
 }

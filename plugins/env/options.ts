@@ -22,7 +22,7 @@ export interface EnvFileOptions {
 
 /** Options of the env plugin. */
 export interface EnvOptions extends EnvFileOptions {
-  /** As for `createEnvSchema`; without it every variable is readable as it is. */
+  /** The types of the variables, as for `createEnvSchema`; without it every variable is readable as it is. */
   schema?: (schema: EnvSchema) => EnvTypes
 }
 

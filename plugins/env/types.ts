@@ -3,8 +3,9 @@ export type Report = (path: string, problem: string) => void
 
 /** What every builder takes. */
 export interface EnvValueOptions<Value> {
-  /** What an absent or empty variable is. */
+  /** The value of a variable that is absent or empty. */
   default?: Value
+  /** An absent or empty variable is an error, unless there is a default; `true` is for a value that may be `undefined`. */
   optional?: false
   /** Keeps messages of a `custom` function out of errors, since they may quote the value. Default false. */
   secret?: boolean
@@ -12,17 +13,23 @@ export interface EnvValueOptions<Value> {
 
 /** The same for a value that may be `undefined`, always or in some environments. */
 export interface EnvOptionalOptions {
+  /** Whether the variable may be absent or empty; its value is `undefined` then. */
   optional: boolean
+  /** A value with a default is never absent: leave out one of the two. */
   default?: undefined
+  /** Keeps messages of a `custom` function out of errors, since they may quote the value. Default false. */
   secret?: boolean
 }
 
 /** One type of a variable, as the builders make it. */
 export interface EnvType<out Value> {
-  /** In words, for messages. */
+  /** What the variable must be, in words, for messages. */
   readonly expected: string
+  /** Whether the variable may be absent or empty. */
   readonly optional: boolean
+  /** The value of an absent or empty variable, `undefined` for none. */
   readonly default: unknown
+  /** Whether errors keep silent about the value. */
   readonly secret: boolean
   /** @internal */
   read(raw: unknown, path: string, report: Report, secret: boolean): Value | undefined
@@ -50,6 +57,7 @@ export interface EnvArrayBuilder extends EnvBuilder<unknown[]> {
 
 /** The builders that `createEnvSchema` hands out. */
 export interface EnvSchema {
+  /** A string, as it is. */
   readonly string: EnvBuilder<string>
   /** A decimal number, exponent allowed. */
   readonly number: EnvBuilder<number>

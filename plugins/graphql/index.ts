@@ -27,6 +27,7 @@ export type {
 // In the file that declares the interface: merging into the door would hide it from applications that merge into theirs.
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
+    /** Takes type definitions and resolvers, and executes operations, with the plugin `graphql`. */
     graphql: GraphqlService
   }
 }

@@ -33,11 +33,11 @@ export interface ApolloOptions {
 export interface GraphqlLimits {
   /** How deep fields may nest; those of the introspection are not counted. Default 15. */
   depth?: number | false
-  /** Fields under a name of their own, fragments counted wherever they are spread, the introspection tenfold. Default 30. */
+  /** How many fields may have a name of their own, fragments counted wherever they are spread, the introspection tenfold. Default 30. */
   aliases?: number | false
-  /** Directives, counted in the same way. Default 50. */
+  /** How many directives there may be, counted in the same way. Default 50. */
   directives?: number | false
-  /** Words and signs of the text; as many lines. Default 2000. */
+  /** How many words and signs the document may have; as many lines. Default 2000. */
   tokens?: number | false
 }
 
@@ -61,7 +61,12 @@ export interface JitOptions {
 export interface GraphqlOptions {
   /** Type definitions with their resolvers, or a `GraphQLSchema`. Default: what `addTypeDef` and `addResolver` add. */
   schema?: SchemaSource | ReadySchema
+  /** The `introspection`, `csrfPrevention` and `context` of the endpoint, under the names that users of Apollo Server know. */
   apolloOptions?: ApolloOptions
+  /**
+   * What a document may have: depth, aliases, directives and tokens. A document over one of them is answered with
+   * `LIMIT_EXCEEDED` and not executed.
+   */
   limits?: GraphqlLimits
   /** Refuses operations whose estimated cost is too high, before they are executed. Default false. */
   cost?: boolean | GraphqlCost

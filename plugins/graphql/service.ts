@@ -16,7 +16,12 @@ export const GraphqlNotReadyError = defineError(
 /** Makes the schema of what was added, once the packages for it are loaded. */
 export type BuildSchema = (typeDefs: readonly string[], resolvers: readonly GraphqlResolvers[]) => ReadySchema
 
-/** The schema of a server: grows until the first request, then stays. At `server.graphql`. */
+/**
+ * The schema of a server: grows until the first request, then stays. At `server.graphql`.
+ *
+ * @example
+ * server.graphql.addTypeDef('type Query { version: String! }').addResolver('Query', { version: () => '1.4.2' })
+ */
 export class GraphqlService {
   readonly #typeDefs: string[] = []
   readonly #resolvers: GraphqlResolvers[] = []

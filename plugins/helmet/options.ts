@@ -18,6 +18,7 @@ export interface CspOptions {
 
 /** The options of the `helmet` package, names and defaults alike; directives get the framework's request and response. */
 export type HelmetOptions = Omit<LibraryOptions, 'contentSecurityPolicy'> & {
+  /** The header `Content-Security-Policy`: `false` for none, or directives that are added to the defaults of the package. */
   contentSecurityPolicy?: boolean | CspOptions
 }
 

@@ -21,7 +21,7 @@ announcePluginData('inspector')
 /**
  * Shows what the server does, while it is developed: one page with requests and all that came of them. `framework serve` has it by itself.
  *
- * It answers this machine alone, and whoever has the token of the process. With `NODE_ENV=production` the boot fails.
+ * It answers this machine alone, and clients that have the token of the process. With `NODE_ENV=production` the boot fails.
  *
  * @example
  * new Server({ plugins: { inspector: process.env.NODE_ENV !== 'production' } })

@@ -5,10 +5,12 @@ import { loadPino } from './sink.ts'
 
 /** The destination of log lines: anything with a `write` for text. */
 export interface LogStream {
+  /** Takes one line, its line end included. */
   write(line: string): unknown
 }
 
 export const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+/** The lowest level that is written: `silent` writes nothing. */
 export type LogLevel = (typeof levels)[number]
 
 /** Options of the log. */
@@ -22,7 +24,10 @@ export interface LogOptions {
    * headers, and whatever ends in `password`, `token` or `secret`. A path with `*` costs 20 µs a line.
    */
   redact?: readonly string[]
-  /** Default: standard output. While developing it is readable text, if `pino-pretty` is installed and it is a terminal. */
+  /**
+   * Where the lines go. Default: standard output; while developing as readable text, if `pino-pretty` is installed and it is a
+   * terminal.
+   */
   stream?: LogStream
 }
 

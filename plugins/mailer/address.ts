@@ -5,7 +5,9 @@ export type EmailAddress = `${string}@${string}`
 
 /** An address with the name that is shown for it. */
 export interface NamedAddress<Address extends string = string> {
+  /** The name that mail programs show. */
   readonly name?: string
+  /** The address alone: `shop@example.org`. */
   readonly address: Address
 }
 

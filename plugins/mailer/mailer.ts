@@ -22,10 +22,10 @@ export interface MailSender {
    */
   send(callback: MailCallback): Promise<MailReceipt>
   /**
-   * Puts one mail into the queue of the mailer, in memory, and resolves with its id; it is sent in the background, one mail
+   * Puts one mail into the queue of the mailer, in memory, and resolves with its `id`; it is sent in the background, one mail
    * a second.
    *
-   * @throws (as a rejection) when there is something wrong with the mail. Failures to send are logged by id.
+   * @throws (as a rejection) when there is something wrong with the mail. Failures to send are logged by `id`.
    */
   later(callback: MailCallback): Promise<{ readonly id: string }>
   /** Whether the provider can be reached and lets this mailer in. @throws MailSendError (as a rejection). */

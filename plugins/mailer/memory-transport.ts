@@ -2,13 +2,17 @@ import { AssertionError } from 'node:assert'
 import { option } from '../toolkit/options/index.ts'
 import type { MailMessage, MailTransporter } from './transport.ts'
 
-/** What a mail must have to be the one that is meant; texts are equal, expressions match. */
+/** What a mail must have to be the one that is meant; strings are equal, expressions match. */
 export interface MailMatch {
   /** One of the recipients, `cc` and `bcc` included. */
   to?: string
+  /** The address of the sender. */
   from?: string
+  /** The subject as a whole, or an expression that it matches. */
   subject?: string | RegExp
+  /** The HTML as a whole, or an expression that it matches. */
   html?: string | RegExp
+  /** The plain text as a whole, or an expression that it matches. */
   text?: string | RegExp
 }
 
@@ -56,6 +60,7 @@ export class MemoryTransport implements MailTransporter {
     return this.#sent
   }
 
+  /** Keeps the mail; resolves with all recipients as `accepted` and none as `rejected`, unless `failNext` has asked for a failure. */
   async sendMail(mail: MailMessage): Promise<{ accepted: string[]; rejected: string[] }> {
     if (this.#failures.length > 0) throw this.#failures.shift()
     const { signal, ...kept } = mail
@@ -64,6 +69,7 @@ export class MemoryTransport implements MailTransporter {
     return { accepted: mail.envelope.to, rejected: [] }
   }
 
+  /** Always succeeds: there is nothing to reach. */
   async verify(): Promise<true> {
     return true
   }
@@ -81,7 +87,7 @@ export class MemoryTransport implements MailTransporter {
     return this
   }
 
-  /** @throws AssertionError when no such mail was sent; it shows those that were. */
+  /** Checks that such a mail was sent. @throws AssertionError when none was; it shows those that were. */
   assertSent(match: MailMatch): this {
     // A member that is misspelt would match every mail.
     sentMatch.parse(match, 'assertSent')
@@ -89,14 +95,14 @@ export class MemoryTransport implements MailTransporter {
     return this.#fail('no such mail was sent', match)
   }
 
-  /** @throws AssertionError when such a mail was sent. */
+  /** Checks that no such mail was sent; without an argument, none at all. @throws AssertionError when one was. */
   assertNotSent(match: MailMatch = {}): this {
     mailMatch.parse(match, 'assertNotSent')
     if (!this.#sent.some((mail) => isMeant(mail, match))) return this
     return this.#fail('such a mail was sent', match)
   }
 
-  /** @throws AssertionError when there were more or fewer. */
+  /** Checks how many mails were sent. @throws AssertionError when there were more or fewer. */
   assertCount(count: number): this {
     if (this.#sent.length === count) return this
     return this.#fail(`${this.#sent.length} mails were sent, not ${count}`, count)

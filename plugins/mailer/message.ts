@@ -110,7 +110,7 @@ export class MailBuilder {
     return this
   }
 
-  /** Default normal. */
+  /** How urgent the mail is, as mail programs show it. Default normal. */
   priority(priority: 'high' | 'normal' | 'low'): this {
     if (!['high', 'normal', 'low'].includes(priority))
       throw MailHeaderError('the priority', 'is "high", "normal" or "low"')

@@ -42,6 +42,7 @@ export interface MailerSettings<Name extends string = string> {
 
 /** Options of the mailer plugin. */
 export interface MailerOptions extends MailerSettings {
+  /** The providers by name: how each sends, from whom, and with which templates. */
   providers: MailProviders
 }
 

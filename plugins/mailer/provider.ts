@@ -11,7 +11,9 @@ export type MailCallback = (mail: MailBuilder) => unknown
 
 /** A mail that is handed to its transport. */
 export interface MailSendTrace extends TraceOutcome {
+  /** The name of the provider. */
   readonly provider: string
+  /** The finished mail; it has addresses and content that do not belong into logs. */
   readonly mail: MailMessage
 }
 

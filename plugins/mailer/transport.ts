@@ -5,11 +5,13 @@ import { peer } from '../toolkit/peer.ts'
 
 /** One attachment; `content`, or `path` of a file. */
 export interface MailAttachment {
+  /** The name that the recipient sees. Default: the last part of `path`. */
   readonly filename?: string
+  /** The bytes, or a string that is sent as UTF-8. */
   readonly content?: string | Uint8Array
   /** A file of this machine, relative to the folder of the process or absolute. Never take it from input. */
   readonly path?: string
-  /** Default: that of the ending of the name. */
+  /** The media type. Default: that of the ending of the name. */
   readonly contentType?: string
   /** Under this id HTML shows it: `<img src="cid:logo">`. */
   readonly cid?: string
@@ -17,21 +19,35 @@ export interface MailAttachment {
 
 /** A finished mail, as a transporter gets it. */
 export interface MailMessage {
+  /** The header `Message-ID` (RFC 5322 section 3.6.4), made for this mail. */
   readonly messageId: string
+  /** The sender: `name` is `''` without one, `address` is checked. */
   readonly from: { name: string; address: string }
+  /** The recipients, each with `name` and `address`; the other lists have the same form. */
   readonly to: { name: string; address: string }[]
+  /** Recipients of a copy, by `name` and `address`. */
   readonly cc: { name: string; address: string }[]
+  /** Recipients of a copy that the others do not see, by `name` and `address`; they are in the envelope and in no header. */
   readonly bcc: { name: string; address: string }[]
+  /** Where answers go, by `name` and `address`; empty for the sender. */
   readonly replyTo: { name: string; address: string }[]
+  /** The subject, rendered, in one line. */
   readonly subject: string
+  /** The rendered HTML. */
   readonly html?: string
+  /** The rendered plain text. */
   readonly text?: string
+  /** Further headers by name, checked for line breaks. */
   readonly headers: { [name: string]: string }
+  /** How urgent the mail is; left out for an ordinary one. */
   readonly priority?: 'high' | 'normal' | 'low'
+  /** The attachments; `content` that was a `Uint8Array` is a `Buffer`. */
   readonly attachments: (Omit<MailAttachment, 'content'> & { readonly content?: string | Buffer })[]
-  /** Whom the server is told, which headers never change. */
+  /** The addresses `from` and `to` that the server gets, which headers never change. */
   readonly envelope: { from: string; to: string[] }
+  /** Whether the transporter must not read files: true without an attachment that has a `path`. */
   readonly disableFileAccess: boolean
+  /** The transporter must not fetch what an address in a mail names: input could name any server of the own network. */
   readonly disableUrlAccess: true
   /** Aborts when the time for the attempt is over. */
   readonly signal?: AbortSignal
@@ -39,23 +55,29 @@ export interface MailMessage {
 
 /** What sends mails: a transporter of nodemailer is one, and so is `memoryTransport()`. */
 export interface MailTransporter {
+  /** Sends one mail, and resolves when it was accepted. */
   sendMail(mail: MailMessage): Promise<unknown>
+  /** Rejects when the server cannot be reached, or refuses the credentials. */
   verify?(): Promise<unknown>
+  /** Ends connections that are kept open. */
   close?(): void
 }
 
 /** Options of nodemailer for SMTP. */
 export interface SmtpOptions {
+  /** The name or the address of the server. */
   readonly host?: string
+  /** The port of the server. Default: 465 with `secure`, else 587. */
   readonly port?: number
-  /** TLS from the first byte, port 465; else STARTTLS where the server offers it. */
+  /** Whether TLS begins with the first byte, as on port 465; else STARTTLS is used where the server offers it. */
   readonly secure?: boolean
-  /** Refuses to send without TLS. */
+  /** Refuses to send over a connection without TLS. */
   readonly requireTLS?: boolean
+  /** The credentials: `user` and `pass`, or another `type` with its own options. Default: none are sent. */
   readonly auth?:
     | { readonly user: string; readonly pass: string }
     | { readonly type: string; readonly [option: string]: unknown }
-  /** Keeps connections open. */
+  /** Keeps connections open from one mail to the next. */
   readonly pool?: boolean
   readonly [option: string]: unknown
 }

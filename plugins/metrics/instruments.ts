@@ -14,7 +14,7 @@ type LabelArguments<Label extends string> = [Label] extends [never] ? [] : [labe
 
 /** What a metric is. */
 export interface MetricOptions<Label extends string = never> {
-  /** In snake case; of a counter without `_total`. */
+  /** The name, in snake case; of a counter without `_total`, which is added. */
   readonly name: string
   /** What it counts, in a sentence. */
   readonly help: string
@@ -24,6 +24,7 @@ export interface MetricOptions<Label extends string = never> {
   readonly labels?: readonly Label[]
 }
 
+/** What a histogram is made with. */
 export interface HistogramOptions<Label extends string = never> extends MetricOptions<Label> {
   /** Upper bounds in ascending order. Default: 5 ms to 10 s, in seconds. */
   readonly buckets?: readonly number[]
@@ -39,12 +40,15 @@ export interface Counter<Label extends string = never> {
 
 /** What goes up and down. */
 export interface Gauge<Label extends string = never> {
+  /** Sets the value. */
   set(value: number, ...labels: LabelArguments<Label>): void
+  /** Adds to the value; negative numbers subtract. */
   add(by: number, ...labels: LabelArguments<Label>): void
 }
 
 /** How values are spread. */
 export interface Histogram<Label extends string = never> {
+  /** Counts one value into its bucket, in the unit of the histogram. */
   observe(value: number, ...labels: LabelArguments<Label>): void
 }
 

@@ -6,9 +6,9 @@ import { option, type SettingsOf } from '../toolkit/options/index.ts'
 
 /** Options of the metrics; outside of development they say who may read them, by a policy, addresses or a port of their own. */
 export interface MetricsOptions {
-  /** Where they are. Default `/metrics`. */
+  /** The path of the metrics. Default `/metrics`. */
   path?: string
-  /** Who may read them, as on any route. */
+  /** The policies that a client must meet to read them, as on any route. */
   policy?: RouteOptions['policy']
   /** The addresses and ranges, `10.0.0.0/8` for example, whose clients may read them. */
   addresses?: readonly string[]

@@ -12,7 +12,9 @@ export interface MqttTopicOptions {
 
 /** A topic that handlers subscribe to. */
 export interface MqttPatternTopic<Pattern extends boolean, Received> {
+  /** The name with its wildcards: `sensors/+/temperature`. */
   readonly name: string
+  /** Subscribes a handler: called with the message, and with topic and message where the topic has a wildcard. */
   subscribe<const Options extends Omit<MqttSubscribeOptions, 'schema'> = {}>(
     handler: MqttHandler<MqttArguments<Pattern, Received, Options>>,
     options?: Options,
@@ -21,7 +23,7 @@ export interface MqttPatternTopic<Pattern extends boolean, Received> {
 
 /** A topic that messages are published to, and that handlers subscribe to. */
 export interface MqttTopic<Published, Received = Published> extends MqttPatternTopic<false, Received> {
-  /** @throws as `mqtt.publish` */
+  /** Publishes a message to this topic, as `mqtt.publish` does. */
   publish(message: Published | Uint8Array, options?: MqttPublishOptions): Promise<void>
 }
 

@@ -2,21 +2,21 @@ import type { Logger, Thrown } from '../../kernel/index.ts'
 
 /** What failed. */
 export interface MqttFailure {
-  /** As it was subscribed to. */
+  /** The topic or the pattern that the handler has subscribed to. */
   readonly subscription: string
-  /** Of the message; `undefined` when the subscription itself failed. */
+  /** The topic of the message; `undefined` when the subscription itself failed. */
   readonly topic: string | undefined
-  /** As it came. */
+  /** The bytes of the message, as they came. */
   readonly payload: Uint8Array | undefined
 }
 
-/** Told of what handlers throw, and of subscriptions that fail. */
+/** Called with what handlers throw, and for subscriptions that fail. */
 export type MqttErrorHandler = { handle(error: Thrown, failure: MqttFailure): unknown }['handle']
 
 let globalHandler: MqttErrorHandler | undefined
 
 /**
- * Sets what is told of every handler that throws or rejects, in place of the log, for the whole process; `undefined` takes it
+ * Sets what is called for every handler that throws or rejects, in place of the log, for the whole process; `undefined` takes it
  * back.
  *
  * @example

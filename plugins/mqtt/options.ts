@@ -7,7 +7,9 @@ import type { BaseMqttClass } from './subscriptions/base-mqtt.ts'
 
 /** The last will: the message that the broker publishes when this client vanishes. */
 export interface MqttWill extends MqttPublishOptions {
+  /** The topic that it is published to, without wildcards. */
   topic: string
+  /** The message: a string and bytes as they are, everything else as JSON. */
   message: unknown
   /** Seconds for which the broker waits for the client to reconnect; MQTT 5. Default 0. */
   delay?: number
@@ -34,6 +36,7 @@ export type MqttSource = string | BaseMqttClass
 
 /** Options of the plugin. */
 export interface MqttOptions {
+  /** How the broker is reached. Default: a broker on `MQTT_HOST` and `MQTT_PORT` of the environment. */
   connect?: MqttConnectOptions
   /** Files and classes with subscriptions; `false`: this server handles no messages. Default `['src/mqtt/**\/*.{ts,js}']`, and every imported class. */
   subscribe?: boolean | readonly MqttSource[]
@@ -43,6 +46,7 @@ export interface MqttOptions {
 export interface MqttServiceOptions extends MqttConnectOptions {
   /** Files and classes with subscriptions; `false`: handles no messages. Default: all declared subscriptions, and every imported class. */
   subscribe?: boolean | readonly MqttSource[]
+  /** What the service writes to. Default: lines on standard error, from `warn` on. */
   logger?: Logger
 }
 

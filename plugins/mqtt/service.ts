@@ -29,10 +29,13 @@ import type { ExactName, IsPattern, KnownName, MqttArguments, MqttHandler, MqttP
 
 /** A message that is handed to the broker. */
 export interface MqttPublishTrace extends TraceOutcome {
+  /** The topic that it is published to. */
   readonly topic: string
+  /** The length of the payload. */
   readonly bytes: number
+  /** The bytes as the broker gets them. */
   readonly payload: Uint8Array
-  /** Empty; what a subscriber of `start` puts here goes with the message over MQTT 5, and comes out of {@link MqttMessageTrace.carrier}. */
+  /** Empty; what a subscriber of `start` puts here goes with the message over MQTT 5, and comes out of `MqttMessageTrace.carrier`. */
   readonly carrier: Carrier
 }
 
@@ -180,6 +183,12 @@ export class MqttService {
     await run.connect()
   }
 
+  /**
+   * Publishes a message: a string and bytes as they are, everything else as JSON. Resolves when the broker has it.
+   *
+   * @throws (as a rejection) MqttNotConnectedError, MqttUnavailableError, MqttFullError, MqttPublishError, MqttPayloadError,
+   * MqttTopicError, OptionError.
+   */
   async publish<const Name extends string>(
     topic: ExactName<Name>,
     message: MqttPayload<Name> | Uint8Array,
@@ -196,6 +205,11 @@ export class MqttService {
     )
   }
 
+  /**
+   * Subscribes a handler on this connection: called with the message, and with topic and message where the topic has a wildcard.
+   *
+   * @throws MqttTopicError, OptionError; as a rejection MqttSubscribeError when the broker refuses.
+   */
   subscribe<const Name extends string, const Options extends MqttSubscribeOptions = {}>(
     topic: Options extends { readonly schema: object } ? Name : KnownName<Name>,
     handler: MqttHandler<MqttArguments<IsPattern<Name>, MqttPayload<Name>, Options>>,
@@ -207,6 +221,7 @@ export class MqttService {
     return handleOf(declared, made, () => this.#drop(declared))
   }
 
+  /** A topic of this connection by its name, with the type of its messages. */
   // As `unknown`: compared, the generic signatures cost the type checker thirty thousand instantiations.
   readonly topic: MqttApi['topic'] = topicOf(this as unknown as MqttApi)
 

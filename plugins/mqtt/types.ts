@@ -78,16 +78,21 @@ export type ExactName<Name extends string> = [Name] extends [never]
 
 /** What arrived with a message. */
 export interface MqttDetails {
+  /** The topic that the message was published to. */
   readonly topic: string
+  /** The quality of service with which the broker has sent it: the lower of that of the message and that of the subscription. */
   readonly qos: 0 | 1 | 2
   /** Whether the broker had kept it for later subscribers. */
   readonly retain: boolean
   /** Whether the broker sends it again, since it does not know whether it has arrived. */
   readonly duplicate: boolean
-  /** Of MQTT 5, as everything below. */
+  /** The headers of the message by name. This and everything below is of MQTT 5. */
   readonly userProperties: { readonly [name: string]: string | readonly string[] }
+  /** The media type of the payload, as the publisher says. */
   readonly contentType: string | undefined
+  /** Where the publisher expects the answer. */
   readonly responseTopic: string | undefined
+  /** What the answer has to carry, so that the publisher knows to what it belongs. */
   readonly correlationData: Uint8Array | undefined
 }
 

@@ -2,12 +2,20 @@ import { nearest, type OptionPlace, type OptionRoute } from '../../kernel/index.
 
 /** Data for the API description of one route. */
 export interface ApiDoc {
+  /** What the route does, in a few words. */
   summary?: string
+  /** The same at length, in Markdown. */
   description?: string
+  /** The words by which pages sort the route. */
   tags?: readonly string[]
+  /** The name of the operation, which generated clients take for a method; unique. Default: made of method and path. */
   operationId?: string
+  /** Whether callers should no longer use the route. Default false. */
   deprecated?: boolean
-  /** Added to those of the schemas; one of the same name and place is merged over. */
+  /**
+   * Added to those of the schemas; one of the same name and place is merged over. `name` and `in` say which one it is; `description`, `required`,
+   * `deprecated` and `schema` are those of OpenAPI.
+   */
   parameters?: readonly {
     name: string
     in: 'path' | 'query' | 'header' | 'cookie'
@@ -18,11 +26,13 @@ export interface ApiDoc {
   }[]
   /** Merged over that of the schemas. */
   requestBody?: object
-  /** By status, `2xx` or `default`: an OpenAPI response, or a schema of the body; merged over those of the schemas. */
+  /** The answers by status, `2xx` or `default`: an OpenAPI response, or a schema of the body; merged over those of the schemas. */
   responses?: { readonly [status: string]: object }
-  /** In place of what the policies stand for; an empty list: no one is asked who they are. */
+  /** The security requirements, in place of what the policies stand for; an empty list says that none is needed. */
   security?: readonly { readonly [scheme: string]: readonly string[] }[]
+  /** Where this route is served if not where all are: `url` and `description`. */
   servers?: readonly { url: string; description?: string }[]
+  /** A link to more about it: `url` and `description`. */
   externalDocs?: { url: string; description?: string }
   readonly [extension: `x-${string}`]: unknown
 }

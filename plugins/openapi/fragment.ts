@@ -2,17 +2,21 @@ import type { RouteOptions } from '../../kernel/index.ts'
 
 /** A route, for a plugin that says what it answers in place of the handler. */
 export interface DescribedRoute {
+  /** The method of the route: `GET`. */
   readonly method: string
-  /** As registered, with the prefixes of its groups: `/users/:id`. */
+  /** The path as registered, with the prefixes of its groups: `/users/:id`. */
   readonly path: string
+  /** All options of the route. */
   readonly options: RouteOptions
-  /** Those of the plugin. */
+  /** The options that the plugin was registered with, read. */
   readonly settings: unknown
 }
 
 /** Data that a plugin adds to the API description. */
 export interface OpenApiFragment {
+  /** Descriptions of tags: `name` and `description`. */
   readonly tags?: readonly { name: string; description?: string }[]
+  /** Components that are merged into those of the document. */
   readonly components?: { readonly [kind: string]: { readonly [name: string]: object } }
   /**
    * Says what the plugin's own options of a route mean, in options that the description knows: schemas (`body`, `query`,

@@ -25,25 +25,29 @@ import type {
 
 /** A route, for the decision whether it is described. */
 export interface OpenApiRoute {
+  /** The method of the route: `GET`. */
   readonly method: string
-  /** As registered, with the prefixes of its groups: `/users/:id`. */
+  /** The path as registered, with the prefixes of its groups: `/users/:id`. */
   readonly path: string
   /** The plugin that registered it; `application` for the application itself. */
   readonly plugin: string
+  /** All options of the route. */
   readonly options: RouteOptions
 }
 
 /** What is described, and what stands around it. */
 export interface DescriptionOptions {
-  /** Default: title `API`, version `1.0.0`. */
+  /** What the API is called. Default: title `API`, version `1.0.0`. */
   info?: Partial<OpenApiInfo>
+  /** Where the API is. Default: the host that served the document. */
   servers?: readonly OpenApiServer[]
-  /** The default security of every operation. */
+  /** The security requirements of every operation that names none. */
   security?: readonly OpenApiSecurity[]
   /** Descriptions of tags, in the order in which the page shows them. */
   tags?: readonly OpenApiTag[]
   /** Merged over those of the routes; `securitySchemes` replaces those of the policies. */
   components?: OpenApiComponents
+  /** A link to further documentation. */
   externalDocs?: OpenApiExternalDocs
   /** Whether the answers of the framework itself are described: 400, 401, 413, 415, 422 and 429. Default true. */
   failures?: boolean
@@ -57,9 +61,9 @@ export interface OpenApiOptions extends DescriptionOptions {
   path?: string
   /** `false`: the document without the page. Default true. */
   ui?: boolean
-  /** For the page and the document: they decide who may read them. */
+  /** Run before the page and the document are sent: they decide who may read them. */
   middlewares?: readonly Middleware[]
-  /** For the page and the document, as on any route. */
+  /** The policies of the page and the document, as on any route. */
   policy?: RouteOptions['policy']
 }
 

@@ -8,78 +8,130 @@ interface Extensible {
 /** JSON Schema 2020-12, which is that of OpenAPI 3.1; references lead to `#/components/schemas/…`. */
 export type OpenApiSchema = boolean | { readonly [keyword: string]: unknown }
 
+/** A reference to another place of the document (OpenAPI 3.1.1 section 4.8.23). */
 export interface OpenApiReference {
+  /** A JSON pointer: `#/components/schemas/User`. */
   readonly $ref: string
 }
 
+/** What the API is called, and who answers for it (OpenAPI 3.1.1 section 4.8.2). */
 export interface OpenApiInfo extends Extensible {
+  /** The name of the API. */
   title: string
+  /** The version of the API, not that of OpenAPI. */
   version: string
+  /** What it does, in a few words. */
   summary?: string
+  /** The same at length, in Markdown. */
   description?: string
+  /** The URL of the terms of use. */
   termsOfService?: string
+  /** Who can be asked: `name`, `url` of a page, `email`. */
   contact?: { name?: string; url?: string; email?: string }
+  /** The `name` of the licence, with its SPDX `identifier` or the `url` of its text. */
   license?: { name: string; identifier?: string; url?: string }
 }
 
+/** Where the API is (OpenAPI 3.1.1 section 4.8.5). */
 export interface OpenApiServer extends Extensible {
+  /** The address that stands before the paths; relative to that of the document, with variables in braces. */
   url: string
+  /** What this server is for, in Markdown. */
   description?: string
+  /** The variables of the address by name: `default`, the values that it may have as `enum`, and a `description`. */
   variables?: { [name: string]: { default: string; enum?: string[]; description?: string } }
 }
 
+/** A word by which pages sort operations (OpenAPI 3.1.1 section 4.8.22). */
 export interface OpenApiTag extends Extensible {
+  /** The word. */
   name: string
+  /** What it stands for, in Markdown. */
   description?: string
+  /** A link to more about it. */
   externalDocs?: OpenApiExternalDocs
 }
 
+/** A link to further documentation (OpenAPI 3.1.1 section 4.8.11). */
 export interface OpenApiExternalDocs extends Extensible {
+  /** The address. */
   url: string
+  /** What is found there, in Markdown. */
   description?: string
 }
 
 /** Names of security schemes that are asked for together, each with its scopes. */
 export type OpenApiSecurity = SecurityRequirement
 
+/** One parameter of an operation (OpenAPI 3.1.1 section 4.8.12). */
 export interface OpenApiParameter extends Extensible {
+  /** Its name; of headers in any case. */
   readonly name: string
+  /** Where it stands. */
   readonly in: 'path' | 'query' | 'header' | 'cookie'
+  /** What it is for, in Markdown. */
   readonly description?: string
+  /** Whether a request must have it; always true in a path. */
   readonly required?: boolean
+  /** Whether callers should no longer send it. */
   readonly deprecated?: boolean
+  /** How lists and objects are written: `form`, `deepObject` … */
   readonly style?: string
+  /** Whether each element of a list is a parameter of its own: `a=1&a=2`. */
   readonly explode?: boolean
+  /** The schema of its value. */
   readonly schema?: OpenApiSchema
 }
 
+/** What a body is like in one media type (OpenAPI 3.1.1 section 4.8.14). */
 export interface OpenApiMediaType extends Extensible {
+  /** The schema of the body. */
   readonly schema?: OpenApiSchema
 }
 
+/** What is sent to an operation (OpenAPI 3.1.1 section 4.8.13). */
 export interface OpenApiRequestBody extends Extensible {
+  /** What it is for, in Markdown. */
   readonly description?: string
+  /** Whether a request must have a body. */
   readonly required?: boolean
+  /** The forms that the body may have, by media type. */
   readonly content: { readonly [mediaType: string]: OpenApiMediaType }
 }
 
+/** What an operation answers with one status (OpenAPI 3.1.1 section 4.8.17). */
 export interface OpenApiResponse extends Extensible {
+  /** What the status means here, in Markdown. */
   readonly description: string
+  /** The headers of the answer by name. */
   readonly headers?: { readonly [name: string]: object }
+  /** The forms that the body may have, by media type; left out for none. */
   readonly content?: { readonly [mediaType: string]: OpenApiMediaType }
 }
 
+/** One method of one path (OpenAPI 3.1.1 section 4.8.10). */
 export interface OpenApiOperation extends Extensible {
+  /** The name of the operation, unique in the document: generated clients take it for a method. */
   readonly operationId: string
+  /** The words by which pages sort it. */
   readonly tags?: readonly string[]
+  /** What it does, in a few words. */
   readonly summary?: string
+  /** The same at length, in Markdown. */
   readonly description?: string
+  /** A link to more about it. */
   readonly externalDocs?: OpenApiExternalDocs
+  /** The parameters of path, query, headers and cookies. */
   readonly parameters?: readonly OpenApiParameter[]
+  /** The body that it takes; left out for none. */
   readonly requestBody?: OpenApiRequestBody
+  /** The answers by status, `2XX` or `default`. */
   readonly responses: { readonly [status: string]: OpenApiResponse | OpenApiReference }
+  /** Whether callers should no longer use it. */
   readonly deprecated?: boolean
+  /** The security requirements of which one has to be met; an empty list: none. */
   readonly security?: readonly OpenApiSecurity[]
+  /** Where it is served if not where all are. */
   readonly servers?: readonly OpenApiServer[]
 }
 
@@ -91,26 +143,44 @@ export type OpenApiPathItem = {
 
 /** The parts of a description that others refer to. */
 export interface OpenApiComponents extends Extensible {
+  /** Schemas by name. */
   readonly schemas?: { readonly [name: string]: OpenApiSchema }
+  /** Answers by name. */
   readonly responses?: { readonly [name: string]: object }
+  /** Parameters by name. */
   readonly parameters?: { readonly [name: string]: object }
+  /** Examples by name. */
   readonly examples?: { readonly [name: string]: object }
+  /** Bodies of requests by name. */
   readonly requestBodies?: { readonly [name: string]: object }
+  /** Headers of answers by name. */
   readonly headers?: { readonly [name: string]: object }
+  /** The ways to say who one is, by the name that requirements use. */
   readonly securitySchemes?: { readonly [name: string]: object }
+  /** Links from answers to operations, by name. */
   readonly links?: { readonly [name: string]: object }
+  /** Requests that the server sends to its clients, by name. */
   readonly callbacks?: { readonly [name: string]: object }
+  /** Operations of a path that others refer to, by name. */
   readonly pathItems?: { readonly [name: string]: object }
 }
 
 /** An OpenAPI 3.1.1 document: plain JSON, without one object in two places. */
 export interface OpenApiDocument extends Extensible {
+  /** The version of the specification. */
   readonly openapi: '3.1.1'
+  /** What the API is called, and its version. */
   readonly info: OpenApiInfo
+  /** Where the API is. Default: the host that served the document. */
   readonly servers?: readonly OpenApiServer[]
+  /** The operations by path, with parameters in braces: `/users/{id}`. */
   readonly paths: { readonly [path: string]: OpenApiPathItem }
+  /** What other places refer to. */
   readonly components?: OpenApiComponents
+  /** The security requirements of operations that name none. */
   readonly security?: readonly OpenApiSecurity[]
+  /** Descriptions of the tags, in the order in which pages show them. */
   readonly tags?: readonly OpenApiTag[]
+  /** A link to further documentation. */
   readonly externalDocs?: OpenApiExternalDocs
 }

@@ -4,6 +4,7 @@ export interface Load {
   readonly eventLoopDelay: number
   /** Bytes. */
   readonly heapUsed: number
+  /** Requests that are being worked on. */
   readonly requestsInFlight: number
 }
 
@@ -34,7 +35,7 @@ const busyLooks = 2
  * makes room for one.
  */
 export class Gate {
-  /** In the same units as the load; `Infinity` for none. */
+  /** The limits, in the same units as the load; `Infinity` for none. */
   readonly limits: Load
   /** @internal */
   on: OnOverload | undefined
@@ -81,7 +82,7 @@ export class Gate {
     return this.#exceeded
   }
 
-  /** As it was looked at last. */
+  /** The figures as they were when it looked last. */
   get load(): Load {
     return this.#load
   }

@@ -14,6 +14,7 @@ declare module '../../kernel/routing/options.ts' {
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
+    /** How busy the process is, and what was refused, with the plugin `overload`. */
     overload: OverloadState
   }
 }

@@ -16,12 +16,13 @@ export type PolicyErrorCallback = (req: Request, res: Response) => unknown
 
 /** The answer to a refused request. */
 export interface PolicyErrorOptions {
-  /** Default: that of the policy, 401 as a rule. */
+  /** The status of the answer. Default: that of the policy, 401 as a rule. */
   status?: number
-  /** The body. Default `{ error: 'Unauthorized' }`, in the default error format. */
+  /** Makes the body. Default `{ error: 'Unauthorized' }`, in the default error format. */
   map?(req: Request): unknown
 }
 
+/** How a refused request is answered: by a function, or by a status and a body. */
 export type PolicyErrorHandler = PolicyErrorCallback | PolicyErrorOptions
 
 /** What a refusal is answered with. */
@@ -60,6 +61,7 @@ function fromOptions(options: PolicyErrorOptions): PolicyErrorCallback {
 export class PolicyDenials {
   #answer: PolicyErrorCallback | undefined
 
+  /** Sets how refused requests are answered, from the next one on. */
   setHandler(handler: PolicyErrorHandler): void {
     this.#answer = typeof handler === 'function' ? handler : fromOptions(handler)
   }

@@ -23,12 +23,14 @@ declare module '../../kernel/routing/options.ts' {
     policy?: PolicyOption
   }
   interface OptionChecks<Options> {
+    /** Holds a route's policies against those of their managers; exists for the type checker only. */
     policy: Options extends { readonly policy: infer Given } ? CheckedPolicy<Given> : unknown
   }
 }
 
 declare module '../../kernel/routing/params.ts' {
   interface RequestExtensions<Options> {
+    /** What the policies of a route prove of its request, `req.user` for example; exists for the type checker only. */
     policy: Options extends { readonly policy: infer Given } ? ProofOfPolicy<Given> : {}
   }
 }

@@ -5,12 +5,15 @@ import type { ResourceMark } from './resource.ts'
 
 /** One check that a route asks for: of which manager, and its name there. */
 export interface PolicyRequirement {
+  /** The manager that has the check: its `status` for refused requests, and `askOf`, by which a route asks. */
   readonly manager: {
     readonly '~policies': PolicyRecord
     readonly status: PolicyStatus
     askOf(scope: string, handler: string, status?: PolicyStatus): Ask
   }
+  /** The name of its group of checks in the manager. */
   readonly scope: string
+  /** The name of the check in the group. */
   readonly handler: string
   /** The answer to a refused request; default: that of the manager. */
   readonly status?: PolicyStatus

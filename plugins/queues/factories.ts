@@ -14,7 +14,7 @@ import {
 import { Queue } from './queue.ts'
 import type { PayloadSchema, PublishedBy, ReceivedBy } from './schema.ts'
 
-/** What every factory of queues takes behind the name. */
+/** What every factory of queues takes after the name. */
 export interface QueueOptions<Schema extends PayloadSchema = PayloadSchema> {
   /** Checks payloads when they are published, and again before a handler gets them. */
   schema?: Schema

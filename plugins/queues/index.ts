@@ -41,6 +41,7 @@ export type { QueueAttemptTrace, QueueHandler, QueueMessage, SubscribeOptions } 
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
+    /** Counts and inspects the queues of this process, with the plugin `queues`. */
     queues: QueueService
   }
 }

@@ -5,12 +5,15 @@ import { type RedisAddress, redisOptions, redisUrl } from '../toolkit/redis.ts'
 
 /** A failed attempt, for error handlers. */
 export interface QueueFailure {
+  /** The name of the queue. */
   readonly queue: string
   /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom one. */
   readonly kind: string
+  /** The id of the message. */
   readonly id: string
+  /** The payload as the handler got it. */
   readonly payload: unknown
-  /** 1 for the first. */
+  /** Which attempt has failed, 1 for the first. */
   readonly attempt: number
   /** How many there are at most; `undefined` where only the engine knows. */
   readonly attempts: number | undefined
@@ -23,6 +26,7 @@ export type QueueErrorHandler = (error: Error, failure: QueueFailure) => void | 
 
 /** Options of every kind of queue. */
 export interface QueueSettings {
+  /** Called after each failed attempt. Default: the attempt is logged. */
   errorHandler?: QueueErrorHandler
   /** Milliseconds after which `publish` rejects. Default 5000. */
   publishTimeout?: number
@@ -50,12 +54,13 @@ export interface BullmqConfig extends QueueSettings {
 
 /** Queues in Postgres, by pg-boss. */
 export interface PgbossConfig extends QueueSettings {
-  /** Default `DATABASE_URL`, else `postgres://127.0.0.1:5432/postgres`. */
+  /** The address of Postgres. Default `DATABASE_URL`, else `postgres://127.0.0.1:5432/postgres`. */
   connectionString?: string
   /** The schema in which pg-boss keeps its tables; it makes them itself. Default `'pgboss'`. */
   schema?: string
-  /** Connections at most. Default 10. */
+  /** The most connections to Postgres. Default 10. */
   max?: number
+  /** The option `ssl` of the package `pg`: `true`, or an object with certificates. */
   ssl?: unknown
   /** Milliseconds between two polls of an empty queue. Default 1000. */
   pollInterval?: number
@@ -65,10 +70,11 @@ export interface PgbossConfig extends QueueSettings {
 
 /** Queues of SQS. */
 export interface SqsConfig extends QueueSettings {
-  /** Default: that of the environment, as for every AWS client. */
+  /** The region. Default: that of the environment, as for every AWS client. */
   region?: string
-  /** Default: that of the region. */
+  /** The address of the service. Default: that of the region. */
   endpoint?: string
+  /** The keys, or a function that gives them, as AWS clients take them. Default: those of the environment. */
   credentials?: object
   /** An `SQSClient` instead of the three above; it stays open. */
   client?: object
@@ -84,9 +90,13 @@ export interface SqsConfig extends QueueSettings {
 
 /** The argument of `defineQueueConfiguration`: settings by kind of queue, or by the name of a custom one. */
 export interface QueueConfig {
+  /** Settings of queues in the memory of the process. */
   readonly memory?: MemoryQueueConfig
+  /** Settings of queues in Redis. */
   readonly bullmq?: BullmqConfig
+  /** Settings of queues in Postgres. */
   readonly pgboss?: PgbossConfig
+  /** Settings of queues in Amazon SQS. */
   readonly sqs?: SqsConfig
   // `object`, or a configuration that is kept in a variable first would not compile.
   readonly [custom: string]: QueueSettings | object | undefined
@@ -94,7 +104,7 @@ export interface QueueConfig {
 
 /** Options of the queues plugin. */
 export interface QueuesOptions {
-  /** As for `defineQueueConfiguration`; it holds until every server with queues has closed. */
+  /** The settings of the kinds of queues, as for `defineQueueConfiguration`; they hold until every server with queues has closed. */
   config?: QueueConfig
   /** Whether the subscribers of this process get messages once the server listens. Default false. */
   run?: boolean

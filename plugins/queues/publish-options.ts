@@ -11,24 +11,24 @@ export interface MemoryPublishOptions {
   backoff?: Backoff
   /** Milliseconds before the first attempt. */
   delay?: number
-  /** 0, the default, comes before 1, and so on. */
+  /** Messages with lower numbers are taken first. Default 0. */
   priority?: number
   /** A message with the id of one that is there already is not added again. */
   jobId?: string
 }
 
-/** What is kept of jobs that are over: nothing (`true`), all, a number of them, or by age in seconds. */
+/** What is kept of jobs that are over: nothing (`true`), all (`false`), a number of them (`count`), or those up to an `age` in seconds. */
 export type KeptJobs = boolean | number | { age: number; count?: number } | { count: number }
 
 /** What `publish` of a queue in Redis takes, in BullMQ's terms. */
 export interface BullmqPublishOptions extends MemoryPublishOptions {
-  /** The newest first. */
+  /** Puts it before the waiting ones: the newest is taken first. */
   lifo?: boolean
-  /** Of jobs that are done. Default: the last 1000 are kept. */
+  /** What is kept of jobs that are done. Default: the last 1000. */
   removeOnComplete?: KeptJobs
-  /** Of jobs that failed for good. Default: all are kept. */
+  /** What is kept of jobs that failed for good. Default: all. */
   removeOnFail?: KeptJobs
-  /** Publishes it again and again: every so many milliseconds, or by a cron pattern. The same `key` replaces, see `stopRepeat`. */
+  /** Publishes it again and again: `every` so many milliseconds, or by a cron `pattern` in the time zone `tz`. The same `key` replaces, see `stopRepeat`. */
   repeat?:
     | { readonly key: string; readonly every: number }
     | { readonly key: string; readonly pattern: string; readonly tz?: string }
@@ -36,6 +36,7 @@ export interface BullmqPublishOptions extends MemoryPublishOptions {
 
 /** A client of `pg` that has begun a transaction, or anything else that runs SQL in one. */
 export interface TransactionClient {
+  /** Runs a statement with values for `$1` and so on, and resolves with its `rows`. */
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
 }
 
@@ -47,16 +48,17 @@ export interface PgbossPublishOptions {
   retryLimit?: number
   /** Seconds between attempts. Default 0. */
   retryDelay?: number
-  /** Doubles `retryDelay` each time. */
+  /** Whether `retryDelay` doubles with each attempt. */
   retryBackoff?: boolean
   /** Seconds from now, or a time, before which it does not run. */
   startAfter?: number | string | Date
-  /** Higher numbers first. */
+  /** Messages with higher numbers are taken first. */
   priority?: number
   /** A UUID; a message with the id of one that is there already is not added again. */
   id?: string
-  /** With `singletonSeconds`: one message for each key in that time. */
+  /** With `singletonSeconds`: only one message for each key is taken in that time. */
   singletonKey?: string
+  /** How long, in seconds, a further message with the same key, or without one, is dropped. */
   singletonSeconds?: number
   /** Seconds a handler may take before its process counts as dead. Default 900. */
   expireInSeconds?: number
@@ -66,11 +68,13 @@ export interface PgbossPublishOptions {
 
 /** What `publish` of a queue of SQS takes, in its own terms. */
 export interface SqsPublishOptions {
-  /** Up to 900. */
+  /** Seconds before it can be taken, up to 900. */
   DelaySeconds?: number
-  /** FIFO queues need one. */
+  /** The group in which messages keep their order; FIFO queues need one. */
   MessageGroupId?: string
+  /** FIFO queues drop a further message with the same id for five minutes. */
   MessageDeduplicationId?: string
+  /** Up to ten attributes by name, each with a `DataType` (`String`, `Number`) and its `StringValue`. */
   MessageAttributes?: { readonly [name: string]: { readonly DataType: string; readonly StringValue?: string } }
 }
 

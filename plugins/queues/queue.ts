@@ -27,11 +27,15 @@ export interface QueueHandle {
 
 /** Messages that are handed to their engine. */
 export interface QueuePublishTrace extends TraceOutcome {
+  /** The name of the queue. */
   readonly queue: string
+  /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */
   readonly kind: string
+  /** How many messages go at once. */
   readonly count: number
+  /** The payload of each. */
   readonly payloads: readonly unknown[]
-  /** Empty; what a subscriber of `start` puts here goes with each of the messages, and comes out of {@link QueueAttemptTrace.carrier}. */
+  /** Empty; what a subscriber of `start` puts here goes with each of the messages, and comes out of `QueueAttemptTrace.carrier`. */
   readonly carrier: Carrier
 }
 
@@ -75,6 +79,7 @@ export function declaredQueues(): DeclaredQueue[] {
 
 /** A queue of payloads of one type. */
 export class Queue<Payload, Options = object, Received = Payload> {
+  /** The name by which the engine knows the queue. */
   readonly name: string
   /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */
   readonly kind: string
@@ -101,7 +106,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
   }
 
   /**
-   * Publishes one message; resolves with its id once the engine has it.
+   * Publishes one message; resolves with its `id` once the engine has it.
    *
    * @throws (as a rejection) QueueUnavailableError within 5 seconds when the engine cannot be reached; QueuePayloadError for
    * what JSON has no form for, or the schema refuses; OptionError for options the engine does not have.
@@ -115,7 +120,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
   }
 
   /**
-   * Publishes many messages with as few calls as the engine allows; gives their ids in the same order.
+   * Publishes many messages with as few calls as the engine allows; resolves with the `id` of each, in the same order.
    *
    * @example
    * const orders = memoryQueue<{ book: number }>('orders')
@@ -218,7 +223,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
     })
   }
 
-  /** How many messages there are, by what they are waiting for. SQS tells approximate numbers. */
+  /** How many messages there are, by what they are waiting for. SQS gives approximate numbers. */
   counts(): Promise<QueueCounts> {
     return ask(this.#self, this.name, (driver, signal) => driver.counts(this.name, signal))
   }

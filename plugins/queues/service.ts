@@ -5,13 +5,17 @@ import { declaredSubscriptions, Holder } from './registry.ts'
 
 /** The counts of one queue. */
 export interface QueueReport extends QueueCounts {
+  /** The name of the queue. */
   readonly queue: string
+  /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */
   readonly kind: string
 }
 
 /** One subscriber of this process. */
 export interface QueueSubscriber {
+  /** The name of the queue. */
   readonly queue: string
+  /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */
   readonly kind: string
   /** How many messages it has in work at once. */
   readonly concurrency: number
@@ -23,7 +27,13 @@ export interface StopOptions {
   readonly timeout?: number
 }
 
-/** The queues of this process: its workers, their health and their numbers. */
+/**
+ * The queues of this process: its workers, their health and their numbers.
+ *
+ * @example
+ * await QueueService.run()
+ * process.once('SIGTERM', () => QueueService.stop())
+ */
 export class QueueService {
   static readonly #script = new Holder()
   readonly #holder = new Holder()

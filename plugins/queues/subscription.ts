@@ -6,11 +6,13 @@ import { driverOf, type EngineRef, errorHandlerOf, queueLog } from './engines.ts
 import type { QueueFailure } from './options.ts'
 import type { CheckPayload, PayloadSchema } from './schema.ts'
 
-/** What a handler is told of its message, beside the payload. */
+/** What a handler receives of its message, beside the payload. */
 export interface QueueMessage {
+  /** The id that `publish` has returned, the same at each attempt. */
   readonly id: string
+  /** The name of the queue. */
   readonly queue: string
-  /** 1 for the first. */
+  /** Which attempt this is, 1 for the first. */
   readonly attempt: number
   /** How many there are at most; `undefined` where only the engine knows. */
   readonly attempts: number | undefined
@@ -23,7 +25,7 @@ export type QueueHandler<Payload> = (payload: Payload, message: QueueMessage) =>
 export interface SubscribeOptions<Payload = unknown> {
   /** How many messages this subscriber has in work at once. Default 1. */
   concurrency?: number
-  /** Told of a message that is given up, behind the error handler. */
+  /** Called with a message that is given up, after the error handler. */
   onDead?(payload: Payload, error: Error, message: QueueMessage): unknown
 }
 
@@ -73,9 +75,11 @@ interface Work {
 
 /** One attempt at one message. */
 export interface QueueAttemptTrace extends QueueMessage, TraceOutcome {
+  /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */
   readonly kind: string
+  /** The payload as the handler gets it. */
   readonly payload: unknown
-  /** What the publisher has put into {@link QueuePublishTrace.carrier}. Whoever writes to the engine can write it. */
+  /** What the publisher has put into `QueuePublishTrace.carrier`. Every client that writes to the engine can write it. */
   readonly carrier: Readonly<Carrier>
 }
 

@@ -8,7 +8,7 @@ import type { RateLimitRedisOptions } from './stores/redis.ts'
 export interface RateLimitRule {
   /** Requests that a client may send in one window. Default 100. */
   limit?: number
-  /** Milliseconds of a window. Default 60000. */
+  /** The length of a window, in milliseconds. Default 60000. */
   windowMs?: number
   /** The key of the counter; `undefined`: the address. Default: the address, IPv6 by its /64 network. */
   key?: (req: Request) => string | undefined | Promise<string | undefined>
@@ -20,7 +20,7 @@ export interface RateLimitRule {
 
 /** The limit of the whole server, and the store of the counters. */
 export interface RateLimitOptions extends RateLimitRule {
-  /** `'memory'`, options of a Redis, or a store. Default `'memory'`. */
+  /** Where requests are counted: `'memory'`, options of a Redis, or a store. Default `'memory'`. */
   store?: 'memory' | RateLimitRedisOptions | RateLimitStore
 }
 

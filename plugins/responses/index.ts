@@ -23,19 +23,30 @@ declare module '../../kernel/routing/options.ts' {
 
 declare module '../../kernel/routing/params.ts' {
   interface ResponseTypes<Options> extends TypedShorthands<Options> {
+    /** Answers with JSON that the schema of the status allows. */
     json(...body: AnyBodyArguments<Options>): Response
+    /** Answers with a body that the schema of the status allows. */
     send(...body: AnyBodyArguments<Options>): Response
     // What goes on, goes on with its types.
+    /** Sets a header; what follows keeps the types of the route. */
     header(...given: Parameters<Response['header']>): RouteResponse<Options>
+    /** The same as `header`. */
     setHeader(...given: Parameters<Response['setHeader']>): RouteResponse<Options>
+    /** Sets headers that `presetHeaders` has checked; what follows keeps the types of the route. */
     setHeaders(...given: Parameters<Response['setHeaders']>): RouteResponse<Options>
+    /** Takes a header back; what follows keeps the types of the route. */
     removeHeader(...given: Parameters<Response['removeHeader']>): RouteResponse<Options>
+    /** Adds to a header; what follows keeps the types of the route. */
     appendHeader(...given: Parameters<Response['appendHeader']>): RouteResponse<Options>
+    /** Adds names to `Vary`; what follows keeps the types of the route. */
     vary(...given: Parameters<Response['vary']>): RouteResponse<Options>
+    /** Sets the content type; what follows keeps the types of the route. */
     type(...given: Parameters<Response['type']>): RouteResponse<Options>
+    /** Sets the status, one that the option `responses` has; the body that follows is checked against its schema. */
     status<const Status extends number>(code: AnswerStatus<Options, Status>): WithStatus<Options, Status>
   }
   interface HandlerTypes<Options> {
+    /** What a handler may return: bodies that a schema of the option `responses` allows. Exists for the type checker only. */
     readonly returns: ReturnsOf<Options>
   }
 }

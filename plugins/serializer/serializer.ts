@@ -51,8 +51,11 @@ type Defined<Name extends string, Result, Context> = {
   readonly [Key in Name]: { readonly result: Awaited<Result>; readonly context: Context }
 }
 
+/** One form of an answer. */
 interface Variant {
+  /** Makes it of the data. */
   readonly map: (data: never, ctx: never) => unknown
+  /** Finds what its schema refuses; `undefined` without a schema. */
   readonly mismatch: FindMismatch | undefined
 }
 

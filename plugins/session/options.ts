@@ -7,12 +7,12 @@ import { secrets } from '../toolkit/secrets.ts'
 import type { SessionStore } from './stores/contract.ts'
 import type { RedisClient } from './stores/redis.ts'
 
-/** The store of the sessions. */
+/** The store of the sessions: in `memory`, where `max` is the limit of their number, in `redis`, or one of your own. */
 export type SessionStoreOption =
   | 'memory'
-  /** At most so many sessions; the least used one goes. Default 10 000. */
+  /** In `memory`, at most `max` sessions; the least used one goes. Default 10 000. */
   | { readonly memory: { readonly max?: number } }
-  /** A URL, options of `ioredis`, or a client of it, which stays the caller's to close. */
+  /** In `redis`: a URL, options of `ioredis`, or a client of it, which stays the caller's to close. */
   | { readonly redis: string | RedisAddress | RedisClient }
   | SessionStore
 
@@ -27,7 +27,7 @@ export interface SessionOptions {
   name?: string
   /** SECONDS for which a session is kept after it was last saved, in the store and in the browser. Default 86400, a day. */
   ttl?: number
-  /** Default `memory`, for one process only. */
+  /** Where the sessions are kept. Default `memory`, for one process only. */
   store?: SessionStoreOption
   /** Restart `ttl` with every answer, instead of with every change. Default false. */
   rolling?: boolean

@@ -12,7 +12,10 @@ export interface StaticOptions {
   root: string | URL
   /** The path under which its files are found. Default `'/'`. */
   prefix?: string
-  /** Files and folders whose name begins with a dot: `'ignore'` as if there were none, `'deny'` with 403, `'allow'`. Default `'ignore'`. */
+  /**
+   * What becomes of files and folders whose name begins with a dot: `'ignore'` as if there were none, `'deny'` with 403,
+   * `'allow'`. Default `'ignore'`.
+   */
   dotfiles?: 'ignore' | 'deny' | 'allow'
   /** The index of a folder: the first of these files that exists; `false`: none. Default `'index.html'`. */
   index?: string | readonly string[] | false

@@ -5,7 +5,7 @@ import { announcePage } from '../toolkit/pages.ts'
 import { staticOptions } from './options.ts'
 
 /**
- * Serves the files of a folder, or of several, for GET and HEAD: where no route answers, behind all middlewares.
+ * Serves the files of a folder, or of several, for GET and HEAD: where no route answers, after all middlewares.
  *
  * Under the prefix `/` a missing file is what it would be without the plugin; under another one it is 404
  * `FileNotFoundError`. Ranges, conditional requests and types are taken care of; folders are never listed.

@@ -8,8 +8,11 @@ import { type StorageSink, type StorageSinkOptions, sinkInto } from './sink.ts'
 
 /** The result of `getObject`, by mode. */
 export interface StorageContents {
+  /** All bytes of the object. */
   raw: Uint8Array
+  /** All of it as UTF-8. */
   text: string
+  /** A stream of the bytes, which the caller reads to its end or destroys. */
   stream: Readable
 }
 
@@ -21,8 +24,11 @@ const maxExpiry = 7 * 24 * 3600
 
 /** One operation on one object. */
 export interface StorageTrace extends TraceOutcome {
+  /** The name of the disk. */
   readonly disk: string
+  /** What is done: `head` asks for the metadata. */
   readonly operation: 'put' | 'read' | 'head' | 'remove' | 'copy' | 'move'
+  /** The key of the object; of a copy or a move the one it is made from. */
   readonly key: string
 }
 
@@ -61,7 +67,7 @@ export class StorageDisk {
    * Keeps an object, replacing the one of that key; it is visible when all of it is there. A stream that fails makes the
    * call reject with its error, and leaves what was there before.
    *
-   * Without a content type it is that of the Blob, of the ending of the key, `text/plain` of a text, or `application/octet-stream`.
+   * Without a content type it is that of the Blob, of the ending of the key, `text/plain` of a string, or `application/octet-stream`.
    *
    * @throws (as a rejection) StorageKeyError; StorageDataError for data of another type; StorageUnavailableError.
    * @example
@@ -108,12 +114,13 @@ export class StorageDisk {
     await this.#do('remove', key, () => this.#provider.remove(key))
   }
 
+  /** Whether there is an object of that key. */
   async exists(key: string): Promise<boolean> {
     checkKey(key)
     return (await this.#do('head', key, () => this.#provider.head(key))) !== undefined
   }
 
-  /** @throws (as a rejection) FileNotFoundError. */
+  /** Size, times and media type of an object, without its content. @throws (as a rejection) FileNotFoundError. */
   async metadata(key: string): Promise<StorageMetadata> {
     checkKey(key)
     const metadata = await this.#do('head', key, () => this.#provider.head(key))
@@ -156,7 +163,7 @@ export class StorageDisk {
   }
 
   /**
-   * An address under which whoever has it can read the object for so many seconds, 3600 by default and 7 days at most. The
+   * An address by which anyone who has it can read the object for so many seconds, 3600 by default and 7 days at most. The
    * object need not be there.
    *
    * @throws (as a rejection) StorageUrlError where the provider has no addresses.
@@ -189,7 +196,7 @@ export class StorageDisk {
 
   /**
    * A sink for the upload plugin: files go into this storage while they arrive, and are removed again when their request
-   * fails. A file's `result` tells its key.
+   * fails. A file's `result` has its key.
    *
    * @example
    * const storage = new Storage({ files: new MemoryStorageProvider() }, { defaultProvider: 'files' })

@@ -16,6 +16,7 @@ export { Storage } from './storage.ts'
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
+    /** The disks by name, with the plugin `storage`. */
     storage: Storage
   }
 }

@@ -7,17 +7,19 @@ import { checkKey, checkPrefix } from './key.ts'
 
 /** How uploaded files are kept. */
 export interface StorageSinkOptions {
-  /** What keys begin with. Default: nothing. */
+  /** What keys begin with, `'avatars/'` for example. Default: nothing. */
   prefix?: string
-  /** The key of a file, behind the prefix. Default: a random one with the ending of the file's name. */
+  /** The key of a file, after the prefix. Default: a random one with the ending of the file's name. */
   key?: (file: UploadSource) => string | Promise<string>
 }
 
 /** What is known of a file that was uploaded into a storage: its `result`. */
 export interface StoredUpload {
+  /** The key of the object. */
   readonly key: string
   /** The name of the provider. */
   readonly provider: string
+  /** The media type that the object was stored with. */
   readonly contentType: string
 }
 

@@ -14,6 +14,7 @@ declare module '../../kernel/routing/options.ts' {
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
+    /** Starts spans and names the active one, with the plugin `telemetry`. */
     telemetry: Telemetry
   }
 }

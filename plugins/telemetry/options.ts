@@ -6,11 +6,11 @@ export interface TelemetryOptions {
   requests?: boolean
   /** Whether handlers have spans of their own within those of their requests. Default true. */
   handlers?: boolean
-  /** Whether the steps of the chain have. Default false. */
+  /** Whether the steps of the chain have spans. Default false. */
   steps?: boolean
-  /** Whether the phases of plugins have. Default false. */
+  /** Whether the phases of plugins have spans: `setup` and hooks. Default false. */
   plugins?: boolean
-  /** Whether resolvers of GraphQL have. Default false. */
+  /** Whether resolvers of GraphQL have spans. Default false. */
   resolvers?: boolean
   /** Whether `fetch` has spans and carries the context. Default `'auto'`: on Node.js, unless an instrumentation does it already. */
   fetch?: boolean | 'auto'

@@ -44,7 +44,7 @@ export class Telemetry {
     return headers
   }
 
-  /** The ids of the span that is active where it is called; `undefined` outside of one. */
+  /** The `traceId` and the `spanId` of the span that is active where it is called; `undefined` outside of one. */
   get current(): { readonly traceId: string; readonly spanId: string } | undefined {
     const { api } = this.#spans ?? {}
     const found = api?.trace.getActiveSpan()?.spanContext()

@@ -48,8 +48,9 @@ export function shorten(text: string): string {
 
 /** One `Set-Cookie` line, taken apart. */
 export interface MockCookie {
+  /** The name as it stands in the header. */
   readonly name: string
-  /** Percent-decoded. */
+  /** The value, percent-decoded. */
   readonly value: string
   /** Lower-case names; one without a value, such as `httponly`, is `true`. */
   readonly attributes: { readonly [name: string]: string | true | undefined }

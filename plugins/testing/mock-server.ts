@@ -12,14 +12,33 @@ export type MockVerb = <Body = unknown, Query extends object = MockQuery, Answer
 
 /** The verbs of a test client: `server.inject` and every {@link MockServer} have them. */
 export interface MockMethods {
+  /**
+   * Sends a GET.
+   *
+   * @example
+   * const res = await server.inject.get('/users', { query: { page: 2 } })
+   */
   readonly get: MockVerb
+  /** Sends a HEAD; the answer has headers and no body. */
   readonly head: MockVerb
+  /**
+   * Sends a POST; a `body` that is an object is sent as JSON.
+   *
+   * @example
+   * const res = await server.inject.post('/users', { body: { name: 'ada' } })
+   */
   readonly post: MockVerb
+  /** Sends a PUT. */
   readonly put: MockVerb
+  /** Sends a PATCH. */
   readonly patch: MockVerb
+  /** Sends a DELETE. */
   readonly delete: MockVerb
+  /** Sends a QUERY: safe like GET, with a body (RFC 10008). */
   readonly query: MockVerb
+  /** Sends an OPTIONS, as browsers do before a request to another origin. */
   readonly options: MockVerb
+  /** Sends a request of any method, of one that the server does not know, too. */
   request<Body = unknown, Query extends object = MockQuery, Answer = unknown>(
     method: string,
     path: string,
@@ -65,7 +84,13 @@ function headersOf({ headers = {}, cookies }: Pick<MockOptions, 'headers' | 'coo
   return lower
 }
 
-/** Makes the verbs over one way of injecting. */
+/**
+ * Makes the verbs over one way of injecting.
+ *
+ * @example
+ * const client = mockMethods(kernel.inject)
+ * const res = await client.get('/users')
+ */
 export function mockMethods(inject: Inject): MockMethods {
   const verb =
     (method: string): MockVerb =>

@@ -8,11 +8,11 @@ import { isSubset } from './subset.ts'
 
 /** What a websocket of a test is opened with. */
 export interface MockSocketOptions {
-  /** Names in any case. */
+  /** Headers of the request that opens it, names in any case. */
   headers?: { readonly [name: string]: string | number | readonly string[] | undefined }
   /** Overrides parameters of the same names in the path. */
   query?: { readonly [name: string]: unknown }
-  /** Sent as the `Cookie` header. */
+  /** Cookies by name, sent as the header `Cookie`. */
   cookies?: { readonly [name: string]: string }
   /** The sub-protocols that the client offers. */
   protocols?: readonly string[]
@@ -35,7 +35,9 @@ export const mockSocketOptions = option
 
 /** How a websocket ended: the code of RFC 6455 section 7.4, and the reason. */
 export interface MockClose {
+  /** The code; 1005 where none was sent. */
   readonly code: number
+  /** The text that was sent with it, `''` for none. */
   readonly reason: string
 }
 
@@ -67,6 +69,7 @@ export class MockSocket {
     this.ended = link.ended
   }
 
+  /** Whether messages can be sent. */
   get isOpen(): boolean {
     return this.#link.isOpen
   }

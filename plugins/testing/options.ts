@@ -27,7 +27,7 @@ export interface MockOptions<Body = unknown, Query extends object = MockQuery> {
   formData?: FormData | { readonly [name: string]: MockPart }
   /** Sent as `application/x-www-form-urlencoded`. */
   urlencoded?: string | URLSearchParams | MockQuery
-  /** Names in any case. */
+  /** Headers of the request, names in any case. */
   headers?: { readonly [name: string]: string | number | readonly string[] | undefined }
   /** Overrides parameters of the same names in the path. */
   query?: Query

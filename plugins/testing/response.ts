@@ -24,6 +24,7 @@ export class MockResponse<Answer = unknown> {
     this.#headers = caseless(answer.headers)
   }
 
+  /** The status of the answer. */
   statusCode(): number {
     return this.#answer.status
   }
@@ -59,6 +60,7 @@ export class MockResponse<Answer = unknown> {
     return textOf(this.#answer.body)
   }
 
+  /** Checks the status; the error of another one shows the body. @throws AssertionError. */
   assertStatus(status: number): this {
     const actual = this.statusCode()
     const body = actual === status ? '' : `. Body: ${shorten(this.text()) || '(empty)'}`
@@ -84,11 +86,13 @@ export class MockResponse<Answer = unknown> {
     })
   }
 
+  /** Checks that the answer has a header of this name, in any case. @throws AssertionError. */
   assertHeaderExists(name: string): this {
     const actual = this.#header(name)
     return this.#judge(actual !== undefined, `the header ${name}`, { actual, expected: name, operator: 'exists' })
   }
 
+  /** Checks that the answer has no header of this name, in any case. @throws AssertionError. */
   assertHeaderNotExists(name: string): this {
     const actual = this.#header(name)
     return this.#judge(actual === undefined, `no header ${name}, got ${show(actual)}`, {
@@ -110,6 +114,7 @@ export class MockResponse<Answer = unknown> {
     })
   }
 
+  /** Checks that the answer sets this cookie. @throws AssertionError. */
   assertCookieExists(name: string): this {
     const actual = Object.keys(this.cookies())
     return this.#judge(actual.includes(name), `the cookie ${name}, got ${show(actual)}`, {
@@ -119,6 +124,7 @@ export class MockResponse<Answer = unknown> {
     })
   }
 
+  /** Checks that the answer does not set this cookie. @throws AssertionError. */
   assertCookieNotExists(name: string): this {
     const actual = this.cookie(name)
     return this.#judge(actual === undefined, `no cookie ${name}, got ${show(actual?.value)}`, {
@@ -139,6 +145,7 @@ export class MockResponse<Answer = unknown> {
     })
   }
 
+  /** Checks that the parsed body equals the given value, no member more and none less. @throws AssertionError. */
   assertBodyDeepEqual(expected: unknown): this {
     const actual = this.body<unknown>()
     const operator = 'deepStrictEqual'
@@ -149,6 +156,7 @@ export class MockResponse<Answer = unknown> {
     })
   }
 
+  /** Checks that the parsed body does not have all of the given members. @throws AssertionError. */
   assertBodyNotSubset(expected: unknown): this {
     const actual = this.body<unknown>()
     const operator = 'assertBodyNotSubset'
@@ -159,6 +167,7 @@ export class MockResponse<Answer = unknown> {
     })
   }
 
+  /** Checks that the parsed body does not equal the given value. @throws AssertionError. */
   assertBodyNotDeepEqual(expected: unknown): this {
     const actual = this.body<unknown>()
     const operator = 'notDeepStrictEqual'

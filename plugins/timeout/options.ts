@@ -2,7 +2,7 @@ import { option } from '../toolkit/options/index.ts'
 
 /** Options of the time limit. */
 export interface TimeoutOptions {
-  /** Milliseconds from this plugin's place in the chain to the end of the chain. Default 30000. */
+  /** Limit for the middlewares after this plugin and the handler together, in milliseconds. Default 30000. */
   ms?: number
 }
 

@@ -5,7 +5,7 @@ import { timeoutOfRoute, timeoutOptions } from './options.ts'
 const graceMs = 1_000
 
 /**
- * Answers 503 `RequestTimeoutError` when the middlewares behind it and the handler take too long, and aborts
+ * Answers 503 `RequestTimeoutError` when the middlewares after it and the handler take too long, and aborts
  * `req.signal` with that error. What the handler answers later is dropped.
  *
  * The route option `timeout` takes another limit, or `false` for none.

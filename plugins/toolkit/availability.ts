@@ -29,7 +29,12 @@ export class Availability {
   }
 }
 
-/** Settles as the promise does, or rejects when that takes longer than `ms` milliseconds: for what is asked of a service. */
+/**
+ * Settles as the promise does, or rejects when that takes longer than `ms` milliseconds: for what is asked of a service.
+ *
+ * @example
+ * await answerWithin(pool.query('select 1'), 500)
+ */
 export function answerWithin<Value>(promise: PromiseLike<Value>, ms: number): Promise<Value> {
   return within(promise, ms, () => {
     throw new Error(`no answer within ${ms} ms`)

@@ -1,6 +1,6 @@
 /**
- * What a message carries from the work that publishes it to the work that takes it: the headers of W3C Trace Context and Baggage. Subscribers of
- * `start` of a publication fill it.
+ * What a message carries from the work that publishes it to the work that takes it: the headers `traceparent` and `tracestate` of W3C Trace Context, and
+ * `baggage` of W3C Baggage. Subscribers of `start` of a publication fill it.
  */
 export type Carrier = { traceparent?: string; tracestate?: string; baggage?: string }
 

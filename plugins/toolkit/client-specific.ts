@@ -6,12 +6,26 @@ const watched = new WeakMap<Request, () => unknown>()
  * Lets those that keep answers know what a plugin remembers of one client: `state` gives `undefined` while nothing was
  * changed, and another value after each change. Such an answer is that client's alone, although its headers do not show
  * it yet: a session sets its cookie when the answer leaves.
+ *
+ * @example
+ * ctx.use((req, _res, next) => {
+ *   let basket: unknown
+ *   watchPersonal(req, () => basket)
+ *   return next()
+ * })
  */
 export function watchPersonal(req: Request, state: () => unknown): void {
   watched.set(req, state)
 }
 
-/** What {@link watchPersonal} tells at this moment; `undefined` where no one watches. */
+/**
+ * What {@link watchPersonal} gives at this moment; `undefined` where no one watches.
+ *
+ * @example
+ * ctx.onSend((req, res) => {
+ *   if (personalState(req) !== undefined) res.header('cache-control', 'private')
+ * })
+ */
 export function personalState(req: Request): unknown {
   return watched.get(req)?.()
 }

@@ -12,15 +12,20 @@ declare module '../../kernel/plugin/define.ts' {
   }
 }
 
+/** What the help says of an option. */
 interface FlagText {
   /** One letter: `l` for `-l`. */
   readonly short?: string
+  /** What the option is for, in one sentence. */
   readonly description?: string
   /** What stands for the value in the help: `file` gives `--out <file>`. */
   readonly value?: string
 }
 
-/** One option of a command: `--name value`; of `boolean` `--name`, or `--no-name` where it is the default. */
+/**
+ * One option of a command, by its `type`: `--name value`, and for a boolean `--name`, or `--no-name` where the `default` is true. Without a
+ * default it is absent unless it is typed.
+ */
 export type CommandFlag =
   | (FlagText & { readonly type: 'string'; readonly default?: string })
   | (FlagText & { readonly type: 'number'; readonly default?: number })
@@ -28,16 +33,21 @@ export type CommandFlag =
 
 /** One positional argument of a command. */
 export interface CommandArgument {
+  /** What the usage calls it, and the key in `arguments`. */
   readonly name: string
+  /** One sentence for `--help`. */
   readonly description?: string
+  /** Whether the command refuses to run without it; default false. */
   readonly required?: boolean
   /** Takes all that follow, as a list, which is empty without them; for the last one. */
   readonly variadic?: boolean
 }
 
-/** What can be typed behind the name of a command. */
+/** What can be typed after the name of a command. */
 export interface CommandShape {
+  /** Positional arguments, in order; required ones first, a variadic one last. */
   readonly arguments?: readonly CommandArgument[]
+  /** Options by name in camelCase; each is typed as `--kebab-case`. */
   readonly flags?: { readonly [name: string]: CommandFlag }
 }
 
@@ -75,7 +85,9 @@ interface FlagTypes {
 
 /** What a command is run with. */
 export interface CommandInput<Shape extends CommandShape = Required<CommandShape>> {
+  /** The positional arguments by name, converted and checked. */
   readonly arguments: CommandArguments<Shape['arguments']>
+  /** The options by name, converted and checked, with their defaults. */
   readonly flags: CommandFlags<Shape['flags']>
   /** Writes a line of the result, to standard output. */
   print(line: string): void
@@ -92,9 +104,9 @@ export interface CommandInput<Shape extends CommandShape = Required<CommandShape
 
 /** A command of the command line: data, so that it can be listed without running anything. */
 export interface CommandDefinition extends CommandShape {
-  /** What is typed: letters, digits, `-`, `_`, `.` and `:`, after a letter. */
+  /** What is typed to run it: letters, digits, `-`, `_`, `.` and `:`, after a letter. */
   readonly name: string
-  /** One line, for the list. */
+  /** What the command does, in one line, for the list of commands. */
   readonly description: string
   /** What the help of this command says beyond that. */
   readonly details?: string

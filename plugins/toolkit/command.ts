@@ -8,7 +8,7 @@ const brand = Symbol.for('framework.command')
 /**
  * What the class of a command extends; `framework` finds it in `src/commands`, and makes one instance without arguments.
  *
- * `as const` behind the declarations is what `CommandInput<this>` reads the types from.
+ * `as const` after the declarations is what `CommandInput<this>` reads the types from.
  *
  * @example
  * import { Command, type CommandInput } from 'framework'
@@ -28,9 +28,11 @@ export abstract class Command implements CommandDefinition {
   abstract readonly name: string
   abstract readonly description: string
   declare readonly details?: string
+  /** Its positional arguments, in order; those of `this.arguments` in `run` have the types that follow from them. */
   declare readonly arguments?: readonly CommandArgument[]
+  /** Its options by name in camelCase. */
   declare readonly flags?: { readonly [name: string]: CommandFlag }
-  /** With the name of the class: from `warn` on, to standard error. */
+  /** A logger with the name of the class: from `warn` on, to standard error. */
   readonly logger: Logger
 
   constructor() {

@@ -4,21 +4,25 @@ announcePluginData('metrics')
 
 /** One figure that a plugin counts, for the plugin `metrics`. */
 export interface Figure {
-  /** In snake case, with the unit at its end; of a counter without `_total`, which is added. */
+  /** The name, in snake case, with the unit at its end; of a counter without `_total`, which is added. */
   readonly name: string
+  /** A `counter` only grows until the process ends, a `gauge` goes up and down. */
   readonly type: 'counter' | 'gauge'
   /** What is counted, in a sentence. */
   readonly help: string
   /** The last word of the name, where it is a unit: `seconds` or `bytes`. */
   readonly unit?: string
+  /** The values as they are now, each with its labels. */
   readonly samples: readonly FigureSample[]
   /** What becomes of samples with the same labels where the plugin is in several scopes. Default `'sum'`. */
   readonly scopes?: 'sum' | 'least'
 }
 
+/** One value of a figure. */
 export interface FigureSample {
+  /** The number; of a counter all since the process started. */
   readonly value: number
-  /** No value of them may come from a client. */
+  /** The labels by name; no value of them may come from a client. */
   readonly labels?: { readonly [name: string]: string }
 }
 

@@ -6,8 +6,9 @@ import { builtPattern } from './built-paths.ts'
 
 /** Files that patterns match, and the patterns that match none. */
 export interface FoundFiles {
-  /** Absolute, sorted. */
+  /** Absolute paths, sorted. */
   readonly files: readonly string[]
+  /** The patterns that match no file, as they were given. */
   readonly unmatched: readonly string[]
 }
 
@@ -20,6 +21,10 @@ const isLeftOut = (file: string) => /\.(d\.[cm]?ts|(test|spec)\.[cm]?[jt]sx?)$/.
 /**
  * Finds the files of globs below a folder; in a build, those that were made of them. Declarations (`.d.ts`), tests
  * (`.test.ts`, `.spec.ts`) and packages are left out.
+ *
+ * @example
+ * const { files, unmatched } = await findFiles(['src/reports/*.ts'], process.cwd())
+ * if (unmatched.length > 0) console.log(`no files for ${unmatched}, ${files.length} for the others`)
  */
 export async function findFiles(patterns: readonly string[], folder: string): Promise<FoundFiles> {
   if (patterns.length === 0) return { files: [], unmatched: [] }
@@ -56,7 +61,7 @@ export async function findFiles(patterns: readonly string[], folder: string): Pr
 
 /** How the files of one kind are loaded. */
 export interface FileLoading {
-  /** Told of each pattern that matches nothing. */
+  /** Called with each pattern that matches nothing. */
   unmatched(pattern: string, folder: string): void
   /** The error for a file that fails; it gets what was thrown as its `cause`. */
   failure(file: string, why: string): Error
@@ -68,6 +73,12 @@ export interface FileLoading {
  * Imports the files that globs match, relative to the folder of the process or absolute, in order of their names.
  *
  * @throws (as a rejection) what `failure` makes, for the first file that fails.
+ * @example
+ * await importFiles(['src/reports/*.ts'], {
+ *   unmatched: (pattern) => console.log(`no file matches ${pattern}`),
+ *   failure: (file, why) => new Error(`${file} cannot be loaded: ${why}`),
+ *   take: (exported) => console.log(exported.size),
+ * })
  */
 export async function importFiles(patterns: readonly string[], loading: FileLoading): Promise<void> {
   const folder = process.cwd()

@@ -106,6 +106,10 @@ export function lineLogger(write?: (line: string) => void, from?: Level): Logger
 /**
  * The logger for what application code logs by itself, in a job for example: `info` is written too, unless the application
  * has chosen a logger or a level. The framework's own lines stay from `warn` on.
+ *
+ * @example
+ * const log = applicationLogger(server.logger)
+ * log.info('the report was sent')
  */
 export function applicationLogger(logger: Logger): Logger {
   return logger instanceof LineLogger ? logger.talkative : logger

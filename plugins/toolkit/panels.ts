@@ -10,7 +10,7 @@ export type PanelCell = string | number | boolean | Date | object | null | undef
 export interface PanelRow {
   /** What its actions are called with; unique within the panel. */
   readonly id: string
-  /** One for each column. */
+  /** The values, one for each column. */
   readonly cells: readonly PanelCell[]
 }
 
@@ -26,13 +26,16 @@ export interface PanelAction {
 
 /** One table in the inspector, as data. */
 export interface InspectorPanel {
+  /** The heading of the table; unique among the panels of a plugin. */
   readonly title: string
+  /** The headings of its columns, in order. */
   readonly columns: readonly string[]
   /** The rows as they are now, at most `limit`; further ones are not shown. */
   rows(
     services: PanelServices,
     limit: number,
   ): readonly PanelRow[] | AsyncIterable<PanelRow> | Promise<readonly PanelRow[]>
+  /** The buttons of each row. */
   readonly actions?: readonly PanelAction[]
 }
 

@@ -1,7 +1,12 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { openingFailure, openRegularFile, regularOnly, unblocked } from '../../kernel/support/regular-file.ts'
 
-/** The bytes of a file. @throws (as a rejection) as `openRegularFile` does. */
+/**
+ * The bytes of a file. @throws (as a rejection) as `openRegularFile` does.
+ *
+ * @example
+ * const page = await readRegularFile('pages/index.html')
+ */
 export async function readRegularFile(path: string): Promise<Buffer> {
   const { handle } = await openRegularFile(path)
   try {
@@ -11,7 +16,12 @@ export async function readRegularFile(path: string): Promise<Buffer> {
   }
 }
 
-/** The same at once. @throws also an error with the code `EFBIG` for more bytes than `limit`. */
+/**
+ * The same at once. @throws also an error with the code `EFBIG` for more bytes than `limit`.
+ *
+ * @example
+ * const key = readRegularFileSync('keys/server.pem', 65_536)
+ */
 export function readRegularFileSync(path: string, limit = Number.POSITIVE_INFINITY): Buffer {
   const descriptor = descriptorOf(path)
   try {

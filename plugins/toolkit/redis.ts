@@ -6,7 +6,10 @@ import { peer } from './peer.ts'
 
 /** An address, and everything else that `new Redis()` of `ioredis` takes: `host`, `password`, `keyPrefix`, `tls` … */
 export interface RedisAddress {
-  /** Default `REDIS_URL`, else `redis://127.0.0.1:6379`; not looked at beside `host` or `path`, and `port` alone is one of this machine. */
+  /**
+   * The address: `redis://` or `rediss://`. Default `REDIS_URL`, else `redis://127.0.0.1:6379`; not looked at beside `host` or
+   * `path`, and `port` alone is one of this machine.
+   */
   readonly url?: string | undefined
   readonly [option: string]: unknown
 }

@@ -16,7 +16,7 @@ import type { Route } from '../../kernel/routing/route.ts'
  * })
  */
 export class RouteValue<Value> {
-  /** For an `onRoute` hook; `undefined` is not kept. */
+  /** Keeps a value for a route, in an `onRoute` hook; `undefined` is not kept. */
   set(route: Route, value: Value | undefined): void {
     if (value !== undefined) route.values.set(this, value)
   }

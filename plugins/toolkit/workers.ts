@@ -18,6 +18,8 @@ const WorkerLeadError = defineError(
  * Asks the worker that does what only one may do. Question and answer are what JSON has a form for.
  *
  * @throws (as a rejection) WorkerLeadError without one that answers within 5 seconds, and in processes that nothing connects.
+ * @example
+ * const answer = await askLeader('audit.count', { since: '2026-01-01' })
  */
 export async function askLeader(topic: string, question?: unknown): Promise<unknown> {
   const asked = supervisor()?.ask(topic, question)
@@ -29,7 +31,12 @@ export async function askLeader(topic: string, question?: unknown): Promise<unkn
   }
 }
 
-/** Answers what other workers ask when this one does what only one may do. */
+/**
+ * Answers what other workers ask when this one does what only one may do.
+ *
+ * @example
+ * answerAsLeader('audit.count', () => 42)
+ */
 export function answerAsLeader(topic: string, answer: (question: unknown) => unknown): void {
   supervisor()?.answer(topic, answer)
 }
@@ -41,6 +48,8 @@ export function answerAsLeader(topic: string, answer: (question: unknown) => unk
  * @param what Begins the message: "the sessions are kept".
  * @param remedy Ends it: "Set session.store".
  * @throws WorkerMemoryError
+ * @example
+ * refuseSeveral(kernel.worker, 'the audit log is kept in memory', 'Set audit.store')
  */
 export function refuseSeveral(place: WorkerPlace | undefined, what: string, remedy: string): void {
   if (place !== undefined && place.of > 1) throw reportedTogether(WorkerMemoryError(what, place, remedy))

@@ -15,12 +15,13 @@ export const UploadContentError = defineError(
 
 /** An uploaded file; no one has looked into it. */
 export interface UploadedFile<Result = unknown> {
+  /** The name of the form field. */
   readonly field: string
   /** A base name of at most 255 bytes as the client gave it: never a path, never empty, but not unique. */
   readonly filename: string
   /** What the client claims, such as `image/png`; the content may be anything. */
   readonly mimeType: string
-  /** Bytes. */
+  /** The length of the file, in bytes. */
   readonly size: number
   /** Where the file lies with `storage: 'disk'`; removed after the answer unless it was moved. */
   readonly path: string | undefined
@@ -36,7 +37,7 @@ export interface UploadedFile<Result = unknown> {
   /** The content with either storage of the framework's own. @throws UploadContentError for a sink. */
   stream(): Readable
   /**
-   * Keeps the file: puts it at a path, in the place of what is there, and makes the folders that are missing. Its mode is
+   * Keeps the file: puts it at a path, in place of an existing file, and makes the folders that are missing. Its mode is
    * 0600. Only ever join `filename` to a folder that has nothing else in it, or choose a name of your own.
    */
   moveTo(path: string): Promise<void>

@@ -6,15 +6,15 @@ import type { UploadSink } from './store.ts'
 
 /** Options of uploads; sizes are bytes, or a string such as `'5mb'`. */
 export interface UploadOptions {
-  /** The largest file. Default `'1mb'`; more is 413. */
+  /** Limit for one file. Default `'1mb'`; more is 413. */
   maxFileSize?: number | string
-  /** The largest form in total. Default `'10mb'`, or `maxFileSize` plus a megabyte if that is more. */
+  /** Limit for the whole form. Default `'10mb'`, or `maxFileSize` plus a megabyte if that is more. */
   maxTotalSize?: number | string
-  /** The most files; default 10. */
+  /** How many files a form may have. Default 10. */
   maxFiles?: number
-  /** The most fields that are not files; default 100. */
+  /** How many fields that are not files a form may have. Default 100. */
   maxFields?: number
-  /** The largest field. Default `'1mb'`. */
+  /** Limit for one field that is not a file. Default `'1mb'`. */
   maxFieldSize?: number | string
   /** The destination of files: memory, a temporary folder, or your own sink. Default `'memory'`. */
   storage?: 'memory' | 'disk' | UploadSink

@@ -10,8 +10,8 @@ const filesOf = new WeakMap<Request, readonly StoredFile[]>()
 /**
  * Takes multipart forms apart while they arrive: files at `req.files` and `req.file(field)`, the rest in `req.body`.
  *
- * Runs behind the policies of a route and in front of its own middlewares and its validation: who may not enter uploads
- * nothing. Files are removed when the answer has been sent, unless the handler has moved them. Answers 400
+ * Runs after the policies of a route and before its own middlewares and its validation: a client that may not enter
+ * uploads nothing. Files are removed when the answer has been sent, unless the handler has moved them. Answers 400
  * `BadRequestError`, 413 `FileTooLargeError` and `PayloadTooLargeError`, 415 `UnsupportedMediaTypeError`.
  *
  * @example

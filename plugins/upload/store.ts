@@ -2,10 +2,11 @@ import type { Readable } from 'node:stream'
 
 /** A file while it arrives. */
 export interface UploadSource {
+  /** The name of the form field. */
   readonly field: string
   /** A base name as the client gave it: never a path, but not unique, and no one has checked it. */
   readonly filename: string
-  /** What the client claims. */
+  /** The media type that the client claims; no one has checked it. */
   readonly mimeType: string
   /** The bytes, with backpressure; fails when the upload does. */
   readonly stream: Readable

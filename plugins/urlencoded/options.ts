@@ -2,7 +2,7 @@ import { option, type SettingsOf } from '../toolkit/options/index.ts'
 
 /** Options of the form parser. */
 export interface UrlencodedOptions {
-  /** The largest body: bytes, or a size like `'1mb'`. Default `'1mb'`; more is 413. */
+  /** Limit for the body: bytes, or a size like `'1mb'`. Default `'1mb'`; more is 413. */
   sizeLimit?: number | string
 }
 

@@ -13,8 +13,11 @@ import { type Part, rowsOf, type ValidationIssue } from './issues.ts'
 
 /** What is wrong with a request, over all its parts. */
 export interface ValidationError extends Error {
+  /** `ValidationError`, which clients may compare. */
   readonly code: string
+  /** 422; a handler may answer with another status. */
   readonly status: number
+  /** Each thing that is wrong, with the part of the request that it is in. */
   readonly errors: readonly ValidationIssue[]
   /** What the validator itself said: of the one failed part, or a list of them. */
   readonly cause: unknown
@@ -40,11 +43,13 @@ export type ValidationErrorCallback = (req: Request, res: Response, error: Valid
 
 /** How such requests are answered: a status, and the body made from the error. */
 export interface ValidationErrorOptions {
-  /** Default 422. */
+  /** The status of the answer. Default 422. */
   status?: number
+  /** Makes the body. Default: the format of the server for failures, with the list of errors. */
   map?(error: ValidationError, req: Request): unknown
 }
 
+/** How requests that are not valid are answered: by a function, or by a status and a body. */
 export type ValidationErrorHandler = ValidationErrorCallback | ValidationErrorOptions
 
 /** The answer unless someone says otherwise. */

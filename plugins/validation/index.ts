@@ -14,6 +14,7 @@ export type { Validation } from './service.ts'
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
+    /** Compiles schemas into checks, with the plugin `validation`. */
     validation: Validation
   }
 }
@@ -33,16 +34,22 @@ declare module '../../kernel/routing/options.ts' {
     all?: object
   }
   interface BodilessOptions {
+    /** No schema: requests of this method have no body. Exists for the type checker only. */
     body: 'a request of this method has no body'
+    /** No schema: requests of this method have no body. Exists for the type checker only. */
     all: 'a request of this method has no body: use headers and query'
   }
 }
 
 declare module '../../kernel/routing/params.ts' {
   interface RequestTypes<Options, Path extends string> {
+    /** The parsed body, as the schema of the route leaves it; `unknown` without one. */
     readonly body: BodyOf<Options>
+    /** The query, as the schema of the route leaves it. */
     readonly query: QueryOf<Options>
+    /** The headers, as the schema of the route leaves them. */
     readonly headers: HeadersOf<Options>
+    /** The parameters of the path, as the schema of the route leaves them; strings without one. */
     readonly params: ParamsOf<Options, Path>
     /** What the route's `all` schema made of headers, query and body. */
     readonly validated: ValidatedOf<Options>

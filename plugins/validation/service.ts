@@ -45,7 +45,7 @@ function whyOf(error: unknown): string {
   return `"${keyword}" is not a keyword of JSON Schema${near === undefined ? '' : `; did you mean "${near}"?`}`
 }
 
-/** Validation of one server: its error handler, and compiled schemas for whoever needs one. */
+/** Validation of one server: its error handler, and compiled schemas for other plugins. */
 export class Validation {
   #handler: ValidationErrorCallback | undefined
   readonly #ids = new Map<string, { schema: object; route: string }>()

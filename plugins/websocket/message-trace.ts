@@ -3,9 +3,11 @@ import type { ServerSocket } from './types.ts'
 
 /** A message of a client in the hands of its handler. */
 export interface WebsocketMessageTrace extends TraceOutcome {
+  /** The websocket that the message came on. */
   readonly socket: ServerSocket
   /** The path of the route. */
   readonly route: string
+  /** The message as the handler gets it: parsed and checked where the route has a schema. */
   readonly message: unknown
 }
 

@@ -29,9 +29,9 @@ export interface WebsocketOptions extends WebsocketLimits {
    * those too that it names (`https://example.com`), `'any'` all. Clients without an `Origin` are not browsers, and pass.
    */
   origins?: 'same' | 'any' | readonly string[]
-  /** Total sockets; a further one is refused with 503. Default 10000. */
+  /** How many sockets the server holds; a further one is refused with 503. Default 10000. */
   maxSockets?: number
-  /** Sockets of one address, or one network of IPv6; a further one is refused with 429. `false`: no limit. Default false. */
+  /** How many sockets one address may hold, or one network of IPv6; a further one is refused with 429. `false`: no limit. Default false. */
   maxSocketsPerAddress?: number | false
   /** Milliseconds between two pings; a client that has not answered one by the next is disconnected. `false`: no pings. Default 30000. */
   pingInterval?: number | false
@@ -48,7 +48,7 @@ export interface WebsocketOptions extends WebsocketLimits {
 export interface WebsocketRouteOptions extends WebsocketLimits {
   /** Sub-protocols (RFC 6455 section 1.9), the preferred one first. With them, a client that offers none of them is refused. */
   protocols?: readonly string[]
-  /** Instead of the plugin's. */
+  /** The origins of pages that may connect, in place of those of the plugin. */
   origins?: 'same' | 'any' | readonly string[]
 }
 

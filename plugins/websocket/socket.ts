@@ -22,7 +22,7 @@ export class Socket implements ServerSocket, WireEvents {
   readonly params: object
   readonly ip: string
   readonly protocol: string
-  /** When it is pinged next. */
+  /** When it is pinged next, on the clock of `performance.now()`. */
   due = 0
   readonly #route: SocketRoute
   #id: string | undefined = undefined
@@ -98,7 +98,7 @@ export class Socket implements ServerSocket, WireEvents {
     return this.sendFrame(frame)
   }
 
-  /** Sends what is written already. */
+  /** Sends a message that is written already; returns whether it was sent. */
   sendFrame(frame: string | Uint8Array): boolean {
     const wire = this.#wire
     if (this.#state !== 'open' || wire === undefined) return false

@@ -7,12 +7,17 @@ import type { SocketExtension, SocketRoute } from './socket-route.ts'
 
 /** What is counted of all websockets of a plugin. */
 export interface SocketCounts {
+  /** Sockets that are open. */
   open: number
+  /** Sockets that were opened since the start. */
   opened: number
   /** Messages of clients that a handler received, those that were not valid, and those that slow readers did not get. */
   received: number
+  /** Messages of clients that were not valid. */
   invalid: number
+  /** Messages that were sent to clients. */
   sent: number
+  /** Messages that slow readers did not get. */
   dropped: number
 }
 
@@ -26,6 +31,7 @@ interface SocketsSettings {
  * All open sockets of one plugin: counts them, finds those whose client is gone, and ends them when the server closes.
  */
 export class Sockets {
+  /** What is counted since the start. */
   readonly counts: SocketCounts = { open: 0, opened: 0, received: 0, invalid: 0, sent: 0, dropped: 0 }
   /** In the order of their next ping: the first is due first. */
   readonly #all = new Set<Socket>()
@@ -45,6 +51,7 @@ export class Sockets {
     this.#closeTimeout = closeTimeout
   }
 
+  /** How many are open. */
   get size(): number {
     return this.#all.size
   }
@@ -62,6 +69,7 @@ export class Sockets {
     else this.#ofNetwork.set(network, count)
   }
 
+  /** Whether a socket is one of these, and open. */
   has(socket: object): boolean {
     return this.#all.has(socket as Socket)
   }
@@ -117,6 +125,7 @@ export class Sockets {
     this.#timer.unref()
   }
 
+  /** Forgets a socket that has ended, and calls what waits for that. */
   delete(socket: Socket): void {
     if (!this.#all.delete(socket)) return
     this.counts.open--
@@ -158,6 +167,7 @@ export class Sockets {
     for (const socket of this.#all) socket.terminate()
   }
 
+  /** Milliseconds that clients have to answer a close frame. */
   get closeTimeout(): number {
     return this.#closeTimeout
   }

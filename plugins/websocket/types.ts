@@ -6,9 +6,11 @@ export interface MessageSchemas {
   readonly [type: string]: object
 }
 
-/** A text of JSON with a type: what schemas of messages are about. */
+/** JSON with a type: what schemas of messages are about. */
 export interface Message<Type extends string = string, Data = unknown> {
+  /** Says which schema the message has. */
   readonly type: Type
+  /** The payload. */
   readonly data: Data
 }
 
@@ -34,7 +36,7 @@ export type OutgoingOf<Options> = Options extends { readonly outgoing: infer Sch
 
 /** One client of a websocket. */
 export interface ServerSocket<Data = unknown, Outgoing = string | Uint8Array | object, Params = object> {
-  /** A random UUID. */
+  /** A random UUID, unique over all instances. */
   readonly id: string
   /** The result of the handler `data` for the request. */
   data: Data
@@ -44,11 +46,13 @@ export interface ServerSocket<Data = unknown, Outgoing = string | Uint8Array | o
   readonly ip: string
   /** The sub-protocol that was chosen, `''` for none. */
   readonly protocol: string
+  /** Whether messages can be sent: false once either side has begun to close. */
   readonly isOpen: boolean
   /** The server that has accepted it. */
   readonly server: object
   /** Bytes that were sent and have not left this process. */
   readonly buffered: number
+  /** The server's logger with the id of this websocket. */
   readonly log: Logger
   /**
    * Sends a message: text and bytes as they are, anything else as JSON. Returns whether it was sent: not on a socket that is not open,
@@ -77,6 +81,7 @@ export interface WebsocketHandlers<Req, Data, Incoming, Outgoing, Params> {
   data?(req: Req, res: Response): Data | Promise<Data>
   /** The connection is open. Messages wait until the handler has settled. */
   open?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>): unknown
+  /** A message has arrived: text, bytes, or what the schemas of the route make of it. The next one waits until the handler has settled. */
   message?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>, message: Incoming): unknown
   /** The connection has ended, with the code of RFC 6455 section 7.4: 1005 if the client sent none, 1006 if it broke off. */
   close?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>, code: number, reason: string): unknown
@@ -95,10 +100,15 @@ export type HandlersOf<Path extends string, Extension, Options, Data> = Websocke
 
 /** The handlers of any websocket, for the option of a route. */
 export interface AnyHandlers {
+  /** Makes `socket.data` of the opening request, before it is accepted; what it throws is answered. */
   data?(req: never, res: never): unknown
+  /** The connection is open. */
   open?(socket: never): unknown
+  /** A message has arrived. */
   message?(socket: never, message: never): unknown
+  /** The connection has ended. */
   close?(socket: never, code: number, reason: string): unknown
+  /** One of the other handlers has thrown. */
   error?(socket: never, error: unknown): unknown
 }
 

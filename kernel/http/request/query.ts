@@ -21,6 +21,8 @@ function decode(text: string): string {
  * Reads a query string into an object without prototype; `__proto__`, `constructor` and `prototype` are ignored.
  *
  * @throws BadRequestError for more than 1000 parameters: counted, not cut, so that nothing is lost in silence.
+ * @example
+ * parseQuery('tag=a&tag=b&page=2') // { tag: ['a', 'b'], page: '2' }
  */
 export function parseQuery(text: string, what = 'the query'): Query {
   if (text === '') return Object.create(null) as Query

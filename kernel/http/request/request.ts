@@ -19,6 +19,7 @@ export interface HostServer {}
  * them with `ctx.decorate('request', …)`.
  */
 export interface Request {
+  /** The method as it was sent, `GET` for example; methods are case-sensitive (RFC 9110 section 9.1). */
   readonly method: string
   /** Absolute: scheme, the validated host, path and query with the escapes that were sent; `new URL(req.url)` always works. */
   readonly url: string
@@ -35,12 +36,13 @@ export interface Request {
   body: unknown
   /** Lower-case names, repeated headers joined. */
   readonly headers: { readonly [name: string]: string | undefined }
-  /** The same as web `Headers`. */
+  /** The headers as web `Headers`. */
   readonly rawHeaders: Headers
-  /** From the client only with `trustRequestId`, else created for this request. */
+  /** The id of the request: created for it, or the client's `x-request-id` with the option `trustRequestId`. */
   readonly id: string
-  /** The address of the peer. */
+  /** The address of the peer; of the client behind a proxy with the plugin `trustProxy`. */
   readonly ip: string
+  /** The scheme: `https` when the connection is encrypted, or when a trusted proxy says so (plugin `trustProxy`). */
   readonly protocol: 'http' | 'https'
   /** Aborts when the client disconnects before the answer is complete, and when the request is given up. */
   readonly signal: AbortSignal
@@ -51,6 +53,7 @@ export interface Request {
    * For plugins that keep the time themselves.
    */
   extend(ms: number | false): void
+  /** The server that received the request: its logger, its services and `explain`. */
   readonly server: HostServer
   /** The server's logger with the id of this request. */
   readonly log: Logger

@@ -1,13 +1,17 @@
 import type { RawRequest, Reply } from '../raw.ts'
 import { isValidHost } from './host.ts'
 
-/** What a request shall be taken for; what is left out stays as it came. */
+/** What a request counts as; what is left out stays as it came. */
 export interface Rewrite {
+  /** The method that routes are looked for with: `DELETE` for a form that says so, for example. */
   readonly method?: string
-  /** Path and query. */
+  /** The path and the query that the request is routed by: `/users?page=2`. */
   readonly target?: string
+  /** The authority: `example.com:8080`. A value that is not a valid host is answered with 400. */
   readonly host?: string
+  /** Whether the client's own connection is encrypted: `req.protocol` is `https` then. */
   readonly secure?: boolean
+  /** The address of the client, which `req.ip` then has. */
   readonly ip?: string
 }
 

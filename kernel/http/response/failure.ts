@@ -4,10 +4,11 @@ import type { KernelResponse } from './response-buffer.ts'
 
 /** A failure that is to be answered. */
 export interface Failure {
+  /** The status of the answer, from 400 to 599. */
   readonly status: number
   /** The name of the error; `INTERNAL_ERROR` where no one may know more. */
   readonly code: string
-  /** What anyone may read. */
+  /** What went wrong, in words that any client may read. */
   readonly message: string
   /** A URI that names the kind of problem, where the error has one. */
   readonly type?: string | undefined
@@ -25,9 +26,11 @@ export interface Failure {
   readonly body: object | undefined
 }
 
-/** What a failure is answered with: JSON, or a text of the type that the headers name. */
+/** What a failure is answered with: JSON, or a string of the type that the headers name. */
 export interface FailureAnswer {
+  /** An object is sent as JSON, a string as it is. */
   readonly body: object | string
+  /** Headers that go with this form of the body; `content-type` for one that is not JSON. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -50,7 +53,12 @@ export interface Failures {
 // What failures are answered with has a form of its own, whatever schema a route has for that status.
 const failureBodies = new WeakSet<object>()
 
-/** Whether a body is that of a failure: response schemas leave it alone. */
+/**
+ * Whether a body is that of a failure: response schemas leave it alone.
+ *
+ * @example
+ * const wrapped = (body: unknown) => (isFailureBody(body) ? body : { data: body })
+ */
 export function isFailureBody(body: unknown): boolean {
   return typeof body === 'object' && body !== null && failureBodies.has(body)
 }

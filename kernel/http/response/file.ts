@@ -7,6 +7,7 @@ import { wellFormed } from './headers.ts'
 import { mediaTypeOfFile } from './media-types.ts'
 import type { KernelResponse } from './response-buffer.ts'
 
+/** What `res.file` takes beside the path. */
 export interface FileOptions {
   /** The folder that the file must lie in, symbolic links resolved; `path` is then relative to it. */
   root?: string

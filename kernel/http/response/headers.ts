@@ -69,6 +69,7 @@ export const bodyHeaders = [
   'set-cookie',
 ]
 
+/** What a header is set to: a list gives one line for each element where the header allows that (`set-cookie`), else a list with commas. */
 export type HeaderValue = string | number | readonly string[]
 
 /** Headers that are the same on many answers, checked once; made by {@link presetHeaders}. */
@@ -187,7 +188,13 @@ export function encodeLocation(url: string): string {
 /** Headers of one connection, which say nothing on another one (RFC 9110 section 7.6.1). */
 const ofConnection = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade']
 
-/** Those, and the ones that the connection itself names. `connection` is the value of the header of that name. */
+/**
+ * The headers of one connection, which say nothing on another one (RFC 9110 section 7.6.1), with those that the connection itself names:
+ * `connection` is the value of the header of that name.
+ *
+ * @example
+ * connectionHeaders('close, x-hop').has('x-hop') // true
+ */
 export function connectionHeaders(connection: string | null | undefined): Set<string> {
   const named = connection?.split(',').map((name) => name.trim().toLowerCase()) ?? []
   return new Set([...ofConnection, ...named])

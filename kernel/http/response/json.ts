@@ -9,7 +9,12 @@ const UnserializableError = defineError(
 /** Turns a value into JSON text; a serialiser made from a schema takes the place of {@link toJson}. */
 export type Serialize = (payload: unknown, status: number) => string
 
-/** The serialiser of routes that name none. */
+/**
+ * The serialiser of routes that name none.
+ *
+ * @example
+ * toJson({ id: 7 }) // '{"id":7}'
+ */
 export function toJson(payload: unknown): string {
   let text: string | undefined
   try {
@@ -28,6 +33,9 @@ export function toJson(payload: unknown): string {
  * that no other body pays for it.
  *
  * @throws UnserializableError
+ * @example
+ * refuseEmptied({ id: 7 })
+ * refuseEmptied(new Map([['id', 7]])) // throws UnserializableError
  */
 export function refuseEmptied(payload: unknown): void {
   if (typeof payload !== 'object' || payload === null || typeof (payload as { toJSON?: unknown }).toJSON === 'function')

@@ -1,5 +1,6 @@
-/** What knows more endings than the table below: the package `mime`. */
+/** What knows more endings than the built-in table, such as the package `mime`. */
 export interface MediaTypeLibrary {
+  /** The media type of an ending without its dot (`webp`), `null` for an unknown one. */
   getType(ending: string): string | null
 }
 
@@ -8,6 +9,9 @@ let loadLibrary: (() => MediaTypeLibrary) | undefined
 /**
  * Names a library for every ending that the table does not have. The kernel has none of its own; the first library that it is given
  * counts, and is loaded when such an ending comes.
+ *
+ * @example
+ * extendMediaTypes(() => ({ getType: (ending) => (ending === 'glb' ? 'model/gltf-binary' : null) }))
  */
 export function extendMediaTypes(load: () => MediaTypeLibrary): void {
   loadLibrary ??= load
@@ -48,12 +52,22 @@ const types: Record<string, string> = {
 const unknown = 'application/octet-stream'
 const text = /^(?:text\/|application\/(?:javascript|json))/
 
-/** `json`, `.json` or a whole media type → a media type with its charset; what is unknown stays bytes. */
+/**
+ * `json`, `.json` or a whole media type → a media type with its charset; what is unknown stays bytes.
+ *
+ * @example
+ * mediaType('json') // 'application/json; charset=utf-8'
+ */
 export function mediaType(short: string): string {
   return short.includes('/') ? short : typeOfEnding(short.replace(/^\./, '').toLowerCase())
 }
 
-/** The media type of a file by the ending of its name, or of its path. */
+/**
+ * The media type of a file by the ending of its name, or of its path.
+ *
+ * @example
+ * mediaTypeOfFile('photos/ada.webp') // 'image/webp'
+ */
 export function mediaTypeOfFile(path: string): string {
   const ending = /\.([a-z0-9]+)$/i.exec(path)?.[1]
   return ending === undefined ? unknown : typeOfEnding(ending.toLowerCase())

@@ -11,7 +11,8 @@ type Shorthands = {
 }
 
 /**
- * The answer to one request. Nothing leaves before the chain has run: members can be changed until then.
+ * The answer to one request. Nothing leaves before the chain has run: members can be changed until then. Each common status has a method of its
+ * name ({@link StatusName}), which sets it and sends what it is given: `res.created({ id: 7 })`, `res.notFound()`.
  *
  * Answering twice keeps the first answer and logs a warning that names the route. Plugins add members by merging into
  * this interface.
@@ -19,6 +20,7 @@ type Shorthands = {
 export interface Response extends Shorthands {
   /** Sets the status; the default is 200. */
   status(code: number): Response
+  /** The status that was set or preset, 200 before that. */
   readonly statusCode: number
   /** Whether the answer, with or without a body, was decided. */
   readonly answered: boolean
@@ -28,12 +30,15 @@ export interface Response extends Shorthands {
   readonly bodySize: number | undefined
   /** Sets a header; a name or value with CR, LF, NUL or characters above U+00FF throws. */
   header(name: string, value: HeaderValue): Response
+  /** The same as `header`, under the name that `node:http` has for it. */
   setHeader(name: string, value: HeaderValue): Response
   /** Sets headers that were checked before, by `presetHeaders`. */
   setHeaders(preset: HeaderPreset): Response
+  /** The value of a header by its name in any case, `undefined` when it is not set; `set-cookie` is a list. */
   getHeader(name: string): string | readonly string[] | undefined
   /** All headers that were set: a new object without prototype, names in lower case. */
   getHeaders(): Record<string, string | readonly string[]>
+  /** Takes a header back; `content-type` and `content-length` may be set again when the answer is encoded. */
   removeHeader(name: string): Response
   /** Adds to a header: a member of the list, a further `set-cookie` line. */
   appendHeader(name: string, value: string): Response
@@ -41,12 +46,17 @@ export interface Response extends Shorthands {
   vary(...names: string[]): Response
   /** Sets the content type; short forms (`'json'`, `'html'`) are known. */
   type(type: string): Response
+  /** Answers with JSON, `application/json; charset=utf-8`; a string is encoded as well. Nothing given is an empty body. */
   json(body?: unknown): Response
   /** JSON, a string too; bytes, streams, a web `Response`, a `Blob` and forms are sent as they are. */
   send(body?: unknown): Response
+  /** Answers with a string as `text/plain; charset=utf-8`, where no other type was set. */
   text(body: string): Response
+  /** Answers with a string as `text/html; charset=utf-8`, where no other type was set. The caller escapes values in it. */
   html(body: string): Response
+  /** Answers with bytes as `application/octet-stream`, where no other type was set. */
   bytes(body: Uint8Array): Response
+  /** Answers with a stream, read as fast as the client takes it. A stream that fails after the head was sent cuts the connection. */
   stream(body: StreamBody): Response
   /** Server-sent events from an async iterable: strings or `{ data, event?, id?, retry? }`. */
   sse(events: AsyncIterable<string | SseMessage>): Response
@@ -64,7 +74,12 @@ export interface Response extends Shorthands {
   encode(): string | Uint8Array | StreamBody | null
   /** Replaces the body; status and headers stay. The caller has to close a replaced stream. */
   replaceBody(body: string | Uint8Array | StreamBody): Response
+  /**
+   * Answers with a `Location` and an empty body; the default is 302. The URL is encoded, and is not checked: do not pass on
+   * what a client sent.
+   */
   redirect(url: string, status?: 301 | 302 | 303 | 307 | 308): Response
+  /** Answers 204 without a body. */
   noContent(): Response
   /**
    * Answers 101 and hands the connection over to another protocol, for a plugin that has announced it by `ctx.upgrades`; the headers that

@@ -2,8 +2,11 @@ import { toJson } from './json.ts'
 
 /** One server-sent event; `data` other than a string is sent as JSON. */
 export interface SseMessage {
+  /** The payload; a string is sent line by line, anything else as JSON. */
   data: unknown
+  /** The type that the client listens for; without one it is `message`. */
   event?: string
+  /** What a client that reconnects sends back as `Last-Event-ID`. */
   id?: string
   /** Milliseconds after which the client reconnects. */
   retry?: number

@@ -22,7 +22,9 @@ export const statuses = {
   gatewayTimeout: 504,
 } as const
 
+/** The statuses that have a shorthand of their own on `res`, by its name: `{ notFound: 404, … }`. */
 export type Statuses = typeof statuses
+/** The name of a shorthand: `notFound`. */
 export type StatusName = keyof Statuses
 
 /** What `res.redirect` takes. */

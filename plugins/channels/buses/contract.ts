@@ -1,15 +1,20 @@
 /** Who alone receives a message. */
 export interface Recipient {
+  /** All clients of this user. */
   readonly user?: string
+  /** The client of this id. */
   readonly client?: string
 }
 
 /** One message of a channel, or one order to remove a client, in the order in which all instances have them. */
 export interface Entry {
+  /** The id, which only grows within a channel. */
   readonly id: string
   /** The payload as JSON; `''` for an order. */
   readonly body: string
+  /** A message, or an order to remove a client. */
   readonly kind: 'message' | 'remove'
+  /** Who alone receives it. Default: everyone in the channel. */
   readonly to?: Recipient
   /** The client that does not receive it. */
   readonly except?: string

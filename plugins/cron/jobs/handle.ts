@@ -11,8 +11,9 @@ import type { CronHandler } from './run.ts'
 
 /** A job, and a decorator that makes a method of a class one. */
 export interface CronHandle extends MethodMark<CronHandler> {
-  /** Without one the pattern, with `#2` and so on behind it for further jobs of that pattern. */
+  /** The name of the job; without one the pattern, with `#2` and so on after it for further jobs of that pattern. */
   readonly name: string
+  /** The pattern as it was given: `0 30 3 * * *`. */
   readonly pattern: string
   /**
    * Hands the job over to the server or the service of this process: at once where one is running, else as soon as one does.
@@ -23,7 +24,7 @@ export interface CronHandle extends MethodMark<CronHandler> {
   start(handler?: CronHandler): Promise<void>
   /** No more ticks; running jobs finish. The job may be started again. */
   stop(): void
-  /** Stops for good. */
+  /** Stops the job for good: it cannot be started again. */
   destroy(): void
 }
 

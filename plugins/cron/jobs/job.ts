@@ -28,7 +28,9 @@ const isOfSeconds = ({ seconds, isEveryHour }: CronPattern) => seconds.length > 
 
 /** One run of a job. */
 export interface CronRunTrace extends TraceOutcome {
+  /** The name of the job. */
   readonly job: string
+  /** The time of the tick; the run may have begun later. */
   readonly scheduledAt: Date
 }
 

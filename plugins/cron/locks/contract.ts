@@ -22,6 +22,7 @@ export type CronClaimed = 'claimed' | 'taken' | 'busy' | 'early'
 
 /** Where instances agree who runs a tick. Each method must be atomic; a rejection means that it cannot be reached. */
 export interface CronLock {
+  /** Asks for a tick of a job; of all instances that ask, one gets `claimed`. */
   claim(claim: CronClaim): Promise<CronClaimed>
   /** Holds on to a run for another `ttl`; `false`: another instance has it. */
   renew(claim: CronClaim): Promise<boolean>
@@ -41,12 +42,13 @@ export interface CronRedisOptions extends RedisAddress {
 
 /** What is used of a client of ioredis. */
 export interface CronRedisClient {
+  /** Runs a script in Lua with so many keys, and resolves with what it returns. */
   eval(script: string, keys: number, ...keysAndArguments: (string | number)[]): Promise<unknown>
 }
 
 /** An address, or everything else that `new Pool()` of `pg` takes: `host`, `password`, `ssl` … */
 export interface CronPostgresOptions {
-  /** Default `DATABASE_URL`; not looked at beside `host`. */
+  /** The address: `postgres://user:password@host/database`. Default `DATABASE_URL`; not looked at beside `host`. */
   readonly url?: string
   /** A pool of `pg` to use instead; it is not closed. */
   readonly client?: CronPostgresClient
@@ -57,6 +59,7 @@ export interface CronPostgresOptions {
 
 /** What is used of a pool of `pg`. */
 export interface CronPostgresClient {
+  /** Runs a statement with values for `$1` and so on, and resolves with its `rows`. */
   query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>
 }
 

@@ -1,20 +1,20 @@
-/** What tells jobs the time and wakes them. */
+/** What shows jobs the time and wakes them. */
 export interface CronClock {
-  /** Milliseconds since 1970. */
+  /** The time, in milliseconds since 1970. */
   now(): number
   /**
-   * Wakes at a time, or earlier when the clock was set back: who is woken looks at `now()`. Returns what calls it off.
+   * Wakes at a time, or earlier when the clock was set back: the function looks at `now()`. Returns what calls it off.
    */
   at(time: number, wake: () => void): () => void
   /** Called when the jobs of a service have stopped. */
   close?(): void
 }
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that stands still until `advance` is called. */
 export interface MemoryClock extends CronClock {
-  /** Goes on by milliseconds, and wakes whoever has to be on the way, in order. */
+  /** Goes on by milliseconds, and wakes what is due on the way, in order. */
   advance(ms: number): Promise<void>
-  /** Goes on to an instant. */
+  /** Goes on to an instant, and wakes on the way as `advance` does. */
   advanceTo(time: Date | string | number): Promise<void>
   /** Shows another time at once, as when a machine has slept or its clock was set: no one is woken on the way. */
   set(time: Date | string | number): Promise<void>

@@ -2,13 +2,17 @@ import type { TraceOutcome } from '../../../kernel/index.ts'
 
 /** A query or a mutation. Errors of resolvers are in its result and not its `error`. */
 export interface GraphqlOperationTrace extends TraceOutcome {
+  /** The kind of the operation. */
   readonly type: 'query' | 'mutation' | 'subscription'
+  /** The name that the document gives it; `undefined` for an operation without one. */
   readonly name: string | undefined
 }
 
 /** One resolver for one object. */
 export interface GraphqlResolverTrace extends TraceOutcome {
+  /** The name of the type: `Query`. */
   readonly type: string
+  /** The name of the field: `books`. */
   readonly field: string
   /** The `GraphQLResolveInfo` of the package `graphql`, which these types are to compile without. */
   readonly info: object

@@ -5,10 +5,13 @@ import { refusal, valueAt } from './names.ts'
 
 /** The part of an instance of Edge that is used, one with globals and mounted folders for example. */
 export interface EdgeEngine {
+  /** Values that every template sees. */
   readonly globals: object
+  /** Makes functions of templates. */
   readonly asyncCompiler: unknown
+  /** Its hooks, which see templates and output. */
   readonly processor: unknown
-  /** By name; those of one's own too. */
+  /** Its tags by name, those of the application too. */
   readonly tags?: object
 }
 
@@ -56,7 +59,7 @@ async function loadParts(given: EdgeEngine | undefined): Promise<Parts> {
  * Templates of Edge; needs the package `edge.js`.
  *
  * `{{ name }}` is escaped, `{{{ name }}}` is not. Its templates are programs: only an author of the application may write
- * one. In subjects and texts of mails what stands in braces are names, as in `{{ order.number }}`, and run nothing.
+ * one. In subjects and plain text of mails what stands in braces are names, as in `{{ order.number }}`, and run nothing.
  *
  * @param engine An instance with globals and folders. Default: one of its own.
  * @example

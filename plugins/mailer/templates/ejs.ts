@@ -14,7 +14,7 @@ const asItIs = (value?: unknown) => (value === undefined || value === null ? '' 
  * Templates of EJS; needs the package `ejs`.
  *
  * `<%= name %>` is escaped, `<%- name %>` is not. Its templates are programs: only an author of the application may write
- * one. In subjects and texts of mails tags are names, as in `<%= order.number %>`, and run nothing.
+ * one. In subjects and plain text of mails tags are names, as in `<%= order.number %>`, and run nothing.
  *
  * @example
  * const provider = { transporter: memoryTransport(), templateAdapter: new EjsAdapter(), from: 'shop@example.org' } as const

@@ -4,6 +4,7 @@ import type { TemplateAdapter } from './contract.ts'
 
 /** The part of the package `handlebars` that is used, of an instance with helpers and partials for example. */
 export interface HandlebarsEngine {
+  /** Makes a function of a template; `noEscape` leaves values as they are. */
   compile(template: string, options?: { noEscape?: boolean }): (data: unknown, options?: object) => string
 }
 

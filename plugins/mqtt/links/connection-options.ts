@@ -9,19 +9,21 @@ import { type Address, addressOf, addressTakes, readUrl } from './address.ts'
 export interface ConnectionOptions {
   /** `mqtt://`, `mqtts://`, `ws://` or `wss://`, in place of `protocol`, `host`, `port`, `path`, `username` and `password`. */
   url?: string
-  /** Default `'mqtt'`. */
+  /** How the broker is reached: over TCP or websockets, the `s` is for TLS. Default `'mqtt'`. */
   protocol?: 'mqtt' | 'mqtts' | 'ws' | 'wss'
-  /** Default `MQTT_HOST`, else `localhost`. */
+  /** The name or the address of the broker. Default `MQTT_HOST`, else `localhost`. */
   host?: string
-  /** Default `MQTT_PORT`, else 1883; of `mqtts` 8883, of `ws` 80, of `wss` 443. */
+  /** The port of the broker. Default `MQTT_PORT`, else 1883; of `mqtts` 8883, of `ws` 80, of `wss` 443. */
   port?: number
-  /** Of websockets. Default `/mqtt`. */
+  /** The path of websockets. Default `/mqtt`. */
   path?: string
-  /** 5, or 4 for 3.1.1. Default: 5, and 4 where the broker refuses it. */
+  /** The version of MQTT: 5, or 4 for 3.1.1. Default: 5, and 4 where the broker refuses it. */
   protocolVersion?: 4 | 5
-  /** Default: a random one. */
+  /** The name of this client, unique at the broker: a second one of the same name ends the first. Default: a random one. */
   clientId?: string
+  /** The name by which the broker knows this client. */
   username?: string
+  /** The password that goes with it; without TLS it is sent in the clear. */
   password?: string | Uint8Array
   /** Seconds without a sign of life after which the connection counts as lost, half of them later. Default 15. */
   keepalive?: number
@@ -29,12 +31,13 @@ export interface ConnectionOptions {
   clean?: boolean
   /** Seconds for which it does, of MQTT 5. Default, where `clean` is false: for ever. */
   sessionExpiryInterval?: number
+  /** The message that the broker publishes when this client vanishes. Default none. */
   will?: MqttWill
   /** Certificates that sign the broker's, as PEM; in place of those of the system. */
   ca?: string | Uint8Array | readonly (string | Uint8Array)[]
   /** The client's own certificate, as PEM. */
   cert?: string | Uint8Array
-  /** Its key, as PEM. */
+  /** The key of the client's certificate, as PEM. */
   key?: string | Uint8Array
   /** `false`: any certificate will do. Default true. */
   rejectUnauthorized?: boolean

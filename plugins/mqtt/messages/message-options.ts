@@ -6,17 +6,19 @@ export type MqttQos = 0 | 1 | 2
 
 /** Options of one message. */
 export interface MqttPublishOptions {
-  /** Default 0. */
+  /** The quality of service: 0 at most once, 1 at least once, 2 exactly once. Default 0. */
   qos?: MqttQos
   /** Whether the broker keeps it for later subscribers; an empty payload removes it. Default false. */
   retain?: boolean
   /** Seconds after which the broker gives it to no one any more. This and the following need MQTT 5. */
   messageExpiryInterval?: number
+  /** Headers of the message by name; a list is a header that comes several times. */
   userProperties?: { readonly [name: string]: string | readonly string[] }
+  /** The media type of the payload: `application/json`. */
   contentType?: string
-  /** Where the answer is expected. */
+  /** The topic where the answer is expected. */
   responseTopic?: string
-  /** Identifies the answer. */
+  /** Bytes that the answer has to carry, by which it is recognised. */
   correlationData?: Uint8Array
 }
 

@@ -28,7 +28,7 @@ let beingMade: object | undefined
  * }
  */
 export abstract class BaseMqtt {
-  /** With the name of the class. */
+  /** The logger of the server or the service, with the name of the class. */
   readonly logger: Logger
 
   constructor() {

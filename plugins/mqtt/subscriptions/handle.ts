@@ -6,16 +6,16 @@ import type { Declared } from './declarations.ts'
 
 /** A subscription: of one handler. */
 export interface MqttSubscription {
-  /** As it was subscribed to. */
+  /** The topic or the pattern that was subscribed to. */
   readonly topic: string
   /**
-   * Takes this handler off; what it has begun goes on. The broker is told when no other handler has the same topic.
+   * Takes this handler off; what it has begun goes on. The broker hears of it when no other handler has the same topic.
    */
   unsubscribe(): Promise<void>
 }
 
 /**
- * The same as soon as it is declared. Awaited, it tells whether the broker has agreed; at once while it cannot be asked, and
+ * The same as soon as it is declared. Awaited, it resolves when the broker has agreed; at once while it cannot be asked, and
  * what it refuses later goes to the global error handler.
  */
 export type MqttHandle = Promise<MqttSubscription> & MqttSubscription

@@ -9,12 +9,15 @@ import type { Declared } from './declarations.ts'
 
 /** A message in the hands of one handler. */
 export interface MqttMessageTrace extends TraceOutcome {
+  /** The topic that the message was published to. */
   readonly topic: string
   /** What the handler has subscribed to. */
   readonly filter: string
+  /** The length of the payload. */
   readonly bytes: number
+  /** The bytes as the broker has sent them. */
   readonly payload: Uint8Array
-  /** What the publisher has put into {@link MqttPublishTrace.carrier}. Whoever publishes to the topic can write it. */
+  /** What the publisher has put into `MqttPublishTrace.carrier`. Every client that publishes to the topic can write it. */
   readonly carrier: Readonly<Carrier>
 }
 

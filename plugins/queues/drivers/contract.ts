@@ -29,13 +29,13 @@ export interface Consumer {
 
 /** How many messages a queue has, by what they are waiting for. */
 export interface QueueCounts {
-  /** Ready to be taken. */
+  /** Messages that are ready to be taken. */
   readonly waiting: number
-  /** With a handler at this moment. */
+  /** Messages that a handler has at this moment. */
   readonly active: number
-  /** For later: published with a delay, or between two attempts. */
+  /** Messages for later: published with a delay, or between two attempts. */
   readonly delayed: number
-  /** Parked after the last attempt. */
+  /** Messages that were given up after the last attempt, and are kept. */
   readonly failed: number
   /** Milliseconds for which the oldest of those that are ready has waited, 0 without one. Not from an engine that does not say, such as SQS. */
   readonly oldest?: number

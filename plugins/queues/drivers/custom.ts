@@ -3,8 +3,11 @@ import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './
 
 /** What a handler of a custom engine is given beside the payload, as far as the engine knows it. */
 export interface CustomDelivery {
+  /** The id of the message, the same at each attempt. */
   readonly id?: string
+  /** Which attempt this is, 1 for the first. */
   readonly attempt?: number
+  /** How many attempts there are at most. */
   readonly attempts?: number
   /** What `publish` was given as `sent.carrier`. */
   readonly carrier?: Readonly<Carrier>
@@ -37,19 +40,22 @@ export type CustomHandler = (payload: unknown, delivery?: CustomDelivery) => Pro
 export interface GenericPubSub<Options = object> {
   /** The key of its settings in the configuration; default: the name of the queue. */
   readonly name?: string
-  /** `sent`: only while a tool for tracing follows; an engine that gives the carrier back with each delivery lets traces go through it. */
+  /** Sends one message, and resolves with its `id`. `sent`: only while a tool for tracing follows; an engine that gives the carrier back with each delivery lets traces go through it. */
   publish(
     topic: string,
     payload: unknown,
     options?: Options,
     sent?: { readonly carrier: Readonly<Carrier> },
   ): Promise<{ id: string }>
+  /** Hands every message of a topic to the handler, `concurrency` at once; a handler that rejects has failed. */
   subscribe(topic: string, handler: CustomHandler, options?: { readonly concurrency: number }): Promise<unknown>
+  /** Hands the handler no further message; resolves when that holds. */
   unsubscribe(topic: string, handler: CustomHandler): Promise<unknown>
   /** How many messages there are. */
   counts?(topic: string): Promise<QueueCounts>
   /** Rejects when the engine does not answer. */
   ping?(): Promise<unknown>
+  /** Ends connections; called when the server has closed. */
   close?(): Promise<unknown>
 }
 

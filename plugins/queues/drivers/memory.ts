@@ -19,9 +19,13 @@ interface Message {
 
 /** A message that was given up. */
 export interface DeadMessage {
+  /** The id that `publish` has returned. */
   readonly id: string
+  /** The payload as it was published. */
   readonly payload: unknown
+  /** How many attempts have failed. */
   readonly attempts: number
+  /** What the last attempt has thrown. */
   readonly error: Error
 }
 

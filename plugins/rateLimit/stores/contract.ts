@@ -10,6 +10,6 @@ export interface Hit {
 export interface RateLimitStore {
   /** Counts one request; must be atomic. One that does not answer within 250 ms has failed. */
   hit(key: string, windowMs: number): Hit | Promise<Hit>
-  /** Called when the server closes. */
+  /** Ends connections; called when the server closes. */
   close?(): void | Promise<void>
 }

@@ -7,7 +7,7 @@ type Awaitable<T> = T | Promise<T>
  * Where sessions are kept: three methods, and two that a store should have.
  *
  * Data is plain JSON and each object is the receiver's own. A failure is thrown; what takes longer than 2 seconds has failed.
- * An id that was destroyed never has data again: a slow request that had read it would log in again whoever has logged out.
+ * An id that was destroyed never has data again: a slow request that had read it would log in again a user who has logged out.
  * `update` sees to that, in one step of the store. Without it a store is read before each write, and between the two another
  * process may end the session.
  *
@@ -30,7 +30,10 @@ export interface SessionStore {
   get(id: string): Awaitable<object | undefined | null>
   /** Keeps data under an id for so many seconds; with `update` it is asked for new ids only. */
   set(id: string, data: object, ttlSeconds: number): Awaitable<void>
-  /** In one step: does as `set` where the id has data that has not expired, and nothing elsewhere; whether it had. */
+  /**
+   * Sets the data of an id in one step, where it has data that have not expired, and does nothing otherwise; resolves with
+   * whether it had.
+   */
   update?(id: string, data: object, ttlSeconds: number): Awaitable<boolean>
   /** Forgets a session; one that is not there is fine. With `update` it resolves with whether it was there. */
   destroy(id: string): Awaitable<boolean | void>

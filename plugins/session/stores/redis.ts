@@ -6,10 +6,15 @@ import { deadline, type TextStore } from './contract.ts'
 
 /** What the store asks of a client; those of `ioredis`, its cluster too, have it. Written out, so that no type needs that package. */
 export interface RedisClient {
+  /** Reads a key; `null` for none. */
   get(key: string): Promise<string | null>
+  /** Sets a key for so many seconds. */
   setex(key: string, seconds: number, value: string): Promise<unknown>
+  /** Sets a key that exists, for so many seconds; `null` where it does not exist. */
   set(key: string, value: string, unit: 'EX', seconds: number, only: 'XX'): Promise<string | null>
+  /** Removes a key, and resolves with how many there were. */
   del(key: string): Promise<number>
+  /** Begins the seconds of a key anew; 0 where there is none. */
   expire(key: string, seconds: number): Promise<number>
 }
 

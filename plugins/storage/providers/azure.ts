@@ -13,8 +13,9 @@ import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from
 
 /** Options of `AzureBlobStorageProvider`. */
 export interface AzureBlobStorageOptions {
+  /** The name of the container; it has to exist. */
   container: string
-  /** Default: `AZURE_STORAGE_CONNECTION_STRING`. */
+  /** The address of the account with its key. Default: `AZURE_STORAGE_CONNECTION_STRING`. */
   connectionString?: string
   /** A `ContainerClient` in place of the connection string, with a token credential for example. */
   client?: object
@@ -150,7 +151,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
     return this.#addresses.sign(await this.#client.get(), key, 'r', expirySeconds)
   }
 
-  /** Whoever sends the blob must send `x-ms-blob-type: BlockBlob` with it; the content type is theirs to choose. */
+  /** The client that sends the blob must send `x-ms-blob-type: BlockBlob` with it, and chooses the content type. */
   async uploadUrl(key: string, expirySeconds: number): Promise<string> {
     return this.#addresses.sign(await this.#client.get(), key, 'cw', expirySeconds)
   }

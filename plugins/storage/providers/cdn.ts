@@ -3,9 +3,9 @@ import { hidden } from '../../../kernel/index.ts'
 import { option, type SettingsOf } from '../../toolkit/options/index.ts'
 import { encodeKey } from '../key.ts'
 
-/** A CloudFront distribution in front of a bucket. */
+/** A CloudFront distribution that serves a bucket. */
 export interface CdnOptions {
-  /** Where it answers, such as `'https://d111111abcdef8.cloudfront.net'`. */
+  /** The address of the distribution: `'https://d111111abcdef8.cloudfront.net'`. */
   url: string
   /** The id of the public key that the distribution trusts; with `privateKey`, or neither. */
   keyPairId?: string

@@ -3,18 +3,21 @@ import type { Readable } from 'node:stream'
 /** What a provider is given to keep: bytes, or a stream of bytes that it reads to its end. */
 export type StorageBody = Uint8Array | Readable
 
-/** What a provider tells of an object. */
+/** What a provider says of an object. */
 export interface StorageEntry {
+  /** The whole key: `avatars/7.png`. */
   readonly key: string
-  /** In bytes. */
+  /** The length of the content, in bytes. */
   readonly size: number
+  /** When it was written last. */
   readonly lastModified: Date
-  /** In quotes, as a header has it; another one whenever the content is another. */
+  /** A string in quotes, as a header has it; another one whenever the content is another. */
   readonly etag: string
 }
 
 /** What is known of one object. */
 export interface StorageMetadata extends StorageEntry {
+  /** The media type that it was put with. */
   readonly contentType: string
 }
 
@@ -39,6 +42,7 @@ export interface StorageMetadata extends StorageEntry {
  * }
  */
 export interface StorageProvider {
+  /** Writes an object, or replaces it as a whole: a stream that fails leaves the earlier one. */
   put(key: string, body: StorageBody, contentType: string): Promise<void>
   /** A stream of bytes that fails where it ends early; `undefined` for an object that is not there. */
   read(key: string): Promise<Readable | undefined>
@@ -46,6 +50,7 @@ export interface StorageProvider {
   readWhole?(key: string): Promise<Uint8Array | undefined>
   /** Nothing happens for an object that is not there. */
   remove(key: string): Promise<void>
+  /** What is known of an object without its content; `undefined` for an object that is not there. */
   head(key: string): Promise<StorageMetadata | undefined>
   /** Every object whose key begins with the prefix, in the order of the bytes of the keys. */
   list(prefix: string): AsyncIterable<StorageEntry>
@@ -53,12 +58,16 @@ export interface StorageProvider {
   copy(from: string, to: string): Promise<boolean>
   /** Where it can be done in one step; else it is a copy and a removal. */
   move?(from: string, to: string): Promise<boolean>
+  /** An address that lets anyone who has it read the object, for so many seconds. */
   downloadUrl?(key: string, expirySeconds: number): Promise<string>
+  /** An address that lets anyone who has it write the object by PUT, for so many seconds; of this media type where it is given. */
   uploadUrl?(key: string, expirySeconds: number, contentType: string | undefined): Promise<string>
+  /** The address without a signature, for objects that anyone may read. */
   publicUrl?(key: string): Promise<string>
   /** Why an address cannot be had, where a method for it is missing. */
   readonly noUrls?: string
   /** Rejects when the provider cannot be used; for health checks. */
   ping?(): Promise<void>
+  /** Ends connections that the provider has opened itself. */
   close?(): Promise<void>
 }

@@ -53,7 +53,9 @@ export class LocalStorageProvider implements StorageProvider {
   /** @internal What its addresses are made and answered by. */
   readonly urls: SignedUrls | undefined
   readonly noUrls = 'Files on a disk have an address only with the option signedUrls'
+  /** A signed address of the server, for so many seconds; with the option `signedUrls` only. */
   declare readonly downloadUrl?: StorageProvider['downloadUrl'] & {}
+  /** A signed address for PUT, for so many seconds; with the option `signedUrls` only. */
   declare readonly uploadUrl?: StorageProvider['uploadUrl'] & {}
 
   constructor(options: LocalStorageOptions) {

@@ -11,18 +11,19 @@ import type { S3Answer, S3Client, S3Sdk, SignUrl, Upload } from './s3-types.ts'
 
 /** Options of `S3StorageProvider`. */
 export interface S3StorageOptions {
+  /** The name of the bucket; it has to exist. */
   bucket: string
-  /** Default: that of the environment, as for every AWS client; `us-east-1` with an `endpoint`. */
+  /** The region of the bucket. Default: that of the environment, as for every AWS client; `us-east-1` with an `endpoint`. */
   region?: string
-  /** Where a service that speaks the protocol of S3 is. Default: AWS. */
+  /** The address of a service that speaks the protocol of S3. Default: AWS. */
   endpoint?: string
   /** Whether the bucket stands in the path instead of the host. Default: true with an `endpoint`. */
   forcePathStyle?: boolean
-  /** `{ accessKeyId, secretAccessKey, sessionToken? }` or a provider of them. Default: those of the environment. */
+  /** The keys, `{ accessKeyId, secretAccessKey, sessionToken? }`, or a provider of them. Default: those of the environment. */
   credentials?: object
   /** An `S3Client` in place of the four above; it stays open. */
   client?: object
-  /** A CDN in front of the bucket: it signs download addresses, and public ones are its own. */
+  /** A CDN that serves the bucket: it signs download addresses, and public ones are its own. */
   cdn?: CdnOptions
   /** Milliseconds for which S3 may say nothing. Default 10000. */
   timeout?: number

@@ -4,7 +4,7 @@ import { encodeKey } from '../key.ts'
 
 /** How files of a disk get addresses. */
 export interface SignedUrlsOptions {
-  /** At least 16 characters; of several the first signs, all are accepted. */
+  /** Signs the addresses, at least 16 characters; of several the first signs, all are accepted. */
   secret: string | readonly string[]
   /** What the addresses begin with, `https://files.example.org` for example. Default: nothing, they are paths. */
   origin?: string

@@ -3,6 +3,12 @@ import { completionOf } from './completion.ts'
 import { bindPrototype, type ClassNotes, notesOfMetadata, notesOfPrototype, ownNotes } from './notes.ts'
 import { bindOrphans, noteOrphan, orphansOf } from './orphans.ts'
 
+/**
+ * A decorator stands where it has no meaning, or with a value that it does not take; the message names the class.
+ *
+ * @example
+ * throw DecoratorError('audited', 'Reports.send', 'it is for classes')
+ */
 export const DecoratorError = defineError(
   'DecoratorError',
   500,
@@ -14,17 +20,27 @@ if ((Symbol as { metadata?: symbol }).metadata === undefined) {
   Object.defineProperty(Symbol, 'metadata', { value: Symbol.for('Symbol.metadata') })
 }
 
+/** A class of any constructor, abstract ones too. */
 export type AnyClass = abstract new (...args: never[]) => object
+/** A method of any signature. */
 export type AnyMethod = (...args: never[]) => unknown
 
+/** The second argument of a decorator of the standard on a class. */
 interface ClassContext {
+  /** What the decorator stands on. */
   readonly kind: 'class'
+  /** The name of the class; `undefined` for one without. */
   readonly name: string | undefined
 }
+/** The second argument of a decorator of the standard on a method. */
 interface MethodContext {
+  /** What the decorator stands on. */
   readonly kind: 'method'
+  /** The name of the method. */
   readonly name: string | symbol
+  /** Methods of the class itself are refused. */
   readonly static: false
+  /** Methods that no one can call from outside are refused. */
   readonly private: false
 }
 
@@ -47,12 +63,13 @@ export interface MethodMark<Method = AnyMethod> {
 
 /** The place that a decorator was put on: where it leaves its notes. */
 export interface Decorated {
+  /** Whether the decorator stands on a class or on a method. */
   readonly kind: 'class' | 'method'
   /** The name of the class or the method. */
   readonly name: PropertyKey
-  /** For messages: `Users.list`, or only `list` where the protocol does not tell the class. */
+  /** The place for messages: `Users.list`, or only `list` where the protocol does not say the class. */
   readonly label: string
-  /** What {@link Notes} keep here; read it through them. */
+  /** What `Notes` keep here; read it through them. */
   readonly notes: ReadonlyMap<object, unknown>
 }
 
@@ -73,10 +90,13 @@ export interface DecoratedMethod extends Decorated {
   readonly value: AnyMethod
 }
 
+/** What a decorator does, for each thing that it may stand on. */
 interface Targets {
   /** Without the `@`, for messages. */
   readonly name: string
+  /** Decorates a class. */
   class?(on: DecoratedClass): void
+  /** Decorates a method. */
   method?(on: DecoratedMethod): void
 }
 
@@ -209,7 +229,13 @@ function lineageOf(cls: AnyClass): ClassNotes[] {
   return [...lineage].reverse()
 }
 
-/** A class and those it extends as places with notes, the outermost base first. */
+/**
+ * A class and those it extends as places with notes, the outermost base first.
+ *
+ * @example
+ * class Reports {}
+ * decoratedClasses(Reports) // []: neither it nor a class it extends has a decorator
+ */
 export function decoratedClasses(cls: AnyClass): Decorated[] {
   return lineageOf(cls).map(({ own }) => ({ kind: 'class', name: cls.name, label: cls.name, notes: own }))
 }
@@ -218,6 +244,12 @@ export function decoratedClasses(cls: AnyClass): Decorated[] {
  * The decorated methods of a class, those it inherits included, in the order in which they were declared.
  *
  * A method that overrides another and has decorators of its own has only those; without any it keeps the base's.
+ *
+ * @example
+ * class Reports {
+ *   send() {}
+ * }
+ * decoratedMethods(Reports) // []: no method has a decorator
  */
 export function decoratedMethods(cls: AnyClass): Decorated[] {
   const methods = new Map<PropertyKey, Decorated>()

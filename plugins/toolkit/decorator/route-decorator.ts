@@ -12,20 +12,37 @@ import { Notes } from './notes.ts'
 
 /** What a decorator says about the options of the routes it stands on. */
 export interface RouteContribution {
-  /** Whose word it is, for messages. */
+  /** The name of the decorator, for messages. */
   readonly decorator: string
+  /** The route options that it stands for, as a route would have them. */
   readonly options: RouteOptions & { readonly [marker: symbol]: unknown }
   /** Whether each value joins those of other decorators in a list; else the nearest one holds. */
   readonly adds: boolean
 }
 
-/** All contributions, by class and method; who mounts a class merges them. */
+/**
+ * All contributions, by class and method; who mounts a class merges them.
+ *
+ * @example
+ * class Reports {}
+ * for (const place of decoratedClasses(Reports)) console.log(routeContributions.of(place))
+ */
 export const routeContributions = new Notes<RouteContribution>()
 
-/** Every class with a decorator that decides about its routes, for whoever must see that there are any. */
+/**
+ * Every class with a decorator that decides about its routes, for code that must see that there are any.
+ *
+ * @example
+ * for (const cls of guardedClasses) console.log(cls.name)
+ */
 export const guardedClasses: ReadonlySet<AnyClass> = new Set()
 
-/** Enters a class there once it is defined. */
+/**
+ * Enters a class there once it is defined.
+ *
+ * @example
+ * const audited = decorator({ name: 'audited', class: (on) => noteGuarded(on) })
+ */
 export function noteGuarded(on: DecoratedClass): void {
   const classes = guardedClasses as Set<AnyClass>
   on.whenDefined(

@@ -9,21 +9,23 @@ export interface DoctorFinding {
   readonly problem: string
   /** What to do about it, as an order. */
   readonly remedy: string
-  /** Of findings with the same code about the same thing one is shown. Default: the problem. */
+  /** What the finding is about: of several with the same code about the same thing one is shown. Default: the problem. */
   readonly about?: string
-  /** In place of the level of the check. */
+  /** The level of this finding, in place of that of the check. */
   readonly level?: DoctorLevel
 }
 
 /** What a check of a plugin may look at. */
 export interface DoctorInput<Settings = unknown> {
+  /** The server that is examined; it does not listen. */
   readonly server: HostServer
   /** What is registered on the server. */
   readonly listing: Listing
   /** The registration that this is about: a plugin in several scopes is looked at in each. */
   readonly plugin: ListedPlugin
-  /** What its options mean. */
+  /** The options of the plugin, read. */
   readonly settings: Settings
+  /** The services that the plugin of this registration sees. */
   readonly services: ServiceStore & Partial<Services>
   /** Whether the server has booted; where that failed, `setup` may not have run. */
   readonly booted: boolean
@@ -33,6 +35,7 @@ export interface DoctorInput<Settings = unknown> {
 export interface DoctorCheck<Settings = unknown> {
   /** The name of the plugin, a dot, and what is wrong: `session.memory-store`. It stays the same from version to version. */
   readonly code: string
+  /** How serious the finding is where it does not say so itself: an `error` fails `framework doctor`. */
   readonly level: DoctorLevel
   /** Only where it is for production. */
   readonly production?: boolean

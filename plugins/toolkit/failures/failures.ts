@@ -11,10 +11,24 @@ export type ExposeErrorDetails = boolean | 'auto'
 // One setting of the module: with several servers the newest one's value applies to all, as documented.
 let exposure: ExposeErrorDetails = false
 
+/**
+ * Sets for this process whether answers to failures have the message, stack and cause of errors that were not written for
+ * clients: the option `exposeErrorDetails` of a server. The last call holds.
+ *
+ * @example
+ * setExposure('auto')
+ */
 export function setExposure(value: ExposeErrorDetails): void {
   exposure = value
 }
 
+/**
+ * Whether answers to failures may say more than their code: the setting of `setExposure`, where `'auto'` is true with
+ * `NODE_ENV=development` only.
+ *
+ * @example
+ * const detail = exposesDetails() ? 'the disk is full' : undefined
+ */
 export function exposesDetails(): boolean {
   return exposure === 'auto' ? nodeEnv() === 'development' : exposure
 }
@@ -26,9 +40,13 @@ export function exposesMistakes(): boolean {
 
 /** The body of every failure that the framework answers itself, in the default format. */
 export interface FailureBody {
+  /** The name of the error, which clients may compare: `RouteNotFoundError`. */
   code: string
+  /** What went wrong, for a person; it may change from version to version. */
   message: string
+  /** The stack of what was thrown, with `exposeErrorDetails` only; in production not of a mistake of the application. */
   stack?: string
+  /** The `cause` of what was thrown, with `exposeErrorDetails` only; in production not of a mistake of the application. */
   cause?: unknown
 }
 

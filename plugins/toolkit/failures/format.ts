@@ -10,14 +10,15 @@ export type ErrorFormatter = (failure: Failure, req: Request | undefined) => obj
 
 /** A format of one's own, with what the API description says of it. */
 export interface CustomErrorFormat {
+  /** Makes the body of a failure; synchronous. One that throws is logged, and the default format is used. */
   body: ErrorFormatter
   /** What the bodies are like, for the API description: a schema of any kind. */
   schema?: object
-  /** Default `application/json`. */
+  /** The media type of the bodies. Default `application/json`. */
   contentType?: string
 }
 
-/** How the body of a failure looks, whoever raised it. */
+/** How the body of a failure looks, whatever raised it. */
 export type ErrorFormat = 'default' | 'problem' | ErrorFormatter | CustomErrorFormat
 
 const words = option.oneOf('default', 'problem')

@@ -40,7 +40,7 @@ export type HttpErrorDetails = (WithoutStandard & { readonly [name: string]: unk
 
 /** What an `HttpError` says beside its status. */
 export interface HttpErrorOptions {
-  /** What programs tell it by. Default: made from the status, `NotFoundError` for 404. */
+  /** What programs recognise it by. Default: made from the status, `NotFoundError` for 404. */
   code?: string
   /** What people read. Default: the phrase of the status, `Not Found`. */
   message?: string
@@ -85,11 +85,17 @@ export class HttpError extends Error {
     jsonSchema: { input: () => bodySchema, output: () => bodySchema },
   }
 
+  /** The status of the answer, from 400 to 599. */
   readonly status: number
+  /** The code in the body, for programs; the default follows from the status: `NotFoundError`. */
   readonly code: string
+  /** Headers of the answer, whatever its format. */
   readonly headers: Readonly<Record<string, string>>
+  /** Further members of the body, by name. */
   readonly details: Readonly<Record<string, unknown>>
+  /** A URI that names the kind of problem (RFC 9457 section 3.1.1), for the format `problem`. */
   readonly type: string | undefined
+  /** Whether the message goes out: default true below 500, false from 500 on. */
   readonly expose: boolean
 
   constructor(status: number, options: HttpErrorOptions = {}) {

@@ -11,11 +11,13 @@ export interface CheckParts {
   fits(given: unknown): boolean
   /** What a value of that kind means; notes what is wrong with it. */
   read?(given: never, place: OptionPlace): unknown
+  /** Whether the option may be left out, has a default, or must be given. Default `'optional'`. */
   readonly need?: Need
   /** What must be given, in words, where `takes` alone would not be plain to who has given nothing. */
   readonly needs?: string | undefined
   /** Whether it decides who may enter. */
   readonly isGuard?: boolean
+  /** Whether no message and no listing may show what was given. */
   readonly isSecret?: boolean
   /** Whether a text that is wrong may be shown: where a word, a number or a name belongs. */
   readonly isQuoted?: boolean
@@ -39,6 +41,7 @@ export type AnyCheck = Check<never, unknown, Need>
  * `Input` is what someone writes, `Value` what the plugin gets. An option may be left out unless it is `required()`.
  */
 export class Check<in Input, out Value, out Given extends Need = 'optional'> {
+  /** What the check consists of: its default, the checks of its members, whether its value is secret. */
   readonly parts: CheckParts
   /** Exist for the type checker only. */
   declare readonly '~input': (input: Input) => void
@@ -49,6 +52,7 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
     this.parts = parts
   }
 
+  /** What it takes, in words, for messages: `a whole number from 1 to 1000`. */
   get takes(): string {
     return this.parts.takes
   }

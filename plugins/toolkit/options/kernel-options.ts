@@ -27,7 +27,12 @@ const isTls = (given: unknown) => isPem((given as TlsOptions | null)?.key) && is
 
 const limit = option.number({ above: 0 })
 
-/** The checks of the kernel's options. */
+/**
+ * The checks of the kernel's options.
+ *
+ * @example
+ * const serverOptions = option.shape({ port: kernelMembers.port, region: option.text().default('eu') })
+ */
 export const kernelMembers = {
   port,
   host,

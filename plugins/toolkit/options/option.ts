@@ -1,3 +1,10 @@
+/**
+ * The checks of which the options of plugins and routes are made: `option.int()`, `option.list(…)`.
+ *
+ * @example
+ * const settings = option.shape({ limit: option.int({ min: 1 }).default(100), name: option.text().required() })
+ * settings.parse({ name: 'a' }) // { limit: 100, name: 'a' }
+ */
 import {
   checkNames,
   isOptions,
@@ -11,8 +18,11 @@ import { parseSize, sizeTakes } from './size.ts'
 
 /** Bounds of a number; `min` and `max` may be reached, `above` may not. */
 export interface NumberBounds {
+  /** The least number. */
   readonly min?: number
+  /** The number that it must be greater than. */
   readonly above?: number
+  /** The greatest number. */
   readonly max?: number
   /** For messages: `seconds`. */
   readonly unit?: string
@@ -62,7 +72,7 @@ export function size(): Check<number | string, number> {
   })
 }
 
-/** `true` or `false`. A text like `'false'`, from the environment for example, would else count as yes. */
+/** `true` or `false`. A string like `'false'`, from the environment for example, would else count as yes. */
 export function flag(): Check<boolean, boolean> {
   return new Check({ takes: 'true or false', isQuoted: true, fits: (given) => typeof given === 'boolean' })
 }
@@ -85,7 +95,7 @@ export function oneOf<const Values extends readonly (string | number | boolean)[
   })
 }
 
-/** A text that is not empty. No message shows one that is wrong; `name` is for words that may be shown. */
+/** A string that is not empty. No message shows one that is wrong; `name` is for words that may be shown. */
 export function text(pattern?: RegExp, takes = 'a non-empty string'): Check<string, string> {
   if (pattern !== undefined && !(pattern instanceof RegExp))
     throw OptionError('pattern', pattern, 'a regular expression')
@@ -97,7 +107,7 @@ export function text(pattern?: RegExp, takes = 'a non-empty string'): Check<stri
   })
 }
 
-/** A text that is not a secret by nature: a name or a path, for example. Messages show it. */
+/** A string that is not a secret by nature: a name or a path, for example. Messages show it. */
 export function name(pattern?: RegExp, takes?: string): Check<string, string> {
   return new Check({ ...text(pattern, takes).parts, isQuoted: true })
 }

@@ -17,7 +17,12 @@ export function parseSize(size: unknown): number | undefined {
 /** What a size may be, for messages. */
 export const sizeTakes = 'a number of bytes above 0 or a size like "100kb" or "2mb"'
 
-/** The bytes that a size option means; else an error that names the option. */
+/**
+ * The bytes that a size option means; else an error that names the option.
+ *
+ * @example
+ * sizeOption('upload.maxFileSize', '10mb') // 10485760
+ */
 export function sizeOption(option: string, size: unknown): number {
   const bytes = parseSize(size)
   if (bytes === undefined) throw OptionError(option, quoted(size), sizeTakes)

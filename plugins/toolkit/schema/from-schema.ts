@@ -221,7 +221,7 @@ type Of<S, D extends Direction> =
         ? (S & { params: [] })['static']
         : From<S, S, D, 0>
 
-/** What is there after a value was validated by a schema of any kind. */
+/** The type of a value after a schema of any kind has validated it. */
 export type OutputOf<Schema> = Of<Schema, 'output'>
 
 /** What may be given to a schema of any kind. */

@@ -2,8 +2,11 @@
 export interface Issue {
   /** JSON pointer (RFC 6901) into the value; `''` is the value itself. */
   path: string
+  /** The rule that the value breaks, by its name in JSON Schema: `minLength`, `required`. */
   keyword: string
+  /** What is wrong, for a person: `must be a number`. */
   message: string
+  /** What the rule asks for: `{ limit: 3 }`. */
   params: Record<string, unknown>
 }
 

@@ -16,17 +16,21 @@ export interface Wire {
   ping?(): void
   /** Stops and starts the reading of messages. Absent where the runtime reads on. */
   pause?(): void
+  /** Reads messages again after `pause`. */
   resume?(): void
 }
 
 /** What a wire reports; `closed` comes once, and nothing comes after it. */
 export interface WireEvents {
+  /** The handshake is over. */
   opened(wire: Wire): void
+  /** A whole message: a string, or bytes. */
   received(message: string | Uint8Array): void
   /** A ping or a pong of the client. */
   controlled(frame: 'ping' | 'pong'): void
   /** What was buffered has left. Some runtimes report it late, or never. */
   relieved(): void
+  /** The connection has ended, with the code of RFC 6455 section 7.4: 1006 where the client has broken off. */
   closed(code: number, reason: string): void
 }
 

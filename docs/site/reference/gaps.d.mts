@@ -1,0 +1,4 @@
+import type { Member, Reference } from './model.d.mts'
+
+export function undocumented(reference: { readonly names: readonly Member[] }): string[]
+export function withoutExample(reference: Reference): string[]

@@ -1,0 +1,90 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { toolScript } from '../../../test/runtimes/run.mjs'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+function loadTypeScript() {
+  const script = toolScript('typescript5').replace('tsc.js', 'typescript.js')
+  if (!existsSync(script)) throw new Error('TypeScript 5 is not installed: npm ci --prefix test/runtimes')
+  return createRequire(import.meta.url)(script)
+}
+
+/** TypeScript 5: the native compiler has no API. */
+export const ts = loadTypeScript()
+
+/** The entry points of the package: the module of each by its specifier. */
+function readDoors() {
+  const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const doors = new Map()
+  for (const [key, target] of Object.entries(exports)) {
+    const file = target?.types?.replace(/^\.\/dist\//, '').replace(/\.d\.ts$/, '.ts')
+    const parts = file?.includes('*') ? readdirSync(join(root, file.slice(0, file.indexOf('*')))) : ['']
+    for (const part of file === undefined ? [] : parts) {
+      const [subpath, path] = [key.replace('*', part), file.replace('*', part)]
+      if (exports[subpath] !== null && existsSync(join(root, path)))
+        doors.set(name + subpath.slice(1), join(root, path))
+    }
+  }
+  return doors
+}
+
+/** Without libraries and packages it takes a quarter of the time, and types that are not written out are not known. */
+function openProgram(files, withLibraries) {
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)
+  const { options } = ts.parseJsonConfigFileContent(config, { ...ts.sys, readDirectory: () => [] }, root)
+  options.paths = {}
+  const host = ts.createCompilerHost(options)
+  if (withLibraries) return ts.createProgram(files, options, host)
+  Object.assign(options, { noLib: true, types: [] })
+  host.resolveModuleNameLiterals = (literals, from) =>
+    literals.map(({ text }) => {
+      if (!text.startsWith('.')) return { resolvedModule: undefined }
+      return { resolvedModule: { resolvedFileName: join(dirname(from), text), extension: '.ts' } }
+    })
+  return ts.createProgram(files, options, host)
+}
+
+/** The sources and their symbols. */
+export function readSources(withLibraries) {
+  const doors = readDoors()
+  const program = openProgram([...doors.values()], withLibraries)
+  const checker = program.getTypeChecker()
+  const real = (symbol) => (symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol)
+  const exportsOf = (module) => checker.getExportsOfModule(module)
+  /** Every exported symbol, with the specifier and the name of each of its exports. */
+  const exported = new Map()
+  for (const [specifier, file] of doors) {
+    const module = checker.getSymbolAtLocation(program.getSourceFile(file))
+    for (const one of module === undefined ? [] : exportsOf(module)) {
+      const doorsOf = exported.get(real(one)) ?? []
+      const isType = one.declarations?.every((node) => node.isTypeOnly || node.parent?.parent?.isTypeOnly) ?? false
+      exported.set(real(one), [...doorsOf, { specifier, name: one.name, isType }])
+    }
+  }
+  const { InTypeAlias, NoTruncation, UseAliasDefinedOutsideCurrentScope } = ts.TypeFormatFlags
+  const format = InTypeAlias | NoTruncation | UseAliasDefinedOutsideCurrentScope
+  return {
+    exported,
+    files: program.getSourceFiles().filter(({ isDeclarationFile }) => !isDeclarationFile),
+    exportsOf: (module) => exportsOf(module).map(real),
+    symbolAt: (node) => real(checker.getSymbolAtLocation(node)),
+    typeText: (node) => checker.typeToString(checker.getTypeAtLocation(node), node, format).replaceAll('"', "'"),
+    resultText: (node) => checker.typeToString(checker.getSignatureFromDeclaration(node).getReturnType(), node, format),
+  }
+}
+
+/** Where a node stands: `kernel/options.ts`, line 14. */
+export function placeOf(node) {
+  const source = node.getSourceFile()
+  const line = source.getLineAndCharacterOfPosition(node.getStart()).line + 1
+  return { file: relative(root, source.fileName).replaceAll('\\', '/'), line }
+}
+
+export function childrenOf(node) {
+  const children = []
+  ts.forEachChild(node, (child) => void children.push(child))
+  return children
+}
