@@ -25,16 +25,16 @@ export interface Reply {
  */
 export type TakeOver = (connection: Connection, headers: readonly string[]) => unknown
 
-/** A connection that can be taken over, as its runtime hands it out. */
+/** A connection that can be taken over, as its runtime gives it. */
 export type Connection =
   | { readonly runtime: 'node'; readonly message: IncomingMessage; readonly socket: Duplex; readonly head: Buffer }
   | { readonly runtime: 'bun'; readonly request: globalThis.Request; readonly server: object }
-  /** `isLeft`: the client has left while its request was handled. */
+  /** `isLeft`: the client left while its request was handled. */
   | { readonly runtime: 'deno'; readonly request: globalThis.Request; readonly isLeft: boolean }
   | { readonly runtime: 'inject'; readonly peer: unknown }
 
 /**
- * What a runtime hands to the kernel: one request, and the way to answer it.
+ * What a runtime passes to the kernel: one request, and the way to answer it.
  *
  * Everything is read on demand. An adapter implements it as a class with prototype members, because an object
  * literal with closures for each request costs more than all the rest of a small request.
@@ -45,14 +45,14 @@ export interface RawRequest {
   readonly target: string
   /**
    * The authority of a target in absolute form, else the Host header; unchecked. Two Host headers come joined with `, `, which
-   * the host grammar refuses; one that is malformed is given in any case.
+   * the host grammar refuses; a malformed one is passed on as well.
    */
   readonly host: string | undefined
   /** Whether a request without a Host may pass: HTTP/1.0, and requests that never saw a wire. */
   readonly hostOptional: boolean
   /** Whether the connection itself is encrypted. */
   readonly secure: boolean
-  /** The address of the peer, `''` where the runtime does not tell. */
+  /** The address of the peer, `''` where the runtime does not say. */
   readonly ip: string
   /** One header by its lower-case name; repeated ones are joined with `, ` (`; ` for cookie). */
   header(name: string): string | undefined
@@ -60,15 +60,15 @@ export interface RawRequest {
   headers(): Record<string, string>
   /** Whether the request declares a body: `content-length` above 0 or `transfer-encoding`. */
   readonly hasBody: boolean
-  /** Whether the runtime itself declares the length of a body that is whole, so that no one need measure it before. */
+  /** Whether the runtime itself declares the length of a whole body, so that the kernel need not measure it. */
   readonly countsBody?: boolean
-  /** The protocol that the client asks for, in lower case, where a plugin takes connections over for it and this one can be. */
+  /** The protocol that the client asks for, in lower case, where a plugin handles that protocol and can take over this connection. */
   readonly upgrade?: string | undefined
-  /** Whether someone reads the body and some of it is still to come. */
+  /** Whether the body is being read and some of it is still to come. */
   readonly isReceiving: boolean
   /**
    * Reads the whole body, counting bytes while they arrive; whatever `content-length` claims, more than `limit` bytes
-   * reject with `PayloadTooLargeError`, and a client that leaves half way rejects with `BadRequestError`.
+   * reject with `PayloadTooLargeError`, and a client that leaves halfway rejects with `BadRequestError`.
    */
   bytes(limit: number): Promise<Uint8Array>
   /** The unread body, piece by piece with backpressure. */
@@ -76,20 +76,20 @@ export interface RawRequest {
   /** Calls back once when the client goes away before the answer was sent in full. */
   onAbort(listener: () => void): void
   /**
-   * Calls back once when nothing of this request moves any more: the answer has left in full, or the client has gone. For
-   * what an answer still reads while it is sent. Called at once, or in the next turn, when that is so already.
+   * Calls back once when this request has ended: the answer has left in full, or the client has gone. For resources
+   * that an answer reads while it is sent. Called at once, or in the next turn, when it has ended already.
    */
   onSettled(listener: () => void): void
-  /** What the runtime let through and must be refused all the same: too many headers, a target that is too long. */
+  /** Why a request that the runtime accepted must still be refused: too many headers, a target that is too long. */
   refusal(): Error | undefined
-  /** The connection ends with the answer to this request, and nothing that was sent behind it begins. */
+  /** The connection ends with the answer to this request; requests that were sent after this one do not begin. */
   hangUp(): void
   /** Sends the answer. Called exactly once for each request. */
   respond(reply: Reply): void
 }
 
 /**
- * What joins the values of a header that repeats. Everything is joined, also what `node:http` would cut to the first value: Bun and
+ * The separator between the values of a repeated header. All values are joined, also where `node:http` would keep only the first: Bun and
  * Deno join, and the grammar of such a header refuses a joined value.
  */
 export function separator(name: string): string {

@@ -19,11 +19,11 @@ export interface Explanation {
   /** The route's method and path as registered; `undefined` when the request is a 404 or 405. */
   readonly route: string | undefined
   readonly params: Readonly<Record<string, string>>
-  /** In order; behind the middlewares of a miss the fallbacks that may answer it. */
+  /** In order; after the middlewares of a miss come the fallbacks that may answer it. */
   readonly steps: readonly ExplainedStep[]
 }
 
-/** One step, with who put it there. */
+/** One step, with the plugin that added it. */
 export interface ExplainedStep extends Pick<Step, 'name' | 'plugin' | 'scope'> {
   readonly slot: Step['slot'] | 'fallback'
 }

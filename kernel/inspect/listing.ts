@@ -8,9 +8,9 @@ import type { Logger } from '../support/logger.ts'
 /** A registered plugin. */
 export interface ListedPlugin {
   readonly definition: PluginDefinition<never, object>
-  /** What it was registered with. */
+  /** The options that it was registered with. */
   readonly options: unknown
-  /** What that means. */
+  /** What these options mean, with defaults. */
   readonly settings: unknown
   readonly scope: { readonly services: ServiceStore }
 }

@@ -1,15 +1,15 @@
 import { KernelRequest } from '../http/request/request.ts'
 import { KernelResponse } from '../http/response/response-buffer.ts'
 
-/** The member of a request or response that was read last and that no one has added, by request. */
+/** The member of a request or response that was read last and that no plugin has added, by request. */
 const missed = new WeakMap<object, string>()
 
 /** Names of members, and the plugin that adds each. */
 export type MemberOwners = Readonly<Record<string, string>>
 
 /**
- * Tells which plugins add which members. They stay `undefined` without their plugin; where a request then fails with a
- * `TypeError`, its log line says what to register. The types cannot: they hold for every server of the program.
+ * Declares which plugins add which members. They stay `undefined` without their plugin; where a request then fails with a
+ * `TypeError`, its log line says what to register. The types cannot do that: they apply to every server of the program.
  *
  * Members of a server's own class hide these, so that a plugin that is registered pays nothing.
  *
@@ -33,7 +33,7 @@ function announce<Target extends object>(
       get(this: Target): undefined {
         missed.set(requestOf(this), `${variable}.${name} is added by the plugin "${plugin}", which is not registered`)
       },
-      // As on an object that has no such member.
+      // As on an object without such a member.
       set(this: Target, value: unknown) {
         Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true })
       },
@@ -41,7 +41,7 @@ function announce<Target extends object>(
   }
 }
 
-/** Why a request failed with this error, where it has read a member that no one has added; else `''`. */
+/** Why a request failed with this error, where it has read a member that no plugin has added; else `''`. */
 export function missingMember(req: object, error: unknown): string {
   const why = error instanceof TypeError ? missed.get(req) : undefined
   return why === undefined ? '' : ` (${why})`

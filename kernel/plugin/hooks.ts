@@ -5,14 +5,14 @@ import type { Address } from '../runtime/adapter.ts'
 import type { PluginEntry } from './scope.ts'
 
 /**
- * What was thrown, as it is. Nearly always an `Error`, so it is typed as one; whoever wants to look first takes it as
+ * The thrown value, as it is. Nearly always an `Error`, so it is typed as one; code that wants to check first types it as
  * `unknown`. `code` and `status` are what errors of the framework have.
  */
 export type Thrown = Error & { readonly code?: unknown; readonly status?: unknown }
 
 /** Handles a failure: `setErrorHandler`. A returned value is sent; without an answer it is 500, empty. */
 export type ErrorHandler = {
-  // A method, for a handler may also name the class of the errors that it knows.
+  // A method, because a handler may also name the class of the errors that it knows.
   handle(req: Request, res: Response, next: (error?: unknown) => void, error: Thrown): unknown
 }['handle']
 
@@ -25,8 +25,8 @@ export interface HookTypes {
   /** The socket is bound: start jobs, workers and subscriptions. Never called under `inject`. */
   onListen: (address: Address) => void | Promise<void>
   /**
-   * Behind the listen hooks, for what only one of several workers may do: in a single process at once, in the others when
-   * this one takes that over. A hook that fails then is called again.
+   * After the listen hooks, for work that only one of several workers may do: in a single process at once, in the others when
+   * this one takes over. A hook that fails then is called again.
    */
   onLead: () => void | Promise<void>
   /** Stop, flush, disconnect; in reverse order of registration. The hook should finish within `timeLeft` milliseconds. */

@@ -22,7 +22,7 @@ export interface RouteRecord {
   /** Middlewares of the groups around it, outermost first. */
   readonly groupMiddlewares: readonly Middleware[]
   readonly shapes: readonly Shape[]
-  /** Whether `any` wrote it: a route of this method alone goes before it. */
+  /** Whether `any` added it: a route of this method alone takes precedence. */
   readonly isAny: boolean
   readonly site: CallSite
 }
@@ -77,7 +77,7 @@ export class RouteCollection extends RouteVerbs {
     return record
   }
 
-  /** Takes back routes that belong together, for whoever adds them as one. @internal */
+  /** Takes back routes that belong together, for code that adds them as one. @internal */
   remove(records: readonly RouteRecord[]): void {
     const gone = new Set(records)
     for (const [key, record] of this.#records) if (gone.has(record)) this.#records.delete(key)
@@ -97,14 +97,14 @@ export class RouteCollection extends RouteVerbs {
     return this.#all
   }
 
-  /** Goes up with every change. */
+  /** Increases with every change. */
   get version(): number {
     return this.#version
   }
 }
 
 /**
- * The collection of the whole process: routes registered here are served by every server that was not given its own.
+ * The collection of the whole process: every server without a collection of its own serves its routes.
  *
  * @example
  * router.get('/hello/:name', (req) => ({ hello: req.params.name }))

@@ -11,7 +11,7 @@ function distance(a: string, b: string): number {
   return row[b.length]!
 }
 
-/** The known name that a mistyped one was most likely meant to be, or `undefined` when none is close. */
+/** The known name that a misspelt one most likely stands for, or `undefined` when none is close. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   let best: string | undefined
   let least = Math.max(2, Math.ceil(name.length / 3)) + 1

@@ -9,7 +9,7 @@ const UnserializableError = defineError(
 /** Turns a value into JSON text; a serialiser made from a schema takes the place of {@link toJson}. */
 export type Serialize = (payload: unknown, status: number) => string
 
-/** The serialiser of routes that name none. */
+/** The serialiser of routes that have none of their own. */
 export function toJson(payload: unknown): string {
   let text: string | undefined
   try {
@@ -24,8 +24,8 @@ export function toJson(payload: unknown): string {
 }
 
 /**
- * Refuses what JSON has written as `{}` although it is more than that: a Map, a Set, an Error. Asked of that text alone, so
- * that no other body pays for it.
+ * Refuses a value that JSON wrote as `{}` although it has contents: a Map, a Set, an Error. Called only when the result is `{}`, so
+ * that other bodies pay nothing.
  *
  * @throws UnserializableError
  */

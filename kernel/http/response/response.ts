@@ -11,7 +11,7 @@ type Shorthands = {
 }
 
 /**
- * The answer to one request. Nothing leaves before the chain has run: members can be changed until then.
+ * The answer to one request. Nothing is sent before the chain has run: members can be changed until then.
  *
  * Answering twice keeps the first answer and logs a warning that names the route. Plugins add members by merging into
  * this interface.
@@ -20,7 +20,7 @@ export interface Response extends Shorthands {
   /** Sets the status; the default is 200. */
   status(code: number): Response
   readonly statusCode: number
-  /** Whether the answer, with or without a body, was decided. */
+  /** Whether an answer was given, with or without a body. */
   readonly answered: boolean
   /** The body as it was given, before serialisation. */
   readonly payload: unknown
@@ -42,7 +42,7 @@ export interface Response extends Shorthands {
   /** Sets the content type; short forms (`'json'`, `'html'`) are known. */
   type(type: string): Response
   json(body?: unknown): Response
-  /** JSON, a string too; bytes, streams, a web `Response`, a `Blob` and forms are sent as they are. */
+  /** JSON, also for a string; bytes, streams, a web `Response`, a `Blob` and forms are sent as they are. */
   send(body?: unknown): Response
   text(body: string): Response
   html(body: string): Response
@@ -51,8 +51,8 @@ export interface Response extends Shorthands {
   /** Server-sent events from an async iterable: strings or `{ data, event?, id?, retry? }`. */
   sse(events: AsyncIterable<string | SseMessage>): Response
   /**
-   * Sends a file with the type of its ending; a missing one, or what is not a regular file, is 404 `FileNotFoundError`. With `root`, nothing
-   * outside of it.
+   * Sends a file with the type of its ending; a missing file, or something other than a regular one, is 404 `FileNotFoundError`. With `root`,
+   * only files in that folder.
    */
   file(path: string, options?: FileOptions): Promise<Response>
   /** Sends bytes or a file as a download with a file name; bytes have the type of its ending. */
@@ -67,8 +67,8 @@ export interface Response extends Shorthands {
   redirect(url: string, status?: 301 | 302 | 303 | 307 | 308): Response
   noContent(): Response
   /**
-   * Answers 101 and hands the connection over to another protocol, for a plugin that has announced it by `ctx.upgrades`; the headers that
-   * were set leave with the 101. The connection is handed over after the `onSend` hooks.
+   * Answers 101 and passes the connection to another protocol, for a plugin that has announced it by `ctx.upgrades`; the headers that
+   * were set are sent with the 101. The connection is passed on after the `onSend` hooks.
    */
   upgrade(takeOver: TakeOver): Response
 }

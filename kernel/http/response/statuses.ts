@@ -25,5 +25,5 @@ export const statuses = {
 export type Statuses = typeof statuses
 export type StatusName = keyof Statuses
 
-/** What `res.redirect` takes. */
+/** The statuses that `res.redirect` accepts. */
 export const redirects: readonly number[] = [301, 302, 303, 307, 308]
