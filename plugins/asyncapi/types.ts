@@ -1,6 +1,6 @@
 import type { SecurityRequirement } from '../toolkit/description/security.ts'
 
-/** Members of the name `x-…`, which AsyncAPI leaves to everyone. */
+/** Members named `x-…`, which AsyncAPI leaves to its users. */
 interface Extensible {
   readonly [extension: `x-${string}`]: unknown
 }
@@ -57,12 +57,12 @@ export interface AsyncApiChannelObject extends Extensible {
 }
 
 export interface AsyncApiOperation extends Extensible {
-  /** What the server does: it receives what clients and others send, and sends what they receive. */
+  /** The server's side: it receives the messages of clients and others, and sends those that they receive. */
   readonly action: 'send' | 'receive'
   readonly channel: AsyncApiReference
   readonly messages: readonly AsyncApiReference[]
   readonly security?: readonly AsyncApiReference[]
-  /** What is asked for in the form of OpenAPI, where a list of schemes cannot say it. */
+  /** Security requirements in the form of OpenAPI, where a list of schemes cannot express them. */
   readonly 'x-security'?: readonly SecurityRequirement[]
   readonly bindings?: { readonly [protocol: string]: object }
 }

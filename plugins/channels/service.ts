@@ -1,7 +1,7 @@
 import type { EventStreams } from './events.ts'
 import type { ChannelCounts, Hub } from './hub.ts'
 
-/** What a server knows of its channels; `services.channels`. */
+/** The service of a server's channels; `services.channels`. */
 export class ChannelsService {
   #hub: Hub | undefined
   #streams: EventStreams | undefined
@@ -12,7 +12,7 @@ export class ChannelsService {
     this.#streams = streams
   }
 
-  /** What is counted of this instance alone. */
+  /** Counters of this instance alone. */
   get counts(): Readonly<ChannelCounts> & { readonly streams: number } {
     const none = { channels: 0, members: 0, published: 0, refused: 0, gaps: 0 }
     return { ...(this.#hub?.counts ?? none), streams: this.#streams?.size ?? 0 }

@@ -15,7 +15,7 @@ export const middlewareNotes = new Notes<readonly Middleware[]>()
 /**
  * Middlewares for a method, or for every method of a controller; they run in the order of writing.
  *
- * Those of a class run before policies, those of a method behind them.
+ * Those of a class run before policies, those of a method after them.
  *
  * @deprecated Use `router.group(prefix, middlewares, define)` and the route option `middlewares`.
  * @example

@@ -5,12 +5,12 @@ import { describeError } from '../toolkit/logger.ts'
 import { type LogSettings, logOptions } from './options.ts'
 import { loadPino, openSink } from './sink.ts'
 
-/** A pino logger after the settings, and how to wait until it has written. */
+/** A pino logger with these settings, and a function that waits until it has written. */
 export function createLogger(settings: LogSettings): { logger: Logger; flush(): Promise<void> } {
   const pino = loadPino()
   const sink = openSink(pino, settings.stream)
   const { err } = pino.stdSerializers
-  // pino joins the messages of a chain and its stacks; text needs to know what each error says, to tell a frame from a message.
+  // pino joins the messages of a chain and its stacks; text needs the message of each error, to distinguish a frame from a message.
   const isApart = (value: unknown) => sink.isText && value instanceof Error
   const error = (value: Error) => censor((isApart(value) ? describeError(value, true) : err(value)) as object)
   const clean = (entry: object) => censor(entry) as Record<string, unknown>
@@ -18,9 +18,9 @@ export function createLogger(settings: LogSettings): { logger: Logger; flush(): 
   const logger = pino(
     {
       level: settings.level,
-      // A fresh object each time: pino merges the entry into it.
+      // A new object each time: pino merges the entry into it.
       ...(fields !== undefined && { mixin: () => ({ ...fields() }) }),
-      // The chain of causes; what is deeper would be the name of its class.
+      // The chain of causes; deeper ones would only be the names of their classes.
       ...(sink.isText && { depthLimit: 10 }),
       formatters: { log: clean },
       serializers: { err: error, error, original: error, req: describeRequest, res: describeResponse },
@@ -28,7 +28,7 @@ export function createLogger(settings: LogSettings): { logger: Logger; flush(): 
     },
     sink,
   )
-  // pino formats the fields of its root only; children inherit this.
+  // pino only formats the fields of its root; children inherit this.
   const { child } = logger
   logger.child = function censoredChild(this: typeof logger, fields, options) {
     return child.call(this, clean(fields), options) as never
@@ -36,7 +36,7 @@ export function createLogger(settings: LogSettings): { logger: Logger; flush(): 
   return { logger, flush: () => sink.flush() }
 }
 
-// Whole requests and responses hang together with the server: of each only what an entry is about.
+// Whole requests and responses refer to the server: an entry only has the parts that it is about.
 function describeRequest(req: unknown): unknown {
   const { id, method, path } = (req ?? {}) as Record<string, unknown>
   return { id, method, path }
@@ -59,7 +59,7 @@ const method =
     typeof first === 'string' ? processLogger()[level](first) : processLogger()[level](first, message)
 
 /**
- * The logger of the process, for code that has no server and no request in sight: pino with the defaults, made with
+ * The logger of the process, for code without a server or a request: pino with the defaults, made with
  * the first entry.
  *
  * @example

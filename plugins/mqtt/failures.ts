@@ -30,7 +30,7 @@ export function setMqttGlobalErrorHandler(handler: MqttErrorHandler | undefined)
 }
 
 /** Tells one failure once: the handler of the process, else the log. Never throws. */
-export async function tellFailure(error: unknown, failure: MqttFailure, log: Logger): Promise<void> {
+export async function notifyFailure(error: unknown, failure: MqttFailure, log: Logger): Promise<void> {
   const { subscription, topic } = failure
   if (globalHandler === undefined) {
     const what = topic === undefined ? 'failed' : 'failed to handle a message'

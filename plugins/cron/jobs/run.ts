@@ -28,13 +28,13 @@ export interface CronRecord {
 export interface CronCounts {
   readonly ok: number
   readonly failed: number
-  /** Came while the job was still running. */
+  /** Ticks that came while the job was still running. */
   readonly skipped: number
-  /** Passed while no one could look: the process was blocked, the machine asleep. */
+  /** Ticks that passed while the process was blocked, or the machine asleep. */
   readonly missed: number
-  /** Were another instance's. */
+  /** Ticks that another instance ran. */
   readonly elsewhere: number
-  /** Undecided, because the lock was not available. */
+  /** Undecided ticks, because the lock was not available. */
   readonly unlocked: number
 }
 
@@ -45,7 +45,7 @@ export interface CronJobInfo {
   readonly timezone: string | undefined
   /** `running`: at this moment; `stopped`: by its handle, or because the service is not running. */
   readonly state: 'scheduled' | 'running' | 'stopped'
-  /** When the run that is going on began, the oldest of several. */
+  /** When the present run began, the oldest of several. */
   readonly runningSince: Date | undefined
   readonly next: Date | undefined
   /** The last runs, the newest first. */

@@ -1,22 +1,22 @@
-/** What tells jobs the time and wakes them. */
+/** The clock and the timers of jobs. */
 export interface CronClock {
   /** Milliseconds since 1970. */
   now(): number
   /**
-   * Wakes at a time, or earlier when the clock was set back: who is woken looks at `now()`. Returns what calls it off.
+   * Wakes at a time, or earlier when the clock was set back: callers check `now()`. Returns a function that cancels it.
    */
   at(time: number, wake: () => void): () => void
   /** Called when the jobs of a service have stopped. */
   close?(): void
 }
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that stands still until it is advanced. */
 export interface MemoryClock extends CronClock {
-  /** Goes on by milliseconds, and wakes whoever has to be on the way, in order. */
+  /** Goes on by milliseconds, and wakes the jobs on the way, in order. */
   advance(ms: number): Promise<void>
   /** Goes on to an instant. */
   advanceTo(time: Date | string | number): Promise<void>
-  /** Shows another time at once, as when a machine has slept or its clock was set: no one is woken on the way. */
+  /** Shows another time at once, as when a machine has slept or its clock was set: no job wakes on the way. */
   set(time: Date | string | number): Promise<void>
 }
 
@@ -68,7 +68,7 @@ export function memoryClock(start: Date | string | number = Date.now()): MemoryC
       return () => void waiting.delete(one)
     },
     async advance(ms) {
-      // Behind a time that is not a number there would always be another tick.
+      // After a time that is not a number there would always be another tick.
       if (!Number.isFinite(ms) || ms < 0) throw new TypeError(`advance takes milliseconds, not ${String(ms)}`)
       await advanceTo(now + ms)
     },

@@ -2,7 +2,7 @@ import { type Logger, Trace, type TraceOutcome, within } from '../../../kernel/i
 import { type Carrier, carrierOf } from '../../toolkit/carrier.ts'
 import { deferred } from '../deferred.ts'
 import { MqttHandlerError } from '../errors.ts'
-import { tellFailure } from '../failures.ts'
+import { notifyFailure } from '../failures.ts'
 import type { Incoming } from '../links/contract.ts'
 import { messageOf } from '../messages/payload.ts'
 import type { Declared } from './declarations.ts'
@@ -113,7 +113,7 @@ export class HandlerQueue {
     this.#isDropping = true
     const { filter } = this.declared
     const why = `messages of QoS 0 arrive faster than the handler finishes, and ${this.#waiting.length} with ${this.#size} bytes are waiting: further messages are dropped. Raise concurrency or maxWaiting, or subscribe with qos: 1`
-    void tellFailure(MqttHandlerError(filter.text, why), { subscription: filter.text, topic, payload }, this.#log)
+    void notifyFailure(MqttHandlerError(filter.text, why), { subscription: filter.text, topic, payload }, this.#log)
   }
 
   #run(job: Job): void {
@@ -157,7 +157,7 @@ export class HandlerQueue {
         throw MqttHandlerError(filter.text, why)
       })
     } catch (error) {
-      await tellFailure(error, { subscription: filter.text, topic, payload }, this.#log)
+      await notifyFailure(error, { subscription: filter.text, topic, payload }, this.#log)
     }
   }
 

@@ -1,6 +1,6 @@
 import { isInTime, type Logger } from '../../../kernel/index.ts'
 import { withinTime } from '../deferred.ts'
-import { tellFailure } from '../failures.ts'
+import { notifyFailure } from '../failures.ts'
 import { type Incoming, type Link, LinkLost } from '../links/contract.ts'
 import type { MqttQos } from '../messages/message-options.ts'
 import type { MqttSettings } from '../options.ts'
@@ -149,7 +149,7 @@ export class Subscriptions {
   /** Tells the log, or who is told of failures. */
   async tell(refused: readonly { filter: Filter; error: unknown }[]): Promise<void> {
     for (const { filter, error } of refused) {
-      await tellFailure(error, { subscription: filter.text, topic: undefined, payload: undefined }, this.#log)
+      await notifyFailure(error, { subscription: filter.text, topic: undefined, payload: undefined }, this.#log)
     }
   }
 
