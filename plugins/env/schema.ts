@@ -118,13 +118,13 @@ function object(members: EnvTypes, options?: object): EnvType<unknown> {
 /** Whether a message quotes a value, or enough of it to identify it. */
 function quotes(message: string, text: string): boolean {
   const [where, what] = [message.toLowerCase(), text.toLowerCase()]
-  if (what.length <= tellingLength) return where.includes(what)
-  for (let i = 0; i <= what.length - tellingLength; i++) {
-    if (where.includes(what.slice(i, i + tellingLength))) return true
+  if (what.length <= revealingLength) return where.includes(what)
+  for (let i = 0; i <= what.length - revealingLength; i++) {
+    if (where.includes(what.slice(i, i + revealingLength))) return true
   }
   return false
 }
-const tellingLength = 6
+const revealingLength = 6
 const longestMessage = 300
 
 function custom(convert: (raw: string) => unknown, options?: object): EnvType<unknown> {
@@ -141,8 +141,8 @@ function custom(convert: (raw: string) => unknown, options?: object): EnvType<un
     } catch (error) {
       // In one line, unlike the page that some validators print.
       const message = error instanceof Error ? error.message.replace(/\s+/g, ' ').slice(0, longestMessage) : ''
-      const isTellable = !secret && message !== '' && !quotes(message, text)
-      report(path, `does not pass its check${isTellable ? `: ${message}` : ''}`)
+      const isNameable = !secret && message !== '' && !quotes(message, text)
+      report(path, `does not pass its check${isNameable ? `: ${message}` : ''}`)
     }
     return undefined
   })

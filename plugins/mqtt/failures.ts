@@ -1,23 +1,23 @@
 import type { Logger, Thrown } from '../../kernel/index.ts'
 
-/** What failed. */
+/** A failure of a handler or a subscription. */
 export interface MqttFailure {
-  /** As it was subscribed to. */
+  /** The filter of the subscription. */
   readonly subscription: string
-  /** Of the message; `undefined` when the subscription itself failed. */
+  /** The topic of the message; `undefined` when the subscription itself failed. */
   readonly topic: string | undefined
-  /** As it came. */
+  /** The bytes as they came. */
   readonly payload: Uint8Array | undefined
 }
 
-/** Told of what handlers throw, and of subscriptions that fail. */
+/** Receives the errors of handlers, and of subscriptions that fail. */
 export type MqttErrorHandler = { handle(error: Thrown, failure: MqttFailure): unknown }['handle']
 
 let globalHandler: MqttErrorHandler | undefined
 
 /**
- * Sets what is told of every handler that throws or rejects, in place of the log, for the whole process; `undefined` takes it
- * back.
+ * Sets a handler for the errors of every handler, in place of the log, for the whole process; `undefined` removes
+ * it.
  *
  * @example
  * setMqttGlobalErrorHandler((error, { topic }) => console.error(`a message of ${topic} failed`, error))
@@ -29,7 +29,7 @@ export function setMqttGlobalErrorHandler(handler: MqttErrorHandler | undefined)
   globalHandler = handler
 }
 
-/** Tells one failure once: the handler of the process, else the log. Never throws. */
+/** Reports one failure once: to the handler of the process, else to the log. Never throws. */
 export async function notifyFailure(error: unknown, failure: MqttFailure, log: Logger): Promise<void> {
   const { subscription, topic } = failure
   if (globalHandler === undefined) {

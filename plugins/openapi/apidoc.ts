@@ -7,7 +7,7 @@ export interface ApiDoc {
   tags?: readonly string[]
   operationId?: string
   deprecated?: boolean
-  /** Added to those of the schemas; one of the same name and place is merged over. */
+  /** Added to those of the schemas; one of the same name and place is merged over it. */
   parameters?: readonly {
     name: string
     in: 'path' | 'query' | 'header' | 'cookie'
@@ -20,7 +20,7 @@ export interface ApiDoc {
   requestBody?: object
   /** By status, `2xx` or `default`: an OpenAPI response, or a schema of the body; merged over those of the schemas. */
   responses?: { readonly [status: string]: object }
-  /** In place of what the policies stand for; an empty list: no one is asked who they are. */
+  /** In place of those of the policies; an empty list: no authentication. */
   security?: readonly { readonly [scheme: string]: readonly string[] }[]
   servers?: readonly { url: string; description?: string }[]
   externalDocs?: { url: string; description?: string }
@@ -43,7 +43,7 @@ const members = [
   'servers',
 ]
 
-/** The option that someone has meant who wrote this into the description; nothing where it belongs there. */
+/** The route option that was misplaced in the description; `undefined` where the name belongs there. */
 function misplacedIn(name: string, known: ReadonlySet<PropertyKey>): string | undefined {
   if (members.includes(name) || name.startsWith('x-')) return undefined
   if (known.has(name)) return name
@@ -55,8 +55,8 @@ function misplacedIn(name: string, known: ReadonlySet<PropertyKey>): string | un
 }
 
 /**
- * Reads the option of a route, which the document takes as it is written. A guard that stands in it guards nothing, so it is a mistake also
- * where no one describes the routes.
+ * Reads the option of a route, which is copied to the document. A guard that is written in it guards nothing, so it is an error even
+ * without the plugin.
  */
 export function apidocOfRoute(
   given: unknown,

@@ -13,10 +13,10 @@ declare module '../../kernel/plugin/services.ts' {
   }
 }
 
-// In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
+// In the files that declare the interfaces: merging into the entry point would hide them from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
-    /** Schemas of the answers by their status: what a schema does not name never leaves. */
+    /** Schemas of the answers by their status: members outside a schema are never sent. */
     responses?: { readonly [status: number]: object }
   }
 }
@@ -25,7 +25,7 @@ declare module '../../kernel/routing/params.ts' {
   interface ResponseTypes<Options> extends TypedShorthands<Options> {
     json(...body: AnyBodyArguments<Options>): Response
     send(...body: AnyBodyArguments<Options>): Response
-    // What goes on, goes on with its types.
+    // The chained response keeps its types.
     header(...given: Parameters<Response['header']>): RouteResponse<Options>
     setHeader(...given: Parameters<Response['setHeader']>): RouteResponse<Options>
     setHeaders(...given: Parameters<Response['setHeaders']>): RouteResponse<Options>

@@ -7,13 +7,13 @@ import { checkKey, checkPrefix } from './key.ts'
 
 /** How uploaded files are kept. */
 export interface StorageSinkOptions {
-  /** What keys begin with. Default: nothing. */
+  /** The prefix of keys. Default: none. */
   prefix?: string
-  /** The key of a file, behind the prefix. Default: a random one with the ending of the file's name. */
+  /** The key of a file, after the prefix. Default: a random one with the ending of the file's name. */
   key?: (file: UploadSource) => string | Promise<string>
 }
 
-/** What is known of a file that was uploaded into a storage: its `result`. */
+/** The data about a file that was uploaded into a storage: its `result`. */
 export interface StoredUpload {
   readonly key: string
   /** The name of the provider. */
@@ -47,7 +47,7 @@ export function sinkInto(disk: StorageDisk, options: StorageSinkOptions): Storag
 }
 
 function randomKey({ filename }: UploadSource): string {
-  // Of what the client calls it only a harmless ending.
+  // Only a harmless ending of the client's file name.
   const ending = /\.[a-z0-9]{1,10}$/i.exec(filename)?.[0].toLowerCase() ?? ''
   return `${randomUUID()}${ending}`
 }

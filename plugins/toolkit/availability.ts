@@ -29,7 +29,7 @@ export class Availability {
   }
 }
 
-/** Settles as the promise does, or rejects when that takes longer than `ms` milliseconds: for what is asked of a service. */
+/** Settles as the promise does, or rejects when that takes longer than `ms` milliseconds: for calls to a service. */
 export function answerWithin<Value>(promise: PromiseLike<Value>, ms: number): Promise<Value> {
   return within(promise, ms, () => {
     throw new Error(`no answer within ${ms} ms`)

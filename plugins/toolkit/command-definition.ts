@@ -2,7 +2,7 @@ import type { HostServer } from '../../kernel/http/request/request.ts'
 import { announcePluginData } from '../../kernel/plugin/define.ts'
 
 announcePluginData('commands')
-// What it reads of plugins, too: its type is in doctor/check.ts, which no server loads.
+// Also announces `doctor`: its type is in doctor/check.ts, which no server loads.
 announcePluginData('doctor')
 
 declare module '../../kernel/plugin/define.ts' {
@@ -16,7 +16,7 @@ interface FlagText {
   /** One letter: `l` for `-l`. */
   readonly short?: string
   readonly description?: string
-  /** What stands for the value in the help: `file` gives `--out <file>`. */
+  /** The placeholder of the value in the help: `file` shows `--out <file>`. */
   readonly value?: string
 }
 
@@ -31,11 +31,11 @@ export interface CommandArgument {
   readonly name: string
   readonly description?: string
   readonly required?: boolean
-  /** Takes all that follow, as a list, which is empty without them; for the last one. */
+  /** Takes all following arguments, as a list, which is empty without them; for the last one. */
   readonly variadic?: boolean
 }
 
-/** What can be typed behind the name of a command. */
+/** The arguments and flags after the name of a command. */
 export interface CommandShape {
   readonly arguments?: readonly CommandArgument[]
   readonly flags?: { readonly [name: string]: CommandFlag }
@@ -56,7 +56,7 @@ type ArgumentValue<One> = CommandArgument extends One
       ? string
       : string | undefined
 
-/** The flags of a command by name: certain where there is a default, and `false` for a `boolean` that was not typed. */
+/** The flags of a command by name: certain where there is a default, and `false` for a `boolean` that was not given. */
 export type CommandFlags<Flags> = { readonly [Name in keyof Flags]: FlagValue<Flags[Name]> }
 
 type FlagValue<Flag> = Flag extends { readonly type: 'boolean' }
@@ -73,37 +73,37 @@ interface FlagTypes {
   readonly boolean: boolean
 }
 
-/** What a command is run with. */
+/** The argument of a command's `run`. */
 export interface CommandInput<Shape extends CommandShape = Required<CommandShape>> {
   readonly arguments: CommandArguments<Shape['arguments']>
   readonly flags: CommandFlags<Shape['flags']>
   /** Writes a line of the result, to standard output. */
   print(line: string): void
-  /** Writes a line about the result, to standard error: what is piped on does not have it. */
+  /** Writes a line about the result, to standard error: a pipe does not receive it. */
   note(line: string): void
   /**
-   * Boots a server without listening, and closes it when the command has ended, however it ended. Without a server it is that
+   * Boots a server without listening, and closes it when the command has ended, however it ended. Default: the server
    * of the application, found as for every command.
    *
-   * @throws (as a rejection) what boot fails with, naming the plugin.
+   * @throws (as a rejection) the failure of the boot, naming the plugin.
    */
   boot<Server extends HostServer = HostServer>(server?: Server): Promise<Server>
 }
 
 /** A command of the command line: data, so that it can be listed without running anything. */
 export interface CommandDefinition extends CommandShape {
-  /** What is typed: letters, digits, `-`, `_`, `.` and `:`, after a letter. */
+  /** The name to type: letters, digits, `-`, `_`, `.` and `:`, after a letter. */
   readonly name: string
   /** One line, for the list. */
   readonly description: string
-  /** What the help of this command says beyond that. */
+  /** Further text for the help of this command. */
   readonly details?: string
-  /** Does it; the number, 0 to 255, is the exit code, 0 without one. A throw is exit code 1 with the message. */
+  /** Runs the command; the returned number, 0 to 255, is the exit code, 0 without one. A throw is exit code 1 with the message. */
   run(input: CommandInput): void | number | Promise<void | number>
 }
 
 /**
- * Types a command by what it declares, so that `run` knows its arguments and flags.
+ * Types a command by its declarations, so that `run` knows its arguments and flags.
  *
  * @example
  * export const greet = defineCommand({
@@ -126,6 +126,6 @@ export function defineCommand<
     run(input: CommandInput<{ arguments: Arguments; flags: Flags }>): ReturnType<CommandDefinition['run']>
   },
 ): CommandDefinition {
-  // Who runs it gives it what it declares.
+  // The runner passes the declared arguments.
   return command as unknown as CommandDefinition
 }

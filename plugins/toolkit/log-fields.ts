@@ -1,9 +1,9 @@
-/** Fields for a line of the log: of the work that it is written in, or of a request that is over. */
+/** Fields for a line of the log: of the work during which it is written, or of a request that is over. */
 export type LogFields = (request?: object) => Readonly<Record<string, string>> | undefined
 
 const sources: LogFields[] = []
 
-/** Adds fields to the lines of the log from now on; gives what ends it. Loggers that are made before look at nothing. */
+/** Adds fields to the lines of the log from now on; returns a function that ends that. Loggers that were made before do not use them. */
 export function addLogFields(source: LogFields): () => void {
   sources.push(source)
   return () => void sources.splice(sources.indexOf(source), 1)
@@ -17,7 +17,7 @@ const fieldsOf: LogFields = (request) => {
   return undefined
 }
 
-/** What gives the fields, `undefined` where nothing adds some: asked when a logger is made, so that without it a line costs nothing. */
+/** The source of the fields, `undefined` where nothing adds any: read when a logger is made, so that without it a line costs nothing. */
 export function logFields(): LogFields | undefined {
   return sources.length === 0 ? undefined : fieldsOf
 }

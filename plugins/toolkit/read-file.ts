@@ -11,7 +11,7 @@ export async function readRegularFile(path: string): Promise<Buffer> {
   }
 }
 
-/** The same at once. @throws also an error with the code `EFBIG` for more bytes than `limit`. */
+/** The same, synchronously. @throws also an error with the code `EFBIG` for more bytes than `limit`. */
 export function readRegularFileSync(path: string, limit = Number.POSITIVE_INFINITY): Buffer {
   const descriptor = descriptorOf(path)
   try {

@@ -10,6 +10,6 @@ export interface GraphqlOperationTrace extends TraceOutcome {
 export interface GraphqlResolverTrace extends TraceOutcome {
   readonly type: string
   readonly field: string
-  /** The `GraphQLResolveInfo` of the package `graphql`, which these types are to compile without. */
+  /** The `GraphQLResolveInfo` of the package `graphql`; these types must compile without that package. */
   readonly info: object
 }

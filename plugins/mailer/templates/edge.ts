@@ -3,16 +3,16 @@ import { Compiled } from './compiled.ts'
 import type { TemplateAdapter } from './contract.ts'
 import { refusal, valueAt } from './names.ts'
 
-/** The part of an instance of Edge that is used, one with globals and mounted folders for example. */
+/** The used part of an instance of Edge, for example one with globals and mounted folders. */
 export interface EdgeEngine {
   readonly globals: object
   readonly asyncCompiler: unknown
   readonly processor: unknown
-  /** By name; those of one's own too. */
+  /** By name; including custom ones. */
   readonly tags?: object
 }
 
-/** Three or two braces up to their end, or some that are not closed; `@` in front of them keeps them as they are. */
+/** Two or three braces up to their end, or unclosed ones; `@` before them keeps them as they are. */
 const braces = /@?(?:\{\{\{([\s\S]*?)\}\}\}|\{\{(?!\{)([\s\S]*?)\}\}|\{\{)/g
 
 /** Where a line may begin with a tag. */
@@ -28,8 +28,8 @@ interface Parts {
 }
 
 /**
- * Edge takes a name for a global of the runtime before it looks into the data, and the runtimes differ: `name` is one in
- * Deno. Such names are made variables of the template.
+ * Edge prefers a global of the runtime to a name of the data, and the runtimes differ: `name` is one in
+ * Deno. Such names become variables of the template.
  */
 function linesOfOwnNames(data: object): string[] {
   const shadowed = Object.keys(data).filter(
@@ -56,9 +56,9 @@ async function loadParts(given: EdgeEngine | undefined): Promise<Parts> {
  * Templates of Edge; needs the package `edge.js`.
  *
  * `{{ name }}` is escaped, `{{{ name }}}` is not. Its templates are programs: only an author of the application may write
- * one. In subjects and texts of mails what stands in braces are names, as in `{{ order.number }}`, and run nothing.
+ * one. In subjects and texts of mails only names are allowed in braces, as in `{{ order.number }}`, and no code runs.
  *
- * @param engine An instance with globals and folders. Default: one of its own.
+ * @param engine An instance with globals and folders. Default: a new one.
  * @example
  * const provider = { transporter: memoryTransport(), templateAdapter: new EdgeAdapter(), from: 'shop@example.org' } as const
  */

@@ -6,17 +6,17 @@ import type { Declared } from './declarations.ts'
 
 /** A subscription: of one handler. */
 export interface MqttSubscription {
-  /** As it was subscribed to. */
+  /** The filter of the subscription. */
   readonly topic: string
   /**
-   * Takes this handler off; what it has begun goes on. The broker is told when no other handler has the same topic.
+   * Removes this handler; running calls continue. The broker receives an UNSUBSCRIBE when no other handler has the same topic.
    */
   unsubscribe(): Promise<void>
 }
 
 /**
- * The same as soon as it is declared. Awaited, it tells whether the broker has agreed; at once while it cannot be asked, and
- * what it refuses later goes to the global error handler.
+ * A subscription that exists as soon as it is declared. As a promise it settles with the broker's answer; at once while the broker is
+ * unavailable, and later refusals go to the global error handler.
  */
 export type MqttHandle = Promise<MqttSubscription> & MqttSubscription
 
@@ -39,7 +39,7 @@ export function declarationOf(topic: string, handler: AnyHandler, given?: MqttSu
 export function handleOf(declared: Declared, made: Promise<void>, unsubscribe: () => Promise<void>): MqttHandle {
   const subscription: MqttSubscription = { topic: declared.filter.text, unsubscribe }
   const promise = made.then(() => subscription)
-  // Whoever subscribes while a module is loaded waits for nothing; an unhandled rejection would end the process.
+  // A subscription while a module is loaded is not awaited; an unhandled rejection would end the process.
   promise.catch(() => {})
   return Object.assign(promise, subscription)
 }
