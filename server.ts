@@ -40,7 +40,7 @@ export interface ServerOptions extends KernelOptions {
    * registration. Array form: registrations and middlewares in order.
    */
   plugins?: PluginsOption
-  /** Whether built-in error bodies carry `stack` and `cause`; `'auto'`: while `NODE_ENV` is `development`. Default false; the newest server's value holds for all. */
+  /** Whether built-in error bodies have `stack` and `cause`; `'auto'`: while `NODE_ENV` is `development`. Default false; the newest server's value applies to all. */
   exposeErrorDetails?: ExposeErrorDetails
   /**
    * The form of the body of every failure: `'problem'` for Problem Details (RFC 9457), or a function
@@ -74,14 +74,14 @@ export interface MockServerOptions {
   controllerPatterns?: readonly string[]
 }
 
-/** What a plugin takes is read by that plugin. */
+/** The plugins read their options themselves. */
 const unread = <Value>() => option.value<Value>('')
 
 const serverOptions = option
   .shape({
     ...kernelMembers,
     plugins: unread<PluginsOption>(),
-    // A text like 'false' would else expose them.
+    // A string like 'false' would otherwise expose them.
     exposeErrorDetails: option.oneOf(true, false, 'auto').default(false),
     errorFormat,
     controllerPatterns: unread<readonly string[]>(),
@@ -103,7 +103,7 @@ type PluginsOf<Given> = Given extends readonly unknown[]
     ? Plugins
     : {}
 
-/** What is given is held against this. The first branch is never taken: it is what `Given` is inferred from. */
+/** The options that are given are compared with this. The first branch is never taken: `Given` is inferred from it. */
 type Checked<Given> = [Given] extends [never]
   ? Given
   : [keyof Given] extends [never]
@@ -127,11 +127,11 @@ export class Server<const Given extends object = {}, out Provided = ProvidedBy<P
   declare readonly inject: Inject & MockMethods
   readonly #turnedOff: ReadonlySet<string>
 
-  // One signature for each number of arguments: of several the compiler reports the last, and at the wrong place.
+  // One signature for each number of arguments: with several, the compiler reports the last one, and at the wrong place.
   constructor()
   constructor(options: Checked<Given>)
   constructor(options?: Checked<Given>, ...more: never[]) {
-    // A second object would be dropped, with whatever guards stand in it.
+    // A second object would be dropped, with all the guards in it.
     if (more.length > 0 || options === null)
       throw ArgumentsError('new Server', 'one object of options, or one list of plugins and middlewares')
     const given = (Array.isArray(options) ? { plugins: options } : (options ?? {})) as ServerOptions

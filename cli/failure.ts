@@ -1,4 +1,4 @@
-/** Ends a command with a message for the one who typed it, without a stack. `usage` is for what was typed wrongly. */
+/** Ends a command with a message for the user, without a stack. `usage` marks a typing mistake. */
 export class CommandFailure extends Error {
   readonly exitCode: 1 | 2
 
@@ -9,5 +9,5 @@ export class CommandFailure extends Error {
   }
 }
 
-/** What someone has typed, as messages show it: in quotes, on one line, and not longer than a line. */
+/** Typed text, for messages: in quotes, on one line, and not longer than a line. */
 export const quoted = (typed: string): string => JSON.stringify(typed.length > 80 ? `${typed.slice(0, 80)}…` : typed)

@@ -18,7 +18,7 @@ function printRows(page: Page, rows: readonly (readonly [left: string, right: st
   for (const line of columns(rows, page.width - 2)) page.print(`  ${line}`)
 }
 
-/** What `framework` alone and `framework list` show. */
+/** The output of `framework` alone and `framework list`. */
 export function printCommands(page: Page, groups: readonly CommandGroup[] = []): void {
   const row = ({ name, description }: Described) => [name, description] as const
   page.print(page.bold(`Usage: ${programName} <command> [options]`))
@@ -34,7 +34,7 @@ export function printCommands(page: Page, groups: readonly CommandGroup[] = []):
   page.print(`${programName} <command> --help describes a command, ${programName} --version prints the version.`)
 }
 
-/** What `framework <command> --help` shows. */
+/** The output of `framework <command> --help`. */
 export function printHelp(page: Page, command: Omit<CommandDefinition, 'run'>): void {
   const places = command.arguments ?? []
   const flags = Object.entries(command.flags ?? {})
@@ -56,7 +56,7 @@ export function printHelp(page: Page, command: Omit<CommandDefinition, 'run'>): 
 
 function flagRow(name: string, flag: CommandFlag): readonly [string, string] {
   const { type, short, value, description = '', default: missing } = flag
-  // What is on can only be turned off.
+  // A flag that is on can only be turned off.
   if (type === 'boolean') return [missing === true ? `--no-${name}` : spelling(name, short), description]
   const taken = `${spelling(name, short)} <${value ?? type}>`
   return [taken, missing === undefined ? description : `${description} (default ${String(missing)})`]

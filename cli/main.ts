@@ -10,9 +10,9 @@ import { ownCommands } from './registry.ts'
 import { sendLogsTo } from './run/standard-output.ts'
 
 /**
- * Runs one command and resolves with the exit code: 0, 1 for what failed, 2 for what was typed wrongly.
+ * Runs one command and resolves with the exit code: 0, 1 for a failure, 2 for a typing mistake.
  *
- * Standard output has results, standard error everything else. A failure is told by its message; `DEBUG` adds the stack.
+ * Standard output has results, standard error everything else. A failure is reported by its message; `DEBUG` adds the stack.
  */
 export async function main(argv: readonly string[], streams: Streams): Promise<number> {
   const output = outputTo(streams)
@@ -20,7 +20,7 @@ export async function main(argv: readonly string[], streams: Streams): Promise<n
   try {
     code = await dispatch(argv, output)
   } catch (error) {
-    output.fail(told(error, streams.env))
+    output.fail(messageOf(error, streams.env))
     code = error instanceof CommandFailure ? error.exitCode : 1
   }
   const lost = await output.flushed()
@@ -35,7 +35,7 @@ async function dispatch([name = '', ...rest]: readonly string[], output: Output)
     return 0
   }
   if (['', '-h', '--help', 'help'].includes(name)) {
-    // `framework help serve` is what some type.
+    // Some people type `framework help serve`.
     if (name === 'help' && rest[0] !== undefined) return dispatch([rest[0], '--help'], output)
     printCommands(output)
     return name === '' ? 2 : 0
@@ -59,10 +59,10 @@ async function dispatch([name = '', ...rest]: readonly string[], output: Output)
   return runCommand(command, rest, output)
 }
 
-/** What makes a project is not the business of the one around. */
+/** A command that makes a project ignores the surrounding one. */
 const isAnywhere = (name: string) => name === 'init'
 
-/** One of the framework's own, or one of the application, whose files are only imported for a name that is not one of these. */
+/** One of the framework's own, or one of the application, whose files are only imported for another name. */
 async function find(name: string, output: Output): Promise<CommandDefinition> {
   const own = ownCommands.find((one) => one.name === name)
   if (own !== undefined) return { name: own.name, description: own.description, ...(await own.load()) }
@@ -70,10 +70,11 @@ async function find(name: string, output: Output): Promise<CommandDefinition> {
   return findCommand(name, output.note)
 }
 
-/** The message of an error; with `DEBUG` its stack too. Anything can be thrown, and be as empty as an AggregateError is. */
-function told(error: unknown, env: Streams['env']): string {
+/** The message of an error; with `DEBUG` its stack too. Any value can be thrown, also one without a message, such as an AggregateError. */
+function messageOf(error: unknown, env: Streams['env']): string {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : inspect(error)
   if (env.DEBUG) return error.stack ?? error.message
-  if (error instanceof AggregateError && !error.message) return error.errors.map((one) => told(one, env)).join('; ')
+  if (error instanceof AggregateError && !error.message)
+    return error.errors.map((one) => messageOf(one, env)).join('; ')
   return error.message || error.name
 }

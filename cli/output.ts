@@ -1,21 +1,21 @@
 import type { Writable } from 'node:stream'
 import { styleText } from 'node:util'
 
-/** Where a run of the command line writes. */
+/** The output of a run of the command line. */
 export interface Output {
   /** A line of the result, to standard output. */
   print(line: string): void
   /** A line about it, to standard error. */
   note(line: string): void
-  /** A line about what went wrong. */
+  /** A line about a failure. */
   fail(line: string): void
-  /** How many characters standard output has in a line; endless where it is not a terminal: a line is an entry there. */
+  /** The characters of a line of standard output; infinite where it is not a terminal: there a line is an entry. */
   readonly width: number
   /** In bold, where standard output shows it. */
   bold(text: string): string
   /**
-   * Resolves when everything has been handed to the system: a pipe may be slower than the end of the process. With the error
-   * where the result could not be written, to a disk that is full for one.
+   * Resolves when everything has been passed to the system: a pipe may be slower than the end of the process. With the error
+   * where the result could not be written, to a full disk for example.
    */
   flushed(): Promise<Error | undefined>
 }
@@ -26,14 +26,14 @@ export interface Streams {
   readonly env: { readonly [name: string]: string | undefined }
 }
 
-/** https://no-color.org: any value that is not empty turns colours off, whatever else says. */
+/** https://no-color.org: any value that is not empty turns colours off, whatever other settings say. */
 function hasColor(stream: { isTTY?: boolean }, env: Streams['env']): boolean {
   if (env.NO_COLOR) return false
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0'
   return stream.isTTY === true && env.TERM !== 'dumb'
 }
 
-/** Of a terminal; one that does not tell, or is too narrow for anything, counts as 80. */
+/** That of a terminal; one without it, or one that is too narrow, counts as 80. */
 export function widthOf({ isTTY, columns = 80 }: { isTTY?: boolean; columns?: number }): number {
   if (isTTY !== true) return Number.POSITIVE_INFINITY
   return columns < 40 ? 80 : columns
@@ -44,12 +44,12 @@ export function outputTo({ stdout, stderr, env }: Streams): Output {
   let lost: Error | undefined
   stderr.on('error', () => {})
   stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // No one reads any more, `framework list | head -1` for one: that is not a failure.
+    // The reader has ended, `framework list | head -1` for example: that is not a failure.
     if (error.code !== 'EPIPE') lost ??= error
   })
   const paint = (format: Parameters<typeof styleText>[0], text: string, color: boolean) =>
     color ? styleText(format, text, { validateStream: false } as never) : text
-  // As it is now: the function may be replaced to keep the application from standard output.
+  // The present function: it may be replaced later to keep the application from standard output.
   const write = stdout.write.bind(stdout)
   return {
     print: (line) => void write(`${line}\n`),

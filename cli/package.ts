@@ -7,7 +7,7 @@ export interface Overrides {
   readonly [name: string]: string | Overrides
 }
 
-/** What the command line wants to know of its own `package.json`, which is published as it is. */
+/** The part of its own `package.json` that the command line needs. */
 export interface Manifest {
   readonly name: string
   readonly bin: Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ export interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>
 }
 
-/** The folder of the package that this file is part of: how deep it lies there is the bundler's choice. */
+/** The folder of this package: the bundler decides how deep this file is in it. */
 export function packageFolder(): string {
   let folder = dirname(fileURLToPath(import.meta.url))
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
@@ -32,10 +32,10 @@ export function manifest(): Manifest {
   return own
 }
 
-/** What an application imports: the `package.json` alone says how the package is called. */
+/** The name that an application imports: only the `package.json` has it. */
 export const packageName = own.name
 
-/** What is typed for a command. */
+/** The name of the program. */
 export const programName = Object.keys(own.bin)[0]!
 
 export function version(): string {

@@ -64,13 +64,13 @@ export class Kernel extends RouteVerbs {
 
   constructor(settings: ResolvedKernelOptions) {
     super()
-    // As someone writes them, from JavaScript for example, they have neither.
+    // Unparsed options, from JavaScript for example, have neither.
     if (settings?.limits === undefined || settings.logger === undefined)
       throw ArgumentsError('new Kernel', 'parsed options: new Kernel(kernelOptions.parse({ port: 3000 }))')
     this.settings = settings
     this.router = settings.router ?? sharedRouter
     this.#logger = settings.logger
-    // One subclass each for every server: what plugins add to requests holds for this server only.
+    // One subclass each for every server: members that plugins add to requests exist on this server only.
     const classes = {
       Request: class Request extends KernelRequest {},
       Response: class Response extends KernelResponse {},
@@ -94,7 +94,7 @@ export class Kernel extends RouteVerbs {
     const { limits } = settings
     this.#fetch = fetchHandler(this.#dispatcher.handle, { limits, onWarning: warnInto(this) })
     this.inject = injector(this.#dispatcher.handle, this.#life, this.#state)
-    // Taken off their server they know it all the same: platforms are given `{ fetch: server.fetch }`, signals `server.close`.
+    // Bound, because they are passed on alone: platforms receive `{ fetch: server.fetch }`, signals `server.close`.
     this.fetch = this.fetch.bind(this)
     this.listen = this.listen.bind(this)
     this.close = this.close.bind(this)
@@ -114,14 +114,14 @@ export class Kernel extends RouteVerbs {
     return this
   }
 
-  /** Registers what stands at a path of the options, `plugins.cors` for example: messages about its own options name it. */
+  /** Registers the value at a path of the options, `plugins.cors` for example: messages about its own options have that path. */
   protected registerAt(path: string | undefined, plugin: unknown): void {
     enroll(this.#root, plugin, { path })
   }
 
   /**
-   * Registers middlewares for every request, in the order of writing; the same as {@link Kernel.register} for each, so the
-   * order of calls is the order of running.
+   * Registers middlewares for every request, in the order of writing; the same as {@link Kernel.register} for each, so they
+   * run in the order of the calls.
    */
   use(...middlewares: readonly [Middleware, ...Middleware[]]): this {
     const names = middlewares.map(registeredName).join(', ')
@@ -131,7 +131,7 @@ export class Kernel extends RouteVerbs {
     return this
   }
 
-  /** Answers errors that handlers, middlewares and plugins throw; those the framework raises for the client pass it by. */
+  /** Answers errors that handlers, middlewares and plugins throw; it does not receive those that the framework raises for the client. */
   setErrorHandler(handler: ErrorHandler): this {
     if (typeof handler !== 'function') throw HookError('setErrorHandler', 'root')
     this.#root.scope.errorHandler = handler
@@ -145,12 +145,12 @@ export class Kernel extends RouteVerbs {
     return this
   }
 
-  /** The plugin to register by itself where another depends on it and it is missing; the kernel has none to give. @internal */
+  /** The plugin to register automatically where another depends on it and it is missing; the kernel itself has none. @internal */
   companion(_name: string): Registration | undefined {
     return undefined
   }
 
-  /** The plugin that would take a route option if it were registered; the kernel knows none. @internal */
+  /** The plugin that would read a route option if it were registered; the kernel knows none. @internal */
   absentPlugin(_option: string): AbsentPlugin | undefined {
     return undefined
   }
@@ -194,17 +194,17 @@ export class Kernel extends RouteVerbs {
     return this.#state.isReady
   }
 
-  /** Aborts when the drain window is over and the listener closes: for streams that would go on for ever. */
+  /** Aborts when the drain window is over and the listener closes: for streams that never end by themselves. */
   get closing(): AbortSignal {
     return this.#life.closingSignal
   }
 
-  /** Requests that are being worked on: taken from the runtime, and their answers not handed to it yet. */
+  /** Requests that are in progress: taken from the runtime, and their answers not passed to it yet. */
   get requestsInFlight(): number {
     return this.#dispatcher.inFlight
   }
 
-  /** Whether closing has begun: readiness probes answer no from then on. */
+  /** Whether closing has begun: readiness probes answer 503 from then on. */
   get isClosing(): boolean {
     return this.#state.closing
   }
@@ -212,7 +212,7 @@ export class Kernel extends RouteVerbs {
   /**
    * Boots the plugins and compiles the routes, once; every caller shares the one boot.
    *
-   * @throws the first failure, naming the plugin or the route; what was set up is closed again.
+   * @throws the first failure, with the name of the plugin or the route; plugins that were set up are closed again.
    */
   ready(): Promise<void> {
     return this.#life.ready()
@@ -221,7 +221,7 @@ export class Kernel extends RouteVerbs {
   /**
    * Boots, binds the socket and runs the listen hooks.
    *
-   * @throws (as a rejection) what boot or binding failed with, and the callback is not called then; or what the callback throws.
+   * @throws (as a rejection) the failure of boot or binding, and the callback is not called then; or the callback's failure.
    * @example
    * await server.listen(({ port }) => console.log(`on ${port}`))
    */
@@ -243,10 +243,10 @@ export class Kernel extends RouteVerbs {
   }
 
   /**
-   * Stops accepting, answers what is in work, and runs the close hooks in reverse, all within `closeTimeout`.
-   * Calling it again gives the same promise. It takes nothing: how long it may last is the option `closeTimeout`.
+   * Stops accepting, answers the requests in progress, and runs the close hooks in reverse, all within `closeTimeout`.
+   * Calling it again returns the same promise. It takes no argument: the option `closeTimeout` sets the limit.
    *
-   * @throws (as a rejection) the error of a close hook, or an AggregateError of several; everything was closed all the same.
+   * @throws (as a rejection) the error of a close hook, or an AggregateError of several; everything was closed nevertheless.
    */
   close(): Promise<void>
   close(...args: readonly unknown[]): Promise<void> {
@@ -264,7 +264,7 @@ export class Kernel extends RouteVerbs {
     return this.close()
   }
 
-  /** The tree of plugins with what each contributed and the time it took. */
+  /** The tree of plugins with the contributions and times of each. */
   get plugins(): PluginNode {
     return snapshot(this.#root)
   }
@@ -274,7 +274,7 @@ export class Kernel extends RouteVerbs {
     return printTree(this.plugins)
   }
 
-  /** The routes and plugins as data, for tools; before boot without what plugins register in their `setup`. */
+  /** The routes and plugins as data, for tools; before boot without those that plugins register in their `setup`. */
   get listing(): Listing {
     return listingOf(this.#routes, this.#root, this.#state.booted, this.#logger)
   }

@@ -18,13 +18,13 @@ export interface KernelOptions {
   logger?: Logger
   /** Close on SIGTERM and SIGINT once listening; default true. */
   gracefulShutdown?: boolean
-  /** Limit for the whole close; connections that are left then are cut. Default 10000. */
+  /** Limit for the whole close; connections that are still open then are cut. Default 10000. */
   closeTimeout?: number
-  /** How long everything is still served, while the readiness probe fails, before the listener closes. Default 300. */
+  /** How long requests are still served, while the readiness probe fails, before the listener closes. Default 300. */
   drainWindow?: number
   /** Limit for the `setup` of each plugin; one that takes longer fails the boot. Default 10000. */
   bootTimeout?: number
-  /** Limit for answering a request, without the arrival of its body; default 30000, 0 for no limit. */
+  /** Limit for answering a request, without the time in which its body arrives; default 30000, 0 for no limit. */
   requestTimeout?: number
   /** Take `x-request-id` from the client as `req.id`; default false. */
   trustRequestId?: boolean
@@ -38,10 +38,10 @@ export interface KernelOptions {
   adapter?: 'node' | 'bun' | 'deno'
 }
 
-/** Of those that are left out there may be none. */
+/** Options without a default. */
 type Optional = 'router' | 'https' | 'abortSignal' | 'adapter'
 
-/** The same with every default in place; `router` is the one that was given. */
+/** The same with every default in place; `router` is the given one. */
 export interface ResolvedKernelOptions
   extends Readonly<Required<Omit<KernelOptions, Optional | 'limits'>>>,
     Readonly<Pick<KernelOptions, Optional>> {

@@ -1,4 +1,4 @@
-// What authors of plugins get: the door `framework/kernel`.
+// The entry point `framework/kernel`, for authors of plugins.
 export * from '../kernel/index.ts'
 export type { ApiDoc } from './openapi/index.ts'
 export { answerWithin } from './toolkit/availability.ts'

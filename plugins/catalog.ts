@@ -38,24 +38,24 @@ import { websocket } from './websocket/index.ts'
 
 /**
  * Every first-party plugin by its key in the object form, in the order in which the object form registers them: first
- * what can refuse to start, then who must see everything, then who adds to every answer, then who reads bodies. They close
- * the other way round: what the last jobs and requests use stands before who runs them.
+ * those that can refuse to start, then those that must see everything, those that add to every answer, those that read bodies. They
+ * close in reverse order: a plugin that the last jobs and requests use stands before those that run them.
  */
 export const catalog = {
   env,
   trustProxy,
   methodOverride,
-  // Before the log, whose lines it gives fields, and everything whose work it follows.
+  // Before the log, whose lines it gives fields, and before everything that it traces.
   telemetry,
   log,
-  // After the log, whose lines it notes, and before all that could keep someone off its page.
+  // After the log, whose lines it records, and before any plugin that could block its page.
   inspector,
   requestContext,
   helmet,
   health,
   metrics,
   cors,
-  // After what names the request in the log and lets a page of another origin read the answer, before everything that costs.
+  // After the plugins that name the request in the log and let a page of another origin read the answer, before everything that costs.
   overload,
   timeout,
   rateLimit,
@@ -83,7 +83,7 @@ export const catalog = {
 export type Catalog = typeof catalog
 export type CatalogKey = keyof Catalog
 
-/** Plugins of every server, in front of all others: what the route options of the framework itself need. */
+/** Plugins of every server, before all others: the route options of the framework itself need them. */
 export const core = [validation, policy, responses, controllers] as const
 
 /** Plugins that are on unless they are turned off. */
@@ -94,13 +94,13 @@ export function factoryOf(key: CatalogKey): PluginFactory<unknown, object> {
   return catalog[key] as PluginFactory<unknown, object>
 }
 
-/** Plugins whose route options promise nothing to who calls: without them an answer is slower, larger, or not logged. */
+/** Plugins whose route options promise nothing to clients: without them an answer is slower, larger, or not logged. */
 const dispensable: readonly CatalogKey[] = ['cache', 'compression', 'log']
 
-/** Plugins whose route options are words about the route. What is wrong with them is wrong without the plugin, too: a guard that stands in them. */
+/** Plugins whose route options describe the route. A mistake in them counts without the plugin, too: a guard may stand in them. */
 const documenting: readonly CatalogKey[] = ['openapi']
 
-/** What it means for an option of routes that its plugin of the catalog is not there. */
+/** How serious it is for an option of routes that its plugin of the catalog is missing. */
 export function absentPlugin(option: string, turnedOff: ReadonlySet<string>): AbsentPlugin | undefined {
   const keys = Object.keys(catalog) as CatalogKey[]
   const optionsOf = (key: CatalogKey): { readonly [name: string]: unknown } => factoryOf(key).plugin.routeOptions ?? {}
@@ -111,7 +111,7 @@ export function absentPlugin(option: string, turnedOff: ReadonlySet<string>): Ab
   return { plugin, absence: dispensable.includes(plugin) ? 'warning' : 'error' }
 }
 
-/** Plugins that are registered by themselves where another depends on them and no one has registered them. */
+/** Plugins that are registered automatically where another depends on them and they are not registered. */
 const companions: readonly string[] = ['cookie'] satisfies CatalogKey[]
 
 export function companionOf(name: string): Registration | undefined {

@@ -29,7 +29,7 @@ export type PluginListItem = Registration | PluginFactory<undefined, object> | M
 /** The options of a plugin of the catalog. */
 export type CatalogOptions<Key extends CatalogKey> = Extract<OptionsOf<Catalog[Key]>, object>
 
-/** What a key of the catalog takes: its options, `true` for the defaults, `false` for off, or a plugin in its place. */
+/** The value of a key of the catalog: its options, `true` for the defaults, `false` for off, or a plugin in its place. */
 export type CatalogValue<Key extends CatalogKey> =
   | false
   // Not where an option is needed: the secret of sessions has no default.
@@ -43,7 +43,7 @@ export type PluginsOption =
   // The catalog's keys are named so that functions among their options get the types of their parameters.
   | ({ readonly [Key in CatalogKey]?: CatalogValue<Key> } & { readonly [key: string]: unknown })
 
-/** What a `plugins` option is held against: a misspelt key, or a plain value under a free one, does not compile. */
+/** A `plugins` option is compared with this: a misspelt key, or a plain value under a free one, does not compile. */
 export type CheckedPlugins<Plugins> = Plugins extends readonly unknown[]
   ? readonly PluginListItem[]
   : Plugins extends Registration
@@ -56,7 +56,7 @@ export type CheckedPlugins<Plugins> = Plugins extends readonly unknown[]
               ? Plugins[Key] extends Registration
                 ? Registration
                 : Plugins[Key] extends object
-                  ? // Alone, so that the compiler can suggest the name that was meant.
+                  ? // Alone, so that the compiler can suggest the intended name.
                     CatalogOptions<Key>
                   : CatalogValue<Key>
               : CheckedFreeValue<Key, Plugins[Key]>
@@ -77,7 +77,7 @@ type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void 
 
 type ProvidedByItem<Item> = Item extends Registration<infer Provided> ? Provided : {}
 
-/** What may be off provides nothing for certain. */
+/** A plugin that may be off provides nothing for certain. */
 type ProvidedByKey<Key, Value> = false extends Value
   ? {}
   : undefined extends Value
@@ -122,13 +122,13 @@ function fromFreeKey(key: string, value: unknown): Registration | PluginFactory<
   throw UnknownPluginError(key, nearest(key, Object.keys(catalog)))
 }
 
-/** Something to register, with the path of the option that it stands at; `undefined` for what was given as a registration. */
+/** A plugin to register, with the path of its option; `undefined` for a plugin that was given as a registration. */
 export interface Resolved {
   readonly plugin: unknown
   readonly path: string | undefined
 }
 
-/** What was registered by a call of its factory has its options from there. */
+/** A plugin that was registered by a call of its factory has its options from there. */
 const at = (path: string, given: unknown, plugin: unknown): Resolved => ({
   plugin,
   path: given === plugin ? undefined : path,
@@ -139,13 +139,13 @@ const byItself = (factory: unknown): Resolved => ({
   path: undefined,
 })
 
-/** What an import or a configuration did not give may be what keeps strangers out: only `false` leaves a plugin out. */
+/** A value that is `undefined` because of a wrong import or configuration may be the guard: only `false` leaves a plugin out. */
 function present(key: string, value: unknown): unknown {
   if (value === undefined) throw PluginFormError(key, 'is undefined. Write false to leave it out')
   return value
 }
 
-/** The inspector, too, where the development server asks for it. */
+/** The inspector, too, where the development server enables it. */
 const isOnByItself = (key: CatalogKey) =>
   onByDefault.includes(key) || (key === 'inspector' && inspectorRequest() !== undefined && !isProduction())
 
@@ -157,7 +157,7 @@ function resolveObject(plugins: { readonly [key: string]: unknown }): Resolved[]
       list.push(at(`plugins.${key}`, given, fromCatalog(key, given)))
     } else if (isOnByItself(key)) list.push(byItself(factoryOf(key)))
   }
-  // Inherited ones too: those of a promise, a Map or a Set are its methods, and an application that gives one would get no plugin of it.
+  // Inherited ones too: those of a promise, a Map or a Set are its methods, and such an application would silently have no plugin.
   for (const key of optionNames(plugins)) {
     if (typeof key === 'symbol') throw PluginFormError(String(key), 'is a symbol. Every plugin has a name')
     const isOwn = Object.hasOwn(plugins, key)
@@ -187,7 +187,7 @@ function resolveArray(plugins: readonly unknown[]): Resolved[] {
 /** Server options that are short for a plugin of the catalog, by its key. */
 export type PluginShortcuts = { readonly [Key in CatalogKey]?: CatalogValue<Key> }
 
-/** Where those stand that are not called like their plugin. */
+/** Their names where they differ from those of their plugins. */
 const shortcutNames: { readonly [Key in CatalogKey]?: string } = {
   cron: 'background.crons',
   queues: 'background.queues',
@@ -195,9 +195,9 @@ const shortcutNames: { readonly [Key in CatalogKey]?: string } = {
 }
 
 /**
- * Every form of the `plugins` option as one list for `register`: the core first, where it is not given, then the object form in the catalog's
- * order and as written, the array form as given; what is on by default is added where it is neither given nor turned off. Last what
- * other options are short for.
+ * Every form of the `plugins` option as one list for `register`: the core first, where it is not given, then the object form in the
+ * catalog's order and as written, the array form as given; plugins that are on by default are added where they are neither given nor
+ * turned off. Last come those of the other options.
  */
 export function resolvePlugins(plugins: PluginsOption | undefined, shortcuts: PluginShortcuts = {}): Resolved[] {
   const given = resolveOption(plugins)

@@ -7,10 +7,10 @@ import type { Application } from './load.ts'
 import { resolveFrom } from './resolve.ts'
 
 /**
- * Sees to it that the server has a plugin, with defaults where the application has not registered it: jobs and subscribers
- * are declared anywhere, and the plugin gives whoever runs them the close of the server.
+ * Ensures that the server has a plugin, with defaults where the application has not registered it: jobs and subscribers
+ * may be declared anywhere, and the plugin stops them when the server closes.
  *
- * Its own copy of the package, since that has the declarations.
+ * The application's own copy of the package, because that has the declarations.
  */
 export async function ensurePlugin({ server, entry, file }: Application, name: 'cron' | 'queues'): Promise<void> {
   if (server.services.find(name) !== undefined) return
@@ -32,14 +32,14 @@ export async function ensurePlugin({ server, entry, file }: Application, name: '
 const signals = { SIGINT: 130, SIGTERM: 143 } as const
 
 /**
- * Watches for what ends a command that goes on: call it before something runs that has to be stopped, and await what it gives
- * afterwards. That resolves when the process is asked to end, or the server closes; a second signal ends the process at once.
+ * Watches for the end of a command that keeps running: call it before starting anything that must be stopped, and await the result
+ * afterwards. It resolves when the process is asked to end, or the server closes; a second signal ends the process at once.
  */
 export function watchForEnd(server: Kernel, note: (line: string) => void): Promise<void> {
   endWithScript()
   return new Promise((resolve) => {
     let isAsked = false
-    // Nothing else may keep the process alive: jobs that were stopped, say.
+    // Nothing else may keep the process alive: jobs that were stopped, for example.
     const awake = setInterval(() => {}, 2 ** 30)
     const end = () => {
       clearInterval(awake)

@@ -1,7 +1,7 @@
 import { within } from '../../kernel/support/within.ts'
 import { CommandFailure } from '../failure.ts'
 
-/** Says what failed, with file and line of the application where there is one. */
+/** Reports a failure, with file and line of the application if there are any. */
 export async function failed(what: string, error: unknown): Promise<never> {
   if (error instanceof CommandFailure) throw error
   const { describeFailure } = await import('../typescript/failure.ts')
@@ -9,23 +9,23 @@ export async function failed(what: string, error: unknown): Promise<never> {
 }
 
 const events = ['uncaughtException', 'unhandledRejection'] as const
-/** Who waits for lost errors, the innermost last: an import within a command tells of its own. */
+/** The handlers of lost errors, the innermost last: an import within a command reports its own. */
 const waiting: ((error: unknown) => void)[] = []
-const tellInnermost = (error: unknown) => waiting.at(-1)?.(error)
+const reportToInnermost = (error: unknown) => waiting.at(-1)?.(error)
 
-/** From now on calls `tell` with each error that nothing catches, until the function that it gives is called. */
-export function watchLostErrors(tell: (error: unknown) => void): () => void {
-  if (waiting.length === 0) for (const event of events) process.on(event, tellInnermost)
-  waiting.push(tell)
+/** From now on calls `report` with each uncaught error, until the returned function is called. */
+export function watchLostErrors(report: (error: unknown) => void): () => void {
+  if (waiting.length === 0) for (const event of events) process.on(event, reportToInnermost)
+  waiting.push(report)
   return () => {
-    waiting.splice(waiting.lastIndexOf(tell), 1)
-    if (waiting.length === 0) for (const event of events) process.off(event, tellInnermost)
+    waiting.splice(waiting.lastIndexOf(report), 1)
+    if (waiting.length === 0) for (const event of events) process.off(event, reportToInnermost)
   }
 }
 
 /**
- * Runs code that may leave a promise alone or throw in a timer: such an error rejects here, where it would end the process
- * with a stack and nothing closed.
+ * Runs code that may leave a promise unhandled or throw in a timer: such an error rejects here, where it would end the process
+ * with a stack and without closing anything.
  */
 export async function withLostErrors<Result>(run: () => Promise<Result>): Promise<Result> {
   let fail: (error: unknown) => void = () => {}
@@ -36,7 +36,7 @@ export async function withLostErrors<Result>(run: () => Promise<Result>): Promis
   const stop = watchLostErrors(fail)
   try {
     const result = await Promise.race([run(), lost])
-    // A promise that the last line has left alone, `server.listen()` for one, is told of after this turn.
+    // An unhandled promise of the last line, of `server.listen()` for example, is reported after this turn.
     await Promise.race([new Promise((resolve) => setImmediate(resolve)), lost])
     return result
   } finally {
@@ -44,21 +44,21 @@ export async function withLostErrors<Result>(run: () => Promise<Result>): Promis
   }
 }
 
-/** Seconds that a module has, and how to give it more. */
+/** The time limit of a module in seconds, and how to raise it. */
 export interface ImportLimit {
   readonly seconds: number
   readonly remedy?: string
-  /** `false`: what it has made may not listen afterwards either. */
+  /** `false`: its servers may not listen afterwards either. */
   readonly mayListen?: boolean | undefined
 }
 
-/** Imports a module of the application: whatever it does, the process goes on until what it did can be told. */
+/** Imports a module of the application: whatever it does, the process continues until its failure can be reported. */
 export async function guardImport<Result>(
   file: string,
   { seconds, remedy }: ImportLimit,
   run: () => Promise<Result>,
 ): Promise<Result> {
-  // The module may end the process: that this was not the plan is all that can still be told.
+  // The module may end the process: the only thing left is to report that this was not intended.
   const onExit = (code: number) => {
     process.stderr.write(`${file} ended the process with code ${code} while it was imported\n`)
     if (code === 0) process.exitCode = 1

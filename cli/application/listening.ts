@@ -4,19 +4,19 @@ import { CommandFailure } from '../failure.ts'
 import { packageName } from '../package.ts'
 import { resolveFrom } from './resolve.ts'
 
-/** What is said of a module that starts the server while it is imported. */
+/** The message about a module that starts the server while it is imported. */
 export const listens = (file: string) =>
   new CommandFailure(
     `${file} calls server.listen() when it is imported. Move that call to a file of its own (src/index.ts), which imports the server`,
   )
 
 /**
- * Makes `listen()` of the framework that a module uses an error, before it could bind a port. Returns how to allow it again.
+ * Makes `listen()` of the framework that a module uses an error, before it could bind a port. Returns a function that allows it again.
  */
 export async function forbidListening(file: string, shown: string): Promise<() => void> {
   const door = resolveFrom(file, packageName)
   if (door === undefined) return () => {}
-  // Where it cannot be imported, another layout, what listens is found out afterwards.
+  // Where it cannot be imported because of another layout, listening is detected afterwards.
   const { Server } = await import(pathToFileURL(door).href).catch(() => ({}) as { Server?: never })
   const prototype = (Server as { readonly prototype: Kernel } | undefined)?.prototype
   if (prototype === undefined) return () => {}
@@ -26,7 +26,7 @@ export async function forbidListening(file: string, shown: string): Promise<() =
     if (isForbidden) throw listens(shown)
     return listen.apply(this, given)
   }
-  // A server keeps the one that it was made with: it must listen where a command asks for it afterwards.
+  // A server keeps the method that it was made with: it must listen where a command needs that afterwards.
   Object.defineProperty(prototype, 'listen', { configurable: true, writable: true, value: guarded })
   return () => {
     isForbidden = false

@@ -10,33 +10,33 @@ import { registerTypeScript } from '../typescript/register.ts'
 import { failed, guardImport, type ImportLimit } from './guard.ts'
 import { forbidListening, listens } from './listening.ts'
 
-/** Where the server of an application is looked for, in this order. */
+/** Where to look for the server of an application, in this order. */
 export const entryFiles = ['src/server', 'server', 'src/app', 'app'].flatMap((name) =>
   ['.ts', '.mts', '.js', '.mjs'].map((extension) => name + extension),
 )
 
-/** Where it is when only what was built is there. */
+/** The same where only a build exists. */
 const builtFiles = ['server', 'app'].flatMap((name) => [`dist/${name}.js`, `dist/${name}.mjs`])
 
 /**
- * The module with the server of this folder, as far as there is one: the sources go before what was built of them. The
+ * The module with the server of this folder, if there is one: the sources take precedence over their build. The
  * folder of this package has none, though it has a `server.ts`.
  */
 export const findEntry = (): string | undefined =>
   process.cwd() === packageFolder() ? undefined : [...entryFiles, ...builtFiles].find((file) => existsSync(file))
 
-/** The names under which it is looked for there. */
+/** The possible names of its export. */
 const serverNames = ['server', 'default', 'app'] as const
 
-/** Seconds, more than any module needs: one that awaits what never comes would otherwise be waited for forever. */
+/** Seconds, more than any module needs: one that awaits a promise which never settles would otherwise be awaited for ever. */
 export const defaultTimeout = 30
 
 export interface ApplicationOptions {
   /** The module with the server. */
   readonly entry?: string | undefined
-  /** What that module calls it; a function is called without arguments. */
+  /** The name of its export; a function is called without arguments. */
   readonly export?: string | undefined
-  /** Seconds that it may take. Default 30. */
+  /** Timeout in seconds. Default 30. */
   readonly timeout?: number | undefined
   /** `false`: no server of the application may listen, also after the import. */
   readonly mayListen?: boolean | undefined
@@ -54,9 +54,9 @@ export interface Application {
 /**
  * Imports the module that exports the server of the application in this folder.
  *
- * What it writes to standard output meanwhile goes to standard error, for the result of the command to be alone there.
+ * Its standard output goes to standard error meanwhile, so that only the result of the command is on standard output.
  *
- * @throws (as a rejection) CommandFailure telling what was looked for, or what the module did wrong and where.
+ * @throws (as a rejection) CommandFailure with the searched files, or the mistake of the module and its place.
  */
 export async function loadApplication(options: ApplicationOptions = {}): Promise<Application> {
   const entry = options.entry ?? findEntry()
@@ -79,9 +79,9 @@ export async function loadApplication(options: ApplicationOptions = {}): Promise
 }
 
 /**
- * Imports a module of the application, and makes something of what it exports: TypeScript too, with its output on standard error.
+ * Imports a module of the application, and processes its exports: TypeScript too, with its output on standard error.
  *
- * @throws (as a rejection) CommandFailure telling what it did wrong and where; it may neither listen nor take longer than that.
+ * @throws (as a rejection) CommandFailure with its mistake and the place; it may neither listen nor take longer than the timeout.
  */
 export function importQuietly<Result>(
   file: string,
@@ -103,11 +103,11 @@ export function importQuietly<Result>(
   })
 }
 
-/** Where a flag says how long, it can say more. */
+/** Where a flag sets the timeout, it can raise it. */
 const limitOf = (seconds: number | undefined): ImportLimit =>
   seconds === undefined ? { seconds: defaultTimeout } : { seconds, remedy: '--timeout <seconds> waits longer' }
 
-/** Where a server was looked for in vain. */
+/** The places where no server was found. */
 export const noServer = () => `no server found in ${process.cwd()}: looked for ${summary()}`
 
 const summary = () =>
@@ -132,7 +132,7 @@ async function pickServer(exported: Record<string, unknown>, entry: string, name
   )
 }
 
-/** By what it can do: it may come from another copy of the package. */
+/** By its methods: it may come from another copy of the package. */
 function isServer(value: unknown): value is Kernel {
   return (
     typeof value === 'object' &&

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 
-/** The file that a module of the application gets for a name: it may be of another copy of the package than this one. */
+/** The file to which a name resolves for a module of the application: it may belong to another copy of the package. */
 export function resolveFrom(file: string, specifier: string): string | undefined {
   try {
     return createRequire(file).resolve(specifier)

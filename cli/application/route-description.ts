@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import type { ListedRoute } from '../../kernel/index.ts'
 
 const parts = ['headers', 'params', 'query', 'body', 'all'] as const
-/** What has its own place in a description, or says nothing about how a request is answered. */
+/** Options with a place of their own in a description, or without effect on the answer. */
 const known: readonly string[] = [...parts, 'middlewares', 'policy', 'cache', 'responses', 'apidoc']
 
 /** A route as it was declared, in plain data. */
@@ -47,7 +47,7 @@ export function describeRoute({ record, plugin }: ListedRoute): RouteDescription
   }
 }
 
-/** What is worth a word in a table. */
+/** The notes about a route in a table. */
 export function notesOf({ owner, policies, validates, cached, middlewares, options }: RouteDescription): string[] {
   const count = middlewares.length
   return [

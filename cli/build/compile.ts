@@ -21,10 +21,10 @@ export interface Compiled {
 }
 
 /**
- * Translates modules one by one, each to a file of its own, with those outside of the sources that they lead to.
+ * Translates modules one by one, each to a file of its own, including those outside of the sources that they import.
  *
  * Nothing is bundled: a module exists once, where `import.meta.url`, globs and stack traces look for it. Imports are resolved
- * all the same, for aliases and missing endings mean nothing to Node.js.
+ * nevertheless, because aliases and missing endings have no meaning for Node.js.
  *
  * @throws (as a rejection) CommandFailure with every mistake, each with its line.
  */
@@ -45,16 +45,16 @@ export async function compile(layout: Layout, modules: readonly string[], option
       mistakes.push(...found)
     }
   }
-  // What a wave leads to outside of the sources is the next.
+  // The imports outside of the sources in one wave are the next wave.
   for (let done = 0; done < known.size; ) {
     const wave = [...known].slice(done)
     done = known.size
     await Promise.all(wave.map(one))
   }
   if (mistakes.length === 0) return { files, warnings }
-  const told = mistakes.map(codeFrame).sort()
+  const reports = mistakes.map(codeFrame).sort()
   throw new CommandFailure(
-    [...told, `${told.length} ${told.length === 1 ? 'error' : 'errors'}; nothing was written`].join('\n\n'),
+    [...reports, `${reports.length} ${reports.length === 1 ? 'error' : 'errors'}; nothing was written`].join('\n\n'),
   )
 }
 
@@ -70,10 +70,10 @@ function settingsFor(layout: Layout, file: string, options: CompileOptions, know
     ...(isMarked && { banner: { js: `import ${JSON.stringify(nameFrom(dirname(place), marker))};` } }),
     write: false,
     bundle: true,
-    // As cli/typescript/hooks.ts has them.
+    // As in cli/typescript/hooks.ts.
     resolveExtensions: ['.ts', '.tsx', '.mts', '.js', '.mjs', '.json'],
     packages: 'external',
-    // What lies behind a link among the sources has its place there.
+    // A file that is linked into the sources is built in the place of the link.
     preserveSymlinks: true,
     platform: 'node',
     format: isCommonJs ? 'cjs' : 'esm',
@@ -88,7 +88,7 @@ function settingsFor(layout: Layout, file: string, options: CompileOptions, know
   }
 }
 
-/** Leaves imports of other modules imports, by the name that these have in the build. */
+/** Keeps imports of other modules as imports, with the names of these in the build. */
 function keepApart(layout: Layout, file: string, known: Set<string>): Plugin {
   const seen = Symbol('seen')
   const folder = dirname(placeOf(layout, file))
@@ -100,14 +100,14 @@ function keepApart(layout: Layout, file: string, known: Set<string>): Plugin {
         if (importer !== file && isModule(importer)) return { path, external: true }
         const found = await build.resolve(path, { kind, importer, resolveDir, with: attributes, pluginData: seen })
         if (found.errors.length > 0 || found.external || found.namespace !== 'file') return found
-        // What has to be translated to be imported, JSON above all, becomes part of the module.
+        // Files that must be translated to be imported, JSON above all, become part of the module.
         if (!isModule(found.path)) return found
         if (found.path.includes(`${sep}node_modules${sep}`)) return { path, external: true }
         known.add(found.path)
         // `?x=1` at its end makes it a module of its own.
         return { path: nameFrom(folder, placeOf(layout, found.path)) + found.suffix, external: true }
       })
-      // An import() of a pattern is resolved by esbuild alone, which would take the modules in: each is one that imports itself.
+      // esbuild alone resolves an import() of a pattern, and would bundle the modules: each becomes one that imports itself.
       build.onLoad({ filter: /\.[cm]?[jt]sx?$/, namespace: 'file' }, ({ path }) => {
         if (path === file) return withBuiltUrls(layout, file, known)
         known.add(path)
@@ -124,7 +124,7 @@ function keepApart(layout: Layout, file: string, known: Set<string>): Plugin {
 /** `new URL('./worker.ts', import.meta.url)`: how a module names another one for a thread or a process. */
 const ownUrl = /(\bnew\s+URL\(\s*(['"]))(\.{1,2}\/[^'"\\]+\.[cm]?tsx?)(?=\2\s*,\s*import\.meta\.url\b)/g
 
-/** The module with such names as the build has them; `undefined` where it has none. The lines stay for the source map. */
+/** The module with such names as in the build; `undefined` where it has none. The lines stay for the source map. */
 function withBuiltUrls(layout: Layout, file: string, known: Set<string>) {
   const source = readRegularFileSync(file).toString('utf8')
   const contents = source.replaceAll(ownUrl, (all, before: string, _quote, name: string) => {

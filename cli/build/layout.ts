@@ -4,29 +4,29 @@ import { CommandFailure } from '../failure.ts'
 import { isInside } from '../project/inside.ts'
 import { readManifest } from '../project/project.ts'
 
-/** The files of a project that a build is made of. */
+/** The paths of a project and its build. */
 export interface Layout {
   /** The project, absolute. */
   readonly root: string
   /** The folder of its sources, absolute. */
   readonly sources: string
-  /** Where the build goes, absolute. */
+  /** The folder of the build, absolute. */
   readonly out: string
 }
 
 export interface SourceFiles {
   /** TypeScript and JavaScript, absolute. */
   readonly modules: readonly string[]
-  /** What is copied as it is: templates, SDL, JSON, pages. */
+  /** Files that are copied unchanged: templates, SDL, JSON, pages. */
   readonly assets: readonly string[]
 }
 
 const module = /\.[cm]?[jt]sx?$/i
 const leftOut = /\.d\.[cm]?ts$|\.(test|spec|bench)\.[cm]?[jt]sx?$|\.tsbuildinfo$|~$|^[jt]sconfig.*\.json$/i
 const leftOutFolders = new Set(['node_modules', '__tests__', '__mocks__'])
-/** What browsers load: scripts in there are no modules of the server. */
+/** Folders for browsers: their scripts are not modules of the server. */
 const servedFolders = new Set(['public', 'static'])
-/** Beside sources that lie at the top of a project. */
+/** Other folders at the top of a project, where its sources may be. */
 const otherFolders = new Set([
   ...leftOutFolders,
   ...servedFolders,
@@ -44,20 +44,20 @@ const tools = /\.config\.[cm]?[jt]s$|^(package(-lock)?|deno|biome|composer)\.jso
 
 export const isModule = (file: string): boolean => module.test(file)
 
-/** Everything below the sources that belongs to what runs. */
+/** All files below the sources that belong to the running application. */
 export function findSources({ root, sources, out }: Layout): SourceFiles {
   const isFlat = root === sources
   const modules: string[] = []
   const assets: string[] = []
   const read = (folder: string, served: boolean, above: readonly string[]) => {
     const real = realpathSync(folder)
-    // A link that leads upwards would be followed round and round.
+    // A link that leads upwards would be followed endlessly.
     if (above.includes(real)) return
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const { name } = entry
       const path = join(folder, name)
       if (name.startsWith('.') || path === out) continue
-      // Links alone: where the last thing that was asked about is a pipe, Node.js before 24 does not resolve the next import.
+      // Links alone: after a stat of a pipe, Node.js before 24 does not resolve the next import.
       const found = entry.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : entry
       if (found === undefined)
         throw new CommandFailure(`${relative(root, path)} is a link to a file that does not exist`)
@@ -69,7 +69,7 @@ export function findSources({ root, sources, out }: Layout): SourceFiles {
       else if (served) assets.push(path)
       else if (!leftOut.test(name) && !(isFlat && tools.test(name))) {
         if (isModule(name)) modules.push(path)
-        // Beside sources at the top lies all that a project consists of: licences, locks, pipelines.
+        // Beside sources at the top are all files of a project: licences, locks, pipelines.
         else if (!isFlat || /\.(graphql|gql|html?|hbs|handlebars|mustache|ejs|edge|mjml|json|sql)$/i.test(name))
           assets.push(path)
       }
@@ -79,15 +79,15 @@ export function findSources({ root, sources, out }: Layout): SourceFiles {
   return { modules: modules.sort(), assets: assets.sort() }
 }
 
-/** The ending that a module has when it is built. */
+/** The ending of a built module. */
 export function endingOf(file: string): '.js' | '.mjs' | '.cjs' {
   const ending = extname(file)
   return /^\.m/.test(ending) ? '.mjs' : /^\.c/.test(ending) ? '.cjs' : '.js'
 }
 
 /**
- * Where a module is in the build: at the same place as below the sources, so that globs, `import.meta.url` and the paths of
- * stack traces stay what they were. What lies elsewhere, by `../` or an alias, gets a folder of its own.
+ * The place of a module in the build: the same as below the sources, so that globs, `import.meta.url` and the paths of
+ * stack traces stay the same. A module elsewhere, by `../` or an alias, has a folder of its own.
  */
 export function placeOf({ root, sources, out }: Layout, file: string): string {
   const below = relative(sources, file)
@@ -104,11 +104,11 @@ export function placeOf({ root, sources, out }: Layout, file: string): string {
   return resolve(out, place.slice(0, place.length - ending.length) + endingOf(file))
 }
 
-/** Where a file that is copied is in the build. */
+/** The place of a copied file in the build. */
 export const placeOfAsset = ({ sources, out }: Layout, file: string): string => resolve(out, relative(sources, file))
 
 /**
- * Two files for one place, `a.ts` beside `a.js`: whichever is built last would win.
+ * Two files for one place, `a.ts` beside `a.js`: the one that is built last would overwrite the other.
  *
  * @throws CommandFailure naming both.
  */
@@ -127,7 +127,7 @@ export function refuseClashes(layout: Layout, { modules, assets }: SourceFiles):
   }
 }
 
-/** Whether Node.js would take the `.js` files of a folder for modules: what the nearest `package.json` above says. */
+/** Whether Node.js would treat the `.js` files of a folder as modules: the nearest `package.json` above decides that. */
 export function isModuleScope(folder: string): boolean {
   for (let at = folder; ; at = join(at, '..')) {
     const manifest = join(at, 'package.json')

@@ -15,21 +15,21 @@ import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
 import { CommandFailure } from '../failure.ts'
 import type { Layout } from './layout.ts'
 
-/** Lies in each folder that was built: what is in it may be replaced. */
+/** In each built folder: it marks files that may be replaced. */
 const manifest = '.framework-build.json'
 
 const holds = (folder: string, path: string) => path === folder || path.startsWith(folder + sep)
 
-/** The real path, also of what is not there yet. */
+/** The real path, also of a file that does not exist yet. */
 function real(path: string): string {
   if (existsSync(path)) return realpathSync(path)
   return dirname(path) === path ? path : join(real(dirname(path)), basename(path))
 }
 
 /**
- * Makes sure that a build can go into a folder without taking anything from anyone.
+ * Ensures that a build can be written to a folder without overwriting other files.
  *
- * @throws CommandFailure for a folder that holds sources, or files that no build has made.
+ * @throws CommandFailure for a folder with sources, or with files of no build.
  */
 export function checkOut(layout: Layout, force: boolean): void {
   const [root, sources, out] = [real(layout.root), real(layout.sources), real(layout.out)]
@@ -67,16 +67,16 @@ export interface BuiltFile {
 }
 
 /**
- * Writes a build, and removes what the build before has made and this one has not. Nothing else is touched.
+ * Writes a build, and removes files of the previous build that this one does not have. Nothing else is changed.
  *
- * All of it is written beside its place first: a disk that is full, or an end by force, leaves the build before as it was.
+ * All files are first written beside their place: a full disk, or a forced end, leaves the previous build unchanged.
  *
  * @throws CommandFailure naming the file that cannot be written.
  */
 export function writeOut(out: string, files: readonly BuiltFile[]): void {
   const before = readManifest(out)
   const names = files.map(({ path }) => relative(out, path).replaceAll('\\', '/')).sort()
-  // First, so that a folder which was written in half is known for what it is.
+  // First, so that a half-written folder is recognised.
   write(join(out, manifest), `${JSON.stringify({ files: [...new Set([...names, ...before])] })}\n`)
   const stage = join(out, `${stagePrefix}${randomUUID()}`)
   try {
@@ -93,7 +93,7 @@ export function writeOut(out: string, files: readonly BuiltFile[]): void {
 /** Beside the build, where a move is not a copy. */
 const stagePrefix = '.framework-build-'
 
-/** The stage of this build, and those of builds that were ended by force an hour ago or longer. */
+/** The temporary folder of this build, and those of builds that were killed an hour ago or longer. */
 function removeStages(out: string, own: string): void {
   const old = Date.now() - 3_600_000
   for (const name of readdirSync(out)) {
@@ -121,7 +121,7 @@ function write(path: string, contents: Uint8Array | string, shown = path): void 
   }
 }
 
-/** What the last build has written; a list that someone has bent names nothing. */
+/** The files of the last build; an edited list counts as empty. */
 function readManifest(out: string): string[] {
   try {
     const { files } = JSON.parse(readRegularFileSync(join(out, manifest)).toString('utf8')) as { files?: unknown }
@@ -131,7 +131,7 @@ function readManifest(out: string): string[] {
   }
 }
 
-/** Removes a file and the folders that are empty then, all of them in the folder itself and not behind a link in it. */
+/** Removes a file and then empty folders, all of them in the folder itself and not through a link in it. */
 function remove(out: string, name: string): void {
   const file = resolve(out, name)
   if (isAbsolute(name) || !file.startsWith(out + sep) || !existsSync(dirname(file))) return

@@ -88,14 +88,14 @@ function refuseOthers(force: boolean, startFile: string): void {
   }
 }
 
-/** Everything that goes into the folder. */
+/** All files of the build. */
 async function make(layout: Layout, startFile: string, flags: { minify: boolean; sourcemap: boolean; target: string }) {
   const sourceFiles = findSources(layout)
   refuseClashes(layout, sourceFiles)
   const { modules, assets } = sourceFiles
   const { root, sources, out } = layout
   const marker = join(out, 'framework-build.js')
-  // Whatever a process begins with lies at the top: the start file, the server for the commands, other programs.
+  // Files that start a process are at the top: the start file, the server for the commands, other programs.
   const marked = new Set([startFile, ...modules.filter((file) => dirname(file) === sources)])
   const all = modules.includes(startFile) ? modules : [...modules, startFile]
   const compiled = await compile(layout, all, { ...flags, marked, marker })

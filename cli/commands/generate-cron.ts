@@ -36,11 +36,11 @@ export const generateCron = ownCommand({
   },
 })
 
-/** As the plugin reads it, which throws for what cannot be meant. */
+/** As the plugin reads it, which throws for an invalid one. */
 async function patternOf(given: string): Promise<string> {
   const { cronJob } = await import('../../plugins/cron/index.ts')
   try {
-    // Declared and not started, a job is nothing but its pattern.
+    // A job that is declared and not started only has its pattern.
     cronJob(given).destroy()
     return given.trim()
   } catch (error) {

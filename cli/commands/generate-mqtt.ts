@@ -14,7 +14,7 @@ on a broker in memory. The name is derived from the topic.`,
     ...generateFlags,
   },
   async run(input) {
-    // Late: it knows the topics of brokers from the mqtt plugin.
+    // Loaded late: it imports the rules for topics from the mqtt plugin.
     const { readTopic } = await import('../scaffold/topic.ts')
     const { names, ...topic } = readTopic(input.arguments.topic, input.flags.name)
     scaffold(input, 'mqtt', (place) => mqtt(place, names, { ...topic, asClass: input.flags.class }))

@@ -108,7 +108,7 @@ export const init = ownCommand({
     const noRepository = isNew ? gitInit(root) : undefined
     if (noRepository !== undefined) note(`It is not a git repository: ${noRepository}`)
     if (answers.install === true) await install(root, settings.packageManager)
-    // With the lock file, where there is one.
+    // With the lock file, if there is one.
     const noCommit = isNew && noRepository === undefined ? firstCommit(root) : undefined
     if (noCommit !== undefined) note(`Nothing is committed yet: ${noCommit}`)
     const here = relative(process.cwd(), root)
@@ -131,7 +131,7 @@ function typedOf<Name extends string>(names: readonly Name[], flags: Readonly<Re
   return chosen.length === 0 ? undefined : new Set(chosen)
 }
 
-/** `undefined` when the questions were left. */
+/** `undefined` when the questions were cancelled. */
 async function ask(given: Answers, packageManager: PackageManager): Promise<Answers | undefined> {
   const { askFor } = await import('../init/questions.ts')
   const { Cancelled, openPrompts } = await import('../prompts/prompts.ts')
@@ -144,7 +144,7 @@ async function ask(given: Answers, packageManager: PackageManager): Promise<Answ
   }
 }
 
-/** The project that the new one would be a part of. */
+/** The project that would contain the new one. */
 async function enclosing(folder: string) {
   const { findProject } = await import('../project/project.ts')
   try {

@@ -26,7 +26,7 @@ ready and close hooks. The tree shows the names of options; --json also has thei
   },
 })
 
-/** What was measured before boot is of no use to anyone. */
+/** Times before boot are useless. */
 const withoutTimes = (node: PluginNode): PluginNode => ({
   ...node,
   ms: { boot: 0, ready: 0, close: 0 },

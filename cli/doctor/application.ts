@@ -8,7 +8,7 @@ type Listed = Listing['plugins'][number]
 const has = ({ server }: ProjectView, plugin: string) =>
   server === undefined || server.listing.plugins.some(({ definition }) => definition.name === plugin)
 
-/** What platforms that answer in front of every application set for it. */
+/** Variables of platforms that have a proxy before every application. */
 const platforms: Readonly<Record<string, string>> = {
   KUBERNETES_SERVICE_HOST: 'Kubernetes',
   DYNO: 'Heroku',
@@ -20,7 +20,7 @@ const platforms: Readonly<Record<string, string>> = {
   AWS_EXECUTION_ENV: 'AWS',
 }
 
-/** Why there must be a proxy in front of the server, as far as that can be known from here. */
+/** Why there must be a proxy before the server, if that can be known here. */
 function proxyOf({ server }: ProjectView): string | undefined {
   const name = Object.keys(platforms).find((one) => process.env[one])
   if (name !== undefined) return `${name} says that this is ${platforms[name]}`
@@ -39,7 +39,7 @@ const nodesOf = (node: PluginNode): PluginNode[] => node.children.flatMap((child
 
 const optionsOf = ({ definition }: Listed) => Object.keys((definition.routeOptions as object | undefined) ?? {})
 
-/** Whether it does something only for routes that say so, and none does. What it does without them no one can see. */
+/** Whether it has an effect only for routes that say so, and none does. Its other effects are unknown. */
 function waitsInVain(plugin: Listed, node: PluginNode, { routes, plugins }: Listing): boolean {
   const { name } = plugin.definition
   const own = optionsOf(plugin)
@@ -99,7 +99,7 @@ export const applicationChecks: readonly ProjectCheck[] = [
       const inVain = listing.plugins
         .filter((plugin, at) => waitsInVain(plugin, nodes[at]!, listing))
         .map((plugin) => [plugin.definition.name, `no route has its option ${optionsOf(plugin).join(' or ')}`] as const)
-      // Without a route it is middlewares that answer.
+      // Without a route, middlewares answer.
       const hasBodies =
         listing.routes.length === 0 ||
         listing.routes.some(({ record }) => !['GET', 'HEAD', 'OPTIONS'].includes(record.method))

@@ -14,19 +14,19 @@ export interface Diagnosis {
   /** The module with the server. */
   readonly entry: string
   readonly network: boolean
-  /** How long the boot may take. */
+  /** The timeout of the boot. */
   readonly seconds: number
   boot(server: Kernel): Promise<Kernel>
-  /** Shows what is found, once; gives the exit code. */
+  /** Shows the findings, once; returns the exit code. */
   report(examination: Examination): number
 }
 
-/** Asked late: the import of the application may have read it from a file. */
+/** Checked late: the import of the application may have read it from a file. */
 export const isProduction = () => nodeEnv() === 'production'
 
 /**
- * Imports, boots, examines and closes an application, and reports what is wrong. Whatever it does, there is a report: where it ends the
- * process, of what is known then.
+ * Imports, boots, examines and closes an application, and reports its problems. Whatever it does, there is a report: where it ends the
+ * process, with the findings so far.
  */
 export async function diagnose(
   { entry, network, seconds, boot, report }: Diagnosis,
@@ -38,7 +38,7 @@ export async function diagnose(
   let work: 'imported' | 'booted' | 'examined' | 'closed' = 'imported'
 
   const onExit = (code: number) => {
-    // A hook that closes may well end the process.
+    // A close hook may well end the process.
     if (work !== 'closed')
       examination.fails(new CommandFailure(`${entry} ended the process with code ${code} while it was ${work}`))
     // Nothing can be awaited any more.
@@ -59,7 +59,7 @@ export async function diagnose(
       await withLostErrors(() => within(boot(view.server!), seconds * 1_000, late))
       view.booted = true
     } catch (error) {
-      // What was typed is not a fault of the application.
+      // A typing mistake is not a fault of the application.
       if (error instanceof CommandFailure && (error.exitCode === 2 || !existsSync(entry))) throw error
       examination.fails(error)
     }

@@ -8,7 +8,7 @@ import { packageChecks } from './packages.ts'
 import { repositoryChecks } from './repository.ts'
 import type { ProjectView, Reported } from './view.ts'
 
-/** What the command reports by itself. */
+/** Findings of the command itself. */
 const own = {
   fails: { code: 'application.fails', level: 'error' },
   missing: { code: 'package.missing', level: 'error' },
@@ -16,20 +16,20 @@ const own = {
   notAsked: { code: 'doctor.not-asked', level: 'hint' },
 } as const
 
-/** For one check: also one that asks no one may wait for what never comes. */
+/** For one check: also one without network may wait for a promise that never settles. */
 const patience = 5_000
 
-/** What is found, as far as it is known: an application may end the process at any time. */
+/** The findings so far: an application may end the process at any time. */
 export class Examination {
   readonly #findings = new Findings()
   readonly #codes = new Set(Object.values(own).map(({ code }): string => code))
   readonly #failures: unknown[] = []
-  /** What the checks of plugins have found so far, in the order of the checks. */
+  /** The findings of the plugins' checks so far, in the order of the checks. */
   readonly #answers: ((findings: Findings) => void)[] = []
-  /** Codes of errors that a finding of a check has said already. */
+  /** Codes of errors that a finding of a check has explained already. */
   readonly #explained = new Set<string>()
 
-  /** Runs the checks of the project; they wait for nothing. */
+  /** Runs the checks of the project; they are synchronous. */
   lookAtProject(view: ProjectView): void {
     for (const check of [...packageChecks, ...repositoryChecks, ...applicationChecks]) {
       this.#codes.add(check.code)
@@ -42,7 +42,7 @@ export class Examination {
     }
   }
 
-  /** Runs the checks that plugins bring, with `network` also those that ask other machines. */
+  /** Runs the checks of plugins, with `network` also those that ask other machines. */
   async askPlugins(view: ProjectView, network: boolean): Promise<void> {
     const runnable = (await checksOf(view, this.#findings)).filter(([check]) => {
       this.#codes.add(check.code)
@@ -64,7 +64,7 @@ export class Examination {
     await Promise.all(runnable.map(ask))
   }
 
-  /** The application has failed; it is a finding, unless a check explains it. */
+  /** The application has failed; that is a finding, unless a check explains it. */
   fails(error: unknown): void {
     this.#failures.push(error)
   }
@@ -75,7 +75,7 @@ export class Examination {
     return this.#findings.all
   }
 
-  /** The code of every check that there is. */
+  /** The codes of all checks. */
   get codes(): ReadonlySet<string> {
     return this.#codes
   }
@@ -93,7 +93,7 @@ const listOf = (found: DoctorFinding | readonly DoctorFinding[] | undefined): re
 
 type Runnable = readonly [check: DoctorCheck, run: () => Promise<Awaited<ReturnType<DoctorCheck['find']>>>]
 
-/** Those of every registration; where one of them cannot be used, that is found. */
+/** The checks of every registration; one that cannot be used is a finding. */
 async function checksOf({ server, booted }: ProjectView, findings: Findings): Promise<Runnable[]> {
   if (server === undefined) return []
   const { listing } = server
@@ -135,7 +135,7 @@ function addFailure(findings: Findings, check: Pick<DoctorCheck, 'code' | 'netwo
       about: message,
     })
   else {
-    // What a check of the project cannot read is a file of someone.
+    // A check of the project can only fail for a file of the user.
     const remedy = error instanceof CommandFailure ? 'Correct it' : 'Report it to its author'
     findings.add(own.checkFailed, { problem: `${check.code} failed: ${message}`, remedy })
   }
@@ -152,7 +152,7 @@ function addMissing(findings: Findings, { message, names = [] }: Missing): void 
   findings.add(own.missing, { problem, remedy, about: [...names].sort().join() || problem })
 }
 
-/** One finding for each of the failures of a boot that nothing has explained. */
+/** One finding for each failure of a boot that no check has explained. */
 function addApplicationFailure(findings: Findings, failure: unknown, explained: ReadonlySet<string>): void {
   const several = (failure as { errors?: readonly unknown[] } | null)?.errors
   for (const one of several ?? [failure]) {
@@ -169,7 +169,7 @@ function addApplicationFailure(findings: Findings, failure: unknown, explained: 
   }
 }
 
-/** An error and what caused it, each once: one may be its own cause. */
+/** An error and its causes, each once: one may be its own cause. */
 function causesOf(error: unknown): object[] {
   const causes = new Set<object>()
   for (let one = error; typeof one === 'object' && one !== null && !causes.has(one); one = (one as Error).cause)

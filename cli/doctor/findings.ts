@@ -20,13 +20,13 @@ export class Findings {
       })
   }
 
-  /** By how bad they are, else in the order in which they were found. */
+  /** By severity, else in the order in which they were found. */
   get all(): Reported[] {
     return levels.flatMap((level) => [...this.#found.values()].filter((one) => one.level === level))
   }
 }
 
-/** Refuses what would be shown without its words, or, with a level that does not exist, not at all. */
+/** Refuses a finding that would be shown without its texts, or, with an unknown level, not at all. */
 export function mustBeFinding(found: DoctorFinding | null): void {
   const { problem, remedy, level = 'error' } = found ?? ({} as DoctorFinding)
   if (typeof problem !== 'string' || typeof remedy !== 'string')

@@ -7,7 +7,7 @@ import { nameOf, ownRuntime } from '../serve/runtime.ts'
 import { isIn } from './versions.ts'
 import type { ProjectCheck } from './view.ts'
 
-/** The real folder of the package that a file in this folder gets for a name, as far as `node_modules` has it. */
+/** The real folder of the package to which a name resolves in this folder, if it is in `node_modules`. */
 function installed(from: string, name: string): string | undefined {
   const folder = join(from, 'node_modules', name)
   if (existsSync(join(folder, 'package.json'))) return realpathSync(folder)
@@ -21,20 +21,20 @@ const namesIn = (manifest: Record<string, unknown>, ...kinds: string[]) =>
 const manifestOf = (folder: string) => readManifest(join(folder, 'package.json'))
 const versionOf = (folder: string) => String(manifestOf(folder).version)
 
-/** The packages that the project itself asks for. */
+/** The packages that the project itself depends on. */
 const asked = (folder: string) => namesIn(manifestOf(folder), 'dependencies', 'devDependencies', 'optionalDependencies')
 
-/** The version that runs this, with what this version is one of in `engines`. */
+/** The version of the runtime, with the name of the runtime in `engines`. */
 function runningVersion(): readonly [engine: string, version: string] {
   const runtime = ownRuntime()
   return [runtime, (process.versions as Record<string, string | undefined>)[runtime] ?? process.versions.node]
 }
 
-/** Copies of one package, by those who get them. */
+/** Copies of one package, by their users. */
 function copies(name: string, users: readonly (readonly [user: string, folder: string])[]): DoctorFinding | undefined {
   const found = new Map<string, string>()
   for (const [user, folder] of users) {
-    // A package that is a copy itself gets itself.
+    // A package that is a copy itself resolves to itself.
     const copy = user === packageName && name === packageName ? folder : installed(folder, name)
     if (copy !== undefined && !found.has(copy)) found.set(copy, user)
   }
@@ -85,7 +85,7 @@ export const packageChecks: readonly ProjectCheck[] = [
       const names = asked(folder)
       const own = [
         ['the application', dirname(file)],
-        // By its real path, as the others: Node.js may have been told to keep the links of a workspace.
+        // By its real path, like the others: Node.js may keep the links of a workspace.
         [packageName, realpathSync(packageFolder())],
       ] as const
       const users = names.flatMap((user) => {
@@ -94,7 +94,7 @@ export const packageChecks: readonly ProjectCheck[] = [
       })
       const shared = Object.keys(manifest().peerDependencies).filter((name) => names.includes(name))
       return [packageName, ...shared].flatMap((name) => {
-        // A dependency of its own is a private copy by intent, but of the framework: that is one tree of plugins.
+        // A dependency of its own is a private copy by intent, except for the framework: that is one tree of plugins.
         const kinds = name === packageName ? ['dependencies', 'peerDependencies'] : ['peerDependencies']
         const others = users.filter(([, , its]) => namesIn(its, ...kinds).includes(name))
         const found = copies(name, [...own, ...others.map(([user, at]) => [user, at] as const)])

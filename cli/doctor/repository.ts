@@ -7,7 +7,7 @@ import { envForEveryone } from '../../plugins/toolkit/doctor/secrets.ts'
 import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
 import type { ProjectCheck } from './view.ts'
 
-/** Bytes of a file that may have secrets; more has none that anyone wrote. */
+/** Bytes of a file that may have secrets; a larger one was not written by a person. */
 const longest = 1_000_000
 
 const textOf = (folder: string, file: string) => {
@@ -20,14 +20,14 @@ const textOf = (folder: string, file: string) => {
 }
 
 const secretName = /SECRET|PASSWORD|PASSWD|PASSPHRASE|TOKEN|CREDENTIAL|PRIVATE|(^|_)(API)?_?KEY$/i
-/** A key that everyone may have; and what is said of a secret: TOKEN_TTL=3600. */
+/** A public key; and a setting about a secret: TOKEN_TTL=3600. */
 const publicKey = /PUBLIC_?KEY|PUBLISHABLE_?KEY/i
 const aboutSecret = /(TTL|EXPIR\w*|LENGTH|MIN|MAX|ROUNDS|ENABLED?|REQUIRED?|AGE|LIFETIME)$/i
 const plain = /^(\d+\s?(ms|s|m|h|d|w|y)?|true|false|on|off|yes|no)$/i
 const withPassword = /^[a-z][\w+.-]*:\/\/[^\s/:]*:\S+@/i
 
 function isSecret([name, value]: readonly [string, string]): boolean {
-  // What dotenvx has encrypted is made to be in the repository.
+  // A value that dotenvx has encrypted belongs in the repository.
   if (value.trim() === '' || value.startsWith('encrypted:')) return false
   if (withPassword.test(value)) return true
   return secretName.test(name) && !publicKey.test(name) && !(aboutSecret.test(name) && plain.test(value))
@@ -41,11 +41,11 @@ const secretsIn = (text: string) =>
 const remedy = (file: string) =>
   `git rm --cached ${file}, add it to .gitignore, and replace its secrets: the history keeps them`
 
-/** Files that are made to be in the repository. */
+/** Files that belong in the repository. */
 const forTests = /(^|\/)(tests?|__tests__|fixtures?|examples?)\//i
 const isEnv = (file: string) => /(^|\/)\.env(\.[^/]*)?$/.test(file) && !envForEveryone.test(file.replace(/.*\//, ''))
 
-/** Where the files lie that are around a project of a workspace: `../`, `../../`. */
+/** The folders around a project of a workspace: `../`, `../../`. */
 function foldersAbove(folder: string): readonly string[] {
   const [top = ''] = git(['rev-parse', '--show-cdup'], { folder }).lines
   const levels = top.trim().split('/').length - 1
@@ -54,7 +54,7 @@ function foldersAbove(folder: string): readonly string[] {
 
 const envIn = (folder: string) => [`:(glob)${folder}.env`, `:(glob)${folder}.env.*`]
 
-/** Whether there must be a repository: there is its folder, or its file in a work tree or a submodule. */
+/** Whether there must be a repository: its folder exists, or its file in a work tree or a submodule. */
 const isRepository = (folder: string): boolean =>
   existsSync(join(folder, '.git')) || (dirname(folder) !== folder && isRepository(dirname(folder)))
 
@@ -84,7 +84,7 @@ export const repositoryChecks: readonly ProjectCheck[] = [
           const secrets = secretsIn(textOf(folder, file))
           if (secrets.length > 0)
             return [{ problem: `${file} is in the repository, with ${secrets.join(', ')}`, remedy: remedy(file) }]
-          // Of the settings of another package no one knows whether it has secrets.
+          // Whether the settings of another package have secrets is unknown.
           if (file.includes('/')) return []
           return [
             {

@@ -2,7 +2,7 @@ type Version = readonly [major: number, minor: number, patch: number]
 
 const form = /^v?(\d+)(?:\.(\d+|[x*]))?(?:\.(\d+|[x*]))?(?:[-+].*)?$/
 
-/** How many numbers are said, and the version with zeros for the others. */
+/** How many numbers are given, and the version with zeros for the others. */
 function parse(text: string): { readonly said: number; readonly version: Version } | undefined {
   const numbers = form.exec(text)?.slice(1)
   if (numbers === undefined) return undefined
@@ -16,7 +16,7 @@ function compare(a: Version, b: Version): number {
   return at === undefined ? 0 : a[at]! - b[at]!
 }
 
-/** The first version beyond those that agree in so many numbers. */
+/** The first version after those that agree in this many numbers. */
 function beyond(version: Version, numbers: number): Version {
   if (numbers === 0) return [Number.POSITIVE_INFINITY, 0, 0]
   return [0, 1, 2].map((at) => (at < numbers - 1 ? version[at]! : at === numbers - 1 ? version[at]! + 1 : 0)) as never
@@ -33,13 +33,13 @@ function fitsOne(version: Version, comparator: string): boolean | undefined {
   if (operator === '>=') return compare(version, from) >= 0
   if (operator === '>') return compare(version, said === 3 ? from : beyond(from, said)) >= (said === 3 ? 1 : 0)
   if (operator === '<=') return said === 3 ? compare(version, from) <= 0 : compare(version, beyond(from, said)) < 0
-  // The first number that is not 0 decides what breaks.
+  // The first number that is not 0 decides what is a breaking change.
   const kept = from.findIndex((one) => one > 0) + 1
   const same = operator === '^' ? Math.min(kept || said, said) : operator === '~' ? Math.min(2, said) : said
   return compare(version, from) >= 0 && compare(version, beyond(from, same)) < 0
 }
 
-/** Whether a version is in a range of npm; `undefined` where this does not understand the range. */
+/** Whether a version is in a range of npm; `undefined` for a range that this parser does not support. */
 export function isIn(version: string, range: string): boolean | undefined {
   const own = parse(version)
   if (own === undefined) return undefined

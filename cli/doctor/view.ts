@@ -1,7 +1,7 @@
 import type { Kernel } from '../../kernel/index.ts'
 import type { DoctorCheck, DoctorFinding, DoctorLevel } from '../../plugins/toolkit/doctor/check.ts'
 
-/** What the checks of the command line itself look at, beside those of plugins. */
+/** The data for the checks of the command line itself, beside those of plugins. */
 export interface ProjectView {
   /** The folder of the project, which is that of the process. */
   readonly folder: string

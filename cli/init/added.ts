@@ -6,14 +6,14 @@ import { writeFiles } from '../scaffold/files.ts'
 import { extraFiles } from './files.ts'
 import { type Extra, frameworkFrom, ownName, type Part, vendored } from './settings.ts'
 
-/** Whether a folder is a project with an application already: to it `init` only adds. */
+/** Whether a folder is a project with an application already: `init` only adds to it. */
 export const hasServer = (folder: string): boolean =>
   projectRoot(folder) === folder && existsSync(join(folder, 'src/server.ts'))
 
-/** The folder that each optional part has. */
+/** The folder of each optional part. */
 const folders: Readonly<Record<Part, string>> = { mqtt: 'src/mqtt', cron: 'src/crons', graphql: 'src/graphql' }
 
-/** Writes what lies beside the code into a project that is there, and nothing else. */
+/** Writes the files beside the code into an existing project, and nothing else. */
 export function addExtras(
   root: string,
   extras: ReadonlySet<Extra>,

@@ -5,33 +5,33 @@ import { dirname, join } from 'node:path'
 import { CommandFailure } from '../failure.ts'
 import type { PackageManager } from '../project/project.ts'
 
-/** What to type to run a script of the project. */
+/** The command that runs a script of the project. */
 export function runCommand(manager: PackageManager, script: string): string {
   if (manager === 'deno') return `deno task ${script}`
-  // "npm test" and "npm start" are known to everyone; "bun test" would be another command than the script.
+  // Everyone knows "npm test" and "npm start"; "bun test" would be another command than the script.
   if (manager !== 'bun' && ['test', 'start'].includes(script)) return `${manager} ${script}`
   return manager === 'yarn' || manager === 'pnpm' ? `${manager} ${script}` : `${manager} run ${script}`
 }
 
-/** npx has fetched half of the packages seconds ago: without asking for each again it takes two thirds of the time. */
+/** npx has fetched half of the packages seconds ago: without requests for each again it takes two thirds of the time. */
 const npmInstall = ['--prefer-offline', '--no-audit', '--no-fund']
 
-/** What to type to install what `package.json` asks for. */
+/** The command that installs the packages of `package.json`. */
 export const installAll = (manager: PackageManager): string => `${manager} install`
 
 /**
- * Installs the packages of a project; what the package manager prints goes to standard error.
+ * Installs the packages of a project; the output of the package manager goes to standard error.
  *
- * @throws (as a rejection) CommandFailure with what to type to try again; the files of the project stay.
+ * @throws (as a rejection) CommandFailure with the command for another try; the files of the project stay.
  */
 export async function install(folder: string, manager: PackageManager): Promise<void> {
-  // What npx tells of itself would make npm install into the project that npx was called in.
+  // The variables of npx would make npm install into the project where npx was called.
   const env = Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) => !/^npm_(package_|lifecycle_|config_local_prefix$)|^INIT_CWD$/.test(name),
     ),
   )
-  // On Windows these are .cmd files, which need a shell; nothing of the command is anyone's input.
+  // On Windows these are .cmd files, which need a shell; no part of the command is user input.
   const shell = process.platform === 'win32'
   const child = spawn(manager, ['install', ...(manager === 'npm' ? npmInstall : [])], {
     cwd: folder,
@@ -48,17 +48,17 @@ export async function install(folder: string, manager: PackageManager): Promise<
   if (code !== 0) throw new CommandFailure(`${manager} install ended with ${signal ?? `code ${code}`}: ${again}`)
 }
 
-/** Whether the folder is in a repository, or will be once it is there. */
+/** Whether the folder is in a repository, or will be once it exists. */
 export function inRepository(folder: string): boolean {
   if (existsSync(join(folder, '.git'))) return true
   const up = dirname(folder)
   return up !== folder && inRepository(up)
 }
 
-/** Makes a repository; returns why not where that fails: a project is as good without one. */
+/** Creates a repository; returns why not where that fails: a project works without one. */
 export const gitInit = (folder: string): string | undefined => git(folder, 'init', '--quiet')
 
-/** Commits all that git does not leave out; returns why not, where git does not know who commits for one. */
+/** Commits all files that git does not ignore; returns why not, where git does not know the committer for example. */
 export function firstCommit(folder: string): string | undefined {
   return git(folder, 'add', '--all') ?? git(folder, 'commit', '--quiet', '--message', 'First commit')
 }

@@ -2,7 +2,7 @@ import { type PackageManager, runtimeOf } from '../project/project.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import type { InitSettings } from './settings.ts'
 
-/** What builds the project into an image and runs it, beside what it talks to. */
+/** The files that build the project into an image and run it, with its services. */
 export function containerFiles(settings: InitSettings): ScaffoldFile[] {
   const runtime = runtimeOf(settings.packageManager)
   return [
@@ -18,10 +18,10 @@ export function containerFiles(settings: InitSettings): ScaffoldFile[] {
 }
 
 interface Commands {
-  /** Files that say what is installed, those that may be missing as a pattern. */
+  /** Lock files, as a pattern where they may be missing. */
   readonly locked: string
   readonly install: string
-  /** Leaves the packages that it runs with. */
+  /** Keeps only the packages that it runs with. */
   readonly prune: string
 }
 
@@ -39,11 +39,11 @@ const commands: Readonly<Record<'npm' | 'pnpm' | 'yarn', Commands>> = {
   },
 }
 
-/** A copy of the framework in the project, which its packages are installed from. */
+/** A copy of the framework in the project, from which its packages are installed. */
 const vendor = ({ framework: { spec, link } }: InitSettings) =>
   /^(file:|\.\/)vendor\//.test(link ?? spec) ? 'COPY vendor ./vendor\n' : ''
 
-/** In one line: it is the form of a list that makes no shell, which would keep signals to itself. */
+/** On one line: the form as a list needs no shell, which would not pass on signals. */
 const healthy = (program: string) =>
   `HEALTHCHECK --interval=10s --timeout=3s CMD ["${program}", ${program === 'deno' ? '"eval"' : '"-e"'}, "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/health/ready').then((res) => process.exit(res.ok ? 0 : 1), () => process.exit(1))"]`
 

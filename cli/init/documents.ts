@@ -8,7 +8,7 @@ import { runCommand } from './commands.ts'
 import { scriptsOf } from './manifest.ts'
 import type { InitSettings } from './settings.ts'
 
-/** What is there beside code and settings of tools. */
+/** The files beside code and settings of tools. */
 export function documents(settings: InitSettings): ScaffoldFile[] {
   const ignored = join(settings.folder, '.gitignore')
   const before = existsSync(ignored) ? readRegularFileSync(ignored).toString('utf8') : ''
@@ -17,7 +17,7 @@ export function documents(settings: InitSettings): ScaffoldFile[] {
     ...(settings.packageManager === 'yarn' ? ['.yarn/install-state.gz'] : []),
   ]
   return [
-    // A repository that was made on a website has both already.
+    // A repository that was created on a website has both already.
     { path: 'README.md', text: readme(settings), existing: 'keep' },
     {
       path: '.gitignore',
@@ -28,7 +28,7 @@ export function documents(settings: InitSettings): ScaffoldFile[] {
       path: '.env',
       text: envFile(settings, '# Git leaves this file out. The environment of the process takes precedence.'),
       existing: 'keep',
-      // Secrets are to come.
+      // Secrets will be added.
       mode: 0o600,
     },
     {

@@ -10,27 +10,27 @@ const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})
 
-/** The `package.json` that is there: whoever has installed the framework before `init` has one. */
+/** The existing `package.json`: a folder in which the framework was installed before `init` has one. */
 function existingManifest(folder: string): Fields | undefined {
   const file = join(folder, 'package.json')
   return existsSync(file) ? readManifest(file) : undefined
 }
 
-/** What it is indented with. */
+/** Its indentation. */
 export function existingIndent(folder: string): string | undefined {
   const file = join(folder, 'package.json')
   return existsSync(file) ? /^\{\s*\n([ \t]+)"/.exec(readRegularFileSync(file).toString('utf8'))?.[1] : undefined
 }
 
-/** The name that the `package.json` in the folder gives. */
+/** The name in the `package.json` of the folder. */
 export function existingName(folder: string): string | undefined {
   const name = existingManifest(folder)?.name
   return typeof name === 'string' && name !== '' ? name : undefined
 }
 
 /**
- * A `package.json` that is there with what it lacks. Nothing of it changes but two things that `npm init` writes unasked:
- * a test that only fails, and `"type": "commonjs"`, with which no module would be one.
+ * An existing `package.json` with its missing members. It only changes two things that `npm init` writes:
+ * a test that only fails, and `"type": "commonjs"`, with which no file would be a module.
  */
 export function completed(folder: string, own: Fields): Fields | undefined {
   const there = existingManifest(folder)

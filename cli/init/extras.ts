@@ -5,7 +5,7 @@ import { runCommand } from './commands.ts'
 import { scriptsOf } from './manifest.ts'
 import type { InitSettings } from './settings.ts'
 
-/** What an assistant that works on the project has to know, and cannot see in its files. */
+/** Facts for an assistant that works on the project, which its files do not show. */
 export function agentsFile(settings: InitSettings): ScaffoldFile {
   const run = (script: string) => `\`${runCommand(settings.packageManager, script)}\``
   const line = commandLineOf(settings.packageManager)

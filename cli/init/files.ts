@@ -9,7 +9,7 @@ import { partSources } from './parts.ts'
 import type { InitSettings } from './settings.ts'
 import { sources } from './sources.ts'
 
-/** Every file of a new project. `isPart`: it lies in another one, which has settings of its own for the package manager. */
+/** Every file of a new project. `isPart`: it is in another one, which has settings of its own for the package manager. */
 export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldFile[] {
   return [
     { path: 'package.json', text: packageJson(settings), existing: 'update' },
@@ -26,7 +26,7 @@ export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldF
   ]
 }
 
-/** What lies beside the code. */
+/** The files beside the code. */
 export function extraFiles(settings: InitSettings): ScaffoldFile[] {
   return [
     ...(settings.extras.has('container') ? containerFiles(settings) : []),
@@ -35,12 +35,12 @@ export function extraFiles(settings: InitSettings): ScaffoldFile[] {
   ]
 }
 
-/** Those of a project that is there stay: it may have reasons for them. */
+/** Those of an existing project stay: it may have reasons for them. */
 function setting(path: string, text: string): ScaffoldFile {
   return { path, text, existing: 'keep' }
 }
 
-/** Without a file of its own Vitest takes the settings of a folder above, and tests of everything below. */
+/** Without a file of its own Vitest uses the settings of a parent folder, and runs all tests below that. */
 const vitestConfig = `import { defineConfig } from 'vitest/config'
 
 export default defineConfig({ test: { include: ['src/**/*.test.ts'] } })
@@ -55,7 +55,7 @@ allowBuilds:
   esbuild: false
 `
 
-/** The settings of package managers that the project does not work without. */
+/** The settings of package managers that the project needs. */
 const ofManager: Readonly<Partial<Record<PackageManager, (settings: InitSettings) => readonly ScaffoldFile[]>>> = {
   pnpm: (settings) => [setting('pnpm-workspace.yaml', pinnedWorkspace(pnpmWorkspace, pinsOf(settings)))],
   yarn: () => [

@@ -4,7 +4,7 @@ import { runtimeOf } from '../project/project.ts'
 import { completed, existingIndent } from './existing.ts'
 import type { InitSettings, Part } from './settings.ts'
 
-/** The packages that a part needs; their versions are those that the framework itself is tested with. */
+/** The packages of a part; their versions are those with which the framework itself is tested. */
 const packagesOf: Readonly<Record<Part, readonly string[]>> = {
   mqtt: ['mqtt'],
   cron: ['node-schedule'],
@@ -19,8 +19,8 @@ const tools = {
 } as const
 
 /**
- * The command line by its file. `bun framework` would run the script of that name, which is this one, and Deno makes no program of
- * a package that it has from a folder.
+ * The command line by its file. `bun framework` would run the script of that name, which is this one, and Deno provides no program for
+ * a package in a folder.
  */
 const program = `node_modules/${packageName}/${manifest().bin[programName]!.replace(/^\.\//, '')}`
 
@@ -33,7 +33,7 @@ const scripts = {
     check: 'tsc',
     [programName]: programName,
   },
-  // By Bun on machines without Node.js too.
+  // With Bun on machines without Node.js too.
   bun: {
     dev: `bun ${program} serve`,
     start: 'bun src/index.ts',
@@ -44,13 +44,13 @@ const scripts = {
   deno: {},
 } as const
 
-/** The scripts of a project by name, for whoever tells what to type. */
+/** The scripts of a project by name, for code that shows which command to type. */
 export const scriptsOf = ({
   packageManager,
 }: Pick<InitSettings, 'packageManager'>): Readonly<Record<string, string>> =>
   packageManager === 'deno' ? denoTasks : scripts[runtimeOf(packageManager)]
 
-/** Every package of a project, with the version that it asks for. */
+/** Every package of a project, with its version range. */
 export function packagesFor(settings: Pick<InitSettings, 'packageManager' | 'parts' | 'framework'>) {
   const { devDependencies: versions } = manifest()
   const versioned = (names: readonly string[]) =>
@@ -63,7 +63,7 @@ export function packagesFor(settings: Pick<InitSettings, 'packageManager' | 'par
   }
 }
 
-/** What the packages of the parts bring that has to stay older. */
+/** Dependencies of the parts' packages that must stay older. */
 export const pinsOf = ({ parts }: Pick<InitSettings, 'parts'>) =>
   pinsFor([...parts].flatMap((part) => packagesOf[part]))
 
@@ -81,7 +81,7 @@ export function packageJson(settings: InitSettings): string {
     dependencies,
     devDependencies,
     ...(member !== undefined && Object.keys(pins).length > 0 && { [member]: pins }),
-    // It has a script that only makes it start faster; npm warns, or does not run it, until someone has decided about it.
+    // Its script only makes it start faster; npm warns, or does not run it, until that is decided.
     ...(settings.packageManager === 'npm' && { allowScripts: { esbuild: false } }),
   }
   return json(completed(settings.folder, own) ?? own, existingIndent(settings.folder))
@@ -98,7 +98,7 @@ export function tsconfigJson({ packageManager }: InitSettings): string {
       verbatimModuleSyntax: true,
       // The code runs as it is written, also where types are only stripped.
       erasableSyntaxOnly: true,
-      // Vitest compiles decorators of this protocol alone. The classes of the framework are written the same in both.
+      // Vitest only compiles decorators of this protocol. Those of the framework are written the same in both.
       ...(runtimeOf(packageManager) === 'node' && { experimentalDecorators: true }),
       allowImportingTsExtensions: true,
       skipLibCheck: true,

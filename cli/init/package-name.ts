@@ -14,7 +14,7 @@ export function whyNoPackageName(name: string): string | undefined {
   return undefined
 }
 
-/** A name that would do, made from one that does not; `undefined` where nothing of it is left. */
+/** A valid name, made from an invalid one; `undefined` where nothing of it is left. */
 export function packageNameFrom(text: string): string | undefined {
   const name = text
     .normalize('NFKD')
@@ -27,7 +27,7 @@ export function packageNameFrom(text: string): string | undefined {
   return whyNoPackageName(name) === undefined ? name : undefined
 }
 
-/** A package may not depend on itself, so what the project installs cannot be its name. */
+/** A package may not depend on itself, so its name cannot be that of a package in the project. */
 const reserved = new Set([
   'node_modules',
   'favicon.ico',

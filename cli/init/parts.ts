@@ -3,7 +3,7 @@ import type { ScaffoldFile } from '../scaffold/files.ts'
 import type { InitSettings, Part } from './settings.ts'
 import { testModuleOf } from './sources.ts'
 
-/** The folders of the optional parts, each with an example that works and its test. */
+/** The folders of the optional parts, each with a working example and its test. */
 export function partSources(settings: InitSettings): ScaffoldFile[] {
   const from = testModuleOf(settings)
   return [...settings.parts].flatMap((part) => folders[part](from))

@@ -7,7 +7,7 @@ import { existingName } from './existing.ts'
 import { packageNameFrom, whyNoPackageName } from './package-name.ts'
 import type { Extra, Part } from './settings.ts'
 
-/** What `init` wants to know: given by flags, by answers, or left open. */
+/** The decisions of `init`: given by flags, by answers, or left open. */
 export interface Answers {
   readonly folder?: string | undefined
   readonly name?: string | undefined
@@ -30,7 +30,7 @@ const extraDescriptions: Readonly<Record<Extra, string>> = {
   editor: 'settings of editors',
 }
 
-/** Asks for what no flag has said. */
+/** Asks for the decisions that no flag has made. */
 export async function askFor(
   given: Answers,
   { prompts, packageManager: detected }: { prompts: Prompts; packageManager: PackageManager },
@@ -57,7 +57,7 @@ function offered(manager: PackageManager): Readonly<Partial<Record<Part, string>
   return runtimeOf(manager) === 'node' ? descriptions : others
 }
 
-/** This one, where there is nothing yet but what a new repository has, and what comes with an installed package. */
+/** This one, if it only has the files of a new repository, and of an installed package. */
 function freeFolder(): string {
   const others = readdirSync(process.cwd()).filter(
     (file) =>

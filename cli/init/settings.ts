@@ -11,15 +11,15 @@ import { vendoredPath } from './vendor.ts'
 export const parts = ['mqtt', 'cron', 'graphql'] as const
 export type Part = (typeof parts)[number]
 
-/** What lies beside the code, by the names of its flags. */
+/** The files beside the code, by the names of their flags. */
 export const extras = ['container', 'agents', 'editor'] as const
 export type Extra = (typeof extras)[number]
 
-/** What is decided about a project before its files are made. */
+/** The decisions about a project before its files are made. */
 export interface InitSettings {
   /** Absolute. */
   readonly folder: string
-  /** Of the package. */
+  /** The name of the package. */
   readonly name: string
   readonly packageManager: PackageManager
   readonly parts: ReadonlySet<Part>
@@ -27,15 +27,15 @@ export interface InitSettings {
   readonly framework: Framework
 }
 
-/** Where a project has the framework from. */
+/** The source of a project's framework. */
 export interface Framework {
-  /** What its `package.json` asks for. */
+  /** The dependency in its `package.json`. */
   readonly spec: string
-  /** The folder, relative to the project, that Deno takes for the package. */
+  /** The folder, relative to the project, that Deno uses for the package. */
   readonly link?: string
 }
 
-/** @throws CommandFailure for a name that npm would refuse, with one that it takes. */
+/** @throws CommandFailure for a name that npm would refuse, with one that it accepts. */
 export function checkedName(name: string): string {
   const why = whyNoPackageName(name)
   if (why === undefined) return name
@@ -47,10 +47,10 @@ export function checkedName(name: string): string {
 }
 
 /**
- * The name of a project that was given none: that of its `package.json`, else that of its folder. A folder that is there
- * was not named for this, so where npm would refuse its name one is made of it.
+ * The name of a project without one: that of its `package.json`, else that of its folder. An existing folder
+ * was not named for this, so where npm would refuse its name, a valid one is made of it.
  *
- * @throws CommandFailure for a folder that is to be made, and whose name npm would refuse.
+ * @throws CommandFailure for a folder that must be created, and whose name npm would refuse.
  */
 export function ownName(folder: string): string {
   const existing = existingName(folder)
@@ -66,7 +66,7 @@ export function checkedPackageManager(name: string): PackageManager {
   throw new CommandFailure(`--pm takes ${packageManagers.join(', ')}, not "${name}"`, { usage: true })
 }
 
-/** @throws CommandFailure for parts that do not run where the project does. */
+/** @throws CommandFailure for parts that the project's runtime does not support. */
 export function checkParts(chosen: ReadonlySet<Part>, manager: PackageManager): void {
   if (chosen.has('cron') && runtimeOf(manager) !== 'node') {
     throw new CommandFailure(
@@ -77,8 +77,8 @@ export function checkParts(chosen: ReadonlySet<Part>, manager: PackageManager): 
 }
 
 /**
- * What was typed behind `--framework`: a version, a range or a tag; or the path of a tarball or a folder, which is made
- * relative to the project; or an address. Without it, what this copy of the package is itself installed from.
+ * The value of `--framework`: a version, a range or a tag; or the path of a tarball or a folder, which is made
+ * relative to the project; or an address. Without it, the source from which this copy of the package is installed.
  */
 export function frameworkFrom(typed: string | undefined, folder: string, manager: PackageManager): Framework {
   if (typed === undefined) return ownSource(folder, manager)
@@ -113,8 +113,8 @@ function fromPath(path: string, folder: string, manager: PackageManager): Framew
 }
 
 /**
- * A name alone would be looked up in the registry, where it may be someone else's: it is only written where this copy has
- * come from there. A project has it from its file, and whoever has cloned the repository from that folder.
+ * A name alone would be looked up in the registry, where another package may have it: it is only written where this copy comes
+ * from there. Otherwise a project has it from its file, and a clone of the repository from that folder.
  */
 function ownSource(folder: string, manager: PackageManager): Framework {
   const [root, ...inside] = packageFolder().split(`${sep}node_modules${sep}`)
@@ -122,6 +122,6 @@ function ownSource(folder: string, manager: PackageManager): Framework {
   const installed = readManifest(join(root!, 'package.json')) as { readonly dependencies?: Record<string, unknown> }
   const path = /^file:(.+)$/.exec(String(installed.dependencies?.[packageName]))?.[1]
   if (path === undefined) return { spec: `^${version()}` }
-  // Deno takes no tarball, and has the package itself.
+  // Deno accepts no tarball, and uses the package itself.
   return fromPath(manager === 'deno' ? packageFolder() : resolve(root!, path), folder, manager)
 }

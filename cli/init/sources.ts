@@ -17,7 +17,7 @@ export function sources(settings: InitSettings): ScaffoldFile[] {
   ]
 }
 
-/** What a test of the project imports `test` from. */
+/** The module from which a test of the project imports `test`. */
 export function testModuleOf(settings: InitSettings): string {
   const { devDependencies } = packagesFor(settings)
   return testModule({
@@ -26,12 +26,12 @@ export function testModuleOf(settings: InitSettings): string {
   })
 }
 
-// A package before a path: formatters that sort imports leave it the first, and its lines apart in any case.
+// A package before a path: formatters that sort imports leave it first, and its lines apart in any case.
 const index = `import '${packageName}/env'
 import { server } from './server.ts'
 
 await server.listen(() => {
-  // While developing, the command \`serve\` says it.
+  // In development the command \`serve\` prints it.
   if (process.env.NODE_ENV !== 'development') console.log(\`Listening on \${server.url}\`)
 })
 `
@@ -67,7 +67,7 @@ function server({ parts }: InitSettings): string {
     `// It does not listen here, so that tests and tools can import it: src/index.ts does.`,
     `export const server = new Server({`,
     `  port: env.get('PORT'),`,
-    `  // While developing, a failure says where it happened; with NODE_ENV=production never.`,
+    `  // In development a failure shows where it happened; with NODE_ENV=production it never does.`,
     `  exposeErrorDetails: 'auto',`,
     `  plugins: {`,
     `    log: logOptions,`,
@@ -104,7 +104,7 @@ test('greets no one without a name', async () => {
 const logger = `import type { LogOptions } from '${packageName}/plugins/log'
 import { env } from './env.ts'
 
-/** What is logged. A handler logs with \`req.log\`, which adds the id of the request: \`req.log.info({ user }, 'signed in')\`. */
+/** The options of the log. A handler logs with \`req.log\`, which adds the id of the request: \`req.log.info({ user }, 'signed in')\`. */
 export const logOptions: LogOptions = {
   level: env.get('LOG_LEVEL'),
   // Paths of values that are not written. Passwords, tokens, secrets, cookies and authorization never are.

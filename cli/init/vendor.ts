@@ -5,17 +5,17 @@ import { CommandFailure } from '../failure.ts'
 import { manifest, packageFolder, packageName, programName, version } from '../package.ts'
 import type { PackageManager } from '../project/project.ts'
 
-/** What a copy in the project is called; a scope is not a folder there. */
+/** The name of a copy in the project, without the folder of a scope. */
 const stem = packageName.replace(/^@/, '').replace('/', '-')
 
-/** Where a project keeps its copy of the framework, relative to it: a tarball, or for Deno, which takes none, a folder. */
+/** The path of the copy of the framework in a project, relative to it: a tarball, or for Deno, which accepts none, a folder. */
 export const vendoredPath = (manager: PackageManager): string =>
   manager === 'deno' ? `vendor/${programName}` : `vendor/${stem}-${version()}.tgz`
 
 /**
- * Puts a copy of this package into a project, which goes with it wherever it is moved, cloned or built.
+ * Puts a copy of this package into a project, which stays with it wherever it is moved, cloned or built.
  *
- * @throws CommandFailure with what npm says where it cannot pack.
+ * @throws CommandFailure with the error of npm where it cannot pack.
  */
 export function vendor(folder: string, manager: PackageManager): void {
   const from = packageFolder()
@@ -24,7 +24,7 @@ export function vendor(folder: string, manager: PackageManager): void {
     const own = ['package.json', 'README.md', 'LICENSE', ...manifest().files]
     const to = join(folder, vendoredPath(manager))
     for (const path of own.filter((one) => !one.startsWith('!'))) {
-      // Maps are half of it, and tests are for whoever works on the package.
+      // Maps are half of it, and only the package's authors need the tests.
       cpSync(join(from, path), join(to, path), { recursive: true, filter: (one) => !/\.(map|test\.ts)$/.test(one) })
     }
     return

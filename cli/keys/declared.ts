@@ -10,7 +10,7 @@ import { variablesOf } from './files.ts'
 import { type Made, makeKeys } from './make.ts'
 import type { KeyOptions } from './options.ts'
 
-/** What declares the variables of keys, and what is left to be written by hand. */
+/** The files that declare the variables of keys, and the lines that must be added by hand. */
 export interface Declared {
   /** With absolute paths. */
   readonly files: readonly ScaffoldFile[]
@@ -19,7 +19,7 @@ export interface Declared {
 
 /**
  * The module of the environment, `.env.example` and `.env.test` of the project with the variables of keys, so that a clone without
- * `.env` passes its tests. Only what the project has, and only for keys in the files that it reads in every mode.
+ * `.env` passes its tests. Only existing ones, and only for keys in the files that it reads in every mode.
  */
 export async function declared(options: KeyOptions, made: Made): Promise<Declared> {
   const root = projectRoot(process.cwd())
@@ -34,7 +34,7 @@ export async function declared(options: KeyOptions, made: Made): Promise<Declare
   return { files: files.map((file) => ({ ...file, path: join(root, file.path) })), notes }
 }
 
-/** Nothing that is worth anything: `.env.test` is committed, and so no passphrase of the real key protects it either. */
+/** Worthless keys: `.env.test` is committed, and so no passphrase of the real key protects them either. */
 async function valuesOfTests(options: KeyOptions): Promise<Record<string, string>> {
   const { type, bits } = options
   if (type === 'secret') return variablesOf(options, { secret: 'a secret that only tests know' })

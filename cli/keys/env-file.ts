@@ -4,7 +4,7 @@ import { CommandFailure } from '../failure.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { namesIn, withEntries } from './env-text.ts'
 
-/** The file of `--env` with these variables; `path` is what messages and the result call it. */
+/** The file of `--env` with these variables; `path` is its name in messages and the result. */
 export function envFile(
   file: string,
   path: string,
@@ -23,7 +23,7 @@ export function envFile(
     )
   }
   const changed = { path, text: withEntries(text, variables), existing: 'update' } as const
-  // Windows knows no such bits: every file seems to be readable by everyone.
+  // Windows has no such bits: every file seems to be readable by everyone.
   if ((found.mode & 0o077) === 0 || process.platform === 'win32') return { file: changed, notes: [] }
   const before = (found.mode & 0o777).toString(8)
   return {
@@ -34,17 +34,17 @@ export function envFile(
   }
 }
 
-/** Why a file that is there is not changed. */
+/** Why an existing file is not changed. */
 function whyNot(found: Stats, file: string, path: string): string | undefined {
   if (found.isSymbolicLink()) return `is a link to ${readlinkSync(file)}: pass the file itself with --out`
   if (found.isDirectory()) return 'is a folder: pass a file with --out'
   if (!found.isFile()) return 'is not a regular file: pass one with --out'
   const user = process.getuid?.() ?? 0
-  // It would be replaced, and be this user's from then on. Root, who may do that, leaves it to whom it belongs.
+  // It would be replaced, and be owned by this user from then on. Root, who may do that, keeps the owner.
   if (user !== 0 && found.uid !== user) {
     return `belongs to another user (uid ${found.uid}): run this as that user, or pass another file with --out`
   }
-  // Whoever has made it so did not want it changed; a file that is replaced, and root, would not notice.
+  // A read-only file must not be changed; a replacement, or root, would ignore the mode.
   if ((found.mode & 0o200) === 0) return `is read-only: chmod u+w ${path}, or pass another file with --out`
   return undefined
 }
@@ -58,7 +58,7 @@ function textOf(file: string, path: string): string {
       cause: error,
     })
   }
-  // As much as the env plugin reads.
+  // The limit of the env plugin.
   if (bytes.length > 100_000) throw new CommandFailure(`${path} has more than 100 kB: nothing was written`)
   let text: string
   try {

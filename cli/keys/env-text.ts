@@ -1,4 +1,4 @@
-/** The entries of a text in the form of dotenv, each with where its value stands. */
+/** The entries of a text in the form of dotenv, each with the place of its value. */
 interface Entry {
   readonly name: string
   readonly value: string
@@ -13,7 +13,7 @@ const entry =
 function entriesOf(text: string): Entry[] {
   return [...text.matchAll(entry)].map(({ index, 1: before = '', 2: name = '', 3: gap = '', 4: rest = '' }) => {
     const value = rest.trimEnd()
-    // An empty value has its place before the blanks: behind them, a comment would touch it and become part of it.
+    // An empty value has its place before the blanks: after them, a comment would touch it and become part of it.
     const start = index + before.length + (value === '' ? 0 : gap.length)
     return { name, value, start, end: start + value.length }
   })
@@ -27,7 +27,7 @@ export function namesIn(text: string, names: readonly string[]): string[] {
   return names.filter((name) => entries.some((one) => one.name === name && !isEmpty(one.value)))
 }
 
-/** The text with these values: in the place of those that are there, else at the end. Everything else stays byte for byte. */
+/** The text with these values: in the place of existing ones, else at the end. Everything else stays byte for byte. */
 export function withEntries(text: string, values: Readonly<Record<string, string>>): string {
   const found = entriesOf(text).filter(({ name }) => Object.hasOwn(values, name))
   let changed = ''
@@ -44,6 +44,6 @@ export function withEntries(text: string, values: Readonly<Record<string, string
   return changed + gap + missing.map(([name, value]) => `${name}=${quoted(value)}${end}`).join('')
 }
 
-/** In one line: between double quotes every reader of such files makes line breaks of `\n`. PEM and base64 have neither quotes nor backslashes. */
+/** On one line: between double quotes every reader of such files reads `\n` as a line break. PEM and base64 have no quotes and no backslashes. */
 export const quoted = (value: string) =>
   /^[\w-]+$/.test(value) ? value : `"${value.trimEnd().replaceAll('\n', '\\n')}\\n"`

@@ -6,21 +6,21 @@ import { ignorePlace, leaveOut, outsideNote, publishedNotes, repositoryOf } from
 import type { Made } from './make.ts'
 import type { KeyOptions } from './options.ts'
 
-/** What is to be written, and what is to be told besides. */
+/** The files to write, and the notes to print. */
 interface KeyFiles {
   readonly root: string
   readonly files: readonly ScaffoldFile[]
   readonly notes: readonly string[]
-  /** What is to be told once all is written. */
+  /** The notes after all is written. */
   readonly after: () => readonly string[]
 }
 
-/** @throws CommandFailure when variables are there that only `force` replaces, or when their file cannot be used. */
+/** @throws CommandFailure for existing variables that only `force` replaces, or when their file cannot be used. */
 export function keyFiles(options: KeyOptions, made: Made, declared: Declared, force: boolean): KeyFiles {
   const out = resolve(options.out)
   const folder = options.env ? dirname(out) : out
   const place = ignorePlace(process.cwd())
-  // Whoever names a folder elsewhere means it; what leads there by a link from here was not named.
+  // A folder elsewhere that is named is intended; a link from here that leads there is not.
   const isHere = folder === place.folder || folder.startsWith(place.folder + sep)
   const root = isHere ? place.folder : folder
   const at = (path: string) => relative(root, path).split(sep).join('/')
@@ -28,9 +28,9 @@ export function keyFiles(options: KeyOptions, made: Made, declared: Declared, fo
     ? envFiles(out, at(out), variablesOf(options, made), force)
     : { files: pemFiles(options, made).map((file) => ({ ...file, path: at(join(out, file.path)) })), notes: [] }
   const declaring = declared.files.map((file) => ({ ...file, path: at(file.path) }))
-  /** Those that no one else may see. */
+  /** The secret files. */
   const secret = files.map(({ path }) => path).filter((path) => !path.endsWith('-public.pem'))
-  // In a folder of their own, that as a whole: the next key is left out, too.
+  // A folder of their own is ignored as a whole: the next key is then ignored, too.
   const left = options.env || folder === root ? secret[0]! : `${at(folder)}/`
   const repository = repositoryOf(folder)
   if (!isHere || repository !== place.repository) {

@@ -7,10 +7,10 @@ import { projectRoot } from '../project/project.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { ignoring } from '../scaffold/ignore.ts'
 
-/** Where the `.gitignore` is, or would be, that is responsible for what a folder holds. */
+/** The place of the existing or future `.gitignore` for the contents of a folder. */
 export interface IgnorePlace {
   readonly folder: string
-  /** The repository around; `undefined` where there is none. */
+  /** The surrounding repository; `undefined` where there is none. */
   readonly repository: string | undefined
 }
 
@@ -34,7 +34,7 @@ function withIgnoreFile(folder: string, top: string): string | undefined {
   return folder === top ? undefined : withIgnoreFile(dirname(folder), top)
 }
 
-/** The repository that a folder is in, which need not be there yet: where a link leads counts, and not where it stands. */
+/** The repository of a folder, which need not exist yet: the target of a link counts, and not its own place. */
 export function repositoryOf(folder: string): string | undefined {
   const up = dirname(folder)
   if (!existsSync(folder)) return up === folder ? undefined : repositoryOf(up)
@@ -43,7 +43,7 @@ export function repositoryOf(folder: string): string | undefined {
   return dirname(real) === real ? undefined : repositoryOf(dirname(real))
 }
 
-/** What has to be written, and told, for git to leave a path in the folder of a place out. */
+/** The file to write, and the notes to print, so that git ignores a path in the folder of a place. */
 export function leaveOut({ folder, repository }: IgnorePlace, path: string): { file?: ScaffoldFile; notes: string[] } {
   const ignoreFile = join(folder, '.gitignore')
   const found = lstatSync(ignoreFile, { throwIfNoEntry: false })
@@ -66,8 +66,8 @@ export const outsideNote = (folder: string, path: string): string =>
   `${folder} is not in a git repository: before you create one, add the line ${lineFor(path)} to its .gitignore`
 
 /**
- * What is to be told of files that git would publish all the same, once they and the `.gitignore` are written. `unless` is
- * what git has to say of a file that is not told of: where a line was written, and git is not installed, that is enough.
+ * Notes about files that git would publish nevertheless, once they and the `.gitignore` are written. `unless` is
+ * the answer of git for a file that needs none: after writing a line, a missing git is enough.
  */
 export function publishedNotes(folder: string, paths: readonly string[], unless: 'not seen' | 'ignored'): string[] {
   return paths.flatMap((path) => {
@@ -81,7 +81,7 @@ export function publishedNotes(folder: string, paths: readonly string[], unless:
   })
 }
 
-/** `undefined` where git is not installed, or does not take this for a repository. */
+/** `undefined` where git is not installed, or does not recognise this repository. */
 function gitIgnores(folder: string, path: string): boolean | undefined {
   const status = git(folder, ['check-ignore', '--quiet', '--no-index', '--', path])
   return status === 0 || status === 1 ? status === 0 : undefined
@@ -89,7 +89,7 @@ function gitIgnores(folder: string, path: string): boolean | undefined {
 
 const git = (cwd: string, args: string[]) => spawnSync('git', args, { cwd, stdio: 'ignore' }).status
 
-/** As a `.gitignore` spells it: there #, !, \, *, ?, [ and a blank at the end mean something. */
+/** In the spelling of a `.gitignore`: there #, !, \, *, ?, [ and a blank at the end have a meaning. */
 const lineFor = (path: string) =>
   path
     .replace(/[\\*?[]/g, '\\$&')

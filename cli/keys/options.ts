@@ -3,12 +3,12 @@ import { typedPath } from '../project/working-folder.ts'
 import { wordsOf } from '../scaffold/names.ts'
 import { type KeyType, keyTypes, rsaBits } from './make.ts'
 
-/** What was typed, checked. */
+/** The typed options, checked. */
 export interface KeyOptions {
   readonly type: KeyType
   readonly bits?: number | undefined
   readonly passphrase?: string | undefined
-  /** As files and as variables have it: `web-push` and `WEB_PUSH`. */
+  /** In the spelling of files and of variables: `web-push` and `WEB_PUSH`. */
   readonly name: { readonly file: string; readonly variable: string }
   readonly env: boolean
   readonly out: string
@@ -25,7 +25,7 @@ interface Typed {
 
 const wrong = (message: string) => new CommandFailure(`key-generate: ${message}`, { usage: true })
 
-/** @throws CommandFailure for what cannot be meant; the passphrase is in no message. */
+/** @throws CommandFailure for invalid options; the passphrase is in no message. */
 export function readKeyOptions(flags: Typed, environment: NodeJS.ProcessEnv): KeyOptions {
   const type = keyTypes.find((one) => one === flags.type)
   if (type === undefined) throw wrong(`--type takes ${keyTypes.join(', ')}, not "${flags.type}"`)
@@ -34,7 +34,7 @@ export function readKeyOptions(flags: Typed, environment: NodeJS.ProcessEnv): Ke
   if (bits !== undefined && !(Number.isInteger(bits) && bits >= rsaBits.least && bits <= rsaBits.most)) {
     throw wrong(`--bits takes ${rsaBits.least} to ${rsaBits.most}, not ${bits}`)
   }
-  // ASCII, as the names of variables are; a path would lead out of the folder.
+  // ASCII, like the names of variables; a path would lead out of the folder.
   if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(flags.name)) {
     throw wrong(`--name takes up to 64 letters, digits, - and _, a letter first, not ${quoted(flags.name)}`)
   }

@@ -3,14 +3,14 @@ import { Worker } from 'node:worker_threads'
 /** Why a process ends; the application sees it as a signal. */
 export type EndSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP'
 
-/** Milliseconds in which a signal that was for the whole group arrives by itself. */
+/** Milliseconds in which a signal to the whole group also arrives directly. */
 const groupMs = 50
 
 /**
- * Ends this process with the one that has started it, and when that asks for it: as a signal does, so that an application
- * closes. Gives what asks.
+ * Ends this process with its parent, and when that asks for it: like a signal, so that an application
+ * closes. Returns the function that asks.
  *
- * `grouped` are the signals that who sends them may have sent to this process too, Ctrl+C in a terminal for one: a second
+ * `grouped` are signals that the sender may have sent to this process too, such as Ctrl+C in a terminal: a second
  * one would mean "at once".
  */
 export function endWithParent(
@@ -22,7 +22,7 @@ export function endWithParent(
   for (const signal of signals) {
     process.on(signal, () => {
       ended = true
-      // A listener takes the default away, which holds until the application has one of its own.
+      // A listener removes the default, which applies until the application has one of its own.
       if (process.listenerCount(signal) === 1) process.exit(128 + { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }[signal])
     })
   }
@@ -31,7 +31,7 @@ export function endWithParent(
     if (grouped.includes(signal)) setTimeout(send, groupMs)
     else send()
   }
-  // The process that started this one is gone, and with it the reason to run.
+  // The parent process is gone, and with it the reason to run.
   process.on('disconnect', () => end('SIGTERM'))
   // It was gone before this process could listen.
   if (!process.connected) end('SIGTERM')
@@ -39,15 +39,15 @@ export function endWithParent(
   return end
 }
 
-/** On Windows a signal to a process is its end, without a word to its handlers. */
+/** On Windows a signal to a process ends it without calling its handlers. */
 function raise(signal: EndSignal): void {
   if (process.platform === 'win32') process.emit(signal)
   else process.kill(process.pid, signal)
 }
 
 /**
- * Ends this process when its parent was killed and it cannot hear that because it is in an endless loop. A thread is
- * what still runs then. It leaves two seconds for the ordinary way, the end of the channel.
+ * Ends this process when its parent was killed and it cannot notice that because of an endless loop. A thread
+ * still runs then. It leaves two seconds for the ordinary way, the end of the channel.
  */
 function watchOver(parent: number): void {
   const code = `

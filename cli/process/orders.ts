@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 
-/** What goes over a channel. Named by its first member: an application may use the channel too. */
+/** A message of a channel. Named by its first member: an application may use the channel too. */
 interface Named {
   readonly framework: string
 }
@@ -8,8 +8,8 @@ interface Named {
 export const isNamed = (message: unknown) => typeof message === 'object' && message !== null && 'framework' in message
 
 /**
- * Receives the orders of the process that started this one, and hides them from the application, which may listen on the channel too
- * and would take them for its own messages. On Bun, whose messages do not pass `emit`, the application receives them as well.
+ * Receives the orders of the parent process, and hides them from the application, which may listen on the channel too
+ * and would mistake them for its own messages. On Bun, whose messages do not pass `emit`, the application receives them as well.
  */
 export function hearOrders<Order extends Named>(isOrder: (message: unknown) => message is Order) {
   const heard = new EventEmitter()

@@ -2,12 +2,12 @@ import { manifest, type Overrides } from '../package.ts'
 import type { PackageManager } from './project.ts'
 
 /**
- * A package with the version that the framework is tested with, as it is typed: `bullmq@6`. The latest of tomorrow may be one
- * that it does not take.
+ * A package with the version with which the framework is tested, as it is typed: `bullmq@6`. A later version may be
+ * unsupported.
  */
 export function versioned(name: string): string {
   const range = manifest().devDependencies[name]
-  // 11 and 12 ask for a later Node.js.
+  // 11 and 12 require a later Node.js.
   if (name === 'pg-boss' && isBefore(process.versions.node, 22, 12)) return 'pg-boss@10'
   const [, major, minor] = /^[~^]?(\d+)\.(\d+)/.exec(range ?? '') ?? []
   return major === undefined ? name : `${name}@${major === '0' ? `0.${minor}` : major}`
@@ -18,13 +18,13 @@ function isBefore(version: string, major: number, minor: number): boolean {
   return ownMajor < major || (ownMajor === major && ownMinor < minor)
 }
 
-/** Packages of packages whose later versions ask for a later Node.js than the framework does, by what brings them. */
+/** Dependencies of packages whose later versions require a later Node.js than the framework does, by these packages. */
 const tooNew: Readonly<Record<string, readonly string[]>> = {
   '@graphql-tools/schema': ['@whatwg-node/promise-helpers'],
   'edge.js': ['edge-lexer', 'edge-parser'],
 }
 
-/** The last versions that run on our oldest Node.js of what these packages bring, as the framework pins them for itself. */
+/** The last versions of these packages' dependencies that run on our oldest Node.js, as the framework pins them for itself. */
 export function pinsFor(packages: readonly string[]): Readonly<Record<string, string>> {
   const pinned = flat(manifest().overrides)
   return Object.fromEntries(
@@ -38,11 +38,11 @@ const flat = (overrides: Overrides): Record<string, string> =>
     ...Object.entries(overrides).map(([name, to]) => (typeof to === 'string' ? { [name]: to } : flat(to))),
   )
 
-/** The member of a `package.json` that says so; pnpm has it elsewhere, and Bun and Deno ask for no Node.js. */
+/** The member of a `package.json` for them; pnpm has it elsewhere, and Bun and Deno do not need Node.js. */
 export const pinMember = (manager: PackageManager): 'overrides' | 'resolutions' | undefined =>
   manager === 'npm' ? 'overrides' : manager === 'yarn' ? 'resolutions' : undefined
 
-/** A `pnpm-workspace.yaml` with the pins that it does not name; as it is where it has a form of its own for them. */
+/** A `pnpm-workspace.yaml` with the missing pins; unchanged where it has a form of its own for them. */
 export function pinnedWorkspace(text: string, pins: Readonly<Record<string, string>>): string {
   const missing = Object.entries(pins).filter(([name]) => !text.includes(name))
   if (missing.length === 0) return text

@@ -14,15 +14,15 @@ export interface Project {
   /** The nearest folder upwards with a `package.json` or `deno.json`. */
   readonly root: string
   readonly packageManager: PackageManager
-  /** Where its code runs: Bun and Deno are chosen by their package managers, everything else is Node.js. */
+  /** The runtime of its code: Bun and Deno are recognised by their package managers, everything else is Node.js. */
   readonly runtime: Runtime
-  /** Names of the packages that its `package.json` asks for, of every kind. */
+  /** Names of the packages in its `package.json`, of every kind. */
   readonly dependencies: ReadonlySet<string>
 }
 
 const manifests = ['package.json', 'deno.json', 'deno.jsonc']
 
-/** In the order in which they count: a project with two has usually moved to the later tool. */
+/** In the order of precedence: a project with two has usually moved to the later tool. */
 const lockFiles: readonly (readonly [file: string, manager: PackageManager])[] = [
   ['bun.lock', 'bun'],
   ['bun.lockb', 'bun'],
@@ -67,7 +67,7 @@ export function findProject(folder: string = process.cwd()): Project {
 export const runtimeOf = (manager: PackageManager): Runtime =>
   manager === 'bun' || manager === 'deno' ? manager : 'node'
 
-/** The package manager that has started this process, as `npx`, `pnpm dlx` and the like say of themselves. */
+/** The package manager that has started this process, by the user agent of `npx`, `pnpm dlx` and the like. */
 export function callingManager(env: NodeJS.ProcessEnv = process.env): PackageManager | undefined {
   const name = /^(\w+)\//.exec(env.npm_config_user_agent ?? '')?.[1]
   return (
@@ -77,8 +77,8 @@ export function callingManager(env: NodeJS.ProcessEnv = process.env): PackageMan
 }
 
 /**
- * How the command line is typed in a project: by the script of its `package.json`. `npx` would fetch whatever the registry
- * has under that name, where it is not installed.
+ * The command line of a project: by the script of its `package.json`. `npx` would fetch any package with that name from the registry,
+ * where it is not installed.
  */
 export const commandLineOf = (manager: PackageManager): string =>
   ({
@@ -89,7 +89,7 @@ export const commandLineOf = (manager: PackageManager): string =>
     deno: `deno task ${programName}`,
   })[manager]
 
-/** What to type to add packages: `npm install --save-dev esbuild`. */
+/** The command that adds packages: `npm install --save-dev esbuild`. */
 export function installCommand(
   manager: PackageManager,
   packages: readonly string[],
@@ -117,14 +117,14 @@ export function readManifest(file: string): Record<string, unknown> {
   }
 }
 
-/** `"packageManager": "pnpm@9.1.0"`, as corepack has it. */
+/** `"packageManager": "pnpm@9.1.0"`, as for corepack. */
 function namedIn(manifest: Record<string, unknown>): PackageManager | undefined {
   const { packageManager } = manifest
   const name = typeof packageManager === 'string' ? packageManager.split('@')[0] : undefined
   return packageManagers.find((one) => one === name)
 }
 
-/** By lock file, here or above: in a workspace it lies at the top. */
+/** By lock file, here or above: in a workspace it is at the top. */
 function lockedIn(root: string): PackageManager | undefined {
   for (const folder of above(root)) {
     const found = lockFiles.find(([file]) => existsSync(join(folder, file)))

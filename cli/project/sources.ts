@@ -5,16 +5,16 @@ import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
 import { lockFolder } from './project.ts'
 import { sourcesOf } from './start-file.ts'
 
-/** What an application is made of. What it writes itself (uploads, databases, logs) is not among it. */
+/** The files of an application. Its own output (uploads, databases, logs) does not count. */
 const source = /\.([cm]?[jt]sx?|json|ya?ml|toml|graphql|gql|html?|hbs|handlebars|mustache|ejs|edge|mjml|sql)$/i
-/** Not part of what runs. */
+/** Files that are not part of the running application. */
 const beside = /\.(test|spec|bench)\.\w+$|\.d\.[cm]?ts$/i
-/** The files at the top that change how it runs. Lock files, because `npm install` writes them when it is done. */
+/** The files at the top that change how it runs. Lock files, because `npm install` writes them at the end. */
 const settings =
   /^(package(-lock)?\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|bunfig\.toml|deno\.(jsonc?|lock)|[jt]sconfig.*\.json|\.env.*)$/i
-/** Files of the environment that no development server reads: that of tests, and the one that is for people. */
+/** Files of the environment that no development server reads: that of tests, and the example. */
 const unread = () => (process.env.NODE_ENV === 'test' ? /^\.env\.example$/i : /^\.env\.(example|test(\.local)?)$/i)
-/** Folders at the top that are not part of what runs. */
+/** Folders at the top that are not part of the running application. */
 const otherFolders = new Set([
   'node_modules',
   'dist',
@@ -36,7 +36,7 @@ export const isSource = (name: string): boolean => source.test(name) && !beside.
 export const isCode = (name: string): boolean => /\.[cm]?[jt]sx?$/i.test(name)
 /** Whether a file changes more than the modules of an application. */
 export const isSetting = (name: string): boolean => settings.test(name) && !unread().test(name) && !isTemporary(name)
-/** Editors write beside a file before they rename. */
+/** Editors write a temporary file before they rename it. */
 const isTemporary = (name: string): boolean => /^\.#|~$|^#.*#$|\.(sw[a-p]x?|tmp)$|^4913$/.test(name)
 
 /** A folder that is watched. */
@@ -51,8 +51,8 @@ export interface Root {
 const isOpen = (name: string) => !name.startsWith('.') && name !== 'node_modules'
 
 /**
- * What an application is made of: the folder of its sources and the settings at the top, or all in one where its files lie
- * at the top; and the settings of the workspace that it is a part of, whose lock file says which packages it has.
+ * The parts of an application: the folder of its sources and the settings at the top, or all in one where its files are
+ * at the top; and the settings of its workspace, whose lock file determines its packages.
  */
 export function rootsOf(folder: string, startFile: string): readonly Root[] {
   const sources = sourcesOf(startFile)
@@ -61,24 +61,24 @@ export function rootsOf(folder: string, startFile: string): readonly Root[] {
   return workspace === undefined || workspace === folder ? own : [...own, settingsRoot(workspace)]
 }
 
-/** The folder with the sources, everything below but what browsers load: that is read anew for each of them. */
+/** The folder with the sources, everything below except files for browsers: those are read for each request. */
 const sourceRoot = (folder: string): Root => ({
   folder,
   counts: isSource,
   enters: (name) => isOpen(name) && name !== 'public' && name !== 'static',
 })
 
-/** The top of the project, itself alone. */
+/** The top of the project, without its subfolders. */
 const settingsRoot = (folder: string): Root => ({ folder, counts: isSetting, enters: () => false })
 
-/** A project without a folder for its sources: they lie at the top, between others. */
+/** A project without a folder for its sources: they are at the top, among others. */
 const flatRoot = (folder: string): Root => ({
   folder,
   counts: (name) => isSource(name) || isSetting(name),
   enters: (name) => isOpen(name) && !otherFolders.has(name),
 })
 
-/** A folder or file that someone named: all that is in it. */
+/** A folder or file that was named: all that is in it. */
 export function namedRoot(path: string): Root {
   if (statSync(path).isDirectory()) return { folder: path, counts: (name) => !isTemporary(name), enters: isOpen }
   const folder = join(path, '..')
@@ -86,20 +86,20 @@ export function namedRoot(path: string): Root {
   return { folder, counts: (name) => name === file, enters: () => false }
 }
 
-/** The files of one folder that count, each with what tells its content from another, and the folders in it to enter. */
+/** The files of one folder that count, each with a fingerprint of its content, and the folders in it to enter. */
 export interface Content {
   readonly files: ReadonlyMap<string, string>
-  /** With its number in the file system: another folder under the same name is watched anew. */
+  /** With its number in the file system: another folder with the same name is watched separately. */
   readonly folders: ReadonlyMap<string, number>
 }
 
-/** Reads a folder; one that is gone is empty. */
+/** Reads a folder; a missing one is empty. */
 export function readContent(root: Root, folder: string): Content {
   const files = new Map<string, string>()
   const folders = new Map<string, number>()
   for (const name of namesIn(folder)) {
     const path = join(folder, name)
-    // A folder behind a link may lead upwards, round and round.
+    // A folder of a link may lead upwards, endlessly.
     const found = lstatSync(path, { throwIfNoEntry: false })
     if (found?.isDirectory()) {
       if (root.enters(name)) folders.set(path, found.ino)
@@ -119,17 +119,17 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** More than any source: such a file is told by its date. */
+/** Larger than any source: such a file is compared by its date. */
 const large = 2_000_000
 
 /**
- * By what is in it, not by its date: `git checkout` there and back, a formatter that changes nothing and an application
+ * By its content, not by its date: `git checkout` there and back, a formatter that changes nothing and an application
  * that writes the same JSON at every start are not changes, and two writes within one tick of the file system's clock are.
  */
 function printOf(path: string): string | undefined {
   try {
     const found = statSync(path)
-    // A pipe would be read until someone writes to it.
+    // A pipe would be read until something writes to it.
     if (!found.isFile()) return undefined
     const { size, mtimeMs } = found
     if (size > large) return `${size} ${mtimeMs}`

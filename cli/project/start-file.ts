@@ -4,12 +4,12 @@ import { kindOf } from '../../kernel/support/regular-file.ts'
 import { CommandFailure } from '../failure.ts'
 import { typedPath } from './working-folder.ts'
 
-/** Where the file that starts an application is looked for, in this order. */
+/** Where to look for the file that starts an application, in this order. */
 const startFiles = ['src/index', 'index'].flatMap((name) =>
   ['.ts', '.mts', '.js', '.mjs'].map((extension) => name + extension),
 )
 
-/** What is there: a file, or what it is in place of one. */
+/** The kind of an existing path: a file, or what it is instead. */
 const found = (path: string) => {
   const stat = statSync(path, { throwIfNoEntry: false })
   return stat === undefined || stat.isFile() ? stat && 'a file' : kindOf(stat)
@@ -18,7 +18,7 @@ const found = (path: string) => {
 /**
  * The file that starts the application of a folder, relative to it: the one that calls `listen()`.
  *
- * @throws CommandFailure telling what was looked for.
+ * @throws CommandFailure with the searched files.
  */
 export function findStartFile(folder: string, entry?: string): string {
   if (entry === undefined) {
@@ -36,7 +36,7 @@ export function findStartFile(folder: string, entry?: string): string {
   return relative(folder, file)
 }
 
-/** The folder that the sources of an application are in, relative to its own: the first on the way to the start file, or `''`. */
+/** The folder of an application's sources, relative to its own: the first one in the path of the start file, or `''`. */
 export function sourcesOf(startFile: string): string {
   const parts = startFile.split(sep)
   if (parts[0] === '..') return dirname(startFile)

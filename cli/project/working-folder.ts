@@ -1,12 +1,12 @@
 import { relative, resolve } from 'node:path'
 import { projectRoot } from './project.ts'
 
-/** Where the command was typed, when that is not where it works. */
+/** The folder where the command was typed, when it works in another. */
 let typedIn: string | undefined
 
 /**
- * From here on the process works in the folder of the project, as scripts of a `package.json` do: an application looks for
- * its files from there. Returns that folder when it is another one; without a project everything stays where it is.
+ * From here on the process works in the folder of the project, as scripts of a `package.json` do: an application finds
+ * its files from there. Returns that folder when it is another one; without a project nothing changes.
  */
 export function enterProject(): string | undefined {
   const here = process.cwd()
@@ -15,15 +15,15 @@ export function enterProject(): string | undefined {
   if (root === undefined || root === here) return undefined
   process.chdir(root)
   typedIn = here
-  // As npm calls it.
+  // The name that npm uses.
   process.env.INIT_CWD = here
   return root
 }
 
-/** A path as it was typed, for the folder that the command works in. */
+/** A typed path, for the folder in which the command works. */
 export function typedPath(path: string): string {
   return typedIn === undefined ? path : relative(process.cwd(), resolve(typedIn, path)) || '.'
 }
 
-/** A path for whoever types the next command: from the folder in which this one was typed. */
+/** A path for the next command: relative to the folder in which this one was typed. */
 export const fromHere = (path: string): string => relative(typedIn ?? process.cwd(), resolve(path)) || '.'

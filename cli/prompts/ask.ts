@@ -2,9 +2,9 @@ import { nearest } from '../../kernel/support/nearest.ts'
 import { CommandFailure, quoted } from '../failure.ts'
 
 /**
- * One of several, from a flag, or from whoever sits at the terminal; `undefined` when the question was left.
+ * One of several, from a flag, or from the user at the terminal; `undefined` when the question was cancelled.
  *
- * @throws (as a rejection) CommandFailure for what is none of them, naming the nearest, and where no one can be asked.
+ * @throws (as a rejection) CommandFailure for an unknown one, naming the nearest, and where there is no terminal.
  */
 export async function oneOf<Choice extends string>(
   flag: string,
@@ -23,7 +23,7 @@ export async function oneOf<Choice extends string>(
   throw new CommandFailure(`${flag} takes ${all}, not ${quoted(given)}${hint}`, { usage: true })
 }
 
-/** Whether someone sees the questions and can answer them. */
+/** Whether a user can see and answer the questions. */
 export const canAsk = (): boolean =>
   !process.env.CI && [process.stdin, process.stdout, process.stderr].every((stream) => stream.isTTY === true)
 
@@ -41,7 +41,7 @@ async function ask<Choice extends string>(
   }
 }
 
-/** What a command ends with when its question was left: the exit code of Ctrl+C. */
+/** The result of a command whose question was cancelled: the exit code of Ctrl+C. */
 export function cancelled(note: (line: string) => void): number {
   note('\nCancelled: nothing was written.')
   return 130

@@ -3,7 +3,7 @@ import * as clack from '@clack/prompts'
 
 /** Questions on a terminal, one after the other. */
 export interface Prompts {
-  /** Asks until `check` has nothing to say against the answer; Enter alone takes `fallback`. */
+  /** Asks until `check` accepts the answer; Enter alone takes `fallback`. */
   text(question: string, fallback: string, check?: (answer: string) => string | undefined): Promise<string>
   /** One of several, chosen with the arrow keys. */
   choice<Name extends string>(question: string, names: readonly Name[], fallback: Name): Promise<Name>
@@ -17,7 +17,7 @@ export class Cancelled extends Error {
   override readonly name = 'Cancelled'
 }
 
-/** Whoever leaves one question has left all of them. */
+/** Cancelling one question cancels all of them. */
 function answered<Answer>(answer: Answer | symbol): Answer {
   if (clack.isCancel(answer)) throw new Cancelled('cancelled')
   return answer as Answer

@@ -1,6 +1,6 @@
 /**
- * Ends this process when the script that runs it has ended. npm and yarn pass a signal on to the shell between, which dies of
- * it alone, and the server would keep its port for good. What was started otherwise may outlive who started it.
+ * Ends this process when the script that runs it has ended. npm and yarn pass a signal to the shell in between, and only that
+ * ends, so that the server would keep its port for ever. A process that was started in another way may outlive its parent.
  */
 export function endWithScript(): void {
   if (process.env.npm_lifecycle_event === undefined) return

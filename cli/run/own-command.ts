@@ -5,10 +5,10 @@ import type {
   CommandInput,
 } from '../../plugins/toolkit/command-definition.ts'
 
-/** A command of the framework without what the registry has of it. */
+/** A command of the framework without the members in the registry. */
 export type OwnCommandBody = Pick<CommandDefinition, 'arguments' | 'flags' | 'details' | 'run'>
 
-/** The same as `defineCommand`, for a command whose name and description stand in the registry. */
+/** The same as `defineCommand`, for a command whose name and description are in the registry. */
 export function ownCommand<
   const Arguments extends readonly CommandArgument[] = [],
   const Flags extends { readonly [name: string]: CommandFlag } = {},

@@ -1,6 +1,6 @@
 /**
- * Where the log plugin of an application that is imported afterwards writes what goes to standard output otherwise. It writes
- * past the stream, and may belong to another copy of the package, so it looks for a mark.
+ * The destination of the log plugin of an application that is imported afterwards, instead of standard output. It writes
+ * past the stream, and may belong to another copy of the package, so it reads a symbol.
  */
 export function sendLogsTo(stream: 'stdout' | 'stderr'): void {
   Object.assign(globalThis, { [Symbol.for('framework.log.toStandardError')]: stream === 'stderr' })
@@ -8,14 +8,14 @@ export function sendLogsTo(stream: 'stdout' | 'stderr'): void {
 
 let isApplications = false
 
-/** From here on standard output belongs to the application: a command that keeps running has no result to keep apart. */
+/** From here on standard output belongs to the application: a command that keeps running has no separate result. */
 export function leaveOutputToApplication(): void {
   isApplications = true
 }
 
 /**
- * From here on, to the end of the process, standard output is for the result of the command alone: what timers of the application and
- * its listeners of `exit` write goes to standard error, too.
+ * From here on, to the end of the process, standard output is for the result of the command alone: output of the application's timers and
+ * its listeners of `exit` goes to standard error, too.
  */
 export function keepOutputFromApplication(): void {
   if (redirected++ === 0) redirectOutput()
@@ -37,8 +37,8 @@ function redirectOutput(): () => void {
 }
 
 /**
- * Sends what the application writes to standard output to standard error while something runs: the result stays alone there.
- * Several may run at once; the last one gives it back.
+ * Sends the application's standard output to standard error while a function runs: only the result stays there.
+ * Several may run at once; the last one restores it.
  */
 export async function quietly<Result>(run: () => Promise<Result>): Promise<Result> {
   if (isApplications) return run()

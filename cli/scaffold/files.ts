@@ -25,16 +25,16 @@ export interface ScaffoldFile {
   /** Relative to the root, with `/`. */
   readonly path: string
   readonly text: string
-  /** Permissions, `0o600` for secrets, whatever the umask is. Default: those of the system, or of the file that is there. */
+  /** Permissions, `0o600` for secrets, whatever the umask is. Default: those of the system, or of the existing file. */
   readonly mode?: number
   /**
-   * What becomes of a file that is there with other text: `refuse` writes nothing at all without `--force`, `keep` leaves it
-   * without `--force`, `update` replaces it in any case, for a text that was made from what is there. Default `refuse`.
+   * The treatment of an existing file with other text: `refuse` writes nothing at all without `--force`, `keep` leaves it
+   * without `--force`, `update` replaces it in any case, for a text that was made from the existing one. Default `refuse`.
    */
   readonly existing?: 'refuse' | 'keep' | 'update'
 }
 
-/** What every command takes that writes files. */
+/** The flags of every command that writes files. */
 export const scaffoldFlags = {
   force: { type: 'boolean', short: 'f', description: 'Overwrites existing files' },
   'dry-run': { type: 'boolean', description: 'Writes nothing; shows what it would write' },
@@ -45,12 +45,12 @@ type Action = 'created' | 'overwritten' | 'updated' | 'kept' | 'unchanged'
 type Planned = ScaffoldFile & { readonly action: Action }
 
 /**
- * Writes files into a folder, which need not be there yet, all of them or none, and prints what became of each.
+ * Writes files into a folder, which need not exist yet, all of them or none, and prints the outcome of each.
  *
- * A file that is there with other text is not touched without `--force`, unless it says otherwise. One with the same text
- * stays as it is. `about` is what the JSON says besides.
+ * An existing file with other text is not changed without `--force`, unless it says otherwise. One with the same text
+ * stays as it is. `about` has the other members of the JSON.
  *
- * @throws CommandFailure naming the files that are there, or the one that cannot be written and why.
+ * @throws CommandFailure naming the existing files, or the one that cannot be written and why.
  */
 export function writeFiles(
   root: string,
@@ -67,8 +67,8 @@ export function writeFiles(
   const dry = flags['dry-run'] === true
   if (!dry) writeAll(root, planned)
   if (flags.json === true) {
-    const told = planned.map(({ path, action }) => ({ path, action }))
-    print(JSON.stringify({ ...about, dryRun: dry, files: told }, null, 2))
+    const outcomes = planned.map(({ path, action }) => ({ path, action }))
+    print(JSON.stringify({ ...about, dryRun: dry, files: outcomes }, null, 2))
     return
   }
   for (const { path, action } of planned) print(`${dry && isWritten(action) ? `would be ${action}` : action}  ${path}`)
@@ -86,7 +86,7 @@ function actionOf(root: string, { path, text, existing = 'refuse' }: ScaffoldFil
   return existing === 'keep' && !force ? 'kept' : 'overwritten'
 }
 
-/** The file in the root, also when a folder on the way is a link that leads elsewhere. */
+/** The path of a file in the root; refuses a folder in it that is a link to another place. */
 function inside(root: string, path: string): string {
   const file = resolve(root, path)
   const there = nearestOf(dirname(file))
@@ -100,7 +100,7 @@ function inside(root: string, path: string): string {
   return file
 }
 
-/** The folder itself, or the nearest above it that is there. */
+/** The folder itself, or its nearest existing parent. */
 function nearestOf(folder: string): string {
   return existsSync(folder) ? folder : nearestOf(dirname(folder))
 }
@@ -123,7 +123,7 @@ function writeAll(root: string, files: readonly Planned[]): void {
         if (makeFolder(folder, mode)) undo.unshift(() => rmdirSync(folder))
       }
       if (action === 'created') {
-        // What has come into being since it was looked for is not overwritten either: the undo is for what was made here.
+        // A file that was created in the meantime is not overwritten either: the undo is for files that were created here.
         write(file, text, mode, () => undo.unshift(() => rmSync(file)))
       } else {
         const before = readRegularFileSync(file)
@@ -137,7 +137,7 @@ function writeAll(root: string, files: readonly Planned[]): void {
       try {
         step()
       } catch {
-        // What cannot be taken back is less than what the first error has to say.
+        // A failure to undo matters less than the first error.
       }
     }
     throw new CommandFailure(`nothing was written: ${(error as Error).message}`, { cause: error })
@@ -145,8 +145,8 @@ function writeAll(root: string, files: readonly Planned[]): void {
 }
 
 /**
- * Whether it was not there: another run may have made it just now. Where a file has a mode of its own no one else may put
- * another in its place, whatever the umask is.
+ * Whether it was missing: another run may have created it just now. Where a file has a mode of its own no other user may
+ * replace it, whatever the umask is.
  */
 function makeFolder(folder: string, mode: number | undefined): boolean {
   try {
@@ -158,12 +158,12 @@ function makeFolder(folder: string, mode: number | undefined): boolean {
   }
 }
 
-/** Writes a file that is not there. A mode is that of its first moment: no one reads a secret before it is set. */
+/** Writes a new file, with its mode from the first moment: no one can read a secret before it is set. */
 function write(file: string, text: string | Uint8Array, mode: number | undefined, opened: () => void): void {
   const descriptor = openSync(file, 'wx', mode)
   try {
     opened()
-    // The umask has taken from it.
+    // The umask has removed bits from it.
     if (mode !== undefined) fchmodSync(descriptor, mode & 0o777)
     writeFileSync(descriptor, text)
   } finally {
@@ -171,13 +171,13 @@ function write(file: string, text: string | Uint8Array, mode: number | undefined
   }
 }
 
-/** Puts a new file in the place of one, at once: no one reads half of it, or a secret by the permissions of before. */
+/** Replaces a file atomically: no one reads half of it, or a secret by the previous permissions. */
 function replace(file: string, text: string | Uint8Array, mode?: number): void {
   const { uid, gid, mode: modeBefore } = statSync(file)
   const half = `${file}.${randomUUID()}.tmp`
   try {
     write(half, text, mode ?? modeBefore, () => {})
-    // Root, who may, leaves the file to whom it belongs.
+    // Root keeps the owner of the file.
     if (process.getuid?.() === 0) giveTo(half, uid, gid)
     renameSync(half, file)
   } catch (error) {
@@ -195,7 +195,7 @@ function giveTo(file: string, uid: number, gid: number): void {
   }
 }
 
-/** The folders on the way that are not there, from the outermost on. Node.js never returns from a recursive mkdir in /proc. */
+/** The missing folders of the path, from the outermost on. Node.js never returns from a recursive mkdir in /proc. */
 function missingOf(folder: string): string[] {
   return existsSync(folder) ? [] : [...missingOf(dirname(folder)), folder]
 }

@@ -1,12 +1,12 @@
 /**
- * A `.gitignore` with these entries: as it is, where it has them, else with what is missing at its end.
+ * A `.gitignore` with these entries: unchanged, where it has them, else with the missing ones at its end.
  *
- * It knows the usual spellings of an entry and no patterns: an entry too many harms no one, one that is missing may publish
+ * It knows the usual spellings of an entry and no patterns: an extra entry harms no one, a missing one may publish
  * a key.
  */
 export function ignoring(text: string, entries: readonly string[]): string {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
-  // The last line of a file wins: what is ignored and then taken back is not ignored.
+  // The last matching line applies: an ignored path that is re-included later is not ignored.
   const covers = (entry: string) => {
     const [bare, found] = [bareOf(entry), lines.map((line) => line.trimEnd())]
     const last = found.findLastIndex((line) => bareOf(line) === bare && !line.startsWith('!'))

@@ -1,6 +1,6 @@
 import { CommandFailure, quoted } from '../failure.ts'
 
-/** One name as each of its places has it. */
+/** One name in each of its spellings. */
 export interface Names {
   /** `order-items`: files, commands, paths. */
   readonly kebab: string
@@ -11,10 +11,10 @@ export interface Names {
 }
 
 /**
- * Reads the name of what is to be generated: `order-items`, `orderItems`, `OrderItems` and `order_items` are the same, and so is
+ * Reads the name of a generated thing: `order-items`, `orderItems`, `OrderItems` and `order_items` are the same, and so is
  * `OrderItemsController` where a controller is generated.
  *
- * @throws CommandFailure for what is not a name of a file and of an identifier on every system.
+ * @throws CommandFailure for an invalid name of a file or of an identifier on any system.
  */
 export function namesOf(typed: string, kind: string): Names {
   const refuse = (why: string) => {
@@ -22,7 +22,7 @@ export function namesOf(typed: string, kind: string): Names {
   }
   if (/[/\\]/.test(typed)) refuse('it is a path; the folder is fixed')
   if (typed.length > 80) refuse('it has more than 80 characters')
-  // ASCII alone: a file that one system writes composed and another decomposed is not found on the third.
+  // ASCII alone: Unicode names are composed on one system and decomposed on another, and a third does not find the file.
   if (!/^[A-Za-z][A-Za-z0-9_-]*$/.test(typed)) refuse('it takes letters, digits, - and _, a letter first')
   const all = wordsOf(typed)
   const words = all.length > 1 && all.at(-1) === kind ? all.slice(0, -1) : all

@@ -6,7 +6,7 @@ import { pinMember, pinnedWorkspace, pinsFor } from '../project/packages.ts'
 import { type Project, readManifest } from '../project/project.ts'
 import type { ScaffoldFile } from './files.ts'
 
-/** The setting of the package manager that keeps what these packages bring at versions for every supported Node.js. */
+/** The setting of the package manager that keeps dependencies of these packages at versions for every supported Node.js. */
 export function pinFiles({ root, packageManager }: Project, packages: readonly string[]): ScaffoldFile[] {
   const pins = pinsFor(packages)
   if (Object.keys(pins).length === 0) return []

@@ -8,22 +8,22 @@ import { findProject, type Project } from '../project/project.ts'
 import { typedPath } from '../project/working-folder.ts'
 import { testModule } from './test-runner.ts'
 
-/** Where a scaffold goes, and what it finds there. */
+/** The place of a scaffold, and its existing surroundings. */
 export interface Place {
   readonly project: Project
   /** The folder of its files, relative to the root of the project, with `/`; `.` is the root. */
   readonly folder: string
-  /** What a test takes `test` from. */
+  /** The module from which a test imports `test`. */
   readonly testModule: string
-  /** The module with the server, which may not be there yet. */
+  /** The module with the server, which may not exist yet. */
   readonly server: string
-  /** The module with the variables of the environment, which may not be there yet. */
+  /** The module with the variables of the environment, which may not exist yet. */
   readonly env: string
 }
 
 /**
  * The place of the files of one kind: `src/<folder>`, or `<folder>` in a project that has its server beside the
- * `package.json`, or what `--dir` says.
+ * `package.json`, or the value of `--dir`.
  *
  * @throws CommandFailure outside a project, and for a folder outside of it.
  */
@@ -72,7 +72,7 @@ function pathBetween(from: string, to: string): string {
   return path.startsWith('.') ? path : `./${path}`
 }
 
-/** What the tests of a class with decorators need here. */
+/** Notes about tests of a class with decorators here. */
 export function decoratorNotes({ project, testModule }: Pick<Place, 'project' | 'testModule'>): string[] {
   const config = join(project.root, 'tsconfig.json')
   const isSet =

@@ -7,12 +7,12 @@ import { type ScaffoldFile, scaffoldFlags, writeFiles } from './files.ts'
 import { pinFiles } from './pins.ts'
 import { type Place, placeFor } from './place.ts'
 
-/** What a template makes. */
+/** The result of a template. */
 export interface Scaffold {
   readonly files: readonly ScaffoldFile[]
   /** Packages that the files need when they run. */
   readonly packages?: readonly string[]
-  /** What is left to do, line by line. */
+  /** The remaining steps, line by line. */
   readonly next: readonly string[]
   /** Variables that the files read. */
   readonly variables?: readonly Variable[]
@@ -24,7 +24,7 @@ export const generateFlags = {
   ...scaffoldFlags,
 } as const satisfies CommandDefinition['flags']
 
-/** Writes what a template makes into the project around, and tells what is left to do. */
+/** Writes the result of a template into the surrounding project, and prints the remaining steps. */
 export function scaffold(
   input: CommandInput<{ readonly flags: typeof generateFlags }>,
   folder: string,
@@ -42,7 +42,7 @@ export function scaffold(
     next: steps,
     ...(install !== undefined && { install }),
   })
-  // The JSON says it already.
+  // The JSON has it already.
   if (input.flags.json) return
   if (install !== undefined) input.note(`\nPackages that it needs:\n  ${install}`)
   if (steps.length > 0) input.note(`\n${steps.join('\n')}`)

@@ -1,4 +1,4 @@
-/** A text as a literal of TypeScript, in the quotes that formatters leave: single ones, unless that is more to escape. */
+/** A string as a literal of TypeScript, in the quotes that formatters leave: single ones, unless that needs more escapes. */
 export function literal(text: string): string {
   const inside = JSON.stringify(text)
     .slice(1, -1)
@@ -32,7 +32,7 @@ export function named(...names: readonly string[]): string {
 
 const rank = (from: string) => (from.includes(':') ? 0 : from.startsWith('.') ? 2 : 1)
 
-/** What templates import and declare themselves, and what tests do: not for what the user names. */
+/** Names that templates import and declare themselves, and those of tests: not for things that the user names. */
 const taken = new Set(
   `add assert attempt clock constructor cron ctx definePlugin error exceed failures first handle received id item items jobs keep
   later logger mailer memory message mqtt next options order outbox process provider query queue record req res
@@ -41,12 +41,12 @@ const taken = new Set(
   ),
 )
 
-/** The identifier for what the user has named; with its kind behind it where a template has something of that name. */
+/** The identifier for a user's name; with its kind as a suffix where a template has the same name. */
 export function identifier(camel: string, kind: string): string {
   return taken.has(camel) ? `${camel}${kind}` : camel
 }
 
-/** A text as the name of a property, bare where that is enough. */
+/** A string as the name of a property, bare where that is enough. */
 export function propertyName(text: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(text) ? text : literal(text)
 }

@@ -1,6 +1,6 @@
 import type { Project } from '../project/project.ts'
 
-/** The module that a generated test takes `test` from: what the project runs its tests with. */
+/** The module from which a generated test imports `test`: the test runner of the project. */
 export function testModule({ dependencies, runtime }: Pick<Project, 'dependencies' | 'runtime'>): string {
   if (dependencies.has('vitest')) return 'vitest'
   return runtime === 'bun' ? 'bun:test' : 'node:test'

@@ -5,10 +5,10 @@ import { refusal } from './refusal.ts'
 import type { TopicSettings } from './templates/mqtt.ts'
 
 /**
- * A topic filter as the broker takes it, with names for its file and what it exports: `sensors/+/temperature` is
+ * A topic filter for the broker, with names for its file and exports: `sensors/+/temperature` is
  * `sensors-any-temperature`, `rooms/#` is `rooms-all`.
  *
- * @throws CommandFailure for what no broker takes, and for one without a letter that a name could have.
+ * @throws CommandFailure for a filter that brokers refuse, and for one without a letter for a name.
  */
 export function readTopic(topic: string, name: string | undefined): { names: Names } & Omit<TopicSettings, 'asClass'> {
   checkTopic(topic)
@@ -35,7 +35,7 @@ function namesOfTopic(topic: string): Names {
     .split('/')
     .map((level) => (level === '+' ? 'any' : level === '#' ? 'all' : level))
     .join('-')
-    // Letters with marks as those without, `küche` as `kuche`: a name of a file is the same on every system.
+    // Letters with marks as those without, `küche` as `kuche`: the name of a file is then the same on every system.
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
     .replaceAll(/[^A-Za-z0-9]+/g, '-')
@@ -55,10 +55,10 @@ function namesOfTopic(topic: string): Names {
   return isName(words) ? namesOf(words, kind) : namesOf(`topic-${words}`, kind)
 }
 
-/** With a space in it, so that no word of a topic is taken for it. */
+/** With a space in it, so that it equals no word of a topic. */
 const kind = 'MQTT topic'
 
-/** Not with a digit in front, say, and nothing that the language has a meaning for. */
+/** Not with a leading digit, for example, and not a reserved word. */
 function isName(words: string): boolean {
   try {
     namesOf(words, kind)

@@ -9,12 +9,12 @@ export function union(types: readonly string[]): string {
 
 /** Types joined by `&`, each once; `unknown` adds nothing. */
 export function intersection(types: readonly string[]): string {
-  const telling = [...new Set(types)].filter((type) => type !== 'unknown')
-  if (telling.length === 0) return 'unknown'
-  return telling.map((type) => (telling.length > 1 && has('|', type) ? `(${type})` : type)).join(' & ')
+  const narrowing = [...new Set(types)].filter((type) => type !== 'unknown')
+  if (narrowing.length === 0) return 'unknown'
+  return narrowing.map((type) => (narrowing.length > 1 && has('|', type) ? `(${type})` : type)).join(' & ')
 }
 
-/** In parentheses where a `[]` or `?` behind it would tear it apart. */
+/** In parentheses where a following `[]` or `?` would apply to a part of it. */
 export function grouped(type: string): string {
   return type.startsWith('readonly ') || has('|', type) || has('&', type) ? `(${type})` : type
 }

@@ -1,4 +1,4 @@
-/** A JSON Schema as OpenAPI 3.1 has them. */
+/** A JSON Schema in the form of OpenAPI 3.1. */
 export type Schema =
   | boolean
   | {
@@ -50,7 +50,7 @@ export interface Reference {
   readonly $ref: string
 }
 
-/** What the generator reads of an OpenAPI document; whatever else is in one is left alone. */
+/** The part of an OpenAPI document that the generator reads; other members are ignored. */
 export interface ApiDocument {
   readonly info?: { readonly title?: string; readonly version?: string }
   readonly paths?: { readonly [path: string]: PathItem }
@@ -63,13 +63,13 @@ export interface PathItem {
   readonly [method: string]: unknown
 }
 
-/** The members of an object by name, in one order on every machine: what the same document gives must be the same bytes. */
+/** The members of an object by name, in one order on every machine: the same document must give the same bytes. */
 export function sorted<Value>(object: { readonly [name: string]: Value } | undefined): [string, Value][] {
   return Object.entries(object ?? {}).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
 }
 
 /**
- * What a local reference leads to, `undefined` when it cannot be resolved. Own members only: a reference to
+ * The target of a local reference, `undefined` when it cannot be resolved. Own members only: a reference to
  * `#/components/schemas/constructor` must not find what every object inherits.
  */
 export function resolve(document: ApiDocument, reference: string): unknown {
@@ -83,7 +83,7 @@ export function resolve(document: ApiDocument, reference: string): unknown {
   return found
 }
 
-/** The same with what is no reference left as it is; a chain of references is followed to its end. */
+/** The same, with other values unchanged; a chain of references is followed to its end. */
 export function follow<Value>(document: ApiDocument, value: Value | Reference | undefined): Value | undefined {
   let found: unknown = value
   for (let steps = 0; steps < 16; steps++) {

@@ -2,7 +2,7 @@ import { CommandFailure } from '../failure.ts'
 import type { ApiDocument } from './document.ts'
 import type { MessageDocument } from './messages.ts'
 
-/** Where a running server has its descriptions. */
+/** The addresses of a running server's descriptions. */
 export interface Descriptions {
   readonly url: string
   /** Paths below the address, or addresses of their own. */
@@ -10,12 +10,12 @@ export interface Descriptions {
   readonly asyncapi: string | undefined
 }
 
-/** Milliseconds that a server has for a description. */
+/** Timeout of a description in milliseconds. */
 const patience = 15_000
 
 /**
- * Reads the descriptions of a running server. One that is not there is noted; what else is wrong is a failure, because a client with half of its
- * calls would look like a whole one.
+ * Reads the descriptions of a running server. A missing one is noted; any other problem is a failure, because a client with half of its
+ * calls would look like a complete one.
  */
 export async function fetchDescriptions(
   { url, openapi, asyncapi }: Descriptions,

@@ -13,7 +13,7 @@ import { socketGlobals, socketRuntime, socketRuntimeNames } from './socket-runti
 import { decoded, memberNames, methods, type Node, treeOf } from './tree.ts'
 
 export interface GenerateOptions {
-  /** What the type of the client is called; the function is `create` and this. Default `Client`. */
+  /** The type of the client; the function is `create` and this name. Default `Client`. */
   readonly name?: string
   /** The command that writes the file again, for its first lines. */
   readonly command?: string
@@ -66,7 +66,7 @@ ${hasSockets ? '  const open = openSockets(options)\n' : ''}  return ${codeOf(tr
     .reduce((whole, part) => whole + (whole.endsWith('*/\n') ? '' : '\n') + part)
 }
 
-/** How the first line begins. */
+/** The beginning of the first line. */
 const mark = `// Written by \`${programName} generate-sdk`
 
 /** Whether a file is such a client, and may be overwritten by a newer one. */
@@ -101,7 +101,7 @@ interface Typing {
   readonly shared: SharedFailures
 }
 
-/** The type of a place: its calls, then what comes behind it. */
+/** The type of a place: its calls, then its members. */
 function typeOf(node: Node, typing: Typing, indent: string): string {
   const { document, printer, shared } = typing
   const inner = `${indent}  `
@@ -129,7 +129,7 @@ function typeOf(node: Node, typing: Typing, indent: string): string {
   return members.length === 0 ? '{}' : `{\n${members.join('\n')}\n${indent}}`
 }
 
-/** What an editor shows for it; any name does. */
+/** A name for editors; any would do. */
 function variable(name: string): string {
   const words = camel(name)
   // Words of the language are in lower case as a whole.
@@ -139,7 +139,7 @@ function variable(name: string): string {
 const reserved =
   /^(?:arguments|await|break|case|catch|class|const|continue|debugger|default|delete|do|else|enum|eval|export|extends|false|finally|for|function|if|implements|import|in|instanceof|interface|let|new|null|package|private|protected|public|return|static|super|switch|this|throw|true|try|typeof|var|void|while|with|yield)$/
 
-/** What may stand in a segment of a path: text and numbers, as narrow as all operations below agree on. */
+/** The type of a segment of a path: strings and numbers, as narrow as all operations below allow. */
 function parameterType(parameters: readonly Parameter[], printer: SchemaPrinter): string {
   const types = parameters.map(({ schema }) => printer.type(schema, 'input'))
   const scalar = /^(?:string|number|boolean|-?[\d.e+-]+|'(?:[^'\\]|\\.)*')$/
@@ -147,7 +147,7 @@ function parameterType(parameters: readonly Parameter[], printer: SchemaPrinter)
   return parts.length > 0 && parts.every((part) => scalar.test(part)) ? union(parts) : 'string | number'
 }
 
-/** The path so far: a variable that holds its beginning, and what comes behind it as it is sent. */
+/** The path so far: a variable with its beginning, and the encoded rest. */
 interface Way {
   readonly from: string
   readonly text: string
@@ -158,7 +158,7 @@ function expression({ from, text: rest }: Way): string {
   return rest === '' ? from : `${from} + ${text(rest)}`
 }
 
-/** The object behind such a type. */
+/** The object for such a type. */
 function codeOf(node: Node, document: ApiDocument, way: Way, indent: string, depth: number): string {
   const inner = `${indent}  `
   const members: string[] = []
@@ -192,7 +192,7 @@ function codeOf(node: Node, document: ApiDocument, way: Way, indent: string, dep
   return members.length === 0 ? '{}' : `{\n${members.join('\n')}\n${indent}}`
 }
 
-/** Half of a pair of surrogates is not text and cannot be sent. */
+/** Half a surrogate pair is not text and cannot be sent. */
 const encoded = (segment: string) => encodeURIComponent(segment.replaceAll(/\p{Surrogate}/gu, '\ufffd'))
 
 function sortedNames(node: Node): [id: string, name: string][] {

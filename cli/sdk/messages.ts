@@ -1,7 +1,7 @@
 import { isObject, listKeywords, mapKeywords, schemaKeywords } from '../../plugins/toolkit/schema/keywords.ts'
 import { type ApiDocument, follow, type Reference, type Schema, sorted } from './document.ts'
 
-/** What the generator reads of an AsyncAPI 3 document; whatever else is in one is left alone. */
+/** The part of an AsyncAPI 3 document that the generator reads; other members are ignored. */
 export interface MessageDocument {
   readonly channels?: { readonly [id: string]: Channel | Reference }
   readonly operations?: { readonly [id: string]: MessageOperation | Reference }
@@ -28,14 +28,14 @@ interface Message {
   readonly deprecated?: boolean
 }
 
-/** A websocket of the server, from where the client stands. */
+/** A websocket of the server, as the client sees it. */
 export interface SocketRoute {
   readonly path: string
   readonly doc: readonly (string | undefined)[]
   readonly isDeprecated: boolean
-  /** The schemas of what the client receives; `undefined` for text and bytes of any content. */
+  /** The schemas of messages that the client receives; `undefined` for strings and bytes of any content. */
   readonly received: readonly Schema[] | undefined
-  /** The same of what it sends; none where the server listens to nothing. */
+  /** The same for messages that it sends; none where the server receives nothing. */
   readonly sent: readonly Schema[] | undefined
   readonly query: Schema | undefined
   readonly headers: Schema | undefined
@@ -55,7 +55,7 @@ export function socketsOf(api: ApiDocument, messages: MessageDocument | undefine
   const { names, added } = withNames(schemas, (api.components?.schemas ?? {}) as { readonly [name: string]: Schema })
   const modern = (schema: Schema | undefined) =>
     schema === undefined ? undefined : (rewritten(schema, names) as Schema)
-  // The two kinds of documents are alike in what a reference is.
+  // References are the same in both kinds of documents.
   const whole = messages as unknown as ApiDocument
   const routes = sorted(messages.channels).flatMap(([id, given]): SocketRoute[] => {
     const channel = follow<Channel>(whole, given)
@@ -92,7 +92,7 @@ export function socketsOf(api: ApiDocument, messages: MessageDocument | undefine
   return { document: { ...api, components: { ...components, schemas: { ...components?.schemas, ...added } } }, routes }
 }
 
-/** The runtime offers sub-protocols by an argument of their own. */
+/** The runtime has an argument of its own for sub-protocols. */
 function withoutHandshake(headers: Schema | undefined): Schema | undefined {
   if (typeof headers !== 'object') return undefined
   const isOther = (name: string) => !/^sec-websocket-/i.test(name)
@@ -101,14 +101,14 @@ function withoutHandshake(headers: Schema | undefined): Schema | undefined {
   return { ...headers, properties: Object.fromEntries(properties), required: (headers.required ?? []).filter(isOther) }
 }
 
-/** The names that schemas have beside those of the other document, and those that are not there yet. Two of one name that differ are two. */
+/** The names of schemas beside those of the other document, and the new schemas. Two different ones with one name become two. */
 function withNames(schemas: { readonly [name: string]: Schema }, there: { readonly [name: string]: Schema }) {
   const names = new Map(Object.keys(schemas).map((name) => [name, name]))
   const isOther = (name: string) => {
     const other = Object.hasOwn(there, name) ? there[name] : undefined
     return other !== undefined && canonical(rewritten(schemas[name], names)) !== canonical(rewritten(other, new Map()))
   }
-  // One that leads to a renamed one differs as well.
+  // A schema that refers to a renamed one differs as well.
   for (let count = -1; count !== differing(names); ) {
     count = differing(names)
     for (const [name, now] of names)
@@ -129,7 +129,7 @@ function free(wanted: string, ...taken: readonly object[]): string {
 
 const place = '#/components/schemas/'
 
-/** A schema of draft 7 as the printer reads it, with references to the names that components have now. */
+/** A schema of draft 7 in the form of the printer, with references to the present names of components. */
 function rewritten(schema: unknown, names: ReadonlyMap<string, string>): unknown {
   if (!isObject(schema)) return schema
   const within = (one: unknown) => rewritten(one, names)
@@ -142,13 +142,13 @@ function rewritten(schema: unknown, names: ReadonlyMap<string, string>): unknown
     else if (keyword === 'additionalItems') copy.items = within(value)
     else if (listKeywords.has(keyword) && Array.isArray(value)) copy[keyword] = value.map(within)
     else if (schemaKeywords.has(keyword)) copy[keyword] = within(value)
-    // Members are called as they like, as keywords too; values are not schemas.
+    // Members may have any names, also those of keywords; values are not schemas.
     else if (mapKeywords.has(keyword) && isObject(value)) copy[keyword] = mapped(value, within)
     else put(copy, keyword, value)
   }
   const { $ref, ...beside } = copy
   if ($ref === undefined || Object.keys(beside).length === 0) return copy
-  // As draft 7 has to write it.
+  // The form that draft 7 requires.
   return { ...beside, allOf: [{ $ref }, ...(Array.isArray(beside.allOf) ? beside.allOf : [])] }
 }
 
@@ -163,7 +163,7 @@ function put(object: Record<string, unknown>, name: string, value: unknown): voi
   Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
-/** A text that is the same for two schemas that say the same. */
+/** A string that is the same for equivalent schemas. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, one: unknown) =>
     typeof one === 'object' && one !== null && !Array.isArray(one)

@@ -9,7 +9,7 @@ export function camel(name: string): string {
   return /^[\p{L}]/u.test(joined) ? joined : `_${joined}`
 }
 
-/** The same with a capital, and ASCII alone: for names of types, which cannot be put into quotes. */
+/** The same with a capital, and ASCII alone: for names of types, which cannot be quoted. */
 export function pascal(name: string): string {
   const ascii = name.normalize('NFKD').replaceAll(/[^\x20-\x7e]+/g, '')
   const joined = capitalized(camel(ascii))
@@ -27,7 +27,7 @@ export function claim(wanted: string, taken: Set<string>): string {
 }
 
 /**
- * A different name for each key. A key that is its name already keeps it, so that `/fooBar` is `fooBar` whether or not
+ * A different name for each key. A key that equals its name keeps it, so that `/fooBar` is `fooBar` whether or not
  * there is a `/foo-bar`.
  */
 export function assign(

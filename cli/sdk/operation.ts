@@ -14,7 +14,7 @@ import { comment, key, tags } from './printer.ts'
 import { docOf, type SchemaPrinter } from './schema.ts'
 import type { SharedFailures } from './shared.ts'
 
-/** One call of the client: how it is typed, and what the runtime is told. */
+/** One call of the client: its types, and its data for the runtime. */
 export interface CallShape {
   /** The doc comment's lines. */
   readonly doc: readonly (string | undefined)[]
@@ -80,13 +80,13 @@ export function shapeOf(
   }
 }
 
-/** One line a parameter; of a query that takes any names, the one that says so. */
+/** One line a parameter; for a query with any names, the one that allows them. */
 function partMembers(own: readonly Parameter[], printer: SchemaPrinter, indent: string): string[] {
   const free = own.find(isFree)
   const named = own.filter((one) => !isFree(one)).map((one) => parameterMember(one, printer, indent))
   if (free === undefined) return named
   const values = typeof free.schema === 'object' ? free.schema.additionalProperties : undefined
-  // Named members must be of the index signature's type too, so it can say nothing about the others.
+  // Named members must be of the index signature's type too, so it cannot restrict the others.
   const type = named.length > 0 ? 'unknown' : union([printer.type(values, 'query', indent), 'undefined'])
   return [...named, `${comment([free.description], indent)}${indent}[name: string]: ${type}`]
 }
@@ -97,7 +97,7 @@ function isFree({ in: where, style, explode, schema }: Parameter): boolean {
   return where === 'query' && style === 'form' && explode === true && isObject
 }
 
-/** What the server fills in need not be sent. */
+/** A value with a default of the server is optional. */
 function isNeeded({ required, schema }: Parameter): boolean {
   return required === true && !(typeof schema === 'object' && schema !== null && schema.default !== undefined)
 }
@@ -109,7 +109,7 @@ function parameterMember(parameter: Parameter, printer: SchemaPrinter, indent: s
   )
   const type = printer.type(parameter.schema, parameter.in === 'query' ? 'query' : 'input', indent)
   const isOptional = !isNeeded(parameter)
-  // HTTP knows the case of header names by nothing; the client sends them as the document has them.
+  // HTTP ignores the case of header names; the client sends them as the document has them.
   const written = isOptional ? union([type, 'undefined']) : type
   return `${doc}${indent}${key(parameter.name)}${isOptional ? '?' : ''}: ${written}`
 }
@@ -118,11 +118,11 @@ interface Body {
   readonly mediaType: string
   readonly schema: Schema | undefined
   readonly isRequired: boolean
-  /** Whether a form may be sent in its place. */
+  /** Whether a form may be sent instead. */
   readonly orForm: boolean
 }
 
-/** The body that the client sends: JSON where the operation takes it, else a form. */
+/** The body that the client sends: JSON where the operation accepts it, else a form. */
 export function bodyOf(document: ApiDocument, operation: Operation): Body | undefined {
   const request = follow<{ required?: boolean; content?: Content }>(document, operation.requestBody)
   const offered = sorted(request?.content).map(([type, { schema }]) => ({ type: type.toLowerCase(), schema }))
@@ -147,13 +147,13 @@ function bodyType({ mediaType, schema, orForm }: Body, printer: SchemaPrinter, i
   return mediaType.startsWith('text/') ? 'string' : 'Blob | ArrayBuffer | string'
 }
 
-/** Statuses that the document names only by class, and those that belong to the class. */
+/** Statuses that the document names only by class, and the types of the class. */
 const classes: readonly [key: RegExp, type: string][] = [
   [/^2xx$/i, 'SuccessStatus'],
   [/^[45]xx$|^default$/i, 'FailureStatus'],
 ]
 
-/** Counts what the operation has in common with others. */
+/** Counts failures that several operations have in common. */
 export function countFailures(
   document: ApiDocument,
   operation: Operation,
@@ -176,7 +176,7 @@ function answersOf(
 ): string {
   const inner = `${indent}  `
   const responses = sorted(operation.responses)
-  // A 200 of which nothing is said is a route that declares no answers: it may answer 204 all the same.
+  // A 200 without a description is a route that declares no answers: it may also answer 204.
   const [good, ...others] = responses.filter(([status]) => /^[23]|default/.test(status))
   const isSilent = good?.[0] === '200' && others.length === 0 && !hasContent(document, good[1])
   const exact = responses.filter(([status]) => isStatus(status) && !(isSilent && status === '200'))
@@ -192,7 +192,7 @@ function answersOf(
     const except = exact.length === 0 ? type : `Exclude<${type}, ${exact.map(([status]) => status).join(' | ')}>`
     return [`{ [Status in ${except}]: ${data} }`]
   })
-  // Without any success of its own, what is said of all holds for successes too.
+  // Without any success of its own, the default also applies to successes.
   const hasSuccess = responses.some(([status]) => /^2/.test(status))
   if (only !== undefined && !hasSuccess) {
     ranges.push(`{ [Status in SuccessStatus]: ${dataOf(document, only[1], printer, indent, '')} }`)
@@ -209,14 +209,14 @@ function dataOf(document: ApiDocument, given: unknown, printer: SchemaPrinter, i
   if (['204', '205', '304'].includes(status)) return 'undefined'
   const response = follow<{ content?: Content }>(document, given as Reference)
   const content = sorted(response?.content)
-  // Nothing is said of what such an answer holds, or that it holds nothing.
+  // The content of such an answer is not described, and it may have none.
   if (content.length === 0) return 'unknown'
   return union(
     content.map(([type, { schema }]) => answerType(type.toLowerCase(), () => printer.type(schema, 'output', indent))),
   )
 }
 
-/** As the runtime reads it. */
+/** In the form that the runtime returns. */
 function answerType(mediaType: string, json: () => string): string {
   if (jsonType.test(mediaType)) return json()
   if (mediaType.startsWith('text/event-stream')) return 'ReadableStream<Uint8Array> | null'

@@ -1,6 +1,6 @@
 /**
- * Everything of a document that gets into code goes through one of these: names and descriptions come from whoever
- * wrote the routes, and none of them may end a string or a comment.
+ * Everything of a document that gets into code goes through one of these: names and descriptions come from the authors of
+ * the routes, and none of them may end a string or a comment.
  */
 
 /** A string literal. */
@@ -9,7 +9,7 @@ export function text(value: string): string {
   return `'${body.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`
 }
 
-/** The name of a member of a type. Only ASCII goes without quotes: compilers differ in how much of Unicode they know. */
+/** The name of a member of a type. Only ASCII needs no quotes: compilers support different parts of Unicode. */
 export function key(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : text(name)
 }
@@ -25,7 +25,7 @@ export function literal(value: unknown): string {
   return members.length === 0 ? 'Record<string, never>' : `{ ${members.join('; ')} }`
 }
 
-/** A doc comment with a line break behind it, or nothing. */
+/** A doc comment with a line break after it, or nothing. */
 export function comment(lines: readonly (string | undefined)[], indent: string): string {
   const written = lines
     .flatMap((line) => (line === undefined ? [] : line.trim().split(/\r\n|[\n\r\u2028\u2029]/)))
@@ -37,13 +37,13 @@ export function comment(lines: readonly (string | undefined)[], indent: string):
   return `${indent}/**\n${written.map((line) => `${indent} * ${harmless(line)}`.trimEnd()).join('\n')}\n${indent} */\n`
 }
 
-/** Tags of the generator itself, `@deprecated` for one, are the only ones in a comment. */
+/** Tags of the generator itself, `@deprecated` for example, are the only ones in a comment. */
 export const tags = { deprecated: '\u0000deprecated' } as const
 
 function harmless(line: string): string {
   if (line === tags.deprecated) return '@deprecated'
   // `@ts-expect-error` at the beginning of a line is an instruction to the compiler, in comments of this form too.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they have no place in a source file
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they do not belong in a source file
   const plain = line.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, ' ').replace(/^(\s*)@/, '$1\\@')
   return plain.replaceAll('*/', '*\\/')
 }

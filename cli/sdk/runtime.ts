@@ -1,4 +1,4 @@
-/** What the runtime part declares. */
+/** The declarations of the runtime part. */
 export const runtimeNames = [
   'Answer',
   'AnyAnswer',
@@ -16,35 +16,35 @@ export const runtimeNames = [
   'Value',
 ] as const
 
-// What a template cannot contain as it is.
+// Characters that a template cannot contain unescaped.
 const [tick, hole] = ['`', '$']
 
 /**
- * The part of a generated client that is the same in each: how calls are sent and answers are read. Text, because it
- * leaves with the file; the tests compile it and run it on every runtime.
+ * The part of a generated client that is the same in each: how calls are sent and answers are read. A string, because it
+ * becomes a part of the file; the tests compile it and run it on every runtime.
  */
 export const runtime = String.raw`type Value = string | number | bigint | boolean | null | undefined
 export type HeaderValues = { readonly [name: string]: Value }
 
 /** Options of a client. */
 export interface ClientOptions {
-  /** Where the server is, with the prefix it is served under if any. Browsers can do without: the page's own origin. */
+  /** The address of the server, with the prefix that it is served under if any. Browsers do not need it: the default is their own origin. */
   readonly baseUrl?: string | undefined
-  /** Headers of every call; a function is asked before each. */
+  /** Headers of every call; a function is called before each. */
   readonly headers?: HeaderValues | (() => HeaderValues | Promise<HeaderValues>) | undefined
   /** In place of the global fetch: (request) => server.fetch(request) calls a server of this process. */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined
-  /** Whether cookies go along, as for fetch. */
+  /** Whether cookies are sent, as for fetch. */
   readonly credentials?: 'omit' | 'same-origin' | 'include' | undefined
-  /** Milliseconds after which a call is given up. Default none. */
+  /** Timeout of a call in milliseconds. Default none. */
   readonly timeout?: number | undefined
-  /** Gives up every call. */
+  /** Aborts every call. */
   readonly signal?: AbortSignal | undefined
-  /** Sees every failure: what fetch threw, and an ApiError for each answer that is not 2xx. */
+  /** Receives every failure: the errors of fetch, and an ApiError for each answer that is not 2xx. */
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
-/** What every call takes beside its own input; it wins over the options of the client. */
+/** Options of every call beside its own input; they override the options of the client. */
 export interface CallOptions {
   readonly headers?: HeaderValues | undefined
   readonly timeout?: number | undefined
@@ -68,7 +68,7 @@ export interface Answer<Status, Data> {
   readonly headers: Headers
 }
 
-/** Any answer, its status not known. */
+/** Any answer, of unknown status. */
 export interface AnyAnswer {
   readonly ok: boolean
   readonly status: number
@@ -87,7 +87,7 @@ export type DataOf<Answers> = true extends IsSuccess<keyof Answers>
   ? { [Status in keyof Answers]: IsSuccess<Status> extends true ? Answers[Status] : never }[keyof Answers]
   : unknown
 
-/** An answer that is not 2xx, as .data() throws it. */
+/** An answer that is not 2xx, thrown by .data(). */
 export class ApiError extends Error {
   readonly status: number
   readonly data: unknown
@@ -101,7 +101,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A call that is on its way. Await it for the answer, whatever its status; or take one of the other two forms. */
+/** A call in progress. Await it for the answer, whatever its status; or use one of the other two forms. */
 export class Call<Answers> implements Promise<Result<Answers>> {
   readonly [Symbol.toStringTag]: string = 'Call'
   readonly #what: string
@@ -119,7 +119,7 @@ export class Call<Answers> implements Promise<Result<Answers>> {
     if (!answer.ok) throw new ApiError(this.#what, answer)
     return answer.data as DataOf<Answers>
   }
-  /** The response as fetch gives it, its body unread: for streams, server-sent events for one. */
+  /** The response of fetch, its body unread: for streams, such as server-sent events. */
   raw(): Promise<Response> {
     return this.#response
   }
@@ -223,7 +223,7 @@ function plain(name: string, value: unknown): string {
 
 function segment(name: string, value: string | number | boolean): string {
   const text = String(value)
-  // Every URL parser takes dots away, with the segment before them, however they are escaped; half a character is not text.
+  // Every URL parser removes dots, with the segment before them, in any escaped form; half a surrogate pair is not text.
   if (text === '' || text === '.' || text === '..' || /\p{Surrogate}/u.test(text)) {
     throw new TypeError('the parameter ' + name + ' is "' + text + '", which cannot be sent in a path')
   }

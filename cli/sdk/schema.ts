@@ -4,12 +4,12 @@ import { assign, pascal } from './names.ts'
 import { comment, key, literal, tags } from './printer.ts'
 
 /**
- * Which way a value goes. What a client sends may lack what the server fills in; in a query and a form it may be a Date,
- * and in a form a Blob. `output` is what it gets.
+ * The direction of a value. A client may omit values with a default of the server; in a query and a form a value may be a Date,
+ * and in a form a Blob. `output` is for answers.
  */
 export type Direction = 'input' | 'query' | 'form' | 'output'
 
-/** Deeper than any schema that a person wrote; what is below is `unknown`. */
+/** Deeper than any handwritten schema; deeper parts are `unknown`. */
 const maxDepth = 64
 
 /** Prints the schemas of one document as types. */
@@ -30,7 +30,7 @@ export class SchemaPrinter {
     this.#inputNames = assign(differing, (name) => `${this.#names.get(name)}Input`, taken)
   }
 
-  /** The declarations of the components that something printed so far refers to, and what they refer to. */
+  /** The declarations of the components that the printed types refer to, and of those that these refer to. */
   declarations(): string {
     const written = new Map<string, string>()
     // Printing one may be the first to refer to another.
@@ -52,7 +52,7 @@ export class SchemaPrinter {
     if (typeof schema !== 'object' || schema === null || depth > maxDepth) return 'unknown'
     const print = (one: Schema) => this.type(one, direction, indent, depth + 1)
     const all = [
-      // What stands beside a reference holds as well.
+      // Keywords beside a reference apply as well.
       ...(schema.$ref === undefined ? [] : [this.#reference(schema.$ref, direction, indent, depth)]),
       this.#own(schema, direction, indent, depth),
       ...(schema.allOf ?? []).map(print),
@@ -65,12 +65,12 @@ export class SchemaPrinter {
     const schema = this.#component(component)!
     const type = this.#endless.has(component) ? 'unknown' : this.type(schema, direction)
     const doc = comment(docOf(schema), '')
-    // An interface may name itself and shows its name in messages; an alias serves the rest.
+    // An interface may refer to itself and shows its name in messages; an alias is used for the rest.
     if (/^\{\n[\s\S]*\n\}$/.test(type) && isPlainObject(schema)) return `${doc}export interface ${name} ${type}\n`
     return `${doc}export type ${name} = ${type}\n`
   }
 
-  /** What a schema says by itself, without what it is combined with; `unknown` when it says nothing. */
+  /** The type of a schema by itself, without its combinations; `unknown` when it has none. */
   #own(schema: Exclude<Schema, boolean>, direction: Direction, indent: string, depth: number): string {
     if ('const' in schema) return literal(schema.const)
     if (Array.isArray(schema.enum)) return union(schema.enum.map(literal))
@@ -110,7 +110,7 @@ export class SchemaPrinter {
   #reference(reference: string, direction: Direction, indent: string, depth: number): string {
     const component = componentOf(reference)
     if (component !== undefined && this.#names.has(component)) {
-      // A component has no form of its own for multipart bodies: it is printed where it stands.
+      // A component has no form of its own for multipart bodies: it is inlined.
       if (direction === 'form')
         return this.type(resolve(this.#document, reference) as Schema, direction, indent, depth + 16)
       const input = direction !== 'output' ? this.#inputNames.get(component) : undefined
@@ -118,7 +118,7 @@ export class SchemaPrinter {
       this.#used.set(printed, { component, direction: input === undefined ? 'output' : 'input' })
       return printed
     }
-    // Into the middle of something else: a circle ends at the depth.
+    // Into the middle of another schema: a cycle ends at the maximum depth.
     return this.type(resolve(this.#document, reference) as Schema | undefined, direction, indent, depth + 16)
   }
 
@@ -154,7 +154,7 @@ export class SchemaPrinter {
         others.length === 0 ? 'unknown' : union(others.map((one) => this.type(one, direction, indent, depth + 1)))
       return `{ [name: string]: ${values} }`
     }
-    // Named members must be of the index signature's type too, so it can say nothing about the others.
+    // Named members must be of the index signature's type too, so it cannot restrict the others.
     const isOpenForm = direction === 'form' && schema.additionalProperties !== false
     if (others.length > 0 || isOpenForm) members.push(`${inner}[name: string]: unknown`)
     return `{\n${members.join('\n')}\n${indent}}`
@@ -164,7 +164,7 @@ export class SchemaPrinter {
     return this.#document.components?.schemas?.[name] as Schema | undefined
   }
 
-  /** Whether a component is nothing but itself, `A = A | null`: no compiler takes that. */
+  /** Whether a component only refers to itself, `A = A | null`: compilers refuse that. */
   #isEndless(component: string, path: readonly string[]): boolean {
     if (path.includes(component)) return path[0] === component
     const below = [...path, component]
@@ -180,13 +180,13 @@ export class SchemaPrinter {
     return walk(this.#component(component), 0)
   }
 
-  /** Whether the server fills something in below, so that what is sent is not what comes back. */
+  /** Whether the server fills in a default below, so that input and output differ. */
   #fillsIn(schema: Schema | undefined, seen: Set<unknown>): boolean {
     if (typeof schema !== 'object' || schema === null || seen.has(schema)) return false
     seen.add(schema)
     const required = new Set(schema.required)
     const properties = Object.entries(schema.properties ?? {})
-    // An optional member is typed with `undefined` where it is sent.
+    // An optional member has `undefined` in its type where it is sent.
     if (properties.some(([name, one]) => required.has(name) && hasDefault(one))) return true
     const below = [
       ...properties.map(([, one]) => one),
@@ -200,7 +200,7 @@ export class SchemaPrinter {
   }
 }
 
-/** The component that a reference names as a whole. */
+/** The component that a reference refers to as a whole. */
 function componentOf(reference: string | undefined): string | undefined {
   const name = /^#\/components\/schemas\/([^/]+)$/s.exec(reference ?? '')?.[1]
   return name === undefined ? undefined : decodePart(name)

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { claim, pascal } from './names.ts'
 
 /**
- * The types of failures that several operations have in common, the framework's own above all: named once, after their
+ * The types of failures that several operations have in common, above all the framework's own: declared once, named after their
  * status, in place of ten lines at each operation.
  */
 export class SharedFailures {
@@ -14,14 +14,14 @@ export class SharedFailures {
     this.#taken = taken
   }
 
-  /** To be called with every one before the first name is asked for. */
+  /** Must be called with every one before the first name is read. */
   count(status: string, type: string): void {
     if (!isWorthAName(status, type)) return
     const key = `${status} ${type}`
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
   }
 
-  /** Its name, `undefined` for what is printed where it stands. */
+  /** Its name, `undefined` for a failure that is inlined. */
   nameOf(status: string, type: string): string | undefined {
     const key = `${status} ${type}`
     if ((this.#counts.get(key) ?? 0) < 2) return undefined

@@ -50,7 +50,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
       settle.end = resolve
     })
     this.#settle = settle
-    // Callers that do not ask for it learn of it through the iteration or on('close').
+    // Callers that do not use it receive the error through the iteration or on('close').
     this.opened.catch(() => {})
     for (const signal of [client.signal, options.signal]) signal?.addEventListener('abort', this.#stop)
     this.closed.then(() => {
@@ -67,7 +67,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
   get protocol(): string {
     return this.#web?.protocol ?? ''
   }
-  /** Sends a message. While there is no connection it waits for one, and throws where too many do; after the end it throws. */
+  /** Sends a message. Without a connection the message waits for one, or this throws where too many wait; after the end it throws. */
   send(message: Sent): void {
     const data = typeof message === 'string' || message instanceof Uint8Array ? message : JSON.stringify(message)
     if (this.#end !== undefined || this.#isClosing) throw new SocketError(this.#what + ' has ended', this.#end ?? { code: 1000, reason: '' })
@@ -78,14 +78,14 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     }
     this.#unsent.push(data)
   }
-  /** Calls a function for each message, opening or end of a connection; what it returns ends that. */
+  /** Calls a function for each message, opening or end of a connection; the returned function ends that. */
   on<Name extends keyof SocketEvents<Received>>(name: Name, listener: (event: SocketEvents<Received>[Name]) => void): () => void {
     const listeners = this.#listeners[name] as Set<(event: SocketEvents<Received>[Name]) => void>
     listeners.add(listener)
     if (name === 'message') queueMicrotask(() => this.#flush())
     return () => void listeners.delete(listener)
   }
-  /** Ends the socket, and connects no more. */
+  /** Ends the socket, without reconnecting. */
   close(code = 1000, reason = ''): void {
     if (this.#end !== undefined || this.#isClosing) return
     this.#isClosing = true
@@ -94,12 +94,12 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     try {
       this.#web.close(code, reason)
     } catch (error) {
-      // A code or a reason that the runtime does not send: the socket goes on, and can still be closed.
+      // A code or a reason that the runtime refuses: the socket continues, and can still be closed.
       this.#isClosing = false
       throw error
     }
   }
-  /** The messages from now on. It ends with the socket; a SocketError says that it did not end as it should. */
+  /** The messages from now on. It ends with the socket; a SocketError means an irregular end. */
   [Symbol.asyncIterator](): AsyncIterator<Received, undefined> {
     const ready: Received[] = []
     const asked: { resolve(result: IteratorResult<Received, undefined>): void; reject(error: unknown): void }[] = []
@@ -144,7 +144,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     try {
       make = await this.#connect()
     } catch (error) {
-      // The headers may be those of a token that cannot be had at this moment.
+      // The headers may need a token that is not available at this moment.
       return this.#lose(failed(error))
     }
     if (this.#end !== undefined) return
@@ -163,7 +163,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     web.binaryType = 'arraybuffer'
     web.addEventListener('open', () => this.#open())
     web.addEventListener('message', ({ data }) => this.#receive(data))
-    // Not every runtime says of a connection that was never made that it is closed.
+    // Not every runtime reports the close of a connection that was never made.
     web.addEventListener('error', () => {
       if (!this.#isOpen) over({ code: 1006, reason: '' })
     })
@@ -213,7 +213,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     try {
       callback()
     } catch (error) {
-      // It is not for the socket or other listeners to suffer from, and not to be lost.
+      // It must neither affect the socket and other listeners, nor be lost.
       queueMicrotask(() => {
         throw error
       })
@@ -223,7 +223,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     this.#web = undefined
     const { reconnect } = this.#options
     const { delay = 500, maxDelay = 30_000, attempts = Infinity } = typeof reconnect === 'object' ? reconnect : {}
-    // A connection that has held for a while begins anew.
+    // A connection that has lasted for a while resets the delay.
     if (this.#isOpen && Date.now() - this.#openedAt >= 5_000) this.#attempt = 0
     this.#isOpen = false
     const isWorthIt = [1001, 1005, 1006, 1011, 1012, 1013, 1014].includes(end.code)

@@ -1,6 +1,6 @@
 import { socketClass } from './socket-class.ts'
 
-/** What the part for websockets declares. */
+/** The declarations of the part for websockets. */
 export const socketRuntimeNames = [
   'AnyWebSocket',
   'Opening',
@@ -25,7 +25,7 @@ export const socketGlobals = [
   'URL',
 ] as const
 
-/** The part of a generated client that speaks with websockets; in those of servers that have any. */
+/** The part of a generated client for websockets; in clients of servers that have any. */
 export const socketRuntime = String.raw`/** A WebSocket of any runtime, or of a package. */
 export interface AnyWebSocket {
   binaryType: string
@@ -37,11 +37,11 @@ export interface AnyWebSocket {
 export type WebSocketClass = new (url: string, protocols?: any, options?: any) => AnyWebSocket
 
 export interface ClientOptions {
-  /** In place of the global WebSocket, which Node.js has from version 22 on: that of the package ws, for one. */
+  /** In place of the global WebSocket, which Node.js has from version 22 on: for example that of the package ws. */
   readonly WebSocket?: WebSocketClass | undefined
 }
 
-/** How a socket connects again. */
+/** Options of reconnecting. */
 export interface Reconnect {
   /** Milliseconds to the first attempt, doubled for each further one; each wait is between half of that and the whole. Default 500. */
   readonly delay?: number | undefined
@@ -51,13 +51,13 @@ export interface Reconnect {
   readonly attempts?: number | undefined
 }
 
-/** What every socket takes beside its own input. */
+/** Options of every socket beside its own input. */
 export interface SocketOptions {
-  /** Of the opening request. Browsers cannot send any: there it is an error, and those of the client are left out. */
+  /** Headers of the opening request. Browsers cannot send any: there this is an error, and those of the client are left out. */
   readonly headers?: HeaderValues | undefined
   /** The sub-protocols that the client offers, the preferred one first. Default: all that the server names. */
   readonly protocols?: readonly string[] | undefined
-  /** Whether the socket connects again where the connection breaks off or the server goes away. Default false. */
+  /** Whether the socket reconnects when the connection breaks off or the server goes away. Default false. */
   readonly reconnect?: boolean | Reconnect | undefined
   /** How many messages may wait for a connection; a further one is an error. Default 100. */
   readonly buffer?: number | undefined

@@ -4,7 +4,7 @@ import type { SocketRoute } from './messages.ts'
 import { tags, text } from './printer.ts'
 import type { SchemaPrinter } from './schema.ts'
 
-/** One websocket of the client: its types, and what is passed to the runtime. */
+/** One websocket of the client: its types, and its arguments for the runtime. */
 export interface SocketShape {
   readonly doc: readonly (string | undefined)[]
   /** The parameter list, `options?: { … }`. */

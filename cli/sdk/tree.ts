@@ -6,7 +6,7 @@ import { parametersOf } from './operation.ts'
 export const methods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'query', 'options'] as const
 export type MethodName = (typeof methods)[number]
 
-/** How a path goes on from one place. */
+/** One step of a path. */
 export type Step =
   | { readonly kind: 'static'; readonly text: string }
   | { readonly kind: 'param' | 'rest'; readonly name: string }
@@ -16,22 +16,22 @@ export interface Node {
   readonly operations: Map<MethodName, { readonly item: PathItem; readonly operation: Operation }>
   /** The websocket that opens here. */
   socket: SocketRoute | undefined
-  /** What comes behind it, by a key that tells text and parameters apart. */
+  /** The places after it, by a key that distinguishes text and parameters. */
   readonly children: Map<string, { readonly step: Step; readonly node: Node }>
-  /** What the operations below say of the parameter that leads here. */
+  /** The descriptions, in the operations below, of the parameter that leads here. */
   readonly parameters: Parameter[]
 }
 
 const emptyNode = (): Node => ({ operations: new Map(), socket: undefined, children: new Map(), parameters: [] })
 
-/** Every path of a document as one tree, with the websockets beside it. */
+/** Every path of a document as one tree, with the websockets. */
 export function treeOf(document: ApiDocument, sockets: readonly SocketRoute[] = []): Node {
   const root = emptyNode()
   for (const [path, item] of sorted(document.paths)) {
     if (!path.startsWith('/')) continue
     const { way, node } = placeOf(root, path)
     for (const method of methods) {
-      // OpenAPI 3.2 has QUERY, 3.1 takes it as an extension.
+      // OpenAPI 3.2 has QUERY, 3.1 allows it as an extension.
       const operation = item[method] ?? (method === 'query' ? item['x-query'] : undefined)
       if (typeof operation !== 'object' || operation === null) continue
       node.operations.set(method, { item, operation: operation as Operation })
@@ -65,7 +65,7 @@ function placeOf(
   return { way, node }
 }
 
-/** `{wildcard}` at the end is what is left of the path, slashes and all: no segment can be called so otherwise. */
+/** `{wildcard}` at the end is the rest of the path, slashes included: no other segment can have that name. */
 function stepOf(segment: string, isLast: boolean): Step {
   const name = /^\{([^{}]+)\}$/.exec(segment)?.[1]
   if (name === undefined) return { kind: 'static', text: segment }
@@ -73,8 +73,8 @@ function stepOf(segment: string, isLast: boolean): Step {
 }
 
 /**
- * What the members of a place are called. The methods have their names; what every object inherits, `then` (which makes
- * an object awaitable), and names that several would have are evaded.
+ * The names of the members of a place. The methods keep theirs; inherited members of objects, `then` (which makes
+ * an object awaitable), and names that several would have are avoided.
  */
 export function memberNames(node: Node): Map<string, string> {
   const own = node.socket === undefined ? [] : ['socket']
@@ -91,7 +91,7 @@ export function memberNames(node: Node): Map<string, string> {
   return assign(node.children.keys(), nameOf, taken, isOwn)
 }
 
-/** Paths may be written with escapes or without; either way they are sent with them. */
+/** Paths may be written with escapes or without; in both cases they are sent with them. */
 export function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment)

@@ -5,7 +5,7 @@ import type { EndSignal } from '../process/ending.ts'
 import { type Crash, isNews, type Load, type News, type Order, type StoreContents, variable } from './protocol.ts'
 import type { Launch } from './runtime.ts'
 
-/** What a server that listens says of itself. */
+/** The report of a server that listens. */
 export type Listening = Extract<News, { framework: 'listening' }>
 
 /** How a process ended. */
@@ -15,21 +15,21 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null
 }
 
-/** Why a version does not come up: its process has ended, or lives on without a server. */
+/** Why a version does not start: its process has ended, or continues without a server. */
 export type Failure = Ended | { readonly kind: 'failed'; readonly message: string }
 
 /** One version of the application, in a process of its own. */
 export interface Child {
-  /** Lets it load the application; before that it has nothing of it. */
+  /** Lets it load the application; before that it has loaded no part of it. */
   load(load: Load): void
-  /** Settles when it could not read the packages that it is to have ready. */
+  /** Settles when it could not load the packages in advance. */
   readonly unfit: Promise<unknown>
   /** Settles when its first server has booted, or will not. Never, for one that neither listens nor ends. */
   readonly booted: Promise<Failure | { readonly kind: 'booted' }>
   readonly ended: Promise<Ended>
-  /** Settles when it could not open a port before it was let listen. */
+  /** Settles when it could not open a port before it was allowed to listen. */
   readonly taken: Promise<{ readonly kind: 'taken' }>
-  /** What it has ended by, so far as it could say that. */
+  /** The failure that it has ended by, if it could report that. */
   readonly failure: Crash | undefined
   /** Lets it listen. */
   go(left: StoreContents): Promise<Failure | { readonly kind: 'listening'; readonly news: Listening }>
@@ -38,41 +38,41 @@ export interface Child {
   kill(): void
 }
 
-/** What a start needs beside the launch. */
+/** The options of a start besides the launch. */
 export interface Start {
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
-  /** Gets what its stores keep. */
+  /** Receives the data that its stores keep. */
   kept(change: Kept): void
 }
 
-/** A change of what a store keeps. */
+/** A change in the data of a store. */
 export type Kept = Extract<News, { framework: 'kept' }>
 
-/** Milliseconds that a channel may stay open behind the end of its process. */
+/** Milliseconds that a channel may stay open after the end of its process. */
 const lastWords = 100
 
 /**
- * Starts a process that gets all ready that is the same for every version (the runtime, the framework, the compiler), and
- * then waits for the word to load the application. What it writes is not touched: its streams are those of this process.
+ * Starts a process that loads everything that is the same for every version (the runtime, the framework, the compiler), and
+ * then waits for the order to load the application. Its output is not changed: its streams are those of this process.
  */
 export function startChild({ program, args }: Launch, { folder, env, kept }: Start): Child {
   const process = spawn(program, args, {
     cwd: folder,
     env: { ...env, [variable]: String(own.pid) },
-    // The channel is also how a child learns that this process is gone. JSON is what all three runtimes speak.
+    // Through the channel a child also notices the end of this process. All three runtimes support JSON.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     serialization: 'json',
   })
   const ended = new Promise<Ended>((resolve) => {
     process.once('exit', (code, signal) => {
-      const tell = () => resolve({ kind: 'ended', code, signal })
-      if (!process.connected) return tell()
-      // What it has said last comes behind its end.
-      process.once('disconnect', tell)
-      setTimeout(tell, lastWords)
+      const finish = () => resolve({ kind: 'ended', code, signal })
+      if (!process.connected) return finish()
+      // Its last message may come after its end.
+      process.once('disconnect', finish)
+      setTimeout(finish, lastWords)
     })
-    // It could not be started, or a message did not reach it any more, which its end tells.
+    // It could not be started, or a message did not reach it any more, which its end shows.
     process.on('error', () => process.pid === undefined && resolve({ kind: 'ended', code: null, signal: null }))
   })
   const news = <Kind extends News['framework']>(kind: Kind) =>
@@ -113,7 +113,7 @@ export function startChild({ program, args }: Launch, { folder, env, kept }: Sta
   }
 }
 
-/** To a process that may be gone, which its end tells. */
+/** To a process that may be gone, which its end shows. */
 function give(process: ChildProcess, order: Order): void {
   if (process.connected) process.send(order, () => {})
 }

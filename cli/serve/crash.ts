@@ -6,22 +6,22 @@ import { paintFor } from '../../plugins/toolkit/readable/paint.ts'
 import { type Crash, isSameCrash, type News } from './protocol.ts'
 
 /**
- * Shows what the application ends by, in place of the runtime: that shows the line of the framework which has thrown, and the
- * same again for each attempt. An application that hears of such failures itself is left alone.
+ * Shows the error that ends the application, in place of the runtime: that shows the line of the framework that has thrown, and the
+ * same again for each attempt. An application that handles such errors itself is left alone.
  *
- * @param before what the version before has failed with
+ * @param before the failure of the previous version
  */
-export function showCrashes(before: () => Crash | undefined, tell: (news: News) => void): void {
+export function showCrashes(before: () => Crash | undefined, send: (news: News) => void): void {
   process.on('uncaughtExceptionMonitor', (error: unknown) => {
     if (process.listenerCount('uncaughtException') > 0) return
-    // After all others that watch for failures, tools that report them for one.
+    // After all other listeners for failures, such as error trackers.
     process.once('uncaughtException', () => {
       const chain = thrownOf(error)
       const place = placeOf(chain)
       const failure = { said: saidBy(chain), ...(place !== undefined && { place }) }
-      tell({ framework: 'crashed', failure })
+      send({ framework: 'crashed', failure })
       if (!isSameCrash(failure, before())) show(`${failureText(error, paintFor(isatty(2)))}\n`)
-      // As it would end.
+      // The exit code of the runtime.
       process.exit(1)
     })
   })
@@ -29,7 +29,7 @@ export function showCrashes(before: () => Crash | undefined, tell: (news: News) 
 
 function show(text: string): void {
   try {
-    // At once: nothing is written any more when this process has ended.
+    // Synchronously: after its end this process writes no more.
     writeSync(2, text)
   } catch {
     process.stderr.write(text)

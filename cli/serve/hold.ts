@@ -8,19 +8,19 @@ import type { News } from './protocol.ts'
 
 type KernelClass = { readonly prototype: AnyKernel }
 
-/** What `holdListening` has prepared. */
+/** The result of `holdListening`. */
 export interface Held {
-  /** Lets them go on, those that come later too. */
+  /** Lets them continue, including later ones. */
   open(): void
   /** Whether the framework of the application could be loaded. */
   readonly isComplete: boolean
 }
 
 /**
- * Makes every `listen()` of this process boot its server, say so, and wait until `open` is called: the port belongs to the
- * version before until then, and so do its jobs and its queue workers.
+ * Makes every `listen()` of this process boot its server, report that, and wait until `open` is called: until then the port belongs to
+ * the previous version, and so do jobs and queue workers.
  */
-export async function holdListening(tell: (news: News) => void): Promise<Held> {
+export async function holdListening(send: (news: News) => void): Promise<Held> {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {
     open = resolve
@@ -31,23 +31,23 @@ export async function holdListening(tell: (news: News) => void): Promise<Held> {
     prototype.listen = async function heldListen(this: AnyKernel, callback) {
       try {
         await this.ready()
-        // No load balancer has to learn of the end of a version, and who waits for it sits in front of the screen.
+        // No load balancer needs to notice the end of a version, and the developer waits for it.
         const { closeTimeout } = this.settings
         Object.assign(this.settings, {
           drainWindow: 0,
           closeTimeout: Math.min(closeTimeout, 1000),
         })
-        tell({ framework: 'booted' })
-        // Nothing else keeps a process alive that only waits for a word.
+        send({ framework: 'booted' })
+        // Nothing else keeps a process alive that only waits for an order.
         const alive = setInterval(() => {}, 1 << 30)
         await opened.finally(() => clearInterval(alive))
         const address = await listen.call(this, callback)
         const { url, plugins } = this
-        tell({ framework: 'listening', url, port: address.port, plugins, pages: pagesOf(this) })
+        send({ framework: 'listening', url, port: address.port, plugins, pages: pagesOf(this) })
         return address
       } catch (error) {
         if (!this.isListening)
-          tell({ framework: 'failed', message: error instanceof Error ? error.message : String(error) })
+          send({ framework: 'failed', message: error instanceof Error ? error.message : String(error) })
         throw error
       }
     }
@@ -62,12 +62,12 @@ async function load(): Promise<{ readonly kernels: ReadonlySet<KernelClass>; rea
   const importDoor = (door: string) => import(pathToFileURL(own.resolve(door)).href)
   try {
     kernels.add(((await importDoor(`${packageName}/kernel`)) as { Kernel: KernelClass }).Kernel)
-    // What the application is about to import. Before the hooks are there, it does not have to pass them: on Node.js 20
+    // The modules that the application will import. Before the hooks are registered, they do not pass these: on Node.js 20
     // a start takes 0.48 s of processor time in place of 0.72.
     await importDoor(packageName)
     return { kernels, isComplete: true }
   } catch {
-    // Being installed just now; or Deno, which may have packages elsewhere.
+    // It is being installed; or Deno, which may have packages elsewhere.
     return { kernels, isComplete: false }
   }
 }

@@ -1,10 +1,10 @@
 import type { Kept } from './child.ts'
 import type { StoreContents } from './protocol.ts'
 
-/** What the stores of all versions keep, from one to the next: in the memory of this process, and nowhere else. */
+/** The data that the stores of all versions keep, from one to the next: in the memory of this process, and nowhere else. */
 export interface KeptStores {
   take(change: Kept): void
-  /** What has not expired; the rest is dropped. */
+  /** The unexpired data; the rest is dropped. */
   left(): StoreContents
 }
 
@@ -18,7 +18,7 @@ export function makeKeptStores(): KeptStores {
       else entries.set(id, { text, until })
     },
     left() {
-      // A version that is not given an expired session does not know of it, and never says that it is gone.
+      // A version that does not receive an expired session does not know it, and never reports that it is gone.
       const now = Date.now()
       for (const entries of stores.values()) {
         for (const [id, { until }] of entries) if (until <= now) entries.delete(id)

@@ -12,8 +12,8 @@ import { type Crash, isOrder, type News, variable } from './protocol.ts'
 import { warmUp } from './warm.ts'
 
 /**
- * Runs in the application's process before its first module (`--import`, `--preload`). Nothing of the framework is
- * loaded here but the application's own: that is what a new version does not have to wait for.
+ * Runs in the application's process before its first module (`--import`, `--preload`). It only loads the application's own copy
+ * of the framework: a new version need not wait for that.
  */
 const parent = process.env[variable]
 Reflect.deleteProperty(process.env, variable)
@@ -23,46 +23,46 @@ Reflect.deleteProperty(process.env, variable)
 if (parent !== undefined && isMainThread) await attend(Number(parent))
 else await registerTypeScript().catch(giveUp)
 
-/** Gets everything ready, and returns when the application is to be loaded. */
+/** Prepares everything, and returns when the application is to be loaded. */
 async function attend(parent: number): Promise<void> {
   const end = endWithParent(parent, ['SIGINT', 'SIGTERM', 'SIGHUP'], ['SIGINT'])
   const orders = hearOrders(isOrder)
-  // The first version is waited for; those behind it are not, before there is a change.
+  // The supervisor waits for the first version; later ones are prepared before there is a change.
   let isEarly = true
   const load = orders.next('load').finally(() => {
     isEarly = false
   })
   const go = orders.next('go')
   void orders.next('stop').then(({ signal }) => end(signal))
-  // Nothing else keeps a process alive that only waits for a word.
+  // Nothing else keeps a process alive that only waits for an order.
   const alive = setInterval(() => {}, 1 << 30)
-  const tell = (news: News) => {
-    // A channel that is closed cannot take anything any more.
+  const send = (news: News) => {
+    // A closed channel accepts no message.
     if (process.connected) process.send?.(news)
   }
-  // Until the go; what comes then is told by the server itself.
-  const tellTaken = (error: { readonly code?: unknown } | null | undefined) => {
-    if (error?.code === 'EADDRINUSE') tell({ framework: 'taken' })
+  // Until the go; later errors are reported by the server itself.
+  const reportTaken = (error: { readonly code?: unknown } | null | undefined) => {
+    if (error?.code === 'EADDRINUSE') send({ framework: 'taken' })
   }
-  process.on('uncaughtExceptionMonitor', tellTaken)
-  void go.then(() => process.off('uncaughtExceptionMonitor', tellTaken))
+  process.on('uncaughtExceptionMonitor', reportTaken)
+  void go.then(() => process.off('uncaughtExceptionMonitor', reportTaken))
   let before: Crash | undefined
-  showCrashes(() => before, tell)
-  const restore = bringHandover(tell)
-  const { open, isComplete } = await holdListening(tell)
-  // Behind the framework's own modules, which then pass no hook.
+  showCrashes(() => before, send)
+  const restore = bringHandover(send)
+  const { open, isComplete } = await holdListening(send)
+  // After the framework's own modules, which then pass no hook.
   const failure = await registerTypeScript().then(
     () => undefined,
     (error: Error) => error,
   )
-  if (!isComplete || failure !== undefined) tell({ framework: 'unfit' })
+  if (!isComplete || failure !== undefined) send({ framework: 'unfit' })
   if (isEarly) await warmUp()
   const { inspect, inspector: token, log, failure: shown } = await load
   before = shown
   setLogForm(log)
   if (token !== undefined) requestInspector({ token })
   clearInterval(alive)
-  // An application that has nothing left to do ends, as it would without a channel.
+  // An application without any work left ends, as it would without a channel.
   ;(process as { channel?: { unref?(): void } }).channel?.unref?.()
   if (failure !== undefined) giveUp(failure)
   await loadFiles()
@@ -70,7 +70,7 @@ async function attend(parent: number): Promise<void> {
   if (inspect === 'at once') await inspector()
   void go
     .then(({ left }) => {
-      // What comes from now on is no start that fails.
+      // A later failure is not one of the start.
       before = undefined
       restore(left)
       return inspect === 'later' ? inspector() : undefined
@@ -78,7 +78,7 @@ async function attend(parent: number): Promise<void> {
     .then(open, open)
 }
 
-/** The application's first module finds in `process.env` what `.env` and its siblings have, as with `framework/env`. */
+/** The application's first module finds the variables of `.env` and its siblings in `process.env`, as with `framework/env`. */
 async function loadFiles(): Promise<void> {
   try {
     const { loadEnvironment } = await import('../../plugins/toolkit/environment/process.ts')

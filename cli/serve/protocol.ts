@@ -5,43 +5,43 @@ import type { LogForm } from '../../plugins/toolkit/readable/form.ts'
 import type { EndSignal } from '../process/ending.ts'
 import { isNamed } from '../process/orders.ts'
 
-/** The variable that tells a child the number of this process; gone before the application reads the environment. */
+/** The variable with the id of this process for a child; removed before the application reads the environment. */
 export const variable = 'FRAMEWORK_SERVE'
 
-/** When the inspector of Node.js opens: before the application is loaded, or with the go, for another has its port. */
+/** When the inspector of Node.js opens: before the application is loaded, or with the go, because another process has its port. */
 export type Inspect = 'at once' | 'later'
 
-/** What a version has ended by. */
+/** The failure that has ended a version. */
 export interface Crash {
   readonly said: string
-  /** Where in the application, so far as that is known. */
+  /** The place in the application, if that is known. */
   readonly place?: string
 }
 
-/** What goes with the word to load the application. */
+/** The data of the order to load the application. */
 export interface Load {
   readonly inspect?: Inspect
-  /** The token of the inspector, where servers are to have one. */
+  /** The token of the inspector, where servers should have one. */
   readonly inspector?: string
   readonly log: LogForm
-  /** What the version before it has failed with, which was shown. */
+  /** The failure of the previous version, which was shown. */
   readonly failure?: Crash
 }
 
-/** Texts that stores keep, by the name of the store. */
+/** Strings that stores keep, by the name of the store. */
 export type StoreContents = { readonly [store: string]: HandedOver }
 
 /** To a child. Named by its first member: an application may use the channel too. */
 export type Order =
-  /** The word to load the application. */
+  /** The order to load the application. */
   | ({ readonly framework: 'load' } & Load)
-  /** The port is free: listen, with what the version before has left. */
+  /** The port is free: listen, with the data of the previous version. */
   | { readonly framework: 'go'; readonly left: StoreContents }
   | { readonly framework: 'stop'; readonly signal: EndSignal }
 
 /** From a child. */
 export type News =
-  /** Its packages could not be read; later they may be there. */
+  /** Its packages could not be loaded; they may be available later. */
   | { readonly framework: 'unfit' }
   /** It has booted and waits at `listen()`. */
   | { readonly framework: 'booted' }
@@ -52,9 +52,9 @@ export type News =
       readonly plugins: PluginNode
       readonly pages: readonly Page[]
     }
-  /** What it ends by, and has shown, unless the version before had failed with the same. */
+  /** Its failure, which it has shown, unless the previous version had failed with the same. */
   | { readonly framework: 'crashed'; readonly failure: Crash }
-  /** A text that a store keeps, and has no longer where there is none. */
+  /** A string that a store keeps; without it the entry is removed. */
   | {
       readonly framework: 'kept'
       readonly store: string
@@ -70,6 +70,6 @@ export type News =
 export const isNews = (message: unknown): message is News => isNamed(message)
 export const isOrder = (message: unknown): message is Order => isNamed(message)
 
-/** Whether a version has failed as the one before it has: with the same words, at the same place. */
+/** Whether a version has failed like the previous one: with the same message, at the same place. */
 export const isSameCrash = (one: Crash, other: Crash | undefined): boolean =>
   one.said === other?.said && one.place === other.place

@@ -7,18 +7,18 @@ import type { Paint } from '../../plugins/toolkit/readable/paint.ts'
 import type { Ended, Listening } from './child.ts'
 import type { Crash } from './protocol.ts'
 
-/** Everything that the development server says, to whoever sits in front of it. */
+/** All messages of the development server, for the developer. */
 export interface Report {
   starting(runtime: string): void
   /** `ms` since the start, or since the change that led to it. */
   serving(news: Listening, ms: number, changed: readonly string[] | undefined): void
-  /** A port was asked for, and the application has another. */
+  /** A port was requested, and the application has another. */
   otherPort(asked: number, port: number): void
-  /** A version does not come up; `serves` tells whether the one before goes on. */
+  /** A version does not start; `serves`: whether the previous one continues. */
   notStarted(why: Ended | string, serves: boolean): void
-  /** The same, for what it has shown itself; `again` is what the version before had failed with, too, and is not shown twice. */
+  /** The same for a failure that it has shown itself; `again` is the same failure of the previous version, and is not shown twice. */
   failed(again: Crash | undefined, serves: boolean): void
-  /** It was up. */
+  /** It was running. */
   ended(why: Ended): void
   silent(seconds: number, serves: boolean): void
   forced(ms: number): void
@@ -29,7 +29,7 @@ export interface Report {
   exhausted(error: Error): void
 }
 
-/** @param quiet leaves out what is only nice to know. */
+/** @param quiet omits the optional messages */
 export function reportTo(
   note: (line: string) => void,
   paint: Paint,
@@ -37,7 +37,7 @@ export function reportTo(
   folder: string,
   quiet: boolean,
 ): Report {
-  // Notes are dim; what someone has to read, or may open, is not.
+  // Notes are dim; messages that the developer must read, or links, are not.
   const stress = (color: 'cyan' | 'red', text: string) => paint('bright', paint(color, text))
   const alarm = (line: string) => note(stress('red', line))
   let shownPages = ''
@@ -64,12 +64,14 @@ export function reportTo(
         `--port ${asked} is in the environment as PORT, but the application listens on ${port} because of its option "port"`,
       ),
     notStarted: (why, serves) =>
-      alarm(`${startFile} did not start: ${typeof why === 'string' ? firstLine(why) : told(why)}; ${goesOn(serves)}`),
+      alarm(
+        `${startFile} did not start: ${typeof why === 'string' ? firstLine(why) : endedBy(why)}; ${goesOn(serves)}`,
+      ),
     failed: (again, serves) =>
       alarm(
         `${startFile} did not start${again === undefined ? '' : `, as before: ${crashed(again)}`}; ${goesOn(serves)}`,
       ),
-    ended: (why) => alarm(`${startFile}: ${told(why)}; the next change starts it again`),
+    ended: (why) => alarm(`${startFile}: ${endedBy(why)}; the next change starts it again`),
     silent: (seconds, serves) =>
       talk(
         `${startFile} has run for ${seconds} s and neither listens nor exits: does it await something that never settles?` +
@@ -93,11 +95,11 @@ const firstLine = (text: string) => clean(text.split('\n')[0]!)
 
 const crashed = ({ said, place }: Crash) => firstLine(said) + (place === undefined ? '' : ` (${clean(place)})`)
 
-function told({ code, signal }: Ended): string {
+function endedBy({ code, signal }: Ended): string {
   if (signal !== null) return `it was terminated by ${signal}`
   if (code === null) return 'it could not be started'
   if (code === 0) return 'it exited on its own with code 0'
-  // Node.js ends so while the top level of a module waits and nothing is left that could happen.
+  // Node.js ends with it while the top level of a module waits and no event is left.
   if (code === 13) return 'it awaits something that never settles (code 13)'
   const name = Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0]
   return name === undefined ? `it exited with code ${code}` : `it exited with code ${code} (${name})`
@@ -109,7 +111,7 @@ function listed(files: readonly string[], folder: string): string {
   return files.length > names.length ? `${names.join(', ')} and ${files.length - names.length} more` : names.join(', ')
 }
 
-/** The tree with times alone: what each plugin contributes is in `server.printPlugins()`. */
+/** The tree with times alone: the contributions of plugins are in `server.printPlugins()`. */
 const timesOnly = (node: PluginNode): PluginNode => ({
   ...node,
   options: [],

@@ -19,7 +19,7 @@ const runtimes: readonly Runtime[] = ['node', 'bun', 'deno']
 
 const names = { node: 'Node.js', bun: 'Bun', deno: 'Deno' } as const
 
-/** The name as its makers write it. */
+/** The name in its official spelling. */
 export const nameOf = (runtime: Runtime): string => names[runtime]
 
 /** How the development server runs a start file. */
@@ -28,7 +28,7 @@ export function chooseLaunch(folder: string, startFile: string, asked?: Runtime)
   const preload = join(packageFolder(), 'dist/cli/serve/preload.js')
   const args = {
     node: ['--import', pathToFileURL(preload).href, startFile],
-    // It would have read the files of the environment by rules of its own, other variables in place of `$NAME` for one.
+    // It would read the files of the environment by its own rules, for example replace `$NAME` by other variables.
     bun: ['--no-env-file', '--preload', preload, startFile],
     deno: ['run', '-A', '--preload', preload, startFile],
   }
@@ -36,10 +36,10 @@ export function chooseLaunch(folder: string, startFile: string, asked?: Runtime)
 }
 
 /**
- * Where to run an application: on the runtime that was asked for, else on the one that this command runs on when that is Bun
- * or Deno, else on the one that the project is made for, where it is installed, else on Node.js.
+ * The runtime for an application: the requested one, else the one of this command when that is Bun
+ * or Deno, else the one of the project, where it is installed, else Node.js.
  *
- * @throws CommandFailure when the runtime that was asked for is not installed.
+ * @throws CommandFailure when the requested runtime is not installed.
  */
 export function chooseRuntime(
   folder: string,
@@ -60,7 +60,7 @@ export function runtimeOf(name: string | undefined): Runtime | undefined {
   throw new CommandFailure(`--runtime takes ${runtimes.join(', ')}, not "${name}"`, { usage: true })
 }
 
-/** What this command runs on. */
+/** The runtime of this command. */
 export const ownRuntime = (): Runtime => ('Bun' in globalThis ? 'bun' : 'Deno' in globalThis ? 'deno' : 'node')
 
 function ofProject(folder: string): Runtime {
@@ -68,7 +68,7 @@ function ofProject(folder: string): Runtime {
   return programOf(runtime) === undefined ? 'node' : runtime
 }
 
-/** The file to start. This one where it fits: the same version, and no search. */
+/** The program to start. This one where it fits: the same version, without a search. */
 function programOf(runtime: Runtime): string | undefined {
   if (runtime === ownRuntime()) return process.execPath
   const endings = process.platform === 'win32' ? ['.exe', '.cmd', ''] : ['']

@@ -1,12 +1,12 @@
 import type { Child } from './child.ts'
 
-/** A process that has everything ready but the application, and is the next version. */
+/** A process that has loaded everything except the application, and becomes the next version. */
 export interface Spare {
   /** Starts one where there is none. */
   keep(): void
-  /** Gives it away, where there is one. */
+  /** Returns it for use, where there is one. */
   take(): Child | undefined
-  /** Ends it: what it has read is no longer so. */
+  /** Ends it: its loaded packages are outdated. */
   drop(): void
 }
 

@@ -13,13 +13,13 @@ import type { Report } from './report.ts'
 import type { Launch } from './runtime.ts'
 import { makeSpare } from './spare.ts'
 
-/** Milliseconds that a version has to close in; its own `closeTimeout` is at most half of it. */
+/** Milliseconds for a version to close; its own `closeTimeout` is at most half of it. */
 const patience = 2000
-/** Seconds after which an application that neither listens nor ends is spoken of. */
+/** Seconds after which an application that neither listens nor ends is reported. */
 const silence = 30
-/** Milliseconds after which the next process gets ready: those that just started have the processor first. */
+/** Milliseconds before the next process loads: the new version has the processor first. */
 const rest = 300
-/** Milliseconds within which no one has seen a version and changed a file. */
+/** Milliseconds within which a developer cannot have seen a version and changed a file. */
 const soon = 500
 /** Milliseconds in which a version that has failed may end by itself. */
 const last = 200
@@ -31,20 +31,20 @@ export interface Supervision {
   readonly inspect: boolean
   /** Whether servers have the page of the inspector. */
   readonly inspector: boolean
-  /** The port that was asked for. */
+  /** The requested port. */
   readonly port: number | undefined
   readonly report: Report
   readonly log: LogForm
-  /** Starts watching; returns how to stop. */
+  /** Starts watching; returns a function that stops. */
   watch(changed: (files: readonly string[]) => void): () => void
 }
 
 /**
- * Runs an application and runs it anew after each change, until a signal ends it; resolves with the exit code.
+ * Runs an application and restarts it after each change, until a signal ends it; resolves with the exit code.
  *
- * A new version boots while the one before still answers, and takes its port when that has closed: one that does not
- * boot never gets that far. So at no time do two versions listen, or run jobs. A spare process, which has nothing of the
- * application yet, is what most of a start does not have to wait for: 0.7 s of a small one on Node.js 20 become 0.2.
+ * A new version boots while the previous one still answers, and takes its port when that has closed: one that does not
+ * boot never gets that far. So two versions never listen, or run jobs, at the same time. A spare process, without any part of the
+ * application yet, saves most of the time of a start: 0.7 s of a small one on Node.js 20 become 0.2.
  */
 export async function supervise({
   launch,
@@ -57,9 +57,9 @@ export async function supervise({
   log,
   watch,
 }: Supervision): Promise<number> {
-  /** The one that listens. */
+  /** The version that listens. */
   let live: Child | undefined
-  /** All that are alive: that, one that boots, one that closes, and the spare one. */
+  /** All running ones: that, one that boots, one that closes, and the spare one. */
   const children = new Set<Child>()
   let pending: { readonly files: Set<string>; readonly since: number } | undefined
   let stopping = false
@@ -68,7 +68,7 @@ export async function supervise({
     for (const resolve of waiting) resolve()
     waiting.clear()
   }
-  /** Resolves with the next change or signal; at once when one is waiting. */
+  /** Resolves with the next change or signal; at once when there is one already. */
   const news = () =>
     new Promise<'change'>((resolve) => {
       waiting.add(() => resolve('change'))
@@ -83,7 +83,7 @@ export async function supervise({
   const end = new Promise<EndSignal>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
-        // The second time means: now.
+        // The second signal ends it at once.
         if (stopping) {
           for (const child of children) child.kill()
           process.exit(130)
@@ -110,7 +110,7 @@ export async function supervise({
     })
   }
 
-  /** Ends one that holds nothing yet. */
+  /** Ends a version without any resources yet. */
   const drop = async (child: Child) => {
     child.kill()
     await child.ended
@@ -121,7 +121,7 @@ export async function supervise({
     if (!(await isInTime(child.ended, last))) await drop(child)
   }
 
-  // One for all versions: a page that is open goes on with the next.
+  // One for all versions: an open page continues with the next.
   const token = inspector ? randomBytes(24).toString('base64url') : undefined
   const kept = makeKeptStores()
   const spawn = () => {
@@ -132,23 +132,23 @@ export async function supervise({
   }
   const spare = makeSpare(spawn)
   const keepSpare = () => {
-    // Without its first file it would end with words of the runtime that no one can make sense of.
+    // Without its first file it would end with a confusing message of the runtime.
     if (!stopping && existsSync(launch.preload)) spare.keep()
   }
 
   const endLive = async () => {
     if (live === undefined) return
     const before = live
-    // No longer live: that it ends now is no news.
+    // No longer live: its end needs no report.
     live = undefined
     await stopChild(before, 'SIGTERM')
   }
-  /** What the version before has failed with, which was shown. */
+  /** The failure of the previous version, which was shown. */
   let failure: Crash | undefined
-  /** Whether a version opens a port of its own while it is loaded, for which the one before has to end first. */
+  /** Whether a version opens a port of its own while it is loaded, so that the previous one must end first. */
   let isAlone = false
 
-  /** Starts a version and puts it in place of the one before, unless the next change comes first. */
+  /** Starts a version in place of the previous one, unless the next change comes first. */
   const start = async (changed: readonly string[] | undefined, since: number): Promise<boolean> => {
     if (isAlone) await endLive()
     const child = spare.take() ?? spawn()
@@ -180,7 +180,7 @@ export async function supervise({
     }
     if (outcome.kind !== 'booted') return giveUp(child, outcome)
     await endLive()
-    // A change has time until this one answers, unless a listen hook of it never ends; a signal has not.
+    // A change waits until this one answers, unless a listen hook of it never ends; a signal does not.
     const hung = pause(patience).then(news)
     const result = stopping
       ? 'change'
@@ -198,7 +198,7 @@ export async function supervise({
   }
 
   const giveUp = async (child: Child, why: Failure): Promise<true> => {
-    // The message alone is for those that go on.
+    // Only a running process needs the message.
     if (why.kind === 'failed') await leave(child)
     if (stopping) return true
     const before = failure
@@ -210,7 +210,7 @@ export async function supervise({
 
   let since = performance.now()
   let changed: readonly string[] | undefined
-  /** How often in a row the same files have changed as soon as a version was up. */
+  /** How often in succession the same files have changed as soon as a version was running. */
   let repeated = 0
   while (!stopping) {
     const isSettled = await start(changed, since)
@@ -219,9 +219,9 @@ export async function supervise({
     await news()
     clearTimeout(rested)
     if (pending === undefined) continue
-    // They decide what it has ready.
+    // They determine what it has loaded.
     if ([...pending.files].some((file) => isSetting(basename(file)))) spare.drop()
-    // Those of a version that was overtaken are told of with the one that has overtaken it.
+    // Those of an overtaken version are reported with its successor.
     const before = isSettled ? [] : (changed ?? [])
     const isFirst = live === undefined && changed === undefined
     const all = [...new Set([...before, ...pending.files])].sort()

@@ -1,27 +1,27 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { type Content, type Root, readContent } from '../project/sources.ts'
 
-/** A burst is over when nothing has come for this long; a formatter or a checkout writes many files. */
+/** A burst ends when nothing has come for this long; a formatter or a checkout writes many files. */
 const quiet = 30
-/** A burst that does not end is told of in between. */
+/** A burst that does not end is reported in between. */
 const longest = 500
-/** Looking instead of being told. */
+/** The interval of polling instead of events. */
 const pollInterval = 300
 
 export interface Watching {
-  /** Looks at every folder, at each interval, for file systems that tell nothing: mounts of containers, networks. */
+  /** Polls every folder, for file systems without events: mounts of containers, networks. */
   readonly poll: boolean
-  /** Gets the files that differ, absolute. */
+  /** Receives the changed files, absolute. */
   changed(files: readonly string[]): void
-  /** Told once when the system has no more watches to give; from then on folders are looked at. */
+  /** Called once when the system has no more watches; from then on folders are polled. */
   exhausted(error: Error): void
 }
 
 /**
  * Watches folders, each by itself: the recursive watch of Node.js 20 on Linux loses folders that are created while it
- * is setting up, and a library for this (chokidar 4: two packages, 195 kB) would be in every installation for a tool of
- * development. An event only says which folder to read again, so it does not matter what it is called or whether its
- * name is missing: what counts is what is there. Reading a folder of 100 files takes 2 ms.
+ * is set up, and a library for this (chokidar 4: two packages, 195 kB) would be in every installation for a tool of
+ * development. An event only shows which folder to read again, so its type and a missing name do not matter: the
+ * contents of the folder decide. Reading a folder of 100 files takes 2 ms.
  */
 export function watchFiles(roots: readonly Root[], { poll, changed, exhausted }: Watching): () => void {
   const known = new Map<string, { readonly root: Root; content: Content; watcher: FSWatcher | undefined }>()
@@ -42,7 +42,7 @@ export function watchFiles(roots: readonly Root[], { poll, changed, exhausted }:
     const id = key(root, folder)
     try {
       const watcher = watch(folder, () => touched(id))
-      // A folder that was removed; the one above tells.
+      // A removed folder; its parent reports that.
       watcher.on('error', () => touched(id))
       return watcher
     } catch (error) {
@@ -55,7 +55,7 @@ export function watchFiles(roots: readonly Root[], { poll, changed, exhausted }:
     }
   }
 
-  /** Takes in a folder with all that is below. Watched before it is read: what comes in between is seen twice, not never. */
+  /** Adds a folder with all folders below. It is watched before it is read: a change in between is seen twice, not never. */
   const enter = (root: Root, folder: string, found: string[]) => {
     const id = key(root, folder)
     if (known.has(id)) return
@@ -76,7 +76,7 @@ export function watchFiles(roots: readonly Root[], { poll, changed, exhausted }:
     for (const below of one.content.folders.keys()) leave(root, below, lost)
   }
 
-  /** Renamed away and back, or checked out anew: what is watched is no longer what is there. */
+  /** Renamed away and back, or checked out again: the watch belongs to the former folder. */
   const replace = (root: Root, folder: string, differing: string[]) => {
     const id = key(root, folder)
     const one = known.get(id)

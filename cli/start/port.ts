@@ -7,9 +7,9 @@ export interface SharedPorts {
 }
 
 /**
- * Several processes bind one port with SO_REUSEPORT, and so would any other that does the same, a second start of the
- * application for one: half of the requests would be its. So the port is opened once exclusively, which fails where
- * another has it, before the first worker does.
+ * Several processes bind one port with SO_REUSEPORT, and so would any other that does the same, such as a second start of the
+ * application: it would receive half of the requests. So the port is opened once exclusively, which fails where
+ * another process has it, before the first worker does.
  */
 export function sharedPorts(): SharedPorts {
   const known = new Map<string, Promise<number>>()

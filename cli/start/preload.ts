@@ -12,20 +12,20 @@ if (given !== undefined && isMainThread) await attend(JSON.parse(given) as Given
 
 async function attend({ parent, leads }: Given): Promise<void> {
   await keepBeyondPrimary()
-  // Who ends a group of processes has sent the signal to each of them.
+  // The sender of a signal to a process group has sent it to each of them.
   const end = endWithParent(parent, ['SIGINT', 'SIGTERM'], ['SIGINT', 'SIGTERM'])
-  // For the supervisor, which starts the workers anew.
+  // For the supervisor, which restarts the workers.
   process.on('SIGHUP', () => {})
-  const tell = (news: News) => {
-    // A channel that is closed cannot take anything any more.
+  const send = (news: News) => {
+    // A closed channel accepts no message.
     if (process.connected) process.send?.(news)
   }
   const orders = hearOrders(isOrder)
   void orders.next('stop').then(({ signal }) => end(signal))
-  // An application that has nothing left to do ends, as it would without a channel.
+  // An application without any work left ends, as it would without a channel.
   const { channel } = process as { channel?: { ref?(): void; unref?(): void } }
   channel?.unref?.()
-  setInterval(() => tell({ framework: 'alive' }), beatMs).unref?.()
+  setInterval(() => send({ framework: 'alive' }), beatMs).unref?.()
 
   const becomeLead: (() => void)[] = []
   orders.each('lead', () => {
@@ -40,8 +40,8 @@ async function attend({ parent, leads }: Given): Promise<void> {
       return run(question)
     }
     answer().then(
-      (value) => tell({ framework: 'answered', number, value }),
-      (error: Error) => tell({ framework: 'answered', number, error: error.message }),
+      (value) => send({ framework: 'answered', number, value }),
+      (error: Error) => send({ framework: 'answered', number, error: error.message }),
     )
   })
   const asking = new Map<number, (answer: Extract<Order, { framework: 'answer' }>) => void>()
@@ -55,11 +55,11 @@ async function attend({ parent, leads }: Given): Promise<void> {
   let pending = 0
   /** How many listen, or are about to. */
   let open = 0
-  let isTold = false
-  const tellListening = () => {
-    if (pending > 0 || isTold) return
-    isTold = true
-    tell({ framework: 'listening' })
+  let isReported = false
+  const reportListening = () => {
+    if (pending > 0 || isReported) return
+    isReported = true
+    send({ framework: 'listening' })
   }
   setSupervisor({
     share(host, port) {
@@ -70,21 +70,21 @@ async function attend({ parent, leads }: Given): Promise<void> {
           if (order.error === undefined) resolve(order.port)
           else reject(Object.assign(new Error(order.error.message), { code: order.error.code }))
         })
-        tell({ framework: 'share', number, host, port })
+        send({ framework: 'share', number, host, port })
       })
     },
     starting() {
       pending++
       open++
-      // The sockets of `node:cluster` are those of another process: what keeps this one alive is the channel.
+      // The sockets of `node:cluster` are those of another process: only the channel keeps this one alive.
       channel?.ref?.()
       return {
         listens() {
           pending--
-          // Another one may be started behind the first.
-          setImmediate(tellListening)
+          // Another one may be started after the first.
+          setImmediate(reportListening)
         },
-        failed: () => tell({ framework: 'failed' }),
+        failed: () => send({ framework: 'failed' }),
         closed() {
           if (--open === 0) channel?.unref?.()
         },
@@ -98,14 +98,14 @@ async function attend({ parent, leads }: Given): Promise<void> {
       const number = ++questions
       return new Promise((resolve, reject) => {
         asking.set(number, ({ value, error }) => (error === undefined ? resolve(value) : reject(new Error(error))))
-        tell({ framework: 'ask', number, topic, question })
+        send({ framework: 'ask', number, topic, question })
       })
     },
     answer: (topic, answer) => void answers.set(topic, answer),
   })
 }
 
-/** A worker of `node:cluster` ends without a word when its primary has ended; it closes, as on the other runtimes. */
+/** A worker of `node:cluster` ends at once when its primary has ended; this makes it close, as on the other runtimes. */
 async function keepBeyondPrimary(): Promise<void> {
   if ('Bun' in globalThis || 'Deno' in globalThis) return
   const { default: cluster } = await import('node:cluster')

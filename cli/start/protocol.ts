@@ -1,25 +1,25 @@
 import type { EndSignal } from '../process/ending.ts'
 import { isNamed } from '../process/orders.ts'
 
-/** The variable that tells a worker of its supervisor; gone before the application reads the environment. */
+/** The variable with the supervisor's data for a worker; removed before the application reads the environment. */
 export const variable = 'FRAMEWORK_START'
 
-/** What is in it. */
+/** Its content. */
 export interface Given {
   /** The process of the supervisor. */
   readonly parent: number
-  /** Whether this worker does from the start what only one may do. */
+  /** Whether this worker does the work that only one may do from the start. */
   readonly leads: boolean
 }
 
 /** To a worker. */
 export type Order =
   | { readonly framework: 'stop'; readonly signal: EndSignal }
-  /** Who did what only one may do has ended: it is yours. */
+  /** The leading worker has ended: this one leads. */
   | { readonly framework: 'lead' }
   /** Another worker asks who leads. */
   | { readonly framework: 'question'; readonly number: number; readonly topic: string; readonly question?: unknown }
-  /** What that has answered. */
+  /** The answer to that. */
   | { readonly framework: 'answer'; readonly number: number; readonly value?: unknown; readonly error?: string }
   /** The port to bind, or why there is none. */
   | {
@@ -33,15 +33,15 @@ export type Order =
 export type News =
   /** Its event loop runs: every second. */
   | { readonly framework: 'alive' }
-  /** It asks for a port that all workers listen on; the number, how many it has asked for, tells those apart that take any. */
+  /** It asks for a port that all workers listen on; the number, a counter of its requests, distinguishes those for any port. */
   | { readonly framework: 'share'; readonly number: number; readonly host: string; readonly port: number }
-  /** It asks the one that leads. */
+  /** It asks the leading worker. */
   | { readonly framework: 'ask'; readonly number: number; readonly topic: string; readonly question?: unknown }
   /** It leads, and answers. */
   | { readonly framework: 'answered'; readonly number: number; readonly value?: unknown; readonly error?: string }
   /** All its servers listen. */
   | { readonly framework: 'listening' }
-  /** A server of it does not. */
+  /** One of its servers does not. */
   | { readonly framework: 'failed' }
 
 export const isNews = (message: unknown): message is News => isNamed(message)

@@ -3,9 +3,9 @@ import type { EndSignal } from '../process/ending.ts'
 import { beatMs } from './protocol.ts'
 import type { Answers, Worker } from './worker.ts'
 
-/** Milliseconds for which a worker has to run for its end not to count as one of a row. */
+/** A worker that ran for this many milliseconds does not count as failing in succession. */
 const steadyMs = 10_000
-/** Milliseconds before a worker that has ended for the second time in a row is replaced: doubled each time. */
+/** Milliseconds before a worker that has ended for the second time in succession is replaced: doubled each time. */
 const firstPauseMs = 500
 const longestPauseMs = 30_000
 /** Milliseconds within which a worker has to listen. */
@@ -16,7 +16,7 @@ const lastMs = 200
 export interface Supervision {
   /** How many workers. */
   readonly of: number
-  /** Seconds without a sign of life after which a worker is ended by force; 0: never. */
+  /** Seconds without a sign of life after which a worker is killed; 0: never. */
   readonly stuckAfter: number
   start(number: number, leads: boolean, askLead: Answers['askLead']): Worker
   note(line: string): void
@@ -25,12 +25,12 @@ export interface Supervision {
 /** The place of a worker, which goes from one process to the next. */
 interface Slot {
   readonly number: number
-  /** The one that listens. */
+  /** The worker that listens. */
   worker: Worker | undefined
   since: number
-  /** How often in a row it has ended early. */
+  /** How often in succession it has ended early. */
   failures: number
-  /** Whether a rolling restart has it: what ends meanwhile is replaced by that. */
+  /** Whether a rolling restart is replacing it: that also replaces one that ends meanwhile. */
   isRolling: boolean
   refilling: Promise<void> | undefined
   /** Ends the pause before the next attempt. */
@@ -45,7 +45,7 @@ export function superviseWorkers(supervision: Supervision): Promise<number> {
 class Supervisor {
   readonly #supervision: Supervision
   readonly #slots: readonly Slot[]
-  /** All that are alive: also those that boot and those that close. */
+  /** All running ones: also those that boot and those that close. */
   readonly #alive = new Set<Worker>()
   #lead: Worker | undefined
   #isStopping = false
@@ -77,7 +77,7 @@ class Supervisor {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => this.#onSignal(signal))
     process.on('SIGHUP', () => this.#roll())
     const beat = setInterval(() => this.#lookForStuck(), beatMs)
-    // One first: what is wrong with all of them is shown once, and it leads.
+    // One first: a problem of all of them is then shown once; and it leads.
     const [first, ...others] = this.#slots
     const isUp =
       (await this.#fill(first!, true)) && !(await Promise.all(others.map((slot) => this.#fill(slot)))).includes(false)
@@ -87,7 +87,7 @@ class Supervisor {
       if (this.#rollAgain) this.#roll()
       await this.#stopped
     } else if (!this.#isStopping) {
-      // As a single process that does not start.
+      // As for a single process that does not start.
       this.#end('SIGTERM')
       this.#code = 1
     }
@@ -97,7 +97,7 @@ class Supervisor {
   }
 
   #onSignal(signal: 'SIGINT' | 'SIGTERM'): void {
-    // The second time means: now.
+    // The second signal ends it at once.
     if (this.#isStopping) {
       for (const worker of this.#alive) worker.kill()
       process.exit(128 + constants.signals[signal])
@@ -134,7 +134,7 @@ class Supervisor {
     this.#appoint()
   }
 
-  /** Lets one worker do what only one may do; the one before it has ended by then, with all that it had begun. */
+  /** Makes one worker the leading one; the one before it has ended by then, with all its work. */
   #appoint(): void {
     if (this.#isStopping || (this.#lead !== undefined && !this.#lead.isEnded)) return
     const there = this.#slots.flatMap(({ worker, since }) => (worker === undefined ? [] : [{ worker, since }]))
@@ -190,7 +190,7 @@ class Supervisor {
     slot.refilling = refill()
   }
 
-  /** Replaces one worker after the other: each goes on until the one that takes its place listens. */
+  /** Replaces one worker after the other: each continues until its replacement listens. */
   #roll(): void {
     if (this.#isStopping) return
     if (!this.#isUp || this.#rollout !== undefined) {

@@ -19,24 +19,24 @@ export interface Worker {
   readonly booted: Promise<'listening' | 'failed' | 'ended'>
   readonly ended: Promise<Ended>
   readonly isEnded: boolean
-  /** Counts a second without a sign of life, and gives how many there were in a row since it listens: loading may take its time. */
+  /** Counts a second without a sign of life, and returns how many there were in succession since it listens: loading may take longer. */
   missed(): number
   stop(signal: EndSignal): void
-  /** Lets it do what only one may do. */
+  /** Makes it the leading worker. */
   lead(): void
-  /** Asks it as the one that leads; rejects when it does not answer. */
+  /** Asks it as the leading worker; rejects when it does not answer. */
   ask(topic: string, question: unknown): Promise<unknown>
   kill(): void
 }
 
-/** What a worker may ask of the supervisor. */
+/** The supervisor's answers to a worker. */
 export interface Answers {
   readonly ports: SharedPorts
-  /** Asks the worker that leads. */
+  /** Asks the leading worker. */
   askLead(topic: string, question: unknown): Promise<unknown>
 }
 
-/** Milliseconds that an answer may take. */
+/** Timeout of an answer in milliseconds. */
 const answerMs = 5000
 
 /** Starts a process of the application, with these variables beside its own. */
@@ -60,11 +60,11 @@ export function startWorker(
       resolve({ code, signal })
     }
     process.once('exit', end)
-    // It could not be started, or a message did not reach it any more, which its end tells.
+    // It could not be started, or a message did not reach it any more, which its end shows.
     process.on('error', () => process.pid === undefined && end(null, null))
   })
   const give = (order: Order) => {
-    // To a process that may be gone, which its end tells.
+    // To a process that may be gone, which its end shows.
     if (process.connected) process.send(order, () => {})
   }
   const share = async ({ number, host, port }: Extract<News, { framework: 'share' }>) => {
@@ -123,21 +123,21 @@ export function startWorker(
   }
 }
 
-/** By a process of its own: on Bun and Deno, where several bind one port. */
+/** As a process of its own: on Bun and Deno, where several bind one port. */
 export function spawnBy(program: string, args: readonly string[], folder: string): Spawn {
   return (env) =>
     spawn(program, args, {
       cwd: folder,
       env: { ...own.env, ...env },
-      // JSON is what all three runtimes speak.
+      // All three runtimes support JSON.
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
       serialization: 'json',
     })
 }
 
 /**
- * By `node:cluster`: this process has the listening socket, so that a connection which waits for a worker that ends goes
- * to another one. Sockets of their own, with SO_REUSEPORT, lose what is in their queue.
+ * By `node:cluster`: this process has the listening socket, so that a connection that waits for an ending worker goes
+ * to another one. Sockets of their own, with SO_REUSEPORT, lose the connections in their queue.
  */
 export async function clusterBy(folder: string, file: string, preload: string): Promise<Spawn> {
   const { default: cluster } = await import('node:cluster')
@@ -151,7 +151,7 @@ export async function clusterBy(folder: string, file: string, preload: string): 
   })
   return (env) => {
     const worker = cluster.fork(env)
-    // It passes on what its process has told, and without a listener that would end this one.
+    // It repeats errors of its process, and without a listener they would end this one.
     worker.on('error', () => {})
     return worker.process
   }

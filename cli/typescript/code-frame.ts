@@ -1,4 +1,4 @@
-/** What esbuild says of a mistake. */
+/** A mistake as esbuild reports it. */
 export interface Mistake {
   readonly text: string
   readonly location: {
@@ -11,7 +11,7 @@ export interface Mistake {
   } | null
 }
 
-/** `file:line:column`, as editors take it. */
+/** `file:line:column`, as editors understand it. */
 export function placeOf({ location }: Mistake): string | undefined {
   return location === null ? undefined : `${location.file}:${location.line}:${location.column + 1}`
 }
@@ -22,7 +22,7 @@ export function codeFrame(mistake: Mistake): string {
   if (location === null) return text
   const { line, column, length, lineText } = location
   const number = String(line)
-  // Tabs stay tabs, for the mark to stand where the mistake is.
+  // Tabs stay tabs, so that the mark is below the mistake.
   const indent = lineText.slice(0, column).replace(/[^\t]/g, ' ')
   const mark = '^'.repeat(Math.max(1, Math.min(length, lineText.length - column)))
   return [
@@ -33,7 +33,7 @@ export function codeFrame(mistake: Mistake): string {
   ].join('\n')
 }
 
-/** The mistakes of a failed build, where it failed by them. */
+/** The mistakes of a failed build, if it failed because of them. */
 export function mistakesOf(error: unknown): readonly Mistake[] {
   const { errors } = (error ?? {}) as { errors?: unknown }
   return Array.isArray(errors) ? (errors as Mistake[]) : []

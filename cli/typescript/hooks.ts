@@ -5,18 +5,18 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
 import { codeFrame, mistakesOf, placeOf } from './code-frame.ts'
 
-/** Optional, but the hooks are only registered where it is. */
+/** Optional, but the hooks are only registered where it is installed. */
 const esbuild = () => import('esbuild')
 
-/** What these hooks are registered with. */
+/** The data of the hooks' registration. */
 export interface HookData {
-  /** Whether there is TypeScript to come, for sure: most threads of an application are JavaScript of packages, as loggers have them. */
+  /** Whether there will certainly be TypeScript: most threads of an application run JavaScript of packages, such as loggers. */
   readonly isEager: boolean
 }
 
 /** Called by Node.js first, with the data of the registration. */
 export const initialize: InitializeHook<HookData> = ({ isEager }) => {
-  // Its process starts with the first call, while the first module is looked for.
+  // Its process starts with the first call, while the first module is resolved.
   if (isEager)
     void esbuild()
       .then(({ transform }) => transform(''))
@@ -25,7 +25,7 @@ export const initialize: InitializeHook<HookData> = ({ isEager }) => {
 
 const isTypeScript = (url: string) => url.startsWith('file:') && /\.[cm]?tsx?$/.test(url.replace(/[?#].*$/s, ''))
 
-/** What TypeScript lets one write for a file: `./a.js` and `./a` for `a.ts`, `./a` for `a/index.ts`. */
+/** The paths that TypeScript allows for a file: `./a.js` and `./a` for `a.ts`, `./a` for `a/index.ts`. */
 function candidates(path: string): string[] {
   const extension = extname(path)
   const stem = path.slice(0, path.length - extension.length)
@@ -43,7 +43,7 @@ const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFi
 export const resolve: ResolveHook = async (specifier, context, next) => {
   const parent = context.parentURL
   const isRelative = /^(\.{1,2}(\/|$)|\/|file:)/.test(specifier)
-  // What packages import among themselves is none of this file's business, nor is what it imports itself.
+  // Imports between packages are not handled here, nor are those of this file itself.
   const isPackage = parent?.includes('/node_modules/') || parent === import.meta.url
   if (parent === undefined || !parent.startsWith('file:') || isPackage) {
     return next(specifier, context)
@@ -66,13 +66,13 @@ export const load: LoadHook = async (url, context, next) => {
   const { build } = await esbuild()
   const { outputFiles } = await build({
     entryPoints: [file],
-    // Not bundled, but built: that reads the tsconfig.json of the file, which says which decorators it has.
+    // Not bundled, but built: a build reads the tsconfig.json of the file, which determines its decorators.
     bundle: false,
     write: false,
     format: isCommonJs ? 'cjs' : 'esm',
     platform: 'node',
     target: `node${process.versions.node}`,
-    // As cli/build/compile.ts has it.
+    // As in cli/build/compile.ts.
     keepNames: true,
     sourcemap: 'inline',
     sourcesContent: false,
@@ -82,7 +82,7 @@ export const load: LoadHook = async (url, context, next) => {
   return { format: isCommonJs ? 'commonjs' : 'module', source: outputFiles[0]!.text, shortCircuit: true }
 }
 
-/** A mistake in a file of the application is told by its place; where esbuild found it is of no interest. */
+/** A mistake in a file of the application is reported with its place; the place in esbuild does not matter. */
 function refuse(error: unknown): never {
   const mistakes = mistakesOf(error)
   if (mistakes.length === 0) throw error
@@ -93,7 +93,7 @@ function refuse(error: unknown): never {
 
 const aliases = new Map<string, Promise<string | undefined>>()
 
-/** The file that `paths` of the nearest tsconfig.json has for a name, as esbuild reads it. */
+/** The file to which `paths` of the nearest tsconfig.json maps a name, as esbuild reads it. */
 function aliasOf(specifier: string, folder: string): Promise<string | undefined> {
   const config = configAbove(folder)
   if (config === undefined) return Promise.resolve(undefined)
@@ -110,7 +110,7 @@ function configAbove(folder: string): string | undefined {
   const file = join(folder, 'tsconfig.json')
   const above = dirname(folder)
   let found: string | undefined
-  // Without these there is nothing that a name could be mapped to.
+  // Without these no name can be mapped.
   if (existsSync(file))
     found = /"(paths|extends|baseUrl)"/.test(readRegularFileSync(file).toString('utf8')) ? file : undefined
   else if (above !== folder) found = configAbove(above)
@@ -132,7 +132,7 @@ async function lookUp(specifier: string, folder: string): Promise<string | undef
       {
         name: 'alias',
         setup: (one) => {
-          // Only what an alias leads to is loaded as a file here: packages are external.
+          // Only targets of aliases are loaded as files here: packages are external.
           one.onLoad({ filter: /.*/, namespace: 'file' }, ({ path }) => {
             found = path
             return { contents: '' }

@@ -34,7 +34,7 @@ async function start(): Promise<void> {
       { cause: error },
     )
   }
-  // Run by a thread of their own, and so from a file of their own.
+  // They run in a thread of their own, and so from a file of their own.
   const hooks = join(packageFolder(), 'dist/cli/typescript/hooks.js')
   if (!existsSync(hooks)) throw new Error(`${hooks} is missing: build the package`)
   process.setSourceMapsEnabled(true)

@@ -5,7 +5,7 @@ const namePattern = /^[a-z][\w.:-]*$/i
 const wordPattern = /^[a-z][\w-]*$/i
 const types: readonly unknown[] = ['string', 'number', 'boolean']
 
-/** What is wrong with a command that someone has written, in words; `undefined` for nothing. */
+/** The mistake in a user's command, in words; `undefined` for none. */
 export function faultOf(command: CommandDefinition): string | undefined {
   const { name, description, run } = command
   if (typeof name !== 'string') return "has no name: name = 'greet'"

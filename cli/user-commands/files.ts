@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-// Not through the door of the kernel, which loads all of it.
+// Not through the entry point of the kernel, which loads all of it.
 import { isCommandClass } from '../../plugins/toolkit/command.ts'
 import type { CommandDefinition } from '../../plugins/toolkit/command-definition.ts'
 import { findFiles } from '../../plugins/toolkit/files.ts'
@@ -8,20 +8,20 @@ import { CommandFailure } from '../failure.ts'
 import { faultOf } from './check.ts'
 import { commandFolders } from './folders.ts'
 
-/** A command with where it is from. */
+/** A command with its origin. */
 export interface FoundCommand {
   readonly command: CommandDefinition
   /** `src/commands/greet.ts`, `the plugin tools` */
   readonly from: string
 }
 
-/** Commands, and why others are not among them. */
+/** Commands, and why others are missing. */
 export interface FoundCommands {
   readonly found: readonly FoundCommand[]
   readonly problems: readonly CommandFailure[]
 }
 
-/** Imports the files in which the application of this folder has its commands; one that fails does not keep the others back. */
+/** Imports the files of the application's commands in this folder; one that fails does not prevent the others. */
 export async function userCommands(): Promise<FoundCommands> {
   const folders = commandFolders()
   if (folders.length === 0) return { found: [], problems: [] }
@@ -50,7 +50,7 @@ export async function userCommands(): Promise<FoundCommands> {
   return { found, problems }
 }
 
-/** An instance of a class, or what `defineCommand` has given; `undefined` for everything else that a file exports. */
+/** An instance of a class, or the result of `defineCommand`; `undefined` for any other export. */
 function commandOf(value: unknown, from: string): CommandDefinition | undefined {
   if (isCommandClass(value)) {
     const command = instanceOf(value, from)
@@ -67,7 +67,7 @@ function commandOf(value: unknown, from: string): CommandDefinition | undefined 
   return value as CommandDefinition
 }
 
-/** @throws CommandFailure naming where it is from. */
+/** @throws CommandFailure naming its origin. */
 export function checkCommand(command: CommandDefinition, where: string): void {
   const fault = faultOf(command)
   if (fault !== undefined) throw new CommandFailure(`${where} ${fault}`)

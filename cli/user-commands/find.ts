@@ -14,7 +14,7 @@ export interface ApplicationCommands {
   readonly problems: readonly CommandFailure[]
 }
 
-/** All of them; two of one name are a problem, and neither is among them. */
+/** All of them; two with one name are a problem, and both are left out. */
 export async function applicationCommands(): Promise<ApplicationCommands> {
   return withPlugins(await userCommands())
 }
@@ -30,10 +30,10 @@ async function withPlugins(files: FoundCommands): Promise<ApplicationCommands> {
 }
 
 /**
- * The command of a name that the framework does not have: of a file of the application, else of one of its plugins, for which
+ * A command that is not one of the framework's: from a file of the application, else from one of its plugins, for which
  * the application is loaded.
  *
- * @throws (as a rejection) CommandFailure naming the nearest; what could not be loaded is noted before.
+ * @throws (as a rejection) CommandFailure naming the nearest; failures to load are noted before.
  */
 export async function findCommand(name: string, note: (line: string) => void): Promise<CommandDefinition> {
   const files = await userCommands()
@@ -47,11 +47,11 @@ export async function findCommand(name: string, note: (line: string) => void): P
   const names = [...ownCommands, ...[...all.own, ...all.plugins].map(({ command }) => command)].map((one) => one.name)
   const close = nearest(name, names)
   const hint = close === undefined ? `"${programName} list" lists the commands${unseen()}` : `did you mean "${close}"?`
-  // With a problem no one knows whether it was typed wrongly.
+  // With a problem the name may be right.
   throw new CommandFailure(`there is no command "${name}"; ${hint}`, { usage: all.problems.length === 0 })
 }
 
-/** Whoever knows that a plugin has the command would look for the mistake there. */
+/** A user who knows that a plugin has the command would otherwise look for the mistake there. */
 function unseen(): string {
   return findEntry() === undefined ? `. The commands of plugins are unknown: ${noServer()}` : ''
 }

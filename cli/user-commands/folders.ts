@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 
-/** Where the commands of an application are. */
+/** The folders for the commands of an application. */
 const folders = ['src/commands', 'commands'] as const
-/** Where they are when only what was built is there. */
+/** The folder where only a build exists. */
 const builtFolder = 'dist/commands'
 
 /** The folders of this application that have its commands. */

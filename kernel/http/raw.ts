@@ -41,7 +41,7 @@ export type Connection =
   | { readonly runtime: 'inject'; readonly peer: unknown }
 
 /**
- * What a runtime hands to the kernel: one request, and the way to answer it.
+ * What a runtime passes to the kernel: one request, and the way to answer it.
  *
  * Everything is read on demand. An adapter implements it as a class with prototype members, because an object
  * literal with closures for each request costs more than all the rest of a small request.
@@ -53,7 +53,7 @@ export interface RawRequest {
   readonly target: string
   /**
    * The authority of a target in absolute form, else the Host header; unchecked. Two Host headers come joined with `, `, which
-   * the host grammar refuses; one that is malformed is given in any case.
+   * the host grammar refuses; a malformed one is passed on as well.
    */
   readonly host: string | undefined
   /** Whether a request without a Host may pass: HTTP/1.0, and requests that never saw a wire. */
@@ -70,15 +70,15 @@ export interface RawRequest {
   headers(): Record<string, string>
   /** Whether the request declares a body: `content-length` above 0 or `transfer-encoding`. */
   readonly hasBody: boolean
-  /** Whether the runtime itself declares the length of a body that is whole, so that no one need measure it before. */
+  /** Whether the runtime itself declares the length of a whole body, so that the kernel need not measure it. */
   readonly countsBody?: boolean
-  /** The protocol that the client asks for, in lower case, where a plugin takes connections over for it and this one can be. */
+  /** The protocol that the client asks for, in lower case, where a plugin handles that protocol and can take over this connection. */
   readonly upgrade?: string | undefined
-  /** Whether someone reads the body and some of it is still to come. */
+  /** Whether the body is being read and some of it is still to come. */
   readonly isReceiving: boolean
   /**
    * Reads the whole body, counting bytes while they arrive; whatever `content-length` claims, more than `limit` bytes
-   * reject with `PayloadTooLargeError`, and a client that leaves half way rejects with `BadRequestError`.
+   * reject with `PayloadTooLargeError`, and a client that leaves halfway rejects with `BadRequestError`.
    */
   bytes(limit: number): Promise<Uint8Array>
   /** The unread body, piece by piece with backpressure. */
@@ -86,11 +86,11 @@ export interface RawRequest {
   /** Calls back once when the client goes away before the answer was sent in full. */
   onAbort(listener: () => void): void
   /**
-   * Calls back once when nothing of this request moves any more: the answer has left in full, or the client has gone. For
-   * what an answer still reads while it is sent. Called at once, or in the next turn, when that is so already.
+   * Calls back once when this request has ended: the answer has left in full, or the client has gone. For resources
+   * that an answer reads while it is sent. Called at once, or in the next turn, when it has ended already.
    */
   onSettled(listener: () => void): void
-  /** What the runtime let through and must be refused all the same: too many headers, a target that is too long. */
+  /** Why a request that the runtime accepted must still be refused: too many headers, a target that is too long. */
   refusal(): Error | undefined
   /** The connection ends with the answer to this request, and nothing that was sent after it begins. */
   hangUp(): void
@@ -99,7 +99,7 @@ export interface RawRequest {
 }
 
 /**
- * What joins the values of a header that repeats. Everything is joined, also what `node:http` would cut to the first value: Bun and
+ * The separator between the values of a repeated header. All values are joined, also where `node:http` would keep only the first: Bun and
  * Deno join, and the grammar of such a header refuses a joined value.
  */
 export function separator(name: string): string {

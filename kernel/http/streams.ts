@@ -6,7 +6,7 @@ export function disposeStream(body: StreamBody): void {
   try {
     openSource(body).cancel()
   } catch {
-    // Someone reads it already, and lets go of it.
+    // It is being read already, and its reader releases it.
   }
 }
 
@@ -15,13 +15,13 @@ export function isStream(body: unknown): body is StreamBody {
   return body instanceof ReadableStream || Symbol.asyncIterator in body
 }
 
-/** One way to read the three kinds of stream, and to let go of them. */
+/** One way to read the three kinds of stream, and to release them. */
 export interface BodySource {
-  /** The next piece. A promise also for what is there already. */
+  /** The next piece. A promise also for a piece that has already arrived. */
   next(): Promise<{ done?: boolean; value?: unknown }>
-  /** No one reads on: destroys, cancels or returns the source, also while a `next` is pending. Never throws. */
+  /** Ends reading: destroys, cancels or returns the source, also while a `next` is pending. Never throws. */
   cancel(): void
-  /** Calls back when the source fails while no one asks for its next piece, which then rejects; not where a source cannot tell. */
+  /** Calls back when the source fails while no `next` is pending, which then rejects; not where a source cannot report it. */
   onFailure?(listener: (error: unknown) => void): void
 }
 
@@ -51,10 +51,10 @@ export function openSource(body: StreamBody): BodySource {
     next: () => iterator.next(),
     cancel: () => {
       try {
-        // A generator that waits for something runs its `finally` only after that: its own affair is `req.signal`.
+        // A waiting generator runs its `finally` only after it has waited: it can listen to `req.signal` itself.
         iterator.return?.()?.then(undefined, ignore)
       } catch {
-        // The client has gone; there is no one left to tell.
+        // The client has gone; there is no one left to report to.
       }
     },
   }

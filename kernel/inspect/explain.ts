@@ -20,11 +20,11 @@ export interface Explanation {
   readonly route: string | undefined
   /** The decoded parameters of the path, as the handler gets them. */
   readonly params: Readonly<Record<string, string>>
-  /** The steps that run, in order; after the middlewares of a miss the fallbacks that may answer it. */
+  /** The steps that run, in order; after the middlewares of a miss come the fallbacks that may answer it. */
   readonly steps: readonly ExplainedStep[]
 }
 
-/** One step, with who put it there. */
+/** One step, with the plugin that added it. */
 export interface ExplainedStep extends Pick<Step, 'name' | 'plugin' | 'scope'> {
   /** The slot that it stands in; `handler` for the last one, `fallback` for what answers where no route does. */
   readonly slot: Step['slot'] | 'fallback'

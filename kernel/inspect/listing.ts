@@ -9,7 +9,7 @@ import type { Logger } from '../support/logger.ts'
 export interface ListedPlugin {
   /** What `definePlugin` was called with. */
   readonly definition: PluginDefinition<never, object>
-  /** What it was registered with. */
+  /** The options that it was registered with. */
   readonly options: unknown
   /** What the options mean, read and with defaults. */
   readonly settings: unknown

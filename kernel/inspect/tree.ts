@@ -15,7 +15,7 @@ export interface PluginNode {
   readonly prefix: string
   /** Names of the options that it was registered with. */
   readonly options: readonly string[]
-  /** What holds for each option, with defaults; of secrets, functions and objects only that they are there. */
+  /** The value of each option, with defaults; of secrets, functions and objects only whether they are set. */
   readonly settings: unknown
   /** Milliseconds spent in `setup`, ready hooks and close hooks. */
   readonly ms: Readonly<PluginTimes>
@@ -75,7 +75,7 @@ function contributionsOf(node: PluginNode): string {
 
 type Row = readonly [plugin: string, times: string, contributions: string]
 
-/** A tree in rows, one plugin each: the branch, the times, and what the plugin contributed. */
+/** A tree in rows, one plugin each: the branch, the times, and its contributions. */
 export function treeRows(node: PluginNode, indent = ''): Row[] {
   const version = node.version === undefined ? '' : ` ${node.version}`
   const scope = node.scoped ? ` (scoped${node.prefix === '' ? '' : `, ${node.prefix}`})` : ''

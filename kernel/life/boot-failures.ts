@@ -6,14 +6,14 @@ const SeveralPluginsError = defineError(
   (all: readonly string[]) => `${all.length} plugins cannot run here:\n${all.map((one) => `- ${one}`).join('\n')}`,
 )
 
-/** What fails while the plugins of a server begin, one after the other. */
+/** Collects the failures of the plugins of a server, which begin one after the other. */
 export class BootFailures {
   readonly #all: Error[] = []
 
   /**
-   * Whether a plugin has begun. One that cannot run in this place ends nothing yet: the others are asked as well.
+   * Whether a plugin has begun. One that cannot run in this environment does not end the boot yet: the others are tried as well.
    *
-   * @throws what else it fails with; after a first failure that may be a consequence, and is left out.
+   * @throws any other failure; after a first failure it may be a consequence, and is left out.
    */
   async passes(run: () => Promise<void>): Promise<boolean> {
     try {

@@ -36,9 +36,9 @@ const PluginPrefixError = defineError(
  * Boots the tree: every `setup` once, depth first, in order of dependencies; the first failure ends it, unless it is one of those that are
  * reported together.
  *
- * avvio gives the order, and nothing else: it is created without a server instance and not started by itself, so that
- * nothing of it (`use`, `after`, a `then`) reaches the outside. Ready hooks and closing are the kernel's own, because
- * avvio loses errors in the one and never settles on a hung hook in the other.
+ * avvio only decides the order: it is created without a server instance and not started by itself, so that
+ * none of its methods (`use`, `after`, a `then`) are visible outside. Ready hooks and closing are implemented here, because
+ * avvio loses errors in the former and never settles on a hung hook in the latter.
  */
 export function bootTree(root: PluginEntry, host: ContextHost): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -74,7 +74,7 @@ export function bootTree(root: PluginEntry, host: ContextHost): Promise<void> {
   })
 }
 
-/** A limit under `/api` limits what is registered in it, and not the application's routes of that path: one that has none guards nothing. */
+/** A limit under `/api` limits what is registered in it, and not the application's routes of that path: an empty one guards nothing. */
 function emptyPrefix(owner: PluginEntry): Error | undefined {
   for (const entry of owner.children) {
     const { name, site, scope, scoped } = entry
@@ -111,8 +111,8 @@ async function setUp(entry: PluginEntry, host: ContextHost): Promise<void> {
 }
 
 /**
- * Registers what a plugin depends on and no one has registered, where the server has it to give. When it is the plugin's
- * turn, so that whatever was registered before comes first.
+ * Registers a plugin's missing dependencies where the server can supply them. It does so when it is the plugin's
+ * turn, so that everything that was registered before comes first.
  */
 function enrollCompanions(entry: PluginEntry, host: ContextHost): readonly PluginEntry[] {
   for (const name of entry.definition.dependencies ?? []) {

@@ -16,8 +16,8 @@ export interface LeadParts {
 }
 
 /**
- * Runs the lead hooks: now where this process leads, so that what they fail with fails the start, and later where it takes
- * over. Then no caller is left to receive the failure, and the requests go on, so what fails is retried.
+ * Runs the lead hooks: now where this process leads, so that their failure fails the start, and later where it takes
+ * over. Then no caller is left to receive the failure, and requests continue, so the hook is called again.
  */
 export async function lead(parts: LeadParts): Promise<void> {
   if (parts.hooks.length === 0) return

@@ -30,7 +30,7 @@ const bootChecks = new Set<BootCheck>()
 
 /**
  * Runs a check on every server of this process when it has booted, also on one without the plugin that adds the check: for
- * what modules have declared and only a server with that plugin runs.
+ * declarations of modules that only a server with that plugin runs.
  *
  * @example
  * atEachBoot((server) => server.logger.info('booted'))
@@ -146,7 +146,7 @@ export class LifeCycle {
       this.#state.started = true
       return address
     } catch (error) {
-      // A server listens once, so what boot has opened is of no use any more and would keep the process alive.
+      // A server listens once, so the resources that boot opened are useless and would keep the process alive.
       await this.close().catch((failure: unknown) => this.report(failure, 'closing after a failed start failed too'))
       throw error
     }
@@ -161,7 +161,7 @@ export class LifeCycle {
     const { upgrades } = this.#host
     const options = { port, host, limits, https, failures, upgrades, onWarning, ...(share && { share }) }
     const address = await adapter.listen(options, this.#dispatcher.handle)
-    // Someone may have closed the server while it was binding.
+    // The server may have been closed while it was binding.
     if (this.#state.closing) {
       adapter.cut()
       await adapter.stop()
@@ -179,7 +179,7 @@ export class LifeCycle {
   }
 
   async #closeOnce(): Promise<void> {
-    // A server that never booted has nothing to close; one that is booting is let finish first.
+    // A server that never booted has nothing to close; a boot in progress is awaited first.
     const booted = await (this.#boot ?? Promise.reject(new Error('never booted'))).then(
       () => true,
       () => false,

@@ -16,7 +16,7 @@ export const CloseHookError = defineError(
   (plugin: string, why: string) => `the close hook of the plugin "${plugin}" failed: ${why}`,
 )
 
-/** What closing works on. */
+/** What closing needs. */
 export interface ShutdownParts {
   readonly adapter: Adapter | undefined
   readonly hooks: readonly Hook<'onClose'>[]
@@ -25,7 +25,7 @@ export interface ShutdownParts {
   readonly logger: Logger
   /** Answers carry `Connection: close` from now on. */
   startDraining(): void
-  /** New requests are refused from now on; resolves when those in work are done. */
+  /** New requests are refused from now on; resolves when those in progress are done. */
   stopIntake(): Promise<void>
 }
 
@@ -33,24 +33,24 @@ export interface ShutdownParts {
 const lastRequestsMs = 1000
 
 /**
- * The part of closing that the hooks have, whatever becomes of the requests: one that hung left each of them 20 ms, in which
+ * The part of closing that is reserved for hooks: when a request hung, each hook had 20 ms left, in which
  * no queue gives its messages back and no mail is sent.
  */
 const hooksPart = 0.25
 
-/** The part of a hook's time that it is told of: what it waits for should give up before the hook itself is given up. */
-const toldPart = 0.9
+/** The part of a hook's time that it receives as `timeLeft`: its own waiting should time out before the hook does. */
+const announcedPart = 0.9
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 /**
  * Closes in phases: drain window, no more intake, work in progress, close hooks in reverse; with a deadline for each
- * hook and for the whole. Returns every error. Requests that hang have until the deadline, the last part of it beside the
- * hooks.
+ * hook and for the whole. Returns every error. Requests that hang have until the deadline; the hooks run during the last part of
+ * that time.
  *
- * Nothing changes within the window, so that load balancers stop sending in peace. Only then the listener closes and
- * answers carry `Connection: close`. Measured with 40 clients: telling them to leave while the listener still accepted
- * made them all connect again, and up to 28 of those connections were reset with it; this way none.
+ * Nothing changes within the window, so that load balancers stop sending without errors. Only then the listener closes and
+ * answers carry `Connection: close`. Measured with 40 clients: asking them to leave while the listener still accepted
+ * made them all connect again, and up to 28 of those connections were reset with it; in this order none was.
  */
 export async function shutDown(parts: ShutdownParts): Promise<Error[]> {
   const start = performance.now()
@@ -62,7 +62,7 @@ export async function shutDown(parts: ShutdownParts): Promise<Error[]> {
   }
   parts.startDraining()
   const stopped = adapter?.stop()
-  // What was accepted before the listener closed still gets its answer.
+  // Requests that were accepted before the listener closed still get their answers.
   if (stopped !== undefined) await isInTime(stopped, Math.min(lastRequestsMs, Math.max(0, left())))
   const answered = Promise.all([parts.stopIntake(), stopped])
   const reserved = parts.hooks.length === 0 ? 0 : parts.closeTimeout * hooksPart
@@ -83,12 +83,12 @@ async function runCloseHooks(parts: ShutdownParts, left: () => number): Promise<
   const errors: Error[] = []
   const hooks = [...parts.hooks].reverse()
   for (const [index, { run, entry }] of hooks.entries()) {
-    // Half of what is left, so that hung hooks leave time for all others; after the deadline each still gets a moment.
+    // Half of what is left, so that hung hooks leave time for all others; after the deadline each still has a moment.
     const share = index === hooks.length - 1 ? left() : left() / 2
     const limit = Math.round(Math.max(20, Math.min(parts.closeTimeout / 2, share)))
     const start = performance.now()
     try {
-      const closing = tracePlugin(entry, 'close', () => run(Math.floor(limit * toldPart)))
+      const closing = tracePlugin(entry, 'close', () => run(Math.floor(limit * announcedPart)))
       if (!(await isInTime(Promise.resolve(closing), limit))) throw CloseHookTimeoutError(entry.name, limit)
     } catch (error) {
       const known = (error as { code?: unknown } | null)?.code === CloseHookTimeoutError.code

@@ -1,9 +1,9 @@
 import { constants } from 'node:os'
 
-/** What a signal closes. */
+/** An object that a signal closes. */
 export interface Closable {
   close(): Promise<void>
-  /** Takes what closing failed with, before the process ends with status 1. */
+  /** Receives the failure of closing, before the process ends with status 1. */
   report(error: unknown): void
 }
 
@@ -12,7 +12,7 @@ const open = new Set<Closable>()
 let closing = false
 
 function onSignal(signal: (typeof signals)[number]): void {
-  // A second signal means: now.
+  // A second signal ends the process at once.
   if (closing) process.exit(128 + (constants.signals[signal] ?? 15))
   closing = true
   let status = 0
@@ -25,7 +25,7 @@ function onSignal(signal: (typeof signals)[number]): void {
 
 /**
  * Closes a server on SIGTERM and SIGINT, with all others of the process, and then exits: 0, or 1 when a close failed.
- * Returns how to stop watching.
+ * Returns a function that stops watching.
  */
 export function closeOnSignals(server: Closable): () => void {
   if (open.size === 0) for (const signal of signals) process.on(signal, onSignal)

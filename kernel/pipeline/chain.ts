@@ -23,15 +23,15 @@ export interface Link {
   readonly run: (req: KernelRequest, res: KernelResponse, next: (error?: unknown) => void | Promise<void>) => unknown
 }
 
-/** What ends a chain: the handler, or what answers a miss. */
+/** The end of a chain: the handler, or the function that answers a miss. */
 export type Terminal = (req: KernelRequest, res: KernelResponse) => unknown
 
-/** A promise whose `then` gives a promise: that of a query builder or of a mock may do anything. */
+/** A promise whose `then` returns a promise: that of a query builder or of a mock may do anything. */
 export function trusted(thenable: Promise<unknown>): Promise<unknown> {
   return thenable instanceof Promise ? thenable : Promise.resolve(thenable)
 }
 
-/** What `next()` returns while something behind is at work: the promise, and whether the step looked at it. */
+/** What `next()` returns while a later step is at work: the promise, and whether the calling step observed it. */
 export class Downstream implements Promise<void> {
   /** The step that called. */
   readonly name: string
@@ -47,11 +47,11 @@ export class Downstream implements Promise<void> {
       this.settled = true
       req.current = this
     }
-    // Also keeps a failure that no one looks at from ending the process.
+    // Also keeps a failure that is not observed from ending the process.
     promise.then(settle, settle)
   }
 
-  // biome-ignore lint/suspicious/noThenProperty: it stands in for a promise
+  // biome-ignore lint/suspicious/noThenProperty: it takes the place of a promise
   then<A = void, B = never>(
     resolved?: ((value: void) => A | PromiseLike<A>) | null,
     rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
@@ -71,10 +71,10 @@ export class Downstream implements Promise<void> {
 }
 
 /**
- * Runs the steps from `index` on, then the terminal. Returns a promise only when something on the way was
+ * Runs the steps from `index` on, then the terminal. Returns a promise only when one of them was
  * asynchronous; a failure is thrown or rejects accordingly.
  *
- * An index with a flag for each step, not one shared cursor: a cursor cannot tell which step called `next()` twice,
+ * An index with a flag for each step, not one shared cursor: a cursor cannot show which step called `next()` twice,
  * and a careless middleware could step over an asynchronous guard that is still pending.
  */
 export function runChain(
@@ -89,47 +89,47 @@ export function runChain(
   const link = links[index]!
   req.current = link
   let called = false
-  let behind: Downstream | undefined
-  // What a call does once the step has returned without a promise: it comes from elsewhere then.
+  let downstream: Downstream | undefined
+  // What a call does once the step has returned without a promise: it then comes from a callback.
   let later: ((error: unknown) => Downstream | undefined) | undefined
 
   const next = (error?: unknown): Downstream | undefined => {
     if (later !== undefined) return later(error)
     if (called) {
-      // The step was given up, and does not know.
+      // The step was given up, and does not know that.
       if (req.givenUp) return undefined
       throw NextCalledTwiceError(links[index]!.name)
     }
     called = true
-    // It was answered for: whatever is behind must not begin.
+    // The request was answered for it: no later step may begin.
     if (req.givenUp) return undefined
     if (error !== undefined && error !== null) throw error
     const rest = runChain(links, index + 1, terminal, req, res)
-    if (rest !== undefined) behind = new Downstream(links[index]!.name, rest, req)
-    return behind
+    if (rest !== undefined) downstream = new Downstream(links[index]!.name, rest, req)
+    return downstream
   }
 
   const result = link.run(req, res, next)
   if (result !== undefined && isPromise(result)) {
-    if (behind !== undefined && (result as unknown) === behind) return behind.promise
+    if (downstream !== undefined && (result as unknown) === downstream) return downstream.promise
     // A plain `then` and not an async function: the whole chain of four asynchronous steps is 1.17 times cheaper.
     return trusted(result).then(() => {
       if (!called) {
         if (!res.answered && res.opening === undefined) throw ChainStoppedError(links[index]!.name)
         return undefined
       }
-      // What is behind is waited for, unless the step itself has seen how that ended.
-      return behind === undefined || (behind.observed && behind.settled) ? undefined : behind.promise
+      // Waits for the later steps, unless this step itself has observed how they ended.
+      return downstream === undefined || (downstream.observed && downstream.settled) ? undefined : downstream.promise
     })
   }
-  if (called) return behind?.promise
+  if (called) return downstream?.promise
   if (res.answered) return undefined
   const detached = detach(link, res, () => runChain(links, index + 1, terminal, req, res))
   later = detached.next
   return detached.promise
 }
 
-/** A step has returned and did nothing yet: it will call `next()`, or answer, from a callback. */
+/** A step has returned without a result: it will call `next()`, or answer, from a callback. */
 function detach(
   { name }: Link,
   res: KernelResponse,
@@ -153,16 +153,16 @@ function detach(
   })
   let called = false
   const next = (error: unknown): Downstream | undefined => {
-    // The step was given up, and does not know.
+    // The step was given up, and does not know that.
     if (req.givenUp) return undefined
     if (called || settle === undefined) {
-      // Thrown into a timer or a callback it would end the process.
+      // Thrown into a timer or a callback, it would end the process.
       req.log.error({ err: NextCalledTwiceError(name) }, `next() was called twice in ${name}`)
       return undefined
     }
     called = true
     const end = settle
-    // From here on the end of the rest decides, not an answer, and not that the client leaves.
+    // From here on the end of the later steps decides, not an answer, and not that the client leaves.
     settle = undefined
     if (error !== undefined && error !== null) {
       end(error)
@@ -190,16 +190,16 @@ function runTerminal(terminal: Terminal, req: KernelRequest, res: KernelResponse
   return takeValue(result, res)
 }
 
-/** An error that is returned counts as thrown; after an answer, which stands, it is logged. */
+/** An error that is returned counts as thrown; after an answer, which is kept, it is logged. */
 function takeError(error: Error, res: KernelResponse): void {
   if (!res.answered) throw error
   const { log, method, route } = res.request
   log.error({ err: error }, `${method} ${route ?? res.request.path} returned an error after its answer`)
 }
 
-/** A returned value becomes the body unless the handler answered itself; gives what is still to be waited for. */
+/** A returned value becomes the body unless the handler answered itself; returns a promise that is still to be awaited. */
 function takeValue(value: unknown, res: KernelResponse): Promise<unknown> | undefined {
-  // Whoever is in front of the handler and looks at the answer sees the file.
+  // A middleware before the handler that looks at the answer sees the file.
   if (value === undefined || value === res) return res.answered ? undefined : res.opening
   if (value instanceof Error) takeError(value, res)
   else if (!res.answered) res.sendWith(value, 0)

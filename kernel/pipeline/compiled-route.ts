@@ -45,7 +45,7 @@ export interface CompiledRoute {
   errorHandler(): ErrorHandler | undefined
 }
 
-/** A chain without a route: the middlewares of a scope, then a terminal of the kernel's own. */
+/** A chain without a route: the middlewares of a scope, then a terminal of the kernel. */
 export function compiledMiss(scope: Scope, terminal: Terminal): CompiledRoute {
   const steps = tracedSteps(scope.middlewaresReaching)
   return compiledIn(scope, { method: '', path: undefined, plugin: 'kernel', steps, terminal, serialize: toJson })
@@ -65,7 +65,7 @@ function compiledIn(
   }
 }
 
-/** `read` gets the names of the options that plugins read which declare none. */
+/** `read` receives the names of the options that plugins read without declaring them. */
 function compileRoute(
   record: RouteRecord,
   owner: PluginEntry | undefined,
@@ -98,7 +98,7 @@ function compileRoute(
   })
 }
 
-/** What an async hook adds comes when the chain is put together, a guard too; what it fails with would end the process. */
+/** An async hook adds its steps, guards too, after the chain is complete; its failure would end the process. */
 function mustBeSynchronous(returned: unknown): void {
   if (!isPromise(returned)) return
   returned.then(undefined, () => {})
@@ -108,7 +108,7 @@ function mustBeSynchronous(returned: unknown): void {
 /**
  * The compiled routes of one server: the mounted collection and the server's own, each in its own list.
  *
- * A request compares two version numbers; after a change the table is built anew, and only new routes are compiled.
+ * A request compares two version numbers; after a change the table is rebuilt, and only new routes are compiled.
  */
 export class CompiledRoutes {
   readonly #mounted: RouteCollection
@@ -128,20 +128,20 @@ export class CompiledRoutes {
     this.#root = root
   }
 
-  /** Adds one of the server's own, for a plugin or for the application. */
+  /** Adds one of the server's own routes, for a plugin or for the application. */
   add(owner: PluginEntry | undefined, ...route: AddRoute): void {
     const record = this.#own.add(...route)
     if (owner !== undefined) this.#owners.set(record, owner)
   }
 
-  /** Compiles everything; the first failure is thrown. For boot. */
+  /** Compiles everything, and throws the first failure. For boot. */
   compile(logger: Logger): void {
     this.#build(logger, (error) => {
       throw error
     })
   }
 
-  /** The table as of now. A route that was added after boot and is faulty is left out and logged. */
+  /** The current table. A faulty route that was added after boot is left out and logged. */
   current(logger: Logger): RouteTable<CompiledRoute> {
     if (this.#mountedVersion !== this.#mounted.version || this.#ownVersion !== this.#own.version) {
       this.#build(logger, (error) => logger.error({ err: error }, 'a route was registered after boot and is ignored'))
@@ -149,7 +149,7 @@ export class CompiledRoutes {
     return this.#table
   }
 
-  /** Every route with what it was compiled to, in order of registration, the server's own first. */
+  /** Every route with its compiled form, in order of registration, the server's own first. */
   *entries(): Iterable<{ record: RouteRecord; compiled: CompiledRoute }> {
     for (const record of shapesOf([...this.#own.routes, ...this.#mounted.routes]).keys()) {
       const compiled = this.#compiled.get(record)
@@ -157,7 +157,7 @@ export class CompiledRoutes {
     }
   }
 
-  /** The records alone, in the same order and the same list until they change; with a logger those that are served. */
+  /** The records alone, in the same order and the same list until they change; with a logger, those that are served. */
   records(logger: Logger | undefined): readonly RouteRecord[] {
     if (logger !== undefined) this.current(logger)
     const version = `${this.#own.version} ${this.#mounted.version} ${logger !== undefined}`
@@ -200,7 +200,7 @@ export class CompiledRoutes {
 }
 
 /**
- * The shapes that each record answers: those of `any` make way for a route of one method. Each collection refuses its own
+ * The shapes that each record answers: a route of one method takes precedence over those of `any`. Each collection refuses its own
  * duplicates; here the server's own routes meet the mounted ones.
  */
 function shapesOf(

@@ -34,7 +34,7 @@ function run(answers: Answers, { steps, terminal }: CompiledRoute, req: KernelRe
   else answers.finish(res)
 }
 
-/** Apart: a closure in `handle` would put its variables on the heap for each request. */
+/** A function of its own: a closure in `handle` would put its variables on the heap for each request. */
 function runFollowed(answers: Answers, compiled: CompiledRoute, req: KernelRequest, res: KernelResponse): void {
   runTraced(req, res, () => run(answers, compiled, req, res))
 }
@@ -52,8 +52,7 @@ export class Dispatcher {
   #refuse!: CompiledRoute
   readonly #Request: typeof KernelRequest
   readonly #Response: typeof KernelResponse
-  /** Requests that are being worked on. */
-  /** Requests that were taken from an adapter and whose answers were not handed over yet. */
+  /** Requests that were taken from an adapter and whose answers were not passed to it yet. */
   inFlight = 0
   #onIdle: (() => void) | undefined
 
@@ -75,7 +74,7 @@ export class Dispatcher {
     this.#root = root
   }
 
-  /** Fixes the chain of what is refused, and the order of fallbacks; the root has all its middlewares and hooks by then. */
+  /** Fixes the chain of refused requests, and the order of fallbacks; the root has all its middlewares and hooks by then. */
   compile(): void {
     this.finder.compile()
     this.#refuse = compiledMiss(this.#root, (req) => {
@@ -84,7 +83,7 @@ export class Dispatcher {
     })
   }
 
-  /** Resolves when no request is being worked on. */
+  /** Resolves when no request is in progress. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       if (this.inFlight === 0) resolve()
@@ -98,7 +97,7 @@ export class Dispatcher {
     const raw = this.rewriters.length === 0 ? native : rewriteRequest(native, this.rewriters)
     const target = parseTarget(raw.target)
     const isAcceptable = refusalOf(raw) === undefined
-    // Who was asked, and where the next request begins, is anyone's guess (RFC 9112 section 3.2).
+    // Which server was meant, and where the next request begins, is uncertain (RFC 9112 section 3.2).
     if (!isAcceptable) raw.hangUp()
     const found: FoundRoute | undefined =
       target === undefined || this.#state.refusing || !isAcceptable
@@ -135,7 +134,7 @@ export class Dispatcher {
   }
 }
 
-/** Why a request is not even routed, if it is not. */
+/** Why a request is refused before routing, if it is. */
 function refusalOf(raw: RawRequest): Error | undefined {
   const { host, hostOptional } = raw
   if (host === undefined && !hostOptional) return BadRequestError('the Host header is missing')

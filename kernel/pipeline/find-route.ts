@@ -6,10 +6,10 @@ import type { Logger } from '../support/logger.ts'
 import type { Terminal } from './chain.ts'
 import { type CompiledRoute, type CompiledRoutes, compiledMiss } from './compiled-route.ts'
 
-/** Answers what no route answers at a path and below it; one that does not answer leaves the request to the next. */
+/** Answers requests that no route answers at a path and below it; without its answer the request goes to the next fallback. */
 export type FallbackHandler = (req: Request, res: Response) => void | Promise<void>
 
-/** Where a fallback holds, and behind whose middlewares. */
+/** Where a fallback applies, and after whose middlewares. */
 export interface Fallback {
   readonly scope: Scope
   readonly plugin: string
@@ -18,7 +18,7 @@ export interface Fallback {
   readonly run: FallbackHandler
 }
 
-/** What answers a request, as far as its method and its path decide. */
+/** What answers a request, as far as its method and its path decide that. */
 export interface FoundRoute {
   readonly target: CompiledRoute
   readonly params: Record<string, string>
@@ -62,7 +62,7 @@ export class RouteFinder {
     const scope = this.#scopeOfMiss(table, match, allowed)
     let known = this.#misses.get(scope)
     if (known === undefined) {
-      // One of another scope would be reached without the guards of that scope.
+      // A fallback of another scope would be reached without the guards of that scope.
       const fallbacks = this.fallbacks.filter((one) => scope.lineage.includes(one.scope))
       known = { compiled: compiledMiss(scope, this.#answerMiss), fallbacks }
       this.#misses.set(scope, known)
@@ -72,9 +72,9 @@ export class RouteFinder {
   }
 
   /**
-   * Whose middlewares a request meets that no route answers. For a 404 those of the root, or of the scope whose fallback it
-   * may be; for a 405 those of the scope whose path it is, so that a scope's own cors answers preflights and its guards hold
-   * for every method.
+   * The scope whose middlewares run for a request without a route. For a 404 that is the root, or the scope whose fallback may
+   * answer it; for a 405 the scope of the path, so that a scope's own cors answers preflights and its guards apply
+   * to every method.
    */
   #scopeOfMiss(table: RouteTable<CompiledRoute>, match: string, allowed: readonly string[]): Scope {
     const [other] = allowed

@@ -14,31 +14,31 @@ import { isAnsweredByFramework, legible, takeReported } from './failure.ts'
 import { missingMember } from './missing-members.ts'
 import { errorPoint } from './traces.ts'
 
-/** What a request is at: a step, what is left of one behind `next()`, a hook or something else with a name; `undefined` is the handler. */
+/** What a request is working on: a step, the rest of one after `next()`, a hook or another named task; `undefined` is the handler. */
 type Current = Link | Downstream | Hook<'onSend'> | { readonly task: string } | undefined
 
 const openingFile = { task: 'opening the file of the answer' }
 const handlingError = { task: 'the error handler' }
 
-/** The route as the pipeline has compiled it; requests know less of it. */
+/** The route as the pipeline has compiled it; requests see only part of it. */
 const routeOf = (res: KernelResponse): CompiledRoute => res.request.compiled as CompiledRoute
 
-/** What comes after a chain has run: hooks, encoding, handing over; and deciding who answers a failure. */
+/** The work after a chain has run: hooks, encoding, passing the answer on; and deciding what answers a failure. */
 export class Answers {
   readonly #state: LifeState
   readonly #done: () => void
   #requestDeadlines: Deadlines | undefined
-  /** The `onSend` hooks that failed over an answer: what takes its place does not pass them. */
+  /** The `onSend` hooks that failed for an answer: they do not run for the answer that replaces it. */
   readonly #failedHooks = new WeakMap<KernelResponse, Set<Hook<'onSend'>>>()
 
-  /** `done` is called once for each request, when its answer was handed to the runtime. */
+  /** `done` is called once for each request, when its answer was passed to the runtime. */
   constructor(state: LifeState, done: () => void) {
     this.#state = state
     this.#done = done
   }
 
   /**
-   * Goes on when a chain has come to its end, or the `onSend` hook before that one from which it goes on; or when the time of the
+   * Continues when a chain has ended, or the `onSend` hook before `from`; or when the time of the
    * request is over.
    */
   await(pending: Promise<unknown>, res: KernelResponse, from = 0): void {
@@ -69,7 +69,7 @@ export class Answers {
       res.answer('empty', undefined)
       res.isDefault = true
     }
-    if (from === 0 && onError.length > 0) this.#tellReported(res)
+    if (from === 0 && onError.length > 0) this.#notifyReported(res)
     for (let i = from; i < onSend.length; i++) {
       const hook = onSend[i]!
       if (res.failed && this.#failedHooks.get(res)?.has(hook)) continue
@@ -123,7 +123,7 @@ export class Answers {
 
   // — the time of a request —
 
-  /** Starts the clock of a request that waits for something. What waits goes on only if `overs` is what it was. */
+  /** Starts the clock of a request that waits. Waiting work continues only if `overs` has not changed. */
   #limit(res: KernelResponse): TimeLimit {
     const { request: req } = res
     req.timeLimit ??= new TimeLimit()
@@ -158,14 +158,14 @@ export class Answers {
     const { request: req } = res
     const current = req.current as Current
     const ms = req.server.settings.requestTimeout
-    // Which middleware it was is for the log: its name tells a stranger how the application is made.
+    // The log names the middleware, and the answer does not: its name shows a stranger how the application is made.
     const cause = new Error(`${describeCurrent(current, req)} within ${ms} ms`)
     const error = withCause(RequestTimeoutError(`the request was not answered within ${ms} ms`), cause)
     limit.isRunning = false
     limit.overs++
     req.abort(error)
     if (limit.overs > 1) {
-      // What answers for it takes too long as well: nothing of the application runs any more.
+      // The error handler takes too long as well: no more code of the application runs.
       this.#logTimeout(error, req)
       res.reset()
       sendFailure(req, res, error)
@@ -182,8 +182,8 @@ export class Answers {
   // — failures —
 
   /**
-   * An `onSend` hook threw. A body that cannot be written is the handler's failure; with any other the hook has had its
-   * turn, so that a store which is down is waited for once, and there is an end to it when all of them fail.
+   * An `onSend` hook threw. A body that cannot be serialised is the handler's failure; with any other failure this hook has had its
+   * turn, so that a store which is down is awaited once, and the answer is sent even when all hooks fail.
    */
   #failSending(error: unknown, res: KernelResponse, hook: Hook<'onSend'>): void {
     if (error !== undefined && error === res.unencodable && !res.failed) {
@@ -196,8 +196,8 @@ export class Answers {
   }
 
   /**
-   * Something was thrown: the framework answers its own failures, the nearest error handler the others, else what the error itself says, or 500.
-   * `plugin` is whose hook it was, when the answer was to be sent.
+   * Answers a thrown value: the framework answers its own failures, the nearest error handler the others, else the error itself decides, or 500.
+   * `plugin` is the one whose hook failed, when the answer was to be sent.
    */
   fail(thrown: unknown, res: KernelResponse, plugin?: string): void {
     const { request: req, failed: again } = res
@@ -206,17 +206,17 @@ export class Answers {
     res.reset()
     res.failed = true
     if (errorPoint.isOn) errorPoint.publish({ request: req, response: res, error: thrown })
-    if (route.onError.length > 0) this.#tellReported(res, error)
+    if (route.onError.length > 0) this.#notifyReported(res, error)
     this.#notify(route.onError, (run) => run(error as Thrown, req, res), req)
     if (isAnsweredByFramework(error)) {
       if (error.code === RequestTimeoutError.code && error.status === 503) this.#logTimeout(error, req)
-      // The client asked for nothing wrong, and what the handler has done is not undone.
+      // The client's request was not wrong, and the handler's effects are not undone.
       else if (plugin !== undefined) this.#logFailure(error, req, { plugin })
       sendFailure(req, res, error)
       this.finish(res)
       return
     }
-    // Whoever answers failures is asked once.
+    // The error handler is called once.
     const errorHandler = again ? undefined : route.errorHandler()
     if (errorHandler === undefined) {
       this.#logFailure(error, req, plugin === undefined ? undefined : { plugin })
@@ -234,8 +234,8 @@ export class Answers {
     )
   }
 
-  /** A failure that was answered where it was found is told once, also when the one who answers it throws it. */
-  #tellReported(res: KernelResponse, thrown?: unknown): void {
+  /** A failure that was answered where it occurred is reported once, also when the handler that answers it throws it. */
+  #notifyReported(res: KernelResponse, thrown?: unknown): void {
     const { request: req } = res
     const error = takeReported(res)
     if (error !== undefined && error !== thrown) this.#notify(routeOf(res).onError, (run) => run(error, req, res), req)
@@ -255,22 +255,22 @@ export class Answers {
     if (value instanceof Error) throw value
     if (value !== undefined && value !== res && !passedOn) res.sendWith(value, 0)
     else {
-      // Passed on, or simply not answered: then it counts as unhandled, and someone must hear of it.
+      // Passed on, or simply not answered: it then counts as unhandled, and must be logged.
       this.#logFailure(error, req)
       sendFailure(req, res, error)
     }
   }
 
-  /** A failure while answering a failure: nothing of the application runs any more. */
+  /** A failure while answering a failure: no more code of the application runs. */
   #answerBare(error: unknown, res: KernelResponse, more?: { original: unknown }): void {
     const { request: req } = res
     const err = legible(error)
     res.reset()
     this.#logFailure(err, req, more)
-    // One of the framework's own is a mistake of whoever answers failures.
+    // A framework error is here a mistake of the error handler.
     const failure = req.server.settings.errorFormat[isFrameworkError(err) ? 'mistake' : 'of'](err)
     sendFailure(req, res, err, failure)
-    // An HttpError that an error handler throws is the answer that it means: the session is saved with it, as with any other.
+    // An HttpError that an error handler throws is its answer: the session is saved with it, as with any other.
     if (more !== undefined && !failure.unhandled) this.finish(res)
     else this.#respond(toReply(res, this.#state.draining), res)
   }
@@ -279,16 +279,16 @@ export class Answers {
     const err = legible(error)
     const { status, code, unhandled } = req.server.settings.errorFormat.of(err)
     const what = `${req.method} ${req.path} failed with ${describeFailure(err)}`
-    // An onSend hook that refuses takes back what the handler has done.
+    // An onSend hook that refuses takes back the handler's answer.
     if (status < 500 && more?.plugin === undefined) {
-      // A stack for what has a reason of its own alone: whoever asks for what is not there decides how often this is written.
+      // Only a failure with a reason of its own has a stack: a client that asks for missing things decides how often this is written.
       const original = more && describeFailure(more.original)
       const hasReason = (err as Error).cause !== undefined || (original !== undefined && isFrameworkError(err))
       req.log.info({ status, code, original, ...(hasReason && { err }) }, what)
     } else req.log.error({ err, ...more }, what + missingMember(req, err) + (unhandled ? strangeStatus(err) : ''))
   }
 
-  /** Hooks that may not change an answer: their errors are logged, their promises not waited for. */
+  /** Hooks that cannot change an answer: their errors are logged, their promises not awaited. */
   #notify<Run>(
     hooks: readonly { run: Run; entry: { name: string } }[],
     call: (run: Run) => unknown,
@@ -307,7 +307,7 @@ export class Answers {
   }
 }
 
-/** Says what takes too long, for the log. */
+/** Describes what takes too long, for the log. */
 function describeCurrent(current: Current, { method, route, path }: KernelRequest): string {
   if (current === undefined) return `the handler of ${method} ${route ?? path} did not answer`
   if (current instanceof Downstream) return `${current.name} did not end after next()`
@@ -324,7 +324,7 @@ function describeFailure(error: unknown): string {
   }
 }
 
-/** Why the status of an error is not the one of its answer. */
+/** Why the status of an error differs from that of its answer. */
 function strangeStatus(error: unknown): string {
   if (!(error instanceof Error) || isFrameworkError(error)) return ''
   const { status, statusCode = status } = error as Error & { status?: unknown; statusCode?: unknown }

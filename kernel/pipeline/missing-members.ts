@@ -1,7 +1,7 @@
 import { KernelRequest } from '../http/request/request.ts'
 import { KernelResponse } from '../http/response/response-buffer.ts'
 
-/** The member of a request or response that was read last and that no one has added, by request. */
+/** The member of a request or response that was read last and that no plugin has added, by request. */
 const missed = new WeakMap<object, string>()
 
 /** Names of members, and the plugin that adds each. */
@@ -33,7 +33,7 @@ function announce<Target extends object>(
       get(this: Target): undefined {
         missed.set(requestOf(this), `${variable}.${name} is added by the plugin "${plugin}", which is not registered`)
       },
-      // As on an object that has no such member.
+      // As on an object without such a member.
       set(this: Target, value: unknown) {
         Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true })
       },
@@ -42,7 +42,7 @@ function announce<Target extends object>(
 }
 
 /**
- * Why a request failed with this error, where it has read a member that no one has added; else `''`.
+ * Why a request failed with this error, where it has read a member that no plugin has added; else `''`.
  *
  * @example
  * ctx.onError((error, req) => req.log.error({ err: error }, `failed${missingMember(req, error)}`))

@@ -20,26 +20,26 @@ const RouteOptionConflictError = defineError(
     `the plugins "${first.name}" (registered at ${first.site}) and "${second.name}" (at ${second.site}) both take the route option "${option}". Register one of them in a scope of its own`,
 )
 
-/** Those of the kernel's own call forms; every other one belongs to a plugin, which names it in its definition. */
+/** The options of the kernel's own call forms; every other one belongs to a plugin, which names it in its definition. */
 const own: readonly PropertyKey[] = ['middlewares', description]
 
-/** The plugin that would take an option if it were registered. */
+/** The plugin that would read an option if it were registered. */
 export interface AbsentPlugin {
   /** The key of the plugin in the option `plugins`. */
   readonly plugin: string
   /** What its absence is: meant, a loss that a warning reports, or a mistake, because someone who sets a limit counts on it. */
   readonly absence: 'meant' | 'warning' | 'error'
-  /** Reads the option all the same, where a mistake in it does harm without the plugin, too. */
+  /** Reads the option nevertheless, where a mistake in it does harm without the plugin, too. */
   readonly reader?: unknown
 }
 
-/** Who takes the options of a scope's routes; of a plugin that is registered again nearer, the nearer one. */
+/** The plugins that read the options of a scope's routes; of a plugin that is registered again nearer, the nearer one. */
 interface Taken {
   readonly owners: ReadonlyMap<PropertyKey, PluginEntry>
   readonly known: ReadonlySet<PropertyKey>
 }
 
-/** An option that does nothing, because its plugin is not there. */
+/** An option that does nothing, because its plugin is missing. */
 export interface IdleOption {
   readonly option: string
   readonly plugin: string
@@ -51,7 +51,7 @@ function takenIn(scope: Scope): Taken {
   const owners = new Map<PropertyKey, PluginEntry>()
   for (const from of lineage) {
     for (const entry of from.plugins.values()) {
-      // One that is registered again nearer adds nothing here: taken by it, an option would be read and do nothing.
+      // One that is registered again nearer adds nothing here: it would read an option without any effect.
       if (!lineage.includes(entry.scope) || !scope.holds(entry, entry.scope)) continue
       for (const option of Reflect.ownKeys(entry.definition.routeOptions ?? {})) {
         const before = owners.get(option)
@@ -70,12 +70,12 @@ export function placeOf(record: RouteRecord, owner: PluginEntry | undefined): st
   return owner === undefined ? site : `${site}, by the plugin "${owner.name}"`
 }
 
-/** What the options of one route mean, by the plugin that takes them. */
+/** The values of the options of one route, by the plugin that reads them. */
 export type ParsedOptions = ReadonlyMap<PluginEntry, Readonly<Record<PropertyKey, unknown>>>
 
 /**
- * Reads the options of routes, each by the plugin that takes it. A misspelt guard would leave its route open without a word, so
- * a name that nothing takes is an error.
+ * Reads the options of routes, each by its plugin. A misspelt guard would silently leave its route open, so
+ * an unknown name is an error.
  */
 export class RouteOptionReading {
   readonly #taken = new Map<Scope, Taken>()
@@ -86,7 +86,7 @@ export class RouteOptionReading {
   }
 
   /**
-   * @throws RouteOptionError that reports everything which is wrong with the options of the route.
+   * @throws RouteOptionError that reports every mistake in the options of the route.
    */
   parse(record: RouteRecord, owner: PluginEntry | undefined, scope: Scope): ParsedOptions {
     const { owners, known } = this.#takenIn(scope)
@@ -115,10 +115,10 @@ export class RouteOptionReading {
   }
 
   /**
-   * Checks the names. `read` are those that an `onRoute` hook has asked for whose plugin declares none.
+   * Checks the names. `read` are those that an `onRoute` hook has read and whose plugin declares none.
    *
-   * @returns those that do nothing, to warn of.
-   * @throws RouteOptionError for any other that nothing takes.
+   * @returns those that do nothing, for a warning.
+   * @throws RouteOptionError for any other that no plugin reads.
    */
   check(
     record: RouteRecord,
@@ -136,7 +136,7 @@ export class RouteOptionReading {
       if (value === undefined || known.has(key) || read.has(key)) continue
       const name = typeof key === 'symbol' ? String(key.description) : key
       const absent = this.#absentOf(key)
-      // «Nothing of it here» holds without the plugin. A plugin's own routes say so whether it is known or not.
+      // `false` means «not here», which is true without the plugin. A plugin's own routes use it whether the option is known or not.
       if (value === false && (absent !== undefined || owner !== undefined)) continue
       if (absent === undefined) throw fail(describeUnknown(name, known))
       const { plugin, absence } = absent
@@ -168,7 +168,7 @@ function describeUnknown(name: string, known: ReadonlySet<PropertyKey>): string 
   return `no registered plugin takes the route option "${name}". ${remedy} the plugin that takes it, in this scope or an outer one; its definition names the option in routeOptions. Route options that are taken here: ${names.sort().join(', ')}`
 }
 
-/** Warns once of each option and not of each route: what is missing is one plugin. */
+/** Warns once of each option and not of each route: one plugin is missing. */
 export function reportIdle(idle: readonly IdleOption[], logger: Logger): void {
   for (const option of new Set(idle.map((one) => one.option))) {
     const [first, ...others] = idle.filter((one) => one.option === option)

@@ -6,7 +6,7 @@ import type { Step } from '../routing/route.ts'
 import { Trace, type TraceOutcome, TracePoint } from '../support/trace.ts'
 import type { Terminal } from './chain.ts'
 
-/** A request, from the moment on that its route is known until its answer has left or its client is gone. */
+/** A request, from when its route is known until its answer has left or its client is gone. */
 export interface RequestTrace extends TraceOutcome {
   /** The request, as handlers see it. */
   readonly request: Request
@@ -24,7 +24,7 @@ export interface StepTrace {
   readonly name: string
 }
 
-/** A failure that a request has come to, whatever it is answered with. */
+/** A failure of a request, whatever its answer is. */
 export interface ErrorTrace {
   /** The request, as handlers see it. */
   readonly request: Request
@@ -39,16 +39,16 @@ export const handlerTrace = new Trace<RequestTrace>('handler')
 export const stepPoint = new TracePoint<StepTrace>('step')
 export const errorPoint = new TracePoint<ErrorTrace>('error')
 
-/** Begins with a request that is followed: its chain, and the hooks and error handlers after it, run within what is bound to its start. */
+/** Begins a traced request: its chain, and the hooks and error handlers after it, run within the context that is bound to its start. */
 export function runTraced(req: KernelRequest, res: KernelResponse, run: () => void): void {
   const event: RequestTrace = { request: req as Request, response: res as Response }
   req.raw.onSettled(() => requestTrace.end(event))
-  // Under `fetch` a request settles with its client's leaving only where someone listens for that.
+  // Under `fetch` a request settles when its client leaves only where a listener exists for that.
   req.raw.onAbort(() => {})
   requestTrace.begin(event, run)
 }
 
-/** Steps that report when they begin, where someone listens at the boot; else the same ones, which cost what they cost. */
+/** Steps that report when they begin, if there is a subscriber at the boot; else the same ones, at no cost. */
 export function tracedSteps(steps: readonly Step[]): readonly Step[] {
   if (!stepPoint.isOn) return steps
   return steps.map((step) => ({
@@ -60,7 +60,7 @@ export function tracedSteps(steps: readonly Step[]): readonly Step[] {
   }))
 }
 
-/** The same for the handler, whose whole work can be followed: nothing comes after it. */
+/** The same for the handler, whose whole work can be traced: nothing comes after it. */
 export function tracedTerminal(terminal: Terminal): Terminal {
   if (!stepPoint.isOn && !handlerTrace.isOn) return terminal
   const traced: Terminal = (req, res) => {

@@ -31,7 +31,7 @@ export interface ContextHost {
   readonly state: Readonly<LifeState>
   /** The hooks of the whole tree in order of registration; those of requests are kept by scope. */
   readonly lifeCycle: Pick<HookLists, LifeCycleHookName>
-  /** What plugins take connections over for. */
+  /** The protocols that plugins take connections over for. */
   readonly upgrades: Upgrade[]
   addRoute(owner: PluginEntry, ...route: AddRoute): void
   decorate(target: 'request' | 'response', members: PropertyDescriptorMap, entry: PluginEntry): void
@@ -40,10 +40,10 @@ export interface ContextHost {
 }
 
 /**
- * What a plugin's `setup` is handed: everything it adds reaches the routes of its scope and below, and no sibling.
+ * What a plugin's `setup` receives: everything that it adds affects the routes of its scope and below, and no sibling.
  *
- * A context is for boot: `use`, `register`, hooks and routes on a kept one throw afterwards. `Parsed` are the values of the route
- * options that the plugin takes, `Prefix` is that of its definition.
+ * A context is for boot: `use`, `register`, hooks and routes throw afterwards. `Parsed` are the values of the route
+ * options that the plugin reads, `Prefix` is that of its definition.
  */
 export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteVerbs<Prefix> {
   readonly #host: ContextHost
@@ -100,7 +100,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     const { name: plugin, scope } = this.#entry
     const names = middlewares.map((one) => (typeof one === 'function' ? one.name || plugin : typeof one))
     this.#mustBoot(`the plugin "${plugin}" adds the middleware ${names.join(', ')}`)
-    // All or none: one that is dropped may be the one that asks who someone is.
+    // All or none: a dropped one may be the guard.
     if (names.length === 0 || middlewares.some((one) => typeof one !== 'function')) throw HookError('use', plugin)
     const factory = middlewares.find(isPluginFactory)
     if (factory !== undefined)
@@ -159,8 +159,8 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   }
 
   /**
-   * Answers what no route answers, at a path of this scope and below it: after the middlewares of the scope, in place of
-   * 404. The longest path comes first; a function that does not answer leaves the request to the next, at last to 404.
+   * Answers requests that match no route, at a path of this scope and below it: after the middlewares of the scope, in place of
+   * 404. The longest path comes first; a function that does not answer passes the request to the next, and at last to 404.
    *
    * @example
    * ctx.fallback('/old', (req, res) => void res.redirect(`/new${req.path.slice(4)}`, 301))
@@ -174,7 +174,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   }
 
   /**
-   * Says that this plugin takes connections over for a protocol: requests that ask for it then have `req.raw.upgrade`, and a step may
+   * Declares that this plugin takes connections over for a protocol: requests that ask for it then have `req.raw.upgrade`, and a step may
    * answer with `res.upgrade`. Once for a server, however often the plugin is registered.
    *
    * @example

@@ -11,22 +11,22 @@ const DecorateError = defineError(
 
 const nothing = {} as never
 
-/** Fields of each object hide what stands on its class, so a decoration would have no effect. */
+/** Fields of each object hide the members of its class, so a decoration would have no effect. */
 const fields: Record<string, object> = {
   request: new KernelRequest(nothing, nothing, nothing, nothing, nothing),
   response: new KernelResponse(nothing),
 }
 
-/** Without one of these, a function for example, the member would be there and `undefined`. */
+/** Without one of these, a function for example, the member would exist and be `undefined`. */
 const isDescriptor = (given: unknown): boolean =>
   typeof given === 'object' && given !== null && ['get', 'set', 'value'].some((one) => one in given)
 
-/** Who added which member, by the class that has it. */
+/** The plugin that added each member, by the class that has it. */
 const owners = new WeakMap<object, Map<string, PluginEntry>>()
 
 /**
  * Installs members on the class of one server's requests or responses. A getter of the kernel, `ip` for example, may be
- * replaced once; what another plugin has added may not. A plugin that is registered in several scopes adds its members once.
+ * replaced once; a member of another plugin may not. A plugin that is registered in several scopes adds its members once.
  */
 export function decorate(prototype: object, target: string, members: PropertyDescriptorMap, entry: PluginEntry): void {
   if (!Object.hasOwn(fields, target)) {

@@ -9,7 +9,7 @@ import type { Context } from './context.ts'
 import { isReader, type OptionsReader, type RouteOptionReader } from './options.ts'
 import type { Services } from './services.ts'
 
-/** Goes up when a plugin written for an older kernel would not work with a newer one. */
+/** Increases when a plugin written for an older kernel would not work with a newer one. */
 export const contractVersion = 1
 
 export const PluginDefinitionError = defineError(
@@ -48,19 +48,19 @@ export interface PluginDefinition<
   /** Whether it has a context of its own: what it adds then reaches only what it registers itself. */
   readonly scoped?: boolean
   /**
-   * Path prefix of all its routes, behind that of the registration; gives the plugin a scope of its own. Handlers and middlewares of
+   * Path prefix of all its routes, after that of the registration; gives the plugin a scope of its own. Handlers and middlewares of
    * groups see its parameters.
    */
   readonly prefix?: Prefix
   /**
-   * Reads what the plugin is registered with: a shape of checks (see `option`), a Standard Schema, or a function; also an object of your
+   * Reads the options of the registration: a shape of checks (see `option`), a Standard Schema, or a function; also an object of your
    * own with `read(given, place)`. It runs once, when
    * the plugin is registered, and a wrong option fails there. `provide` and `setup` get what it returns.
    */
   readonly options?: OptionsReader<Input, Settings>
   /**
-   * The options of a route that this plugin takes, each with what reads it when a route is compiled; `onRoute` hooks find the results in
-   * `route.settings`. A route with an option that no plugin of its scope takes fails the boot.
+   * The options of a route that this plugin reads, each with its reader, which runs when a route is compiled; `onRoute` hooks find the values
+   * in `route.settings`. A route with an option that no plugin of its scope reads fails the boot.
    */
   readonly routeOptions?: { readonly [Name in keyof Parsed]: RouteOptionReader<Settings, Parsed[Name]> }
   /** Creates the services, synchronously and without I/O: they exist as soon as the plugin is registered. */
@@ -75,7 +75,7 @@ export interface Registration<Provided extends object = object> {
   readonly plugin: PluginDefinition<never, Provided>
   /** What the factory was called with, not yet checked. */
   readonly options: unknown
-  /** The prefix that the factory was given. Another name, so that no registration counts as options of `register`. */
+  /** The prefix that the factory received. The name differs, so that a registration never counts as options of `register`. */
   readonly mountPath?: string | undefined
   /** Where the factory was called, for messages. */
   readonly site: CallSite
@@ -87,16 +87,16 @@ export interface RegisterOptions {
   prefix?: string
 }
 
-/** What `provide` is held against: services that are declared are of the type that is declared, and nothing is a promise. */
+/** The result of `provide` is compared with this: declared services have the declared type, and no service is a promise. */
 type CheckedProvided<Provided> = [Provided] extends [never]
-  ? // Never taken: it is what `Provided` is inferred from.
+  ? // Never taken: `Provided` is inferred from it.
     Provided
   : Provided extends PromiseLike<unknown>
     ? 'services must exist as soon as the plugin is registered: create what takes time in setup, and pass it to ctx.provide'
     : { readonly [Name in keyof Provided]: Name extends keyof Services ? Services[Name] : Provided[Name] }
 
 /**
- * Makes registrations; its options may be left out exactly when the plugin can do without them.
+ * Makes registrations; its options may be left out exactly when the plugin works without them.
  *
  * @example
  * const admin = definePlugin({ name: 'admin', setup: (ctx, options: { title: string }) => ctx.get('/', () => options) })
@@ -164,7 +164,7 @@ const members = ['name', 'version', 'dependencies', 'scoped', 'prefix', 'options
 const data = new Set<string>()
 
 /**
- * Says that a member of definitions is read, so that one which is close to it counts as misspelt.
+ * Declares that a member of definitions is read, so that a similar name counts as misspelt.
  *
  * @example
  * announcePluginData('metrics')
@@ -203,13 +203,13 @@ function checkDefinition(definition: PluginDefinition<never, object>): void {
   }
 }
 
-/** The prefix of `{ prefix }`, which is what a registration takes beside the plugin and its options. */
+/** The prefix of `{ prefix }`, which a registration takes beside the plugin and its options. */
 export function readPrefix(call: string, given: unknown): string | undefined {
   if (given === undefined) return undefined
   checkOptions(call, given as object, ['prefix'])
   const { prefix } = given as RegisterOptions
   if (prefix === '' || !('prefix' in (given as object))) return undefined
-  // Undefined too: what a variable did not give would put the routes at the root.
+  // Undefined too: a variable without a value would put the routes at the root.
   if (typeof prefix !== 'string') throw OptionError(`${call}.prefix`, quoted(prefix), "a path: '/admin'")
   parsePattern(prefix)
   return prefix
@@ -234,7 +234,7 @@ function checkRouteOptions(plugin: string, given: unknown): void {
   }
 }
 
-/** What is close to a member is meant to be that one; anything else may be its author's own. */
+/** A name close to a member counts as a misspelt one; any other may be its author's own. */
 export function checkMembers(definition: PluginDefinition<never, object>): void {
   const known = [...members, ...data]
   for (const member of Object.keys(definition)) {

@@ -9,9 +9,9 @@ import { readOption } from './options.ts'
 import { DuplicatePluginError, describe, type EnrollOptions, NotAPluginError, PluginEntry, Scope } from './scope.ts'
 
 /**
- * The one place where a plugin enters the tree and where child scopes are born: from the `plugins` option, `use`,
+ * The one place where a plugin enters the tree and where child scopes are created: from the `plugins` option, `use`,
  * `register` and nested registrations alike. Its options are read here and `provide` runs, so services exist at once; when one of
- * them fails, nothing of the plugin is left.
+ * them fails, nothing of the plugin remains.
  */
 export function enroll(owner: PluginEntry, given: unknown, options: EnrollOptions = {}): PluginEntry {
   const uncalled = isPluginFactory(given)
@@ -44,7 +44,7 @@ function enrollMiddleware(owner: PluginEntry, middleware: Middleware): PluginEnt
   return entry
 }
 
-/** What the options mean; every one that is wrong is reported, with where it was written. */
+/** The meaning of the options; every wrong one is reported, with the place where it was written. */
 function settingsOf(
   { plugin, options, site }: Registration,
   owner: Scope,
@@ -73,7 +73,7 @@ function servicesOf(entry: PluginEntry, provide: (settings: never) => object): o
     throw entry.failure('provide', error)
   }
   if (isPromise(provided)) {
-    // What it fails with would end the process as a rejection that nothing handles.
+    // Its failure would otherwise end the process as an unhandled rejection.
     provided.then(undefined, () => {})
     throw entry.failure('provide', new Error('it is async; create the objects there and connect in setup'))
   }

@@ -12,7 +12,7 @@ export type Thrown = Error & { readonly code?: unknown; readonly status?: unknow
 
 /** Handles a failure: `setErrorHandler`. A returned value is sent; without an answer it is 500, empty. */
 export type ErrorHandler = {
-  // A method, for a handler may also name the class of the errors that it knows.
+  // A method, because a handler may also name the class of the errors that it knows.
   handle(req: Request, res: Response, next: (error?: unknown) => void, error: Thrown): unknown
 }['handle']
 
@@ -25,8 +25,8 @@ export interface HookTypes {
   /** The socket is bound: start jobs, workers and subscriptions. Never called under `inject`. */
   onListen: (address: Address) => void | Promise<void>
   /**
-   * After the listen hooks, for what only one of several workers may do: in a single process at once, in the others when
-   * this one takes that over. A hook that fails then is called again.
+   * After the listen hooks, for work that only one of several workers may do: in a single process at once, in the others when
+   * this one takes over. A hook that fails then is called again.
    */
   onLead: () => void | Promise<void>
   /** Stop, flush, disconnect; in reverse order of registration. The hook should finish within `timeLeft` milliseconds. */

@@ -6,15 +6,15 @@ import { isPromise } from '../support/within.ts'
 
 /** Reads one value: `option.shape` for example, or an object of one's own. */
 export interface OptionReader<in Input, out Value> {
-  /** What a value means. What is wrong with it is noted at its place, and the result is of no use then. */
+  /** The meaning of a value. Mistakes in it are noted at its place, and the result is then not used. */
   read(given: unknown, place: OptionPlace): Value
-  /** What was given or stands for it, for a listing: without secrets. */
+  /** The value or its default, for a listing: without secrets. */
   show?(given: unknown): unknown
   /** Exists for the type checker only. */
   readonly '~input'?: (input: Input) => void
 }
 
-/** What the kernel needs of a Standard Schema (https://standardschema.dev). */
+/** The part of a Standard Schema that the kernel needs (https://standardschema.dev). */
 interface StandardReader<Input, Output> {
   readonly '~standard': {
     readonly version: 1
@@ -33,7 +33,7 @@ interface StandardResult {
   }[]
 }
 
-/** Reads the options of a plugin: from what is written to what the plugin works with. */
+/** Reads the options of a plugin: from the written form to the form that the plugin works with. */
 export type OptionsReader<Input, Settings> =
   | OptionReader<Input, Settings>
   | StandardReader<Input, Settings>
@@ -73,9 +73,9 @@ function standardOf(value: unknown): StandardReader<unknown, unknown>['~standard
 }
 
 /**
- * Reads one value; what is wrong is noted at the place. `more` is for functions alone.
+ * Reads one value; mistakes are noted at the place. `more` is for functions alone.
  *
- * @throws whatever the reader throws, but for an OptionError, which is noted.
+ * @throws the reader's error, except an OptionError, which is noted.
  */
 export function readOption(reader: unknown, given: unknown, place: OptionPlace, ...more: readonly unknown[]): unknown {
   let value: unknown
@@ -88,7 +88,7 @@ export function readOption(reader: unknown, given: unknown, place: OptionPlace, 
     return undefined
   }
   if (!isPromise(value)) return value
-  // What it fails with would end the process as a rejection that nothing handles.
+  // Its failure would otherwise end the process as an unhandled rejection.
   value.then(undefined, () => {})
   place.problem(`the options "${place.path}" have an asynchronous schema; it must be synchronous`)
   return undefined
@@ -97,7 +97,7 @@ export function readOption(reader: unknown, given: unknown, place: OptionPlace, 
 function readBy(reader: unknown, given: unknown, place: OptionPlace, more: readonly unknown[]): unknown {
   if (isOptionReader(reader)) return reader.read(given, place)
   const standard = standardOf(reader)
-  // Asked for last: a schema may be a function as well, whose result is then not the settings but what is wrong with them.
+  // Checked last: a schema may be a function as well, whose result is then not the settings but the list of problems.
   if (standard === undefined) return (reader as Function)(given, place, ...more)
   const result = standard.validate(given)
   if (isPromise(result)) return result
@@ -106,7 +106,7 @@ function readBy(reader: unknown, given: unknown, place: OptionPlace, more: reado
     const keys = path.map((part) => (typeof part === 'object' ? part.key : part))
     const at = keys.reduce<OptionPlace>((from, key) => from.in(typeof key === 'number' ? key : String(key)), place)
     const value = keys.reduce<unknown>((from, key) => Object(from)[key], given)
-    // Some schemas say what was given, which may be a secret.
+    // Some schemas repeat the given value, which may be a secret.
     const said = typeof value === 'string' ? message.replaceAll(JSON.stringify(value), 'a string (not shown)') : message
     place.problem(`the option "${at.path}": ${said}`)
   }
@@ -114,7 +114,7 @@ function readBy(reader: unknown, given: unknown, place: OptionPlace, more: reado
   return undefined
 }
 
-/** Options for a listing. Of those that no check describes only numbers and flags are shown: a text may be a secret. */
+/** Options for a listing. Of options without a check only numbers and flags are shown: a string may be a secret. */
 export function showOptions(reader: unknown, given: unknown): unknown {
   if (isOptionReader(reader) && reader.show !== undefined) return reader.show(given)
   if (typeof given !== 'object' || given === null) return {}

@@ -37,7 +37,7 @@ export const PluginSetupError = defineError(
   (name: string, phase: string, why: string, hint: string) => `the plugin "${name}" failed in ${phase}: ${why}${hint}`,
 )
 
-/** What registering takes: a plugin with its options, or a bare middleware. */
+/** The argument of `register`: a plugin with its options, or a bare middleware. */
 export type Registrable = Registration | Middleware
 
 /** Milliseconds spent in each phase of a plugin's life. */
@@ -50,14 +50,14 @@ export interface PluginTimes {
   close: number
 }
 
-/** One registered plugin: its place in the tree and what it contributed. */
+/** One registered plugin: its place in the tree and its contributions. */
 export class PluginEntry {
   readonly definition: PluginDefinition<never, object>
   /** The scope its contributions go to: its parent's, or a child of it. */
   readonly scope: Scope
-  /** What it was registered with. */
+  /** The options that it was registered with. */
   readonly options: unknown
-  /** What its options mean: what `provide` and `setup` get. */
+  /** The meaning of its options: the argument of `provide` and `setup`. */
   readonly settings: unknown
   readonly site: string
   readonly uncalled: boolean
@@ -85,12 +85,12 @@ export class PluginEntry {
     return this.definition.name
   }
 
-  /** Whether it has a scope to itself, which it stands in front of. */
+  /** Whether it has a scope of its own, whose entry it is. */
   get scoped(): boolean {
     return this.scope.parent?.plugins.get(this.name) === this
   }
 
-  /** The error for what this plugin threw; names the plugin, and a likely cause. */
+  /** The error for a value that this plugin threw; names the plugin, and a likely cause. */
   failure(phase: string, error: unknown): Error {
     const hint = this.uncalled
       ? `. Its factory was passed without being called: if it needs options, write ${this.name}({ … })`
@@ -101,8 +101,8 @@ export class PluginEntry {
 }
 
 /**
- * What is encapsulated: middlewares, hooks, services, prefix and failure handler of one place in the tree. Children
- * see their ancestors, no one sees a sibling.
+ * One place in the tree with its middlewares, hooks, services, prefix and failure handler. Children
+ * see their ancestors; siblings do not see each other.
  */
 export class Scope {
   readonly name: string
@@ -121,7 +121,7 @@ export class Scope {
     this.services = new ServiceStore(parent?.services)
   }
 
-  /** The names of the scopes on the way here, `''` at the root: no other scope of the server has it, and every process the same. */
+  /** The names of the scopes on the way here, `''` at the root: unique in the server, and the same in every process. */
   get path(): string {
     const names = this.lineage.slice(1).map(({ name }) => name.replace(/[\s/%]/g, encodeURIComponent))
     return names.join('/')
@@ -132,7 +132,7 @@ export class Scope {
     return this.parent === undefined ? [this] : [...this.parent.lineage, this]
   }
 
-  /** The plugin of that name which can be seen from here, the nearest first. */
+  /** The plugin of that name that is visible from here, the nearest first. */
   findPlugin(name: string): PluginEntry | undefined {
     return this.plugins.get(name) ?? this.parent?.findPlugin(name)
   }
@@ -152,7 +152,7 @@ export class Scope {
   }
 
   /**
-   * Whether what a plugin added to `from` holds down to here: not when the same plugin was registered again nearer.
+   * Whether the additions of a plugin to `from` apply here: not when the same plugin was registered again nearer.
    * By entry and not by name, so that a middleware which happens to be called like a plugin is never dropped.
    */
   holds(entry: PluginEntry, from: Scope): boolean {
@@ -170,31 +170,31 @@ export class Scope {
   }
 }
 
-/** The entry at the top of a tree, for what is registered on the server itself. */
+/** The entry at the top of a tree, for registrations on the server itself. */
 export function rootEntry(): PluginEntry {
   return new PluginEntry({ name: 'root' }, new Scope('root'))
 }
 
-/** The same from within: where the options were written, for messages. */
+/** The same for internal use: where the options were written, for messages. */
 export interface EnrollOptions extends RegisterOptions {
   /** `plugins.cors`; else the name of the plugin, with the place of its registration. */
   readonly path?: string | undefined
 }
 
-/** The name of what someone wants to register, for messages. */
+/** The name of a value that is to be registered, for messages. */
 export function registeredName(given: unknown): string {
   const plugin = isPluginFactory(given) || isRegistration(given) ? given.plugin.name : undefined
   if (plugin !== undefined) return `the plugin "${plugin}"`
   return typeof given === 'function' ? `the middleware ${nameOf(given)}` : 'something that is neither'
 }
 
-/** All or none: one that is left out may be the one that asks who someone is. */
+/** All or none: an omitted one may be the guard. */
 export function checkRegistrable(list: readonly unknown[]): void {
   const wrong = list.length === 0 ? 0 : list.findIndex((one) => typeof one !== 'function' && !isRegistration(one))
   if (wrong !== -1) throw NotAPluginError(describe(list[wrong]))
 }
 
-/** What `register` was called with; more than it takes is an error, for it may be what asks who someone is. */
+/** The arguments of `register`; an extra one is an error, because it may be the guard. */
 export function registerArguments(args: readonly unknown[]): [plugin: unknown, options: RegisterOptions] {
   const [plugin, options, ...more] = args
   if (more.length > 0) throw RegisterArgumentsError(`It was given ${args.length} arguments`)
@@ -203,7 +203,7 @@ export function registerArguments(args: readonly unknown[]): [plugin: unknown, o
   }
   const prefix = readPrefix('register', options)
   if (prefix === undefined) return [plugin, {}]
-  // It would have a scope to itself, which no route is ever in, and guard nothing.
+  // It would have a scope of its own, without any route, and guard nothing.
   if (typeof plugin === 'function' && !isPluginFactory(plugin)) {
     throw RegisterArgumentsError(
       `${nameOf(plugin)} is a middleware, which has no routes for a prefix: write group('${prefix}', [${nameOf(plugin)}], define) around the routes`,
@@ -217,10 +217,10 @@ export function registerArguments(args: readonly unknown[]): [plugin: unknown, o
   return [plugin, { prefix }]
 }
 
-/** What was given in place of a plugin, in words. */
+/** A description of a value that was given in place of a plugin. */
 export function describe(value: unknown): string {
   if (value === undefined || value === null) return String(value)
-  // Not the value: what someone registers by mistake may be a secret.
+  // Not the value: one that is registered by mistake may be a secret.
   if (typeof value !== 'object') return typeof value === 'string' ? 'a string' : `a ${typeof value}`
   if (Array.isArray(value)) return 'an array'
   if (value instanceof Promise) return 'a promise'

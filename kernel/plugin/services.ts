@@ -38,7 +38,7 @@ export const ServiceUndefinedError = defineError(
 const reserved = new Set(['get', 'find', 'has', 'provide', 'names', 'constructor', '__proto__', 'then'])
 
 /**
- * Services of one scope; what an ancestor provides is seen too, the nearer one first.
+ * Services of one scope; those of its ancestors are visible too, the nearer one first.
  *
  * Each service is a property as well (`services.audit`), and `undefined` there when no one provides it; `get` throws.
  */
@@ -73,7 +73,7 @@ export class ServiceStore {
     return this.#lookup(name) !== undefined
   }
 
-  /** Every name that can be had here, sorted. */
+  /** The names of all services that are available here, sorted. */
   names(): string[] {
     const all = new Set([...(this.#parent?.names() ?? []), ...this.#own.keys()])
     return [...all].sort()

@@ -10,7 +10,7 @@ export const RouteArgumentsError = defineError(
     `${method} ${path}: ${why}. A route is registered as (path, handler), (path, options, handler) or (path, [middleware, …], handler)`,
 )
 
-/** What a verb was called with, in its one normal form. */
+/** The arguments of a verb, in their one normal form. */
 export interface RouteArguments {
   options: RouteOptions
   handler: Function
@@ -32,7 +32,7 @@ function described(value: unknown, fail: (why: string) => Error): RouteOptions {
 export function readRouteArguments(method: string, path: string, rest: readonly unknown[]): RouteArguments {
   const fail = (why: string) => RouteArgumentsError(method, String(path), why)
   const [first, second, third, ...more] = rest
-  // What is left out may be what asks who someone is: `(path, auth, log, handler)` would run `log` as the handler.
+  // The omitted argument may be the guard: `(path, auth, log, handler)` would run `log` as the handler.
   if (more.length > 0) throw fail(`it received ${rest.length + 1} arguments`)
   if (typeof first === 'function' && typeof second !== 'function') {
     if (third !== undefined) throw fail(`got ${kindOf(third)} after the handler and its description`)
@@ -49,7 +49,7 @@ export function readRouteArguments(method: string, path: string, rest: readonly 
   if (typeof second !== 'function') throw fail(`the handler is ${kindOf(second)}, not a function`)
   if (third !== undefined) throw fail(`got ${kindOf(third)} after the handler`)
   const options = first as RouteOptions
-  // By name and not by value: a list that an import did not give must not leave the route without its guards.
+  // By name and not by value: a list that is `undefined` because of a wrong import must not leave the route without its guards.
   const middlewares: unknown = optionNames(options).includes('middlewares') ? options.middlewares : []
   if (!Array.isArray(middlewares)) throw fail(`options.middlewares is ${kindOf(middlewares)}, not an array`)
   const wrong = middlewareMistake(middlewares)

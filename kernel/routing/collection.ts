@@ -27,7 +27,7 @@ export interface RouteRecord {
   readonly groupMiddlewares: readonly Middleware[]
   /** The forms of the pattern: one, and two for an optional last parameter. */
   readonly shapes: readonly Shape[]
-  /** Whether `any` wrote it: a route of this method alone goes before it. */
+  /** Whether `any` added it: a route of this method alone takes precedence. */
   readonly isAny: boolean
   /** Where the route was declared, for messages. */
   readonly site: CallSite
@@ -83,7 +83,7 @@ export class RouteCollection extends RouteVerbs {
     return record
   }
 
-  /** Takes back routes that belong together, for whoever adds them as one. @internal */
+  /** Takes back routes that belong together, for code that adds them as one. @internal */
   remove(records: readonly RouteRecord[]): void {
     const gone = new Set(records)
     for (const [key, record] of this.#records) if (gone.has(record)) this.#records.delete(key)
@@ -110,7 +110,7 @@ export class RouteCollection extends RouteVerbs {
 }
 
 /**
- * The collection of the whole process: routes registered here are served by every server that was not given its own.
+ * The collection of the whole process: every server without a collection of its own serves its routes.
  *
  * @example
  * router.get('/hello/:name', (req) => ({ hello: req.params.name }))

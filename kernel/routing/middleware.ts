@@ -11,7 +11,7 @@ import { defineError } from '../support/errors.ts'
 export type Next = (error?: unknown) => void | Promise<void>
 
 /**
- * One step on the way of a request: answers through `res`, or goes on with `next()`.
+ * One step in the handling of a request: answers through `res`, or goes on with `next()`.
  *
  * What a middleware returns is only looked at when it is a promise.
  */
@@ -66,13 +66,13 @@ export function contractOf(value: unknown): unknown {
 export function middlewareMistake(middlewares: readonly unknown[]): { place: number; why: string } | undefined {
   for (const [place, one] of middlewares.entries()) {
     if (typeof one !== 'function') return { place, why: `is ${kindOf(one)}, not a function` }
-    // Called as a middleware it would return a registration, and the request would wait for its deadline.
+    // Called as a middleware it would return a registration, and the request would wait until its timeout.
     if (contractOf(one) !== undefined) return { place, why: `is the plugin "${one.name}", which belongs in register()` }
   }
   return undefined
 }
 
-/** What a value is, in words. */
+/** The kind of a value, in words. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
@@ -84,7 +84,7 @@ export function kindOf(value: unknown): string {
 const places = new WeakMap<Function, CallSite>()
 
 /**
- * The name that a listing, a trace or an error message shows for a function; in place of a name, where it was defined, or else `site`,
+ * The name that a listing, a trace or an error message shows for a function; without a name the place of its definition, or else `site`,
  * where it was registered.
  */
 export function nameOf(fn: Function, fallback = 'anonymous', site = places.get(fn)): string {

@@ -6,19 +6,19 @@ export interface RouteOptions {
   middlewares?: readonly Middleware[]
 }
 
-/** What describes a route in the older call form: what the option may be that takes it, by the plugin which merges that. */
+/** The type of the option that describes a route in the older call form, as the plugin that reads the option merges it. */
 export type RouteDescription = RouteOptions extends { apidoc?: infer Doc } ? Exclude<Doc, false | undefined> : object
 
 /**
- * What the members of a route's options must be, seen from the options that are given: for checks that one member
+ * The required types of a route's options, given the options that were written: for checks that one member
  * needs of another. A plugin merges its line; the name of the type parameter is the same everywhere.
  */
-// biome-ignore lint/correctness/noUnusedVariables: named by those who merge
+// biome-ignore lint/correctness/noUnusedVariables: named where it is merged
 export interface OptionChecks<Options> {
-  /** A list that an import did not give would leave the route without its guards. */
+  /** A list that is `undefined` because of a wrong import would leave the route without its guards. */
   middlewares: readonly Middleware[]
 }
 
-/** What the options of a route must be whose requests have no body: GET, HEAD and OPTIONS. A plugin merges its lines. */
+/** The required types of the options of a route whose requests have no body: GET, HEAD and OPTIONS. A plugin merges its lines. */
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
 export interface BodilessOptions {}

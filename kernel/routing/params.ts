@@ -4,8 +4,8 @@ import type { TypedMiddleware } from './middleware.ts'
 import type { PathParams } from './pattern.ts'
 
 /**
- * What the handlers after a list of middlewares find on the request in addition. Only what is certain counts: of a list that is one of
- * two, and of a middleware that is one of two, what both add; of a list whose length is not known, nothing.
+ * Members of the request that the handlers after a list of middlewares find in addition. Only certain ones count: of a union of two
+ * lists or of two middlewares, those that both add; of a list whose length is unknown, none.
  */
 export type ExtensionOf<Middlewares> = Middlewares extends readonly [infer First, ...infer Rest]
   ? ExtensionOfOne<First> & ExtensionOf<Rest>
@@ -20,24 +20,24 @@ type ExtensionOfOne<One> = One extends TypedMiddleware<infer Extension> ? Extens
  * What the options of a route say about the members of its request: `body` by its schema, for example. A plugin merges
  * its lines; the names of the type parameters are the same everywhere.
  */
-// biome-ignore lint/correctness/noUnusedVariables: named by those who merge
+// biome-ignore lint/correctness/noUnusedVariables: named where it is merged
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
 export interface RequestTypes<Options, Path extends string> {}
 
 /** What the options of a route say about the members of its response. */
-// biome-ignore lint/correctness/noUnusedVariables: named by those who merge
+// biome-ignore lint/correctness/noUnusedVariables: named where it is merged
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
 export interface ResponseTypes<Options> {}
 
 /**
- * What the options of a route add to its request for its handler, by the name of the option: a policy has proved that there is a
+ * Members that the options of a route add to its request for its handler, by the name of the option: a policy proves that there is a
  * user, for example.
  */
-// biome-ignore lint/correctness/noUnusedVariables: named by those who merge
+// biome-ignore lint/correctness/noUnusedVariables: named where it is merged
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
 export interface RequestExtensions<Options> {}
 
-/** What the middlewares and the other options of a route add to its request. */
+/** Members that the middlewares and the other options of a route add to its request. */
 export type OptionsExtension<Options> = (Options extends { readonly middlewares: infer List }
   ? ExtensionOf<List>
   : {}) &
@@ -50,14 +50,14 @@ export type OptionsExtension<Options> = (Options extends { readonly middlewares:
       : {})
 
 /** What the options of a route say about its handler: in `returns`, what it may return. */
-// biome-ignore lint/correctness/noUnusedVariables: named by those who merge
+// biome-ignore lint/correctness/noUnusedVariables: named where it is merged
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
 export interface HandlerTypes<Options> {}
 
-/** What a handler may return; anything where no plugin says so. */
+/** The type that a handler may return; anything where no plugin restricts it. */
 export type Returned<Options> = HandlerTypes<Options> extends { readonly returns: infer Returns } ? Returns : unknown
 
-// Without type parameters: worked out once and not for each route.
+// Without type parameters: computed once and not for each route.
 type BareRequest = Omit<Request, 'params' | keyof RequestTypes<{}, string>>
 type BareResponse = Omit<Response, keyof ResponseTypes<{}>>
 export type OwnParams<Path extends string> = 'params' extends keyof RequestTypes<{}, string>
@@ -73,5 +73,5 @@ export type RouteRequest<Path extends string, Extension = {}, Options = {}> = Ty
   Extension
 >
 
-/** The response of one route: its shorthands by the `responses` of its options, where a plugin says so. */
+/** The response of one route: its shorthands by the `responses` of its options, where a plugin declares them. */
 export type RouteResponse<Options = {}> = BareResponse & ResponseTypes<Options>

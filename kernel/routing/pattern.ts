@@ -22,7 +22,7 @@ interface Segment {
   readonly optional: boolean
 }
 
-/** Makes the error for what is wrong with a pattern, and what to write. */
+/** Makes the error from the mistake in a pattern and its remedy. */
 type Fail = (why: string, remedy: string) => Error
 
 function parseSegment(raw: string, isLast: boolean, fail: Fail): Segment {
@@ -56,7 +56,7 @@ function parseSegment(raw: string, isLast: boolean, fail: Fail): Segment {
   return { kind: 'static', text, optional: false }
 }
 
-/** One concrete form of a pattern: an optional parameter makes two of it. */
+/** One concrete form of a pattern: an optional parameter splits it into two. */
 export interface Shape {
   /** In the router's own syntax. */
   readonly pattern: string
@@ -81,7 +81,7 @@ function toShape(segments: readonly Segment[]): Shape {
 /**
  * Reads a route path: static segments, `:name`, `:name?` anywhere, and `*` as the last segment.
  *
- * @throws RoutePatternError for anything else; regular expressions and several parameters in a segment are refused,
+ * @throws RoutePatternError for any other form; regular expressions and several parameters in a segment are refused,
  * because a request could make them slow.
  */
 export function parsePattern(pattern: string): Shape[] {
@@ -111,7 +111,7 @@ export function parsePattern(pattern: string): Shape[] {
   const shapes = new Map<string, Shape>()
   for (const form of forms) {
     const shape = toShape(form)
-    // `/:a?/:b?` has `/:a` and `/:b`, which match the same paths: the earlier one holds.
+    // `/:a?/:b?` has `/:a` and `/:b`, which match the same paths: the earlier one counts.
     if (!shapes.has(shape.key)) shapes.set(shape.key, shape)
   }
   return [...shapes.values()]
@@ -148,5 +148,5 @@ type ParamsOfSegments<All> = [OptionalParamName<All>] extends [never]
   ? { readonly [Name in ParamName<All>]: string }
   : Flat<{ readonly [Name in ParamName<All>]: string } & { readonly [Name in OptionalParamName<All>]?: string }>
 
-/** One object in place of several: what an editor shows. */
+/** One object type in place of several, for the display in an editor. */
 type Flat<T> = { [Name in keyof T]: T[Name] } & {}

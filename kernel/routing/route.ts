@@ -6,11 +6,11 @@ import type { RouteOptions } from './options.ts'
 import type { Method } from './pattern.ts'
 
 /**
- * The places on the way of a request where something can be added, in the order in which they run.
+ * The places in the handling of a request where steps can be added, in the order in which they run.
  *
  * `scope` middlewares of the contexts, root first · `group` those of groups and controllers · `guard` may this caller
- * enter · `route` the route's own middlewares · `input` is the input valid · `around` wraps the handler. Whoever may
- * not enter learns nothing about the schema, and a cached answer is never served for input that would be refused.
+ * enter · `route` the route's own middlewares · `input` is the input valid · `around` wraps the handler. A caller that may
+ * not enter learns nothing about the schema, and a cached answer is never served for invalid input.
  */
 export const slots = ['scope', 'group', 'guard', 'route', 'input', 'around'] as const
 /** A place in the chain of a route, in the order in which a request passes them: `scope`, `group`, `guard`, `route`, `input`, `around`. */
@@ -28,13 +28,13 @@ export const RouteSealedError = defineError(
   (route: string) => `${route} is compiled: add to its slots in an onRoute hook, not later`,
 )
 
-/** One step of a compiled chain, with who put it there. */
+/** One step of a compiled chain, with the plugin that added it. */
 export interface Step {
   /** The slot that it stands in; `handler` for the last one. */
   readonly slot: Slot | 'handler'
   /** The name of the function, or the one that it was added with. */
   readonly name: string
-  /** The plugin that added it; `application` for what was registered with the route itself. */
+  /** The plugin that added it; `application` for a step that was registered with the route itself. */
   readonly plugin: string
   /** The scope it belongs to: `root`, or the name of a scoped plugin. */
   readonly scope: string
@@ -43,7 +43,7 @@ export interface Step {
 }
 
 /**
- * A route of one server, while its chain is put together; what an `onRoute` hook is called with. `Parsed` are the values of the
+ * A route of one server, while its chain is put together; the argument of an `onRoute` hook. `Parsed` are the values of the
  * route options that the hook's plugin takes.
  */
 export class Route<out Parsed = {}> {
@@ -53,7 +53,7 @@ export class Route<out Parsed = {}> {
   readonly path: string
   /** The handler as it was given; hooks may look at its name and add steps around it, and do not call it. */
   readonly handler: Function
-  /** Whether `any` wrote it: the routes of all methods are one declaration then. */
+  /** Whether `any` added it: the routes of all methods are one declaration then. */
   readonly isAny: boolean
   /** Where it was registered, as `file:line:column`. */
   readonly site: CallSite
@@ -79,12 +79,12 @@ export class Route<out Parsed = {}> {
     for (const middleware of record.options.middlewares ?? []) this.add('route', middleware as Middleware)
   }
 
-  /** The options as they were written, those of other plugins among them. */
+  /** The options as they were written, including those of other plugins. */
   get options(): RouteOptions {
     return this.#options
   }
 
-  /** What the route options mean that the plugin of the running hook takes; those that the route has. */
+  /** The values of those of this route's options that the plugin of the running hook reads. */
   get settings(): Readonly<Partial<Parsed>> {
     return this.#settings as Partial<Parsed>
   }
@@ -103,7 +103,7 @@ export class Route<out Parsed = {}> {
     const steps = this.#steps[slot]
     if (steps === undefined) throw RouteSlotError(String(slot), `${this.method} ${this.path}`)
     const { site } = this
-    // A stack is formatted when someone asks: it takes longer than the rest of a registration.
+    // A stack is formatted only when it is needed: that takes longer than the rest of a registration.
     const name = () => nameOf(middleware, 'anonymous', site)
     steps.push({
       slot,
@@ -116,7 +116,7 @@ export class Route<out Parsed = {}> {
   }
 
   /**
-   * Takes the place of `JSON.stringify` for the answers of this route; a throw is a failure like any other.
+   * Replaces `JSON.stringify` for the answers of this route; a throw is a failure like any other.
    *
    * @example
    * ctx.onRoute((route) => route.serializeWith((body, status) => stringifiers[status](body)))
@@ -127,8 +127,8 @@ export class Route<out Parsed = {}> {
   }
 
   /**
-   * Runs an `onRoute` hook in the name of its plugin; gives the options that it has read by name. One that goes through all of
-   * them, to print them for example, has asked for none.
+   * Runs an `onRoute` hook for its plugin; returns the names of the options that it has read. A hook that iterates over all of
+   * them, to print them for example, has read none.
    *
    * @internal
    */
@@ -162,7 +162,7 @@ export class Route<out Parsed = {}> {
     return isListed ? new Set() : read
   }
 
-  /** The steps in the order in which they run; nothing can be added from now on. @internal */
+  /** The steps in the order in which they run; later additions throw. @internal */
   seal(): Step[] {
     this.#sealed = true
     return slots.flatMap((slot) => this.#steps[slot])

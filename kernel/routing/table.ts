@@ -3,7 +3,7 @@ import type { RouteRecord } from './collection.ts'
 import type { Shape } from './pattern.ts'
 import { type Method, methods } from './pattern.ts'
 
-/** What a path was matched to. */
+/** The result of matching a path. */
 export interface Match<Target> {
   readonly target: Target
   readonly params: Record<string, string>

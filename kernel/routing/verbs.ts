@@ -17,7 +17,7 @@ import { joinPaths, type Method, methods, type PathParams, parsePattern } from '
 
 /** Answers a request; a value it returns is sent as the body with status 200. */
 export type Handler<Path extends string = string, Extension = {}, Options = {}> = (
-  // Spelt out, so that an editor shows the members that are meant and not the schemas that they come from. Without NoInfer the
+  // Spelt out, so that an editor shows the resulting members and not the schemas that they come from. Without NoInfer the
   // compiler would look for `Options` in each of them, 500 instantiations for each route.
   req: TypedRequest<
     NoInfer<OwnParams<Path> & { [Name in keyof RequestTypes<Options, Path>]: RequestTypes<Options, Path>[Name] }>,
@@ -28,15 +28,15 @@ export type Handler<Path extends string = string, Extension = {}, Options = {}> 
 
 // biome-ignore lint/suspicious/noEmptyInterface: for its place in the union
 interface OlderForm {}
-/** What the second of three arguments can be: options, or in the older form middlewares. */
+/** The second of three arguments: options, or in the older form middlewares. */
 type RouteOptionsOrMiddlewares = RouteOptions | readonly Middleware[] | (Middleware & OlderForm)
 
 /**
  * Options that the compiler refuses at the member that is wrong: a name that no plugin knows, or a value that another member
  * forbids. `& RouteOptions` would compare a Zod schema member by member, 7000 instantiations for each route.
  */
-// The first branch is never taken. It is what `Options` is inferred from: by the second alone, literals become `string`.
-// What is not an option at all makes `Options` the union itself, which stays as it is.
+// The first branch is never taken. `Options` is inferred from it: with the second alone, literals become `string`.
+// A value that is not an option at all makes `Options` the union itself, which stays as it is.
 export type CheckedOptions<Options, Refused> = [Options] extends [never]
   ? Options
   : [Middleware] extends [Options]
@@ -55,18 +55,18 @@ type CheckedMember<Options, Name extends keyof Options, Refused> = Name extends 
       : RouteOptions[Name]
     : `${Name & string} is not a route option`
 
-/** A path with its prefix; without one the path itself, so that functions which are generic over it may call a verb. */
-type Behind<Prefix extends string, Path extends string> = Prefix extends '' ? NoInfer<Path> : `${Prefix}${Path}`
+/** A path with its prefix; without a prefix the path itself, so that functions that are generic over it may call a verb. */
+type Prefixed<Prefix extends string, Path extends string> = Prefix extends '' ? NoInfer<Path> : `${Prefix}${Path}`
 
 /**
  * The call form of the verb for connections that a plugin takes over. The plugin merges its signature; the names of the type
  * parameters are the same everywhere.
  */
-// biome-ignore lint/correctness/noUnusedVariables: named by those who merge
+// biome-ignore lint/correctness/noUnusedVariables: named where it is merged
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
 export interface UpgradeVerb<Extension, Prefix extends string> {}
 
-/** What a group is defined by. A promise, which has a `then`, is refused: its routes would come after the boot. */
+/** What `define` of a group returns. A promise, which has a `then`, is refused: its routes would come after the boot. */
 type Defined = void | null | boolean | number | string | (object & { readonly then?: never })
 
 /**
@@ -74,16 +74,16 @@ type Defined = void | null | boolean | number | string | (object & { readonly th
  * have.
  */
 export interface Verb<Extension = {}, Prefix extends string = '', Refused = {}> {
-  <const Path extends string>(path: Path, handler: Handler<Behind<Prefix, Path>, Extension>): void
-  // One signature for options and the older form: of several the compiler reports the last, and on the wrong line.
+  <const Path extends string>(path: Path, handler: Handler<Prefixed<Prefix, Path>, Extension>): void
+  // One signature for options and the older form: with several, the compiler reports the last one, and on the wrong line.
   <const Path extends string, const Options extends RouteOptionsOrMiddlewares>(
     path: Path,
     options: CheckedOptions<Options, Refused>,
-    // Conditional, so that the compiler knows the options before it looks at what is returned: else literals become `string`.
-    // Of a handler whose type is declared elsewhere they would be inferred as well, as no options at all.
+    // Conditional, so that the compiler knows the options before it looks at the return value: otherwise literals become `string`.
+    // From a handler whose type is declared elsewhere they would be inferred as well, as no options at all.
     handler: [Options] extends [never]
       ? never
-      : Handler<Behind<Prefix, Path>, Extension & SecondExtension<NoInfer<Options>>, SecondOptions<NoInfer<Options>>>,
+      : Handler<Prefixed<Prefix, Path>, Extension & SecondExtension<NoInfer<Options>>, SecondOptions<NoInfer<Options>>>,
     apidoc?: Options extends Function | readonly unknown[] ? RouteDescription : 'apidoc is a member of the options',
   ): void
 }
@@ -100,7 +100,7 @@ type MiddlewareAt<Path extends string> = {
   run(req: Omit<Request, 'params'> & { readonly params: PathParams<Path> }, res: Response, next: Next): unknown
 }['run']
 
-/** Whatever routes can be registered on: a collection, a group of one, a server, a plugin's context. */
+/** Everything that routes can be registered on: a collection, a group of one, a server, a plugin's context. */
 export interface Routes<Extension = {}, Prefix extends string = ''> {
   /**
    * Registers a route for GET: a path, options or middlewares if there are any, and a handler whose returned value is the
@@ -125,11 +125,11 @@ export interface Routes<Extension = {}, Prefix extends string = ''> {
   readonly patch: Verb<Extension, Prefix>
   /** Registers a route for DELETE; the request may have a body, which many clients and proxies drop. */
   readonly delete: Verb<Extension, Prefix>
-  /** Registers a route for QUERY: safe like GET, with a body that says what is asked for (RFC 10008). */
+  /** Registers a route for QUERY: safe like GET, with a body that holds the query (RFC 10008). */
   readonly query: Verb<Extension, Prefix>
   /** Registers a route for OPTIONS; without one, and without the plugin `cors`, OPTIONS is a 405. */
   readonly options: Verb<Extension, Prefix, BodilessOptions>
-  /** Registers the route for every method; a route of one method at the same path goes before it, in whatever order they are written. */
+  /** Registers the route for every method; a route of one method at the same path takes precedence, in whatever order they are written. */
   readonly any: Verb<Extension, Prefix>
   /** Registers a websocket: short for `get` with the option `websocket` and a handler that answers 426 to other requests. */
   readonly ws: UpgradeVerb<Extension, Prefix>
@@ -150,13 +150,13 @@ export interface Routes<Extension = {}, Prefix extends string = ''> {
     const Middlewares extends readonly Middleware[] = readonly MiddlewareAt<`${Prefix}${Path}`>[],
   >(
     prefix: Path,
-    // A mapped type, of which both compilers infer each member by itself.
+    // A mapped type, because both compilers infer each of its members by itself.
     middlewares: { readonly [Index in keyof Middlewares]: Middlewares[Index] },
     define: (routes: Routes<Extension & ExtensionOf<Middlewares>, `${Prefix}${NoInfer<Path>}`>) => Defined,
   ): void
 }
 
-/** One route to add: method, path, options, handler, the middlewares of the groups around it, and whether `any` wrote it. */
+/** One route to add: method, path, options, handler, the middlewares of the groups around it, and whether `any` added it. */
 export type AddRoute = [
   method: Method,
   path: string,
@@ -204,7 +204,7 @@ function routesOver(register: Register, prefix = '', groups: readonly Middleware
         routesOver(register, joinPaths(prefix, path), [...groups, ...(middlewares as Middleware[])]),
       )
       if (typeof (made as Partial<PromiseLike<unknown>> | null | undefined)?.then !== 'function')
-        return // What it fails with would end the process as a rejection that nothing handles.
+        return // Its failure would otherwise end the process as an unhandled rejection.
       ;(made as PromiseLike<unknown>).then(undefined, () => {})
       throw GroupArgumentsError(path, 'define is asynchronous, so its routes would come after boot. Await before it')
     },
@@ -225,7 +225,7 @@ const upgradeAlone = Symbol.for('framework.upgradeAlone')
 export const isUpgradeAlone = ({ handler }: { readonly handler: object }): boolean => upgradeAlone in handler
 
 function upgradeRequired(_req: Request, res: Response): never {
-  // RFC 9110 section 7.8: who sends Upgrade names it in Connection, too.
+  // RFC 9110 section 7.8: a sender of Upgrade names it in Connection, too.
   res.setHeader('connection', 'upgrade')
   res.setHeader('upgrade', 'websocket')
   throw UpgradeRequiredError('this path accepts websockets only')

@@ -50,11 +50,11 @@ export interface ListenOptions {
   host: string
   limits: Limits
   https?: TlsOptions
-  /** For what is refused before there is a request. */
+  /** For requests that are refused before they have a request object. */
   failures: Failures
-  /** What connections can be taken over for. */
+  /** The protocols that connections can be taken over for. */
   readonly upgrades: readonly Upgrade[]
-  /** Gives the port to bind where other processes listen on it as well; left out, no other process may have it. */
+  /** Returns the port to bind where other processes listen on it as well; without it, no other process may have it. */
   share?: (host: string, port: number) => Promise<number>
   /** Something worth a warning happened below the kernel, such as a malformed request or a failed write. */
   onWarning(message: string, error?: unknown): void
@@ -72,23 +72,23 @@ export interface Address {
 }
 
 /**
- * The binding to one runtime's server. The drain window, the deadline and the order of closing are the kernel's; an
+ * The binding to one runtime's server. The kernel decides the drain window, the deadline and the order of closing; an
  * adapter only knows these verbs.
  */
 export interface Adapter {
   readonly name: string
   /** Binds the socket; rejects with a clear error when the port is taken or the host cannot be bound. */
   listen(options: ListenOptions, handler: RequestHandler): Promise<Address>
-  /** How many connections are open; where the runtime does not tell, an estimate that is never too low. */
+  /** How many connections are open; where the runtime does not report them, an estimate that is never too low. */
   connections(): number
   /** Stops accepting, ends idle connections (those on which nothing was ever sent too), and resolves when the last one has ended. */
   stop(): Promise<void>
-  /** Destroys every connection that is left and tells how many; resolves the pending `stop`. */
+  /** Destroys every remaining connection and returns their number; resolves the pending `stop`. */
   cut(): number
 }
 
 /**
- * The protocol of a request's `Upgrade` that connections can be taken over for. Without `upgrade` among the options of `Connection` the
+ * The protocol in a request's `Upgrade` that connections can be taken over for. Without `upgrade` among the options of `Connection` the
  * header is not of this connection (RFC 9110 section 7.8).
  */
 export function upgradeOf(

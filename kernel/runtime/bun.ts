@@ -21,10 +21,10 @@ interface BunRuntime {
   serve(options: Record<string, unknown>): BunServer
 }
 
-/** The largest idle timeout that Bun takes; 0 is none. */
+/** The longest idle timeout that Bun accepts; 0 is no timeout. */
 const longestSeconds = 255
 
-/** How long a client whose request is not read to its end has for its answer. Bun counts in fours: less could be nothing. */
+/** Timeout of the answer for a client whose request is not read to its end. Bun counts in units of four: less could be zero. */
 const leftSeconds = 5
 
 /** How long all kept connections may stay silent, after the listener was closed, before they are ended. */
@@ -67,7 +67,7 @@ class BunAdapter implements Adapter {
         port: share === undefined ? port : await share(host, port),
         hostname: host,
         development: false,
-        // Outside of development Bun shares a port with whoever has it, and no one would learn that it is taken.
+        // Outside of development Bun shares a port with any process that has it, and the conflict would stay unnoticed.
         reusePort: share !== undefined,
         idleTimeout: idle,
         // The kernel counts while it reads, and answers in its own words.
@@ -86,7 +86,7 @@ class BunAdapter implements Adapter {
     return { host, port: this.#server.port }
   }
 
-  /** Bun tells how many requests are open, not how many connections: 1 stands for any number of idle ones. */
+  /** Bun reports how many requests are open, not how many connections: 1 stands for any number of idle ones. */
   connections(): number {
     return this.#activity.count > 0 ? Math.max(1, this.#open) : 0
   }

@@ -5,10 +5,10 @@ type WebRequest = globalThis.Request
 /**
  * Reads all header lines of a request, past `request.headers` where this version of Deno allows it.
  *
- * Once code has looked at `request.headers`, Deno 2.9 answers through a promise and copies all lines when it has, and to iterate
- * it sorts them: 1 µs of 9 for a request with one header and 3 for one with eleven, where the list it is made from takes 0.2 and 0.9. Nothing
- * documents that list. So the first request that has headers is read in both ways; where they do not agree, or there is no list, the
- * documented one stays. One without headers would prove nothing: an empty list may be one that is filled later.
+ * Once code has read `request.headers`, Deno 2.9 answers through a promise and copies all lines first, and iterating over them
+ * sorts them: 1 µs of 9 for a request with one header and 3 for one with eleven; the underlying list takes 0.2 and 0.9. That list
+ * is not documented. So the first request that has headers is read both ways; where they do not agree, or there is no list, the
+ * documented one is kept. A request without headers would prove nothing: an empty list may be one that is filled later.
  */
 export function headerLines(): (request: WebRequest) => HeaderLines {
   let read = (request: WebRequest): HeaderLines => {
@@ -23,7 +23,7 @@ export function headerLines(): (request: WebRequest) => HeaderLines {
 function chosenFor(request: WebRequest): (request: WebRequest) => HeaderLines {
   const symbol = Object.getOwnPropertySymbols(request).find(({ description }) => description === 'request')
   if (symbol === undefined) return documented
-  // A request that has no list would otherwise be a failure before there is anything to answer it.
+  // A request without a list would otherwise fail before it can be answered.
   const direct = (one: WebRequest) =>
     (one as unknown as Record<symbol, { headerList?: HeaderLines } | undefined>)[symbol]?.headerList ?? documented(one)
   return agrees(direct, request) ? direct : documented

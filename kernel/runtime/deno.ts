@@ -28,15 +28,15 @@ interface ConnectionInfo {
   remoteAddr: { hostname?: string }
 }
 
-/** How long what was taken over may take to end before it is cut. */
+/** Time limit for connections that were taken over to end before they are cut. */
 const lastFramesMs = 500
 /** How soon a port is opened again on which no connection could be accepted. */
 const reopenMs = 100
-/** For how long such failures count as one, which is told once. */
+/** How long such failures count as one, which is reported once. */
 const deafMs = 10_000
 
 /**
- * The adapter on `Deno.serve`. It ends no connection for being slow: a body that does not arrive in time is answered, and its
+ * The adapter on `Deno.serve`. It ends no connection for being slow: a late body is answered, and its
  * connection kept while the read of it is pending. Where clients are not trusted, take `adapter: 'node'`.
  */
 export function denoAdapter(): Adapter {
@@ -51,7 +51,7 @@ class DenoAdapter implements Adapter {
   /** Requests that were not answered at once. */
   readonly #pending = new Set<WebRequest>()
   #stopped: Promise<void> | undefined
-  /** When a connection could not be accepted for the last time. */
+  /** When accepting a connection last failed. */
   #deafAt = Number.NEGATIVE_INFINITY
   #secure = false
   #upgrades: ListenOptions['upgrades'] = []
@@ -72,7 +72,7 @@ class DenoAdapter implements Adapter {
       hostOptional: false,
       linesOf: headerLines(),
       upgrades,
-      // Not of every request: a signal that was asked for stays in memory as long as its connection.
+      // Not for every request: a signal that was read stays in memory as long as its connection.
       connection: (request) => ({
         runtime: 'deno',
         request,
@@ -87,7 +87,7 @@ class DenoAdapter implements Adapter {
       phase: (request: WebRequest, phase: Phase) => {
         if (phase === 'working') {
           this.#pending.add(request)
-          // A signal that no one has asked for knows nothing of a client that leaves before the answer.
+          // A signal that was never read does not report a client that leaves before the answer.
           if (upgrades.length > 0 && request.headers.has('upgrade')) void request.signal
         } else this.#pending.delete(request)
       },
@@ -100,7 +100,7 @@ class DenoAdapter implements Adapter {
           ...(share !== undefined && { reusePort: true }),
           signal: this.#abort.signal,
           onListen: () => {},
-          // Also called for a stream that broke off, which has been reported where it happened.
+          // Also called for a stream that broke off, which was reported already.
           onError: () => new Response(null, { status: 500 }),
           ...(https && { key: text(https.key), cert: text(https.cert) }),
         },
@@ -123,8 +123,8 @@ class DenoAdapter implements Adapter {
   }
 
   /**
-   * Deno stops listening for good when one connection cannot be accepted (too many open files), and the process would end as
-   * if all were well. So the port is opened again until there is room.
+   * Deno stops listening permanently when it cannot accept one connection (too many open files), and the process would end
+   * without an error. So the port is opened again until there is room.
    */
   #reopen(error: unknown, open: () => DenoServer, onWarning: ListenOptions['onWarning']): void {
     if (this.#stopped || this.#abort.signal.aborted) return
@@ -142,7 +142,7 @@ class DenoAdapter implements Adapter {
     }, reopenMs)
   }
 
-  /** Deno does not tell how many connections are open: 1 stands for any number of them. */
+  /** Deno does not report how many connections are open: 1 stands for any number of them. */
   connections(): number {
     return this.#activity.count > 0 ? Math.max(1, this.#pending.size) : 0
   }
@@ -154,12 +154,12 @@ class DenoAdapter implements Adapter {
 
   cut(): number {
     const open = this.#pending.size
-    // Once `shutdown` has closed a TLS listener, aborting throws «Bad resource ID» where no one can catch it.
+    // Once `shutdown` has closed a TLS listener, aborting throws «Bad resource ID» where it cannot be caught.
     if (!(this.#secure && this.#stopped)) {
       try {
         this.#abort.abort()
       } catch (error) {
-        // `shutdown` may have closed the listener meanwhile, which aborting closes once more.
+        // `shutdown` may have closed the listener meanwhile, and aborting closes it again.
         if ((error as Error | undefined)?.name !== 'BadResource') throw error
       }
     }
@@ -169,7 +169,7 @@ class DenoAdapter implements Adapter {
 
   async #stop(): Promise<void> {
     await busiestMoment(this.#activity)
-    // `shutdown` cuts connections that were taken over, also those to which a last frame is on its way.
+    // `shutdown` cuts connections that were taken over, also those whose last frame is being sent.
     const ended = Promise.all(this.#upgrades.map((one) => one.ended?.()))
     await Promise.race([within(ended, lastFramesMs, () => {}), this.#givenUp])
     await Promise.race([this.#server?.shutdown(), this.#server?.finished, this.#givenUp])

@@ -1,4 +1,4 @@
-/** What one server has to do. */
+/** The work of one server. */
 export interface Activity {
   /** Requests and answers so far. */
   count: number
@@ -10,10 +10,10 @@ const sampleMs = 60
 const patienceMs = 250
 
 /**
- * Waits for a moment in which as many requests are in work as there ever were lately.
+ * Waits for a moment in which as many requests are in progress as at any recent time.
  *
  * Bun and Deno close a listener only together with all idle connections, and reset both those and the connections that
- * the system has taken for them. A client that waits for an answer has neither: where it was measured, up to 28 of 40
+ * the system has accepted for them. A client that waits for an answer has neither: in measurements up to 28 of 40
  * clients were reset at a bad moment and none at this one.
  */
 export async function busiestMoment(activity: Activity): Promise<void> {
@@ -29,7 +29,7 @@ export async function busiestMoment(activity: Activity): Promise<void> {
   }
 }
 
-/** Resolves when nothing has arrived and nothing was answered for `ms`, or after a second. */
+/** Resolves when no request arrived and none was answered for `ms`, or after a second. */
 export async function silence(activity: Activity, ms: number): Promise<void> {
   const latest = performance.now() + 1000
   let seen = activity.count

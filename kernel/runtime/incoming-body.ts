@@ -9,24 +9,24 @@ import {
 } from '../support/errors.ts'
 
 /**
- * The body of one web request: read whole or piece by piece, and in time. It is itself what must be over in time: three objects
- * less for each request with a body.
+ * The body of one web request: read whole or piece by piece, with a time limit. The body is itself the entry of the deadline: three
+ * objects less for each request with a body.
  */
 export class IncomingBody extends Running {
   readonly #request: globalThis.Request
-  /** What the request declares, `null` where it declares nothing. */
+  /** The declared length, `null` without one. */
   readonly #length: string | null
   /** The runtime itself cuts the body at its declared length. */
   readonly #framed: boolean
   readonly #deadlines: Deadlines | undefined
   /** The rest of it will never be read. */
   isAbandoned = false
-  /** Someone reads it, or has. */
+  /** Whether it is being read, or was. */
   isRead = false
   #isWhole = false
-  /** What is done when the time is over. */
+  /** Called when the time is over. */
   #onLate: ((error: FrameworkError) => void) | undefined
-  /** How many wait for a piece of it. */
+  /** How many reads wait for a piece of it. */
   #waiting = 0
 
   constructor(request: globalThis.Request, length: string | null, framed: boolean, deadlines: Deadlines | undefined) {
@@ -37,7 +37,7 @@ export class IncomingBody extends Running {
     this.#deadlines = deadlines
   }
 
-  /** Whether some of what is read is still to come, within a time that is limited. */
+  /** Whether a read is still waiting for parts of it, with a time limit. */
   get isReceiving(): boolean {
     return this.isRead && !this.isAbandoned && !this.#isWhole && this.#deadlines !== undefined
   }
@@ -49,11 +49,11 @@ export class IncomingBody extends Running {
       this.isAbandoned = true
       return Promise.reject(PayloadTooLargeError(`${limit} bytes`))
     }
-    // No longer than it says, which was compared with the limit: so the native reader does the work.
+    // The declared length was compared with the limit: so the native reader does the work.
     return length === null || !this.#framed ? this.#counted(limit) : this.#whole()
   }
 
-  /** The request is over: what is not waited for now is not kept in memory until it is late. */
+  /** The request is over: a body that no read waits for is released from memory before its time is over. */
   settle(): void {
     if (this.#waiting === 0) this.#end()
   }
@@ -137,7 +137,7 @@ export class IncomingBody extends Running {
     })
   }
 
-  /** No time is kept any longer. What it would do leads back to the request, so it goes as well (see `TimeLimit`). */
+  /** Ends the time limit. Its callback refers to the request, so it is removed as well (see `TimeLimit`). */
   #end(): void {
     this.#deadlines?.end(this)
     this.#onLate = undefined

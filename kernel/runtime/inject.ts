@@ -21,7 +21,7 @@ export interface InjectRequest {
   ip?: string
   /** The client disconnects when it aborts. */
   signal?: AbortSignal
-  /** The other end for a protocol that takes the connection over; what it is, the plugin of that protocol says. */
+  /** The other end for a protocol that takes the connection over; the plugin of that protocol defines it. */
   peer?: unknown
 }
 
@@ -49,7 +49,7 @@ class InjectRaw implements RawRequest {
   readonly #body: InjectRequest['body']
   readonly #signal: AbortSignal | undefined
   readonly #onReply: (reply: Reply) => void
-  /** Who wants to hear of the end; `undefined` after it. */
+  /** Callbacks for the end; `undefined` after it. */
   #waiting: (() => void)[] | undefined = []
   #isRead = false
 
@@ -66,7 +66,7 @@ class InjectRaw implements RawRequest {
       this.#headers['content-length'] ??= String(Buffer.byteLength(request.body))
     }
     const length = this.#headers['content-length']
-    // As over a socket: no byte is not a body, while a stream is one until it has ended.
+    // As over a socket: an empty body does not count, while a stream counts until it has ended.
     this.hasBody = length === undefined ? request.body !== undefined : Number(length) > 0
     if (request.peer !== undefined) this.upgrade = this.#headers.upgrade?.toLowerCase()
     this.#signal = request.signal
@@ -126,7 +126,7 @@ class InjectRaw implements RawRequest {
     else this.#waiting.push(listener)
   }
 
-  /** All bytes of the answer are there, or it broke off. */
+  /** All bytes of the answer have arrived, or it broke off. */
   settle(): void {
     for (const listener of this.#waiting ?? []) listener()
     this.#waiting = undefined
@@ -162,7 +162,7 @@ function authorityOf(url: string): string {
   return /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1] ?? 'localhost'
 }
 
-/** What `inject` must know of the server's life. */
+/** The part of the server's life that `inject` needs. */
 interface Life {
   /** @throws when the server was closed. */
   mustBeOpen(): void
@@ -192,7 +192,7 @@ export function injector(
 /**
  * Rejects only when a streamed answer breaks.
  *
- * The bytes of every other answer are made at once, so that a request costs this one promise: with the four of two
+ * The bytes of every other answer are made at once, so that a request costs this one promise: with the four promises of two
  * async functions a GET was 1.5 times dearer.
  */
 function injectInto(handler: RequestHandler, request: InjectRequest): Promise<InjectResponse> {
@@ -228,7 +228,7 @@ function headersOf(reply: Reply): InjectResponse['headers'] {
   return headers
 }
 
-/** Breaks where the answer would break on a connection. */
+/** Fails where the answer would break off on a connection. */
 async function collect(body: StreamBody, length: number | undefined): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   const guard = lengthGuard(length)

@@ -27,7 +27,7 @@ export const ListenError = defineError(
   (host: string, port: number, reason: string) => `cannot listen on ${host}:${port}: ${reason}`,
 )
 
-/** Node and Bun tell by `code`, Deno by the name of the error class. */
+/** Node and Bun report the reason in `code`, Deno in the name of the error class. */
 const factories = new Map([
   ['EADDRINUSE', PortInUseError],
   ['AddrInUse', PortInUseError],
@@ -40,7 +40,7 @@ const factories = new Map([
   ['AddrNotAvailable', HostUnavailableError],
 ])
 
-/** Turns what a runtime throws when it cannot bind into an error that names the address and the remedy. */
+/** Turns a runtime's failure to bind into an error that names the address and the remedy. */
 export function listenError(error: unknown, host: string, port: number): FrameworkError {
   const { code, name, message } = (error ?? {}) as { code?: string; name?: string; message?: string }
   const factory = factories.get(code ?? '') ?? factories.get(name ?? '')

@@ -1,7 +1,7 @@
 /** The runtimes with a server of their own. */
 export type RuntimeName = 'node' | 'bun' | 'deno'
 
-/** Which runtime this process is. Both others also have a `process` that looks like Node's, so they are asked first. */
+/** The runtime of this process. Both others also have a `process` that looks like Node's, so they are checked first. */
 export function detectRuntime(): RuntimeName {
   if ('Bun' in globalThis) return 'bun'
   if ('Deno' in globalThis) return 'deno'

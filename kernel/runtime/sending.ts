@@ -1,5 +1,5 @@
 /**
- * How much of a body that no one reads is taken off the wire, so that its connection can go on with the next request; where
+ * How much of an unread body is taken off the wire, so that its connection can go on with the next request; where
  * more is to come, the connection ends instead. Without a limit a 404 took 3 GB in 4 s.
  */
 export const mostUnread = 262_144
@@ -19,7 +19,7 @@ export function declaredLength(headers: readonly string[]): number | undefined {
 }
 
 /**
- * Holds a stream to its declared length: a piece too many would be read as the head of the next answer, and a missing
+ * Limits a stream to its declared length: an extra piece would be read as the head of the next answer, and a missing
  * one leaves the client waiting, so both end the connection instead.
  */
 export function lengthGuard(declared: number | undefined): { add(bytes: number): void; end(): void } {

@@ -21,8 +21,8 @@ export function listenMistake(args: readonly unknown[]): FrameworkError | undefi
 }
 
 /**
- * What is wrong with an argument of `close`: options and callbacks would be ignored. As a listener it is handed an event, the
- * name of a signal or a value, and must close all the same.
+ * What is wrong with an argument of `close`: options and callbacks would be ignored. As a listener it receives an event, the
+ * name of a signal or a value, and must close nevertheless.
  */
 export function closeMistake(given: unknown): FrameworkError | undefined {
   const isPlain =

@@ -10,7 +10,7 @@ const ownFolders = roots.flatMap((root) =>
 )
 
 /**
- * Remembers where application code called the framework; the text is only made when someone asks for it.
+ * Remembers where application code called the framework; the text is only made when it is needed.
  *
  * Taking a stack costs a few microseconds, and formatting it several times that, so ten thousand routes stay cheap.
  *
@@ -23,7 +23,7 @@ export class CallSite {
 
   constructor() {
     const limit = Error.stackTraceLimit
-    // A decorated class is behind fourteen frames: the framework's, and those of the compiler's helpers.
+    // A decorated class is after fourteen frames: the framework's, and those of the compiler's helpers.
     Error.stackTraceLimit = 16
     this.#trace = new Error('call site')
     Error.stackTraceLimit = limit

@@ -1,12 +1,12 @@
-// Not the globals: those of Deno give a number, which cannot be told to let the process end; and those of a test may be faked,
-// so that what is armed before never comes.
+// Not the globals: those of Deno return a number, which has no `unref`; and a test may fake them,
+// so that a timer that was set before never fires.
 import { setTimeout } from 'node:timers'
 
-// Bound before anyone can fake the clock.
+// Bound before the clock can be faked.
 const clock = performance.now.bind(performance)
 
 /**
- * Something that must be over in time, as a link of a chain: a timer for each cost a tenth of a small asynchronous request, and
+ * An entry with a time limit, as a link of a chain: a timer for each cost a tenth of a small asynchronous request, and
  * a set of them nearly as much.
  */
 export abstract class Running {
@@ -23,14 +23,14 @@ interface TimeKeeper<Answer> {
 }
 
 /**
- * The time that a request has. Made for those that wait for something.
+ * The time limit of a request. Made for those that wait.
  *
- * It refers to its answer by a field: with a closure in place of that, which closes a circle over the request, the young
+ * It refers to its answer by a field: with a closure instead, which closes a cycle over the request, the young
  * generation of Node 24 and 26 kept a third of all requests until the next full collection (70 MB more, 1.5 times the CPU).
  */
 export class TimeLimit<Answer = unknown> extends Running {
   isRunning = false
-  /** How often it was over: what began to wait for something before that no longer counts. */
+  /** How often it was over: work that began to wait before that no longer counts. */
   overs = 0
   #keeper: TimeKeeper<Answer> | undefined = undefined
   #answer: Answer | undefined = undefined
@@ -50,26 +50,26 @@ export class TimeLimit<Answer = unknown> extends Running {
     this.#extendedTo = ms === false ? Number.POSITIVE_INFINITY : clock() + ms
   }
 
-  /** What is left of an extension. */
+  /** The rest of an extension. */
   get extension(): number {
     return Math.max(0, this.#extendedTo - clock())
   }
 }
 
-/** One limit for many things that run at the same time, all of which one timer looks after. */
+/** One limit for many entries that run at the same time; one timer checks all of them. */
 export class Deadlines {
   readonly #ms: number
-  /** All have the same time, so whoever began first is due first. */
+  /** All have the same time, so the one that began first is due first. */
   #first: Running | undefined
   #last: Running | undefined
-  /** Whether a timer is set. It may be too early: who was first then may have ended since. */
+  /** Whether a timer is set. It may be too early: its entry may have ended since. */
   #isTimed = false
 
   constructor(ms: number) {
     this.#ms = ms
   }
 
-  /** Calls `giveUp` of it when the time is over, unless {@link end} was called before. */
+  /** Calls its `giveUp` when the time is over, unless {@link end} was called before. */
   add(running: Running): void {
     running.until = clock() + this.#ms
     running.previous = this.#last

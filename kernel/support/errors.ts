@@ -1,4 +1,4 @@
-/** What every error class of the framework shares; `Symbol.for`, so that two copies of the package recognise each other. */
+/** The brand of every error class of the framework; `Symbol.for`, so that two copies of the package recognise each other. */
 const brand = Symbol.for('framework.error')
 
 export interface FrameworkErrorOptions {
@@ -8,8 +8,8 @@ export interface FrameworkErrorOptions {
 /**
  * The base of every error that the framework itself raises.
  *
- * `code` is the class name, `status` the HTTP status an answer built from it carries. Applications recognise an
- * error by its `code`; the classes are not exported from the public door.
+ * `code` is the class name, `status` the HTTP status of an answer to it. Applications recognise an
+ * error by its `code`; the public entry point does not export the classes.
  *
  */
 export class FrameworkError extends Error {
@@ -42,8 +42,8 @@ export function isFrameworkError(value: unknown): value is FrameworkError {
 const reported = Symbol.for('framework.reportedTogether')
 
 /**
- * Marks what a plugin finds wrong with the place that it runs in, such as a package that is not installed: it says nothing about the
- * plugins beside, so the boot goes on to find all that is wrong in this way, and reports it in one error.
+ * Marks an error that a plugin finds in its environment, such as a package that is not installed: it says nothing about the
+ * other plugins, so the boot goes on to find all such errors, and reports them in one error.
  */
 export function reportedTogether<Failure extends Error>(error: Failure): Failure {
   return Object.defineProperty(error, reported, { value: true })
@@ -54,7 +54,7 @@ export function isReportedTogether(error: unknown): boolean {
 }
 
 /**
- * Whether something is a status of a failure.
+ * Whether a value is a status of a failure.
  *
  * @example
  * isFailureStatus(404) // true
@@ -79,7 +79,7 @@ export function messagePrefix(code: string): string {
 
 type Template<Values extends readonly unknown[]> = (...values: Values) => string
 
-/** Made by {@link defineError}: called without `new`, with what its template takes. */
+/** Made by {@link defineError}: called without `new`, with the values of its template. */
 export interface ErrorFactory<Values extends readonly unknown[]> {
   (...values: Values): FrameworkError
   /** The code that its errors have: `BadRequestError`. */
@@ -100,7 +100,7 @@ export function defineError<Values extends readonly unknown[]>(
   status: number,
   template: Template<Values>,
 ): ErrorFactory<Values> {
-  // It would break where the error is thrown, which tests reach last.
+  // It would break only where the error is thrown, which tests rarely reach.
   if (typeof code !== 'string' || !/^[A-Za-z]\w*$/.test(code))
     throw ErrorDefinitionError(String(code), 'the code is a name: "PortInUseError"')
   if (!isFailureStatus(status)) {
@@ -112,7 +112,7 @@ export function defineError<Values extends readonly unknown[]>(
   const prefix = messagePrefix(code)
   const make = (...values: Values): FrameworkError => {
     const error = new FrameworkError(code, status, `${prefix}: ${template(...values)}`)
-    // The factory is not where the error happened.
+    // The stack begins at the caller of the factory.
     Error.captureStackTrace?.(error, make)
     return error
   }
@@ -206,7 +206,7 @@ export function lateRequest(): FrameworkError {
  */
 export const ServerClosingError = defineError('ServerClosingError', 503, () => 'the server is shutting down')
 /**
- * The name is for the log: an answer says the same about every file, so that no stranger learns how files are named.
+ * The name is for the log: an answer says the same about every file, so that strangers do not learn how files are named.
  *
  * @example
  * throw FileNotFoundError('reports/2026.pdf')

@@ -4,7 +4,7 @@ export interface LogMethod {
   (fields: object, message?: string): void
 }
 
-/** What the kernel, `req.log` and `ctx.log` write to. A pino logger is one. */
+/** The log that the kernel, `req.log` and `ctx.log` write to. A pino logger is one. */
 export interface Logger {
   /** Details for finding a fault; usually not written. */
   debug: LogMethod
@@ -18,7 +18,7 @@ export interface Logger {
   child(fields: Record<string, unknown>): Logger
 }
 
-/** How everything below the kernel reports what is worth a warning; the logger is looked up each time. */
+/** How everything below the kernel reports warnings; the logger is looked up each time. */
 export function warnInto(server: { readonly logger: Logger }): (message: string, error?: unknown) => void {
   return (message, error) => server.logger.warn(error === undefined ? {} : { err: error }, message)
 }

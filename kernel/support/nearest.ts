@@ -12,7 +12,7 @@ function distance(a: string, b: string): number {
 }
 
 /**
- * The known name that a mistyped one was most likely meant to be, or `undefined` when none is close.
+ * The known name that a misspelt one most likely stands for, or `undefined` when none is close.
  *
  * @example
  * nearest('timout', ['timeout', 'retries']) // 'timeout'

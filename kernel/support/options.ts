@@ -19,7 +19,7 @@ function unknownOption(option: string, name: string, known: readonly string[]): 
   return `Unknown option "${option}".${guess} Known options: ${known.join(', ') || 'none'}`
 }
 
-/** What stands for a value in a message. */
+/** The representation of a value in a message. */
 class Shown {
   readonly #text: string
 
@@ -32,13 +32,13 @@ class Shown {
   }
 }
 
-/** An address may have a password in it, and what is long is a key or a certificate rather than a word. */
+/** An address may contain a password, and a long string is a key or a certificate rather than a word. */
 export const mayBeSecret = (text: string): boolean => text.length > 200 || /:\/\/|@|[\r\n]/.test(text)
 
 /**
- * A value whose text may be shown: that of an option which takes a word, a number, a name or a path.
+ * A value whose text may be shown: that of an option for a word, a number, a name or a path.
  *
- * Without it no message shows a string. Whatever was given may be a secret, also where none belongs: an address with its
+ * Without it no message shows a string. Any value may be a secret, also in the wrong option: an address with its
  * password as the name of a host, or a key in place of the options.
  *
  * @example
@@ -54,7 +54,7 @@ export function quoted(value: unknown): unknown {
 }
 
 /**
- * Words that stand for a value: `described('an empty list')`.
+ * Words that describe a value: `described('an empty list')`.
  *
  * @example
  * throw OptionError('files', described('an empty list'), 'at least one pattern')
@@ -64,7 +64,7 @@ export function described(words: string): unknown {
 }
 
 /**
- * A value of an option that holds a secret: not even a number is shown, nor the names of an object.
+ * A value of an option for a secret: not even a number is shown, nor the names of an object.
  *
  * @example
  * throw OptionError('token', hidden(12345), 'a string')
@@ -75,7 +75,7 @@ export function hidden(value: unknown): unknown {
   return kind === 'string' ? value : new Shown(`${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind} (not shown)`)
 }
 
-/** A value for a message. Of an object the names alone: their values may be secrets. */
+/** A value for a message. Of an object only the names: their values may be secrets. */
 function show(value: unknown): string {
   if (value instanceof Shown || value instanceof RegExp || value instanceof Date) return String(value)
   if (typeof value === 'string') return value === '' ? 'an empty string' : 'a string (not shown)'
@@ -88,11 +88,11 @@ function show(value: unknown): string {
   return names.length === 0 ? 'an empty object' : `{ ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''} }`
 }
 
-/** Of a list of a thousand wrong values no one reads the last. */
+/** In a list of a thousand wrong values, no one reads the last. */
 const most = 20
 
 /**
- * Where options are being read: their path for messages, and the list of everything that is wrong with them.
+ * The place where options are read: their path for messages, and the list of all mistakes in them.
  *
  * @example
  * const place = new OptionPlace('plugins.audit')
@@ -110,19 +110,19 @@ export class OptionPlace {
     this.#of = of
   }
 
-  /** `plugins.cors.maxAge`; `''` at the top of the server's own. Put together when a message needs it: most options are right. */
+  /** `plugins.cors.maxAge`; `''` at the top of the server's own. Composed when a message needs it: most options are right. */
   get path(): string {
     const before = this.#of?.path ?? ''
     if (typeof this.#member === 'number') return `${before}[${this.#member}]`
     return before === '' ? this.#member : `${before}.${this.#member}`
   }
 
-  /** A member of what is read here, or an element of a list. */
+  /** A member of the value that is read here, or an element of a list. */
   in(member: string | number): OptionPlace {
     return new OptionPlace(member, this.#problems, this)
   }
 
-  /** Everything that was noted, here and wherever else the same options are read. */
+  /** All notes, from here and every other place of the same options. */
   get problems(): readonly string[] {
     return this.#problems
   }
@@ -132,7 +132,7 @@ export class OptionPlace {
     return this.#problems.length === 0
   }
 
-  /** Everything that was noted, as one text; of very many the first. */
+  /** All notes, as one string; of very many the first. */
   get summary(): string {
     const all = this.#problems
     if (all.length < 2) return all[0] ?? ''
@@ -140,7 +140,7 @@ export class OptionPlace {
     return `${all.length} options are wrong:${[...all.slice(0, most), ...more].map((one) => `\n- ${one}`).join('')}`
   }
 
-  /** Notes a value that is wrong. No text of it is shown unless it is {@link quoted}. */
+  /** Notes a wrong value. None of its text is shown unless it is {@link quoted}. */
   wrong(given: unknown, takes: string): void {
     this.#problems.push(wrongOption(this.path || 'options', given, takes))
   }
@@ -150,7 +150,7 @@ export class OptionPlace {
     this.#problems.push(unknownOption(this.in(name).path, name, known))
   }
 
-  /** Notes what another reader of options says is wrong. */
+  /** Notes a mistake that another reader of options reports. */
   problem(sentence: string): void {
     this.#problems.push(sentence)
   }
@@ -158,11 +158,11 @@ export class OptionPlace {
   /**
    * Ends the reading.
    *
-   * @throws OptionError that reports everything which was noted.
+   * @throws OptionError that reports all notes.
    */
   settle(suffix = ''): void {
     if (this.isFine) return
-    // It holds for all of them, not for the last one.
+    // It applies to all of them, not to the last one.
     const end = this.#problems.length > 1 ? suffix.replace(/^\. /, '\n') : suffix
     const message = `${messagePrefix(OptionError.code)}: ${this.summary}${end}`
     const error = new FrameworkError(OptionError.code, OptionError.status, message)
@@ -172,7 +172,7 @@ export class OptionPlace {
 }
 
 /**
- * Checks the options object of a call: an object, and no name it does not know. Options of plugins are read by checks, see
+ * Checks the options object of a call: an object, and no unknown name. Checks read the options of plugins, see
  * `option.shape`.
  *
  * @throws OptionError; for an unknown name with the nearest known one.
@@ -186,7 +186,7 @@ export function checkOptions(plugin: string, options: object, known: readonly st
 }
 
 /**
- * The names of all options that someone gives, inherited ones too: a reader of an option sees them as its own, so code that checks or copies
+ * The names of all given options, inherited ones too: a reader of an option sees them as its own, so code that checks or copies
  * options must see them.
  *
  * @example
@@ -209,24 +209,24 @@ export function optionNames(options: object): (string | symbol)[] {
 const kindOf = (value: object) => Object.prototype.toString.call(value).slice('[object '.length, -1)
 
 /**
- * Whether a value has options as its members: of a list, a promise, a Map, a date or bytes none would be found.
+ * Whether a value has options as its members: a list, a promise, a Map, a date or bytes do not.
  *
  * @example
  * isOptions({ port: 3000 }) // true
  * isOptions([3000]) // false
  */
 export function isOptions(value: unknown): value is object {
-  // A namespace is what `import * as options` gives.
+  // `import * as options` returns a namespace.
   return typeof value === 'object' && value !== null && ['Object', 'Module'].includes(kindOf(value))
 }
 
-/** A member of options; what someone has put on the prototype of all objects is none of them. */
+/** A member of options; a property that was added to the prototype of all objects does not count. */
 export function optionOf(options: object, name: string): unknown {
   const isEverywhere = name in Object.prototype && !optionNames(options).includes(name)
   return isEverywhere ? undefined : (options as Readonly<Record<string, unknown>>)[name]
 }
 
-/** Notes what is not an object, and each name that is not known. */
+/** Notes a value that is not an object, and each unknown name. */
 export function checkNames(options: unknown, place: OptionPlace, known: readonly string[]): options is object {
   if (!isOptions(options)) {
     place.wrong(options, known.length === 0 ? 'an object' : `an object with ${known.join(', ')}`)

@@ -8,7 +8,7 @@ const IrregularFileError = defineError(
   (path: string, kind: string) => `${path} is ${kind}, not a file`,
 )
 
-/** A file that is open, as it was when it was opened: what is measured is what is read, however often the name changes hands. */
+/** An open file with its status at the opening: the measured file is the one that is read, even if the name is given to another file. */
 export interface RegularFile {
   /** The open file; the caller closes it. */
   readonly handle: FileHandle
@@ -17,14 +17,14 @@ export interface RegularFile {
 }
 
 /**
- * Not blocking: a named pipe would keep one of the few threads for files waiting until someone writes to it, and four of them
+ * Not blocking: a named pipe would keep one of the few file threads waiting for a writer, and four of them
  * stop every file operation of the process.
  */
 export const unblocked: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 const unlinked = unblocked | (constants.O_NOFOLLOW ?? 0)
 
 /**
- * Opens a file for reading; `followLink: false` for a path whose links were resolved, so that none may be there any more.
+ * Opens a file for reading; `followLink: false` for a path whose links were resolved, so that none may be in it any more.
  *
  * @throws (as a rejection) IrregularFileError, whose `kind` says what exists in place of a file; what the system says.
  * @example
@@ -63,13 +63,13 @@ function irregular(path: string, kind: string): Error {
   return Object.assign(IrregularFileError(path, kind), { kind })
 }
 
-/** @throws IrregularFileError for what is not a file. */
+/** @throws IrregularFileError for anything but a file. */
 export function regularOnly(path: string, stat: Stats): Stats {
   if (stat.isFile()) return stat
   throw irregular(path, kindOf(stat))
 }
 
-/** What a path cannot be opened for; sockets, and folders on some systems, cannot at all because of what they are. */
+/** Why a path cannot be opened; sockets, and folders on some systems, cannot be opened at all because of their kind. */
 export function openingFailure(path: string, error: unknown): unknown {
   const { code } = error as { code?: unknown }
   if (code === 'ENXIO') return withCause(irregular(path, 'a socket'), error)
@@ -77,7 +77,7 @@ export function openingFailure(path: string, error: unknown): unknown {
 }
 
 /**
- * Up to this many bytes a part of a file is read in one go: a stream takes longer than the file (a file of 6 KB cost 244 µs
+ * Up to this many bytes a part of a file is read in one piece: a stream takes longer than the file (a file of 6 KB cost 244 µs
  * by one, and half of that in one piece).
  *
  * @example
@@ -97,7 +97,7 @@ export const smallPart = 65_536
  */
 export async function readPart(handle: FileHandle, start: number, length: number): Promise<Buffer> {
   try {
-    // Not of the pool: its bytes are handed to others.
+    // Not from the pool: its bytes are passed on.
     const bytes = Buffer.allocUnsafeSlow(length)
     for (let at = 0; at < length; ) {
       const { bytesRead } = await handle.read(bytes, at, length - at, start + at)

@@ -1,14 +1,14 @@
 import { channel, tracingChannel } from 'node:diagnostics_channel'
 import { isPromise } from './within.ts'
 
-/** What the event of a piece of work has once the work has failed. */
+/** The members of an event once its work has failed. */
 export interface TraceOutcome {
   /** What the work has failed with; absent while it runs and when it has succeeded. */
   error?: unknown
 }
 
 /**
- * Does the work of an event, by a call of `work`, within whatever it enters around it. The work is done once, also where a wrapper throws or
+ * Does the work of an event, by a call of `work`, within a context that it enters. The work is done once, also where a wrapper throws or
  * does not call it, and its result does not pass through.
  */
 export type WrapWork<Event extends object = object> = (event: Event, work: () => void) => void
@@ -24,8 +24,8 @@ function wrappersOf(kind: string): Wrappers {
 }
 
 /**
- * Enters a context around all work of a kind from now on, for tools whose contexts are entered by a call; gives what ends it. `start` is published
- * before. The wrapper that came first is the outermost.
+ * Enters a context around all work of a kind from now on, for tools whose contexts are entered by a call; returns a function that ends it.
+ * `start` is published before. The wrapper that was added first is the outermost.
  *
  * @example
  * const end = wrapWork<RequestTrace>('request', ({ request }, work) => console.group(request.path) ?? work())
@@ -61,11 +61,11 @@ function wrapped<Result>(wrap: WrapWork<never>, event: object, work: () => Resul
 }
 
 /**
- * Work of one kind that others may follow: a tracing channel of `node:diagnostics_channel`, called `tracing:framework:<kind>:start` and so on.
+ * Work of one kind that tools may follow: a tracing channel of `node:diagnostics_channel`, called `tracing:framework:<kind>:start` and so on.
  *
- * `start` is published before the work, and stores that are bound to it hold in the work and in all that follows from it. `asyncEnd` is published
- * once, when the work is done, also where it was synchronous; `error` before it where the work has failed. All of them have the same event, so
- * that a subscriber can keep what it needs there.
+ * `start` is published before the work, and stores that are bound to it apply to the work and to all that follows from it. `asyncEnd` is
+ * published once, when the work is done, also where it was synchronous; `error` before it where the work has failed. All of them have the same
+ * event, so that a subscriber can keep its own data there.
  *
  * @example
  * const exports = new Trace<{ file: string }>('audit.export')
@@ -83,7 +83,7 @@ export class Trace<Event extends object> {
     this.#wrappers = wrappersOf(kind)
   }
 
-  /** Whether anyone follows. Without it nothing is made and nothing is called. */
+  /** Whether there is a subscriber. Without one nothing is created and nothing is called. */
   get isOn(): boolean {
     const { start, end, asyncEnd, error } = this.#channel
     const isFollowed = start.hasSubscribers || asyncEnd.hasSubscribers || error.hasSubscribers || end.hasSubscribers
@@ -114,7 +114,7 @@ export class Trace<Event extends object> {
     asyncEnd.publish(event as never)
   }
 
-  /** Does the work, which is given the event where someone follows, and reports its end. What it returns is what the work returns. */
+  /** Does the work, which receives the event where there is a subscriber, and reports its end. Returns the result of the work. */
   run<Result>(event: () => Event, work: (event?: Event) => Result): Result {
     if (!this.isOn) return work()
     const one: Event & TraceOutcome = event()
@@ -144,7 +144,7 @@ function followed(thenable: PromiseLike<unknown>, done: () => void, fail: (error
 }
 
 /**
- * Something that happens in one moment: a channel of `node:diagnostics_channel`, called `framework:<kind>`.
+ * An event in one moment: a channel of `node:diagnostics_channel`, called `framework:<kind>`.
  *
  * @example
  * const hits = new TracePoint<{ key: string }>('audit.hit')

@@ -1,14 +1,14 @@
 import { defineError } from './errors.ts'
 
-/** Which one of several processes that do the same this one is. */
+/** The place of this process among several that do the same work. */
 export interface WorkerPlace {
-  /** From 1 on; who takes the place of another has its number. */
+  /** From 1 on; a process that replaces another has its number. */
   readonly number: number
   /** How many workers there are. */
   readonly of: number
 }
 
-/** Tells what becomes of a server. */
+/** Receives the events of a server's life. */
 export interface SupervisedServer {
   listens(): void
   /** It will not listen. */
@@ -16,23 +16,23 @@ export interface SupervisedServer {
   closed(): void
 }
 
-/** What starts several processes and looks after them, as each of them sees it. */
+/** The supervisor of several processes, as each of them sees it. */
 export interface Supervisor {
   /**
-   * The port to bind, which all of them share: where 0 is asked for, the same for all.
+   * The port to bind, which all of them share: for 0, the same for all.
    *
-   * Rejects as binding would when a process that is not one of them has it.
+   * Rejects as binding would when any other process has it.
    */
   share(host: string, port: number): Promise<number>
   /** A server is about to listen. */
   starting(): SupervisedServer
-  /** Whether this process is the one that does what only one may do. */
+  /** Whether this process does the work that only one may do. */
   readonly leads: boolean
-  /** Calls when this process becomes that one. */
+  /** Calls when this process takes over that work. */
   onLead(run: () => void): void
-  /** Asks that one; rejects when there is none at this moment, or it does not answer. */
+  /** Asks the process that leads; rejects when there is none at this moment, or it does not answer. */
   ask(topic: string, question: unknown): Promise<unknown>
-  /** Answers when this process is that one. */
+  /** Answers when this process leads. */
   answer(topic: string, answer: (question: unknown) => unknown): void
 }
 
@@ -51,7 +51,7 @@ export function workerPlace(): WorkerPlace | undefined {
   return { number: Number(number), of: Number(of) }
 }
 
-/** Deno throws where it is not allowed to read it. */
+/** Deno throws where the permission is missing. */
 function variable(): string | undefined {
   try {
     return process.env.FRAMEWORK_WORKER
@@ -60,20 +60,20 @@ function variable(): string | undefined {
   }
 }
 
-// Brought before the application is loaded, which may have another copy of this package.
+// Set before the application is loaded, which may have another copy of this package.
 const mark = Symbol.for('framework.supervisor')
 
 export function setSupervisor(supervisor: Supervisor): void {
   Object.assign(globalThis, { [mark]: supervisor })
 }
 
-/** There is one under `framework start`, and nowhere else. */
+/** It exists under `framework start`, and nowhere else. */
 export function supervisor(): Supervisor | undefined {
   return (globalThis as { readonly [mark]?: Supervisor })[mark]
 }
 
 /**
- * Whether this process does what only one of several may do.
+ * Whether this process does the work that only one of several may do.
  *
  * @example
  * isLeading(undefined) // true: a single process leads itself

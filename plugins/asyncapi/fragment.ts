@@ -3,7 +3,7 @@ import type { DescribedRoute } from '../openapi/index.ts'
 
 /** One kind of message. Without `payload` and `data` it is of any content. */
 export interface AsyncApiMessage {
-  /** What the message is called; where it has `data`, the type that stands in it. */
+  /** The name of the message; where it has `data`, also the value of its member `type`. */
   readonly name: string
   /** What the message is for, in a few words. */
   readonly summary?: string
@@ -15,17 +15,17 @@ export interface AsyncApiMessage {
   readonly data?: object
   /** Whether the data may be left out. */
   readonly optional?: boolean
-  /** Whether it makes way for what other plugins say of the same side of the channel. */
+  /** Whether it is left out where other plugins describe the same side of the channel. */
   readonly fallback?: boolean
 }
 
-/** What a server exchanges over one protocol in one place. */
+/** The messages that a server exchanges over one protocol in one place. */
 export interface AsyncApiExchange {
-  /** `ws`, `mqtt`, `sqs` or another name of the registry of AsyncAPI; a name of your own for what has none there. */
+  /** `ws`, `mqtt`, `sqs` or another name of the registry of AsyncAPI; a name of your own for a protocol that is not in it. */
   readonly protocol: string
-  /** What the server receives. */
+  /** The messages that the server receives. */
   readonly receive?: readonly AsyncApiMessage[]
-  /** What the server sends. */
+  /** The messages that the server sends. */
   readonly send?: readonly AsyncApiMessage[]
   /** Sub-protocols of a websocket, of which the client offers one. */
   readonly subprotocols?: readonly string[]
@@ -45,7 +45,7 @@ export interface AsyncApiChannel extends AsyncApiExchange {
   readonly summary?: string
   /** The same at length, in Markdown. */
   readonly description?: string
-  /** What the parameters of the address are. */
+  /** Descriptions of the parameters of the address. */
   readonly parameters?: { readonly [name: string]: { readonly description?: string; readonly enum?: string[] } }
   readonly [extension: `x-${string}`]: unknown
 }
@@ -53,12 +53,12 @@ export interface AsyncApiChannel extends AsyncApiExchange {
 /** Data that a plugin adds to the description of messages. */
 export interface AsyncApiFragment {
   /**
-   * Says what is exchanged where a route is taken over for another protocol, a websocket for one; `undefined` for a route that is not.
-   * Called for each route that the plugin reaches; what several plugins say of one route and protocol is one channel.
+   * Describes the messages of a route whose connections are taken over for another protocol, such as a websocket; `undefined` for other
+   * routes. Called for each route that the plugin reaches; several descriptions of one route and protocol become one channel.
    */
   exchange?(route: DescribedRoute): AsyncApiExchange | undefined
   /**
-   * The channels that are not routes. Called whenever the document is asked for; the document is made anew when they have
+   * The channels that are not routes. Called whenever the document is requested; the document is rebuilt when they have
    * changed, so a channel that stays has the same schemas each time.
    */
   channels?(plugin: { readonly server: Kernel; readonly settings: unknown }): readonly AsyncApiChannel[]

@@ -20,7 +20,7 @@ export type {
 
 declare module '../../kernel/plugin/define.ts' {
   interface PluginData {
-    /** What the plugin adds to the description of messages. */
+    /** The plugin's part of the description of messages. */
     readonly asyncapi?: AsyncApiFragment
   }
 }

@@ -18,7 +18,7 @@ import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { readServer } from './document/servers.ts'
 import type { AsyncApiInfo, AsyncApiTag } from './types.ts'
 
-/** What is described, and what stands around it. */
+/** The parts of a description, and which routes are in it. */
 export interface MessageDescriptionOptions {
   /** What the application is called. Default: title `API`, version `1.0.0`. */
   info?: Partial<AsyncApiInfo>
@@ -28,7 +28,7 @@ export interface MessageDescriptionOptions {
   security?: readonly SecurityRequirement[]
   /** Descriptions of tags, in the order in which pages show them. */
   tags?: readonly AsyncApiTag[]
-  /** Merged into those of the document, `schemas` too; `securitySchemes`, in the form of OpenAPI or AsyncAPI, take the place of the ones made for policies; schemas lead others to them. */
+  /** Merged into those of the document, `schemas` too; `securitySchemes`, in the form of OpenAPI or AsyncAPI, replace those of the policies; schemas may refer to the others. */
   components?: {
     readonly schemas?: { readonly [name: string]: object | boolean }
     readonly securitySchemes?: { readonly [name: string]: object }

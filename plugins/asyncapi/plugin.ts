@@ -6,9 +6,9 @@ import { MessageDescription } from './service.ts'
 announcePluginData('asyncapi')
 
 /**
- * Describes what the server exchanges in messages, in AsyncAPI 3.0: JSON at `/asyncapi.json`, YAML at `/asyncapi.yaml`.
+ * Describes the messages that the server exchanges, in AsyncAPI 3.0: JSON at `/asyncapi.json`, YAML at `/asyncapi.yaml`.
  *
- * Websockets are described by the options of their routes, queues and MQTT subscriptions by what their subscribers declare.
+ * Websockets are described by the options of their routes, queues and MQTT subscriptions by the declarations of their subscribers.
  *
  * @example
  * new Server({ plugins: { asyncapi: { info: { title: 'Rooms', version: '1.0.0' } }, websocket: true } })

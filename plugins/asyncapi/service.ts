@@ -16,7 +16,7 @@ export class MessageDescription extends DocumentService<AsyncApiDocument> {
   }
 
   /**
-   * The description of the messages as they are now; the same object until they change, so change a copy.
+   * The current description of the messages; the same object until they change, so change a copy.
    *
    * @throws AsyncApiBeforeBootError before `setup`.
    * @example

@@ -1,6 +1,6 @@
 import type { SecurityRequirement } from '../toolkit/description/security.ts'
 
-/** Members of the name `x-…`, which AsyncAPI leaves to everyone. */
+/** Members named `x-…`, which AsyncAPI leaves to its users. */
 interface Extensible {
   readonly [extension: `x-${string}`]: unknown
 }
@@ -94,7 +94,7 @@ export interface AsyncApiChannelObject extends Extensible {
 
 /** What is done with the messages of a channel (AsyncAPI 3.0.0, «Operation Object»). */
 export interface AsyncApiOperation extends Extensible {
-  /** What the server does: it receives what clients and others send, and sends what they receive. */
+  /** The server's side: it receives the messages of clients and others, and sends those that they receive. */
   readonly action: 'send' | 'receive'
   /** The channel, as a reference. */
   readonly channel: AsyncApiReference
@@ -102,7 +102,7 @@ export interface AsyncApiOperation extends Extensible {
   readonly messages: readonly AsyncApiReference[]
   /** The security schemes of which one has to be met, as references. */
   readonly security?: readonly AsyncApiReference[]
-  /** What is asked for in the form of OpenAPI, where a list of schemes cannot say it. */
+  /** Security requirements in the form of OpenAPI, where a list of schemes cannot express them. */
   readonly 'x-security'?: readonly SecurityRequirement[]
   /** What only one protocol knows, by protocol: the quality of service of MQTT, for example. */
   readonly bindings?: { readonly [protocol: string]: object }

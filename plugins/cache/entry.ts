@@ -1,10 +1,10 @@
 import type { Response } from '../../kernel/index.ts'
 import { entityTag } from '../toolkit/validators.ts'
 
-/** One answer as it is kept: replayed, it is the same bytes. */
+/** One stored answer: a replay has the same bytes. */
 export interface Entry {
   readonly status: number
-  /** What the handler itself has set, and the content type. */
+  /** The headers that the handler itself has set, and the content type. */
   readonly headers: readonly (readonly [name: string, value: string | readonly string[]])[]
   readonly body: string | Uint8Array | null
 }
@@ -23,7 +23,7 @@ export function namesIn(vary: string | readonly string[] | undefined): string[] 
     .filter((name) => name !== '')
 }
 
-/** What the handler has added to a header that was there: `Vary` is a list, of which middlewares write a part. */
+/** What the handler has added to an existing header: `Vary` is a list, and middlewares write a part of it. */
 function added(name: string, value: string | readonly string[], before: Headers): string | readonly string[] {
   if (name !== 'vary') return value
   const there = namesIn(before.vary).map((one) => one.toLowerCase())
@@ -32,14 +32,14 @@ function added(name: string, value: string | readonly string[], before: Headers)
     .join(', ')
 }
 
-/** Whether someone who sees this answer may keep it for others (RFC 9111 section 3). */
+/** Whether a cache may keep this answer for other clients (RFC 9111 section 3). */
 function mayBeShared(headers: Headers, keyHeaders: readonly string[]): boolean {
   if (headers['set-cookie'] !== undefined) return false
-  // An answer that varies by a header belongs to those who send the same one: that header must be part of the key.
+  // An answer that varies by a header is for clients that send the same one: that header must be part of the key.
   return namesIn(headers.vary).every((name) => keyHeaders.includes(name.toLowerCase()))
 }
 
-/** Whoever says so: a middleware that has recognised someone says it before the handler answers him. */
+/** Whether any part of the application says so: a middleware that has authenticated the client says it before the handler answers. */
 function isForOne(headers: Headers): boolean {
   return /(?:^|[\s,])(?:no-store|private)(?:$|[\s,=])/i.test(String(headers['cache-control'] ?? ''))
 }
@@ -56,10 +56,10 @@ const perMessage = new Set([
 ])
 
 /**
- * What may be kept of an answer, `undefined` for what may not: no success, part of a whole, a stream, or meant for one.
+ * The part of an answer that may be kept, `undefined` for none: not a success, part of a whole, a stream, or meant for one client.
  *
- * `before` are the headers that were there when the handler was called. They belong to the request, cors for example,
- * and every replay brings its own.
+ * `before` are the headers that were set when the handler was called. They belong to the request, as those of cors do,
+ * and every replay sets its own.
  */
 export function entryOf(res: Response, before: Headers, keyHeaders: readonly string[]): Entry | undefined {
   const status = res.statusCode
@@ -77,11 +77,11 @@ export function entryOf(res: Response, before: Headers, keyHeaders: readonly str
     res.setHeader('etag', tag)
     own.push(['etag', tag])
   }
-  // A view of someone's buffer may be written to later.
+  // The buffer of a view may be changed later.
   return { status, headers: own, body: body instanceof Uint8Array ? body.slice() : body }
 }
 
-/** Bytes that an entry takes in memory, roughly: text with two bytes a character, and the objects around it. */
+/** Bytes that an entry takes in memory, roughly: strings with two bytes a character, and the objects around them. */
 export function sizeOf(key: string, entry: Entry): number {
   const body = entry.body === null ? 0 : typeof entry.body === 'string' ? entry.body.length * 2 : entry.body.byteLength
   const headers = entry.headers.reduce((sum, [name, value]) => sum + (name.length + String(value).length) * 2 + 64, 0)
@@ -97,7 +97,7 @@ export function encodeEntry(entry: Entry): Buffer {
   return Buffer.concat([length, head, entry.body === null ? Buffer.alloc(0) : Buffer.from(entry.body as string)])
 }
 
-/** The entry of such bytes; `undefined` for what an older or other program has left there. */
+/** The entry of such bytes; `undefined` for those that an older or another program has stored. */
 export function decodeEntry(bytes: Buffer): Entry | undefined {
   try {
     const end = 4 + bytes.readUInt32BE(0)

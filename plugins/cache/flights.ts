@@ -6,16 +6,16 @@ export interface Flight {
   readonly tags: readonly string[]
   /** By the clock of `performance.now()`. */
   readonly since: number
-  /** What came of it; `undefined` when there is nothing that others may have. Never rejects. */
+  /** The result; `undefined` when other requests may not use it. Never rejects. */
   readonly landed: Promise<Entry | undefined>
   land(entry: Entry | undefined): void
 }
 
-/** The answers that are being computed in this process, by key: whoever wants the same one waits for it. */
+/** The answers that are being computed in this process, by key: requests for the same one wait for it. */
 export class Flights {
   readonly #flying = new Map<string, Flight>()
 
-  /** None that takes longer than that many milliseconds: a computation that never ends must not block its key for ever. */
+  /** None that takes longer than this many milliseconds: a computation that never ends must not block its key for ever. */
   find(key: string, longest: number): Flight | undefined {
     const flight = this.#flying.get(key)
     return flight === undefined || performance.now() - flight.since > longest ? undefined : flight
@@ -40,7 +40,7 @@ export class Flights {
     return flight
   }
 
-  /** No one joins these any more: what they compute was invalidated. Those who wait already asked before that. */
+  /** No further request joins these: the answers that they compute were invalidated. Requests that already wait came before that. */
   drop(isMeant: (flight: Flight) => boolean): void {
     for (const [key, flight] of this.#flying) if (isMeant(flight)) this.#flying.delete(key)
   }

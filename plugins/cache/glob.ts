@@ -1,6 +1,6 @@
 /**
- * A key pattern as a test: `*` is any run of characters, `?` any one, the rest is meant literally. It is held against the
- * key up to `#`, which is what `cache:<METHOD>:<path>?<query>` describes.
+ * A key pattern as a test: `*` is any run of characters, `?` any one, the rest is meant literally. It is compared with the
+ * key up to `#`, the part of the form `cache:<METHOD>:<path>?<query>`.
  */
 export function globTest(pattern: string): (key: string) => boolean {
   // Without regular expressions: `*a*a*a*…` would make one backtrack for minutes.

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Request } from '../../kernel/index.ts'
 import type { RouteSettings } from './options.ts'
 
-/** The longest query that stands in a key as it is. */
+/** The longest query that a key has unhashed. */
 const longestQuery = 512
 
 function encode(text: string): string {
@@ -12,7 +12,7 @@ function encode(text: string): string {
 
 const hash = (text: string) => createHash('sha256').update(text).digest('base64url')
 
-/** One spelling of a name or a value; what is malformed stays as it came, and so is not a spelling of anything else. */
+/** One spelling of a name or a value; a malformed one stays as it came, and so equals no other spelling. */
 function canonicalPart(raw: string): string {
   try {
     return encode(decodeURIComponent(raw.replaceAll('+', ' ')))
@@ -24,8 +24,8 @@ function canonicalPart(raw: string): string {
 /**
  * `a=1&b=2`: sorted by name and encoded in one way, so that order and spelling of escapes do not matter.
  *
- * As it came and not as `req.query` has it: `__proto__` is missing there, but whoever reads `req.url` sees it, and a link that a
- * stranger has written would be in everyone's answer.
+ * As it came and not as `req.query` has it: `__proto__` is missing there, but a handler that reads `req.url` sees it, and a link
+ * of an attacker would be in the answers to all clients.
  */
 function canonicalQuery(raw: string): string {
   const pairs: (readonly [name: string, value: string])[] = []
@@ -42,7 +42,7 @@ function canonicalQuery(raw: string): string {
 }
 
 /**
- * Plain data as text that is the same for equal data only; `undefined` for what is not plain data.
+ * Plain data as a string that is the same for equal data only; `undefined` for anything else.
  *
  * `JSON.stringify` alone would write every Map as `{}`, and two bodies would share an answer.
  */
@@ -70,14 +70,14 @@ function join(open: string, texts: readonly (string | undefined)[], close: strin
   return texts.includes(undefined) ? undefined : open + texts.join(',') + close
 }
 
-/** Whether the body is more than what `req.body` shows of it: one that no parser took, or a form with files. */
+/** Whether the body has more than `req.body` shows: one that no parser read, or a form with files. */
 function isPartlyUnseen(req: Partial<Pick<Request, 'files'>> & Request): boolean {
   return req.raw.hasBody && (req.body === undefined || (req.files !== undefined && req.files.length > 0))
 }
 
 /**
- * The body as a part of the key, with what the schema `all` has made of it: among that are headers. `undefined` where it cannot
- * be one: it is not plain data, or not all of it is seen.
+ * The body as a part of the key, with the result of the schema `all`, which includes headers. `undefined` where it cannot
+ * be one: it is not plain data, or not all of it is visible.
  */
 function bodyPart(req: Request & { validated?: unknown }): string | undefined {
   if (isPartlyUnseen(req)) return undefined
@@ -88,16 +88,16 @@ function bodyPart(req: Request & { validated?: unknown }): string | undefined {
 }
 
 /**
- * The key of a request: `cache:<METHOD>:<path>?<query>`, then `#` and everything else that tells answers apart.
+ * The key of a request: `cache:<METHOD>:<path>?<query>`, then `#` and everything else that distinguishes answers.
  *
- * Host and scheme are always among that: a handler may write them into its answer, and whoever can send any `Host` could
- * otherwise fill the cache with links to a host of his. `#` and `&` cannot occur in what stands between them, so that two
+ * The key always has host and scheme: a handler may write them into its answer, and a client that can send any `Host` could
+ * otherwise fill the cache with links to a host of its own. The values between them have no `#` and `&`, so that two
  * requests never share a key. `undefined` when the request has no key: its body is not plain data, or not all of it, or it has
- * one and the route does not name it. A GET may have a body, which parsers take and handlers see: what a stranger writes there
- * would be everyone's answer.
+ * one and the route does not name it. A GET may have a body, which parsers read and handlers see: an attacker's content
+ * would be in the answers to all clients.
  */
 export function keyMaker(route: RouteSettings, method: string): (req: Request) => string | undefined {
-  // HEAD is answered from what GET has left.
+  // HEAD is answered with the entry of GET.
   const prefix = `cache:${method === 'HEAD' ? 'GET' : method}:`
   return (req) => {
     if (!route.body && req.raw.hasBody) return undefined

@@ -12,12 +12,12 @@ import { tagMaker } from './tags.ts'
 
 const CacheLockedError = defineError('CacheLockedError', 503, () => 'the answer is being computed; try again')
 
-/** How a process asks whether another one has finished, in milliseconds. */
+/** How often a process asks whether another one has finished, in milliseconds. */
 const pollEvery = 20
 
 type Next = () => void | Promise<void>
 
-/** What became of a look into the cache. */
+/** The result of a lookup in the cache. */
 export interface CacheTrace {
   /** The answer of the request that looked. */
   readonly response: Response
@@ -27,25 +27,25 @@ export interface CacheTrace {
 
 const lookPoint = new TracePoint<CacheTrace>('cache')
 
-function told(outcome: CacheTrace['outcome'], response: Response): void {
+function trace(outcome: CacheTrace['outcome'], response: Response): void {
   if (lookPoint.isOn) lookPoint.publish({ response, outcome })
 }
 
-/** Answers with what was kept; 304 where the client has it already (RFC 9110 section 13.2.2). */
+/** Answers with the stored entry; 304 where the client has it already (RFC 9110 section 13.2.2). */
 function replay(entry: Entry, how: 'HIT' | 'WAIT', req: Request, res: Response): Response {
   for (const [name, value] of entry.headers) {
     if (name === 'vary') res.vary(...namesIn(value))
     else res.setHeader(name, value)
   }
   res.setHeader('x-cache', how)
-  told(how, res)
+  trace(how, res)
   const { raw } = req
   const none = raw.header('if-none-match')
   const since = raw.header('if-modified-since')
   if (none !== undefined || since !== undefined) {
     const { etag, 'last-modified': lastModified } = Object.fromEntries(entry.headers) as Record<string, string>
     if (isKnown({ 'if-none-match': none, 'if-modified-since': since }, { etag, lastModified })) {
-      // What describes the body goes with it.
+      // The headers that describe the body go with it.
       return res.removeHeader('content-type').status(304).send()
     }
   }
@@ -79,7 +79,7 @@ export class RouteCache {
     const self = this
     const { personal } = this.#route
     return function cache(req, res, next) {
-      // It must never be answered with, nor leave, what others get.
+      // Such a request must neither receive nor store a shared answer.
       for (const name of personal) if (req.raw.header(name) !== undefined) return self.#pass('BYPASS', res, next)
       const key = self.#keyOf(req)
       if (key === undefined) return self.#pass('BYPASS', res, next)
@@ -93,7 +93,7 @@ export class RouteCache {
   }
 
   #pass(how: 'MISS' | 'BYPASS', res: Response, next: Next): void | Promise<void> {
-    told(how, res)
+    trace(how, res)
     res.setHeader('x-cache', how)
     return next()
   }
@@ -105,7 +105,7 @@ export class RouteCache {
 
   #take(entry: Entry | undefined, key: string, req: Request, res: Response, next: Next): unknown {
     if (entry !== undefined) return replay(entry, 'HIT', req, res)
-    // Its answer has no body to keep, and GET will come for one.
+    // Its answer has no body to keep, and a GET needs one.
     if (req.method === 'HEAD') return this.#pass('MISS', res, next)
     const flight = this.#service.flights.find(key, this.#lockTimeout)
     return flight === undefined ? this.#lead(key, req, res, next) : this.#follow(flight, req, res, next)
@@ -116,7 +116,7 @@ export class RouteCache {
     this.#mayWait(res)
     if (this.#route.lockBehavior === 'bypass') return this.#pass('BYPASS', res, next)
     const entry = await within(flight.landed, this.#lockTimeout, () => undefined)
-    // Nothing came of it: everyone for himself, since one after the other would take as long as all of them.
+    // No usable result: each request computes its own, since one after the other would take as long as all of them.
     return entry === undefined ? this.#pass('MISS', res, next) : replay(entry, 'WAIT', req, res)
   }
 
@@ -137,7 +137,7 @@ export class RouteCache {
       const before = res.getHeaders()
       const personal = personalState(req)
       res.setHeader('x-cache', 'MISS')
-      told('MISS', res)
+      trace('MISS', res)
       await next()
       // The cookie of a session that this answer has changed comes later.
       const isKept = fill !== undefined && personalState(req) === personal
@@ -153,7 +153,7 @@ export class RouteCache {
     }
   }
 
-  /** Asks the store for the right to compute; while another process has it, waits for what that one leaves. */
+  /** Asks the store for the right to compute; while another process has it, waits for the result of that process. */
   async #ask(key: string, tags: readonly string[], res: Response): Promise<Begun | 'down' | 'bypass' | 'late'> {
     const { store } = this.#service
     const deadline = performance.now() + this.#lockTimeout

@@ -3,7 +3,7 @@ import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { type RedisAddress, redisOptions, redisPrefix } from '../toolkit/redis.ts'
 import { checkTags } from './tags.ts'
 
-/** What a request does while another one computes the same answer. */
+/** The behaviour of a request while another one computes the same answer. */
 export type LockBehavior = 'wait' | 'bypass' | 'fail'
 
 /** The connection of the Redis provider: an address, or other options of `ioredis`. */
@@ -31,10 +31,10 @@ export interface CacheOptions {
    * 503. Default `'wait'`.
    */
   lockBehavior?: LockBehavior
-  /** Milliseconds that a request waits for another one at most. Default 5000. */
+  /** Maximum milliseconds that a request waits for another one. Default 5000. */
   lockTimeout?: number
   /**
-   * Further request headers that say who is asking, such as `x-acme-key`: requests with one are passed by, like those with
+   * Further request headers that identify the client, such as `x-acme-key`: requests with one are not cached, like those with
    * `authorization`, `cookie`, `x-api-key` and the other usual ones.
    */
   personalHeaders?: readonly string[]
@@ -48,7 +48,7 @@ export interface CacheRouteOptions {
   tags?: readonly string[]
   /** What a request does while another one computes the same answer. Default: that of the plugin. */
   lockBehavior?: LockBehavior
-  /** Whether requests with `authorization`, `cookie` or another credential share answers with everyone. Default false. */
+  /** Whether requests with `authorization`, `cookie` or another credential share answers with all clients. Default false. */
   shared?: boolean
   /** Parts of the cache key, in addition to method, host, path and query. */
   include?: CacheInclude
@@ -64,7 +64,7 @@ export interface CacheInclude {
   key?(req: Request): string
 }
 
-/** Request headers that say who is asking: what applications, gateways and proxies that authenticate usually call them. */
+/** Request headers that identify the client: the usual names of applications, gateways and proxies that authenticate. */
 const credentials = [
   'authorization',
   'cookie',

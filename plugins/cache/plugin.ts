@@ -18,12 +18,12 @@ async function connect(settings: CacheSettings, onChange: RedisStoreOptions['onC
 }
 
 /**
- * Keeps whole answers of the routes that say so with the option `cache`, and computes each only once however many ask for it
- * at the same time.
+ * Keeps whole answers of the routes with the option `cache`, and computes each only once for any number of simultaneous
+ * requests.
  *
  * In memory by default, up to 64 MB; with `provider: 'redis'` for all processes of an application, needing the package
  * `ioredis`. Every answer of such a route has `x-cache`: `HIT`, `MISS`, `WAIT` or `BYPASS`. Requests with `authorization` or
- * `cookie` pass by unless the route says otherwise. While Redis is down requests are served uncached.
+ * `cookie` are not cached unless the route says otherwise. While Redis is down requests are served uncached.
  *
  * @example
  * import { getCacheService, router, Server } from 'framework'
@@ -49,7 +49,7 @@ export const cache = definePlugin({
   },
   async setup(ctx, settings) {
     const service = ctx.services.get('cache')
-    // Only who caches loads what caching needs.
+    // Loads the modules of caching only where a route is cached.
     const [{ RouteCache }, { headersIn }] = await Promise.all([import('./middleware.ts'), import('./header-schema.ts')])
     ctx.onClose(async () => {
       withdraw(service)
@@ -59,7 +59,7 @@ export const cache = definePlugin({
       const own = route.settings.cache
       if (own === undefined) return
       if (settings.provider === 'memory' && own.tags.length > 0) refuseToForget(ctx.server.worker)
-      // The handler reads those that the schema of the route names, so they are part of the key.
+      // The handler reads the headers that the schema of the route names, so they are part of the key.
       const headers = [...new Set([...own.headers, ...headersIn(route.options)])].sort()
       route.add('around', new RouteCache(service, { ...own, headers }, route, settings.lockTimeout).middleware)
     })
@@ -78,7 +78,7 @@ export const cache = definePlugin({
   },
 })
 
-/** The other workers would go on with outdated answers. */
+/** The other workers would continue to serve outdated answers. */
 function refuseToForget(worker: WorkerPlace | undefined): void {
   refuseSeveral(worker, 'cached answers, which can be invalidated, are kept', 'Set cache.provider to "redis"')
 }

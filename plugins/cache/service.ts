@@ -3,7 +3,7 @@ import { globTest } from './glob.ts'
 import type { CacheStore } from './stores/contract.ts'
 
 /**
- * What the cache plugin provides: removing answers that are no longer true.
+ * The service of the cache plugin: removes outdated answers.
  *
  * @example
  * await getCacheService()?.invalidate(['books'])
@@ -12,14 +12,14 @@ export class CacheService {
   /** @internal */
   readonly flights = new Flights()
   #store: CacheStore | undefined
-  /** Throws where another process has answers that it would have to remove as well. */
+  /** Throws where other processes have answers that this one cannot remove. */
   #mustReachAll: () => void = () => {}
 
   /**
    * Removes every answer that has one of the tags, and returns their number. Answers that are being computed under one
    * of them are not kept either.
    *
-   * @throws (as a rejection) when the store cannot be reached: the answers are still there.
+   * @throws (as a rejection) when the store cannot be reached: the answers then remain.
    * @example
    * await getCacheService()?.invalidate(['books', 'book:1'])
    */
@@ -35,10 +35,10 @@ export class CacheService {
   }
 
   /**
-   * Removes every answer whose key matches, and returns their number. A key is `cache:<METHOD>:<path>`, with `?<query>` when
-   * there is one; `*` is any run of characters, `?` any one.
+   * Removes every answer whose key matches, and returns their number. A key is `cache:<METHOD>:<path>`, with `?<query>` if
+   * the request has one; `*` is any run of characters, `?` any one.
    *
-   * @throws (as a rejection) when the store cannot be reached: the answers are still there.
+   * @throws (as a rejection) when the store cannot be reached: the answers then remain.
    * @example
    * await getCacheService()?.invalidatePattern('cache:GET:/books*')
    */
@@ -80,7 +80,7 @@ export function withdraw(service: CacheService): void {
 /**
  * The cache of the newest server that is open; `undefined` when none has one.
  *
- * It is there as soon as the server is made, so that code which runs later may keep it.
+ * It exists as soon as the server is constructed, so that code which runs later may keep it.
  *
  * @example
  * await getCacheService()?.invalidate(['books'])

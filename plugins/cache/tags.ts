@@ -4,11 +4,11 @@ const parameter = /:([A-Za-z_$][\w$]*)/g
 
 const parametersOf = (path: string) => new Set([...path.matchAll(parameter)].map(([, name]) => name!))
 
-/** Notes a tag that names a parameter which the path does not have: it would be one tag for all answers. */
+/** Notes a tag with a parameter that the path does not have: it would be one tag for all answers. */
 export function checkTags(tags: readonly string[], path: string, place: OptionPlace): void {
   const parameters = [...parametersOf(path)]
   for (const [i, tag] of tags.entries()) {
-    // Behind a letter or a digit a colon may be one of the tag itself: `list:all`.
+    // After a letter or a digit a colon may belong to the tag itself: `list:all`.
     const missing = [...tag.matchAll(/(?<!\w):([A-Za-z_$][\w$]*)/g)].find(([, name]) => !parameters.includes(name!))
     if (missing === undefined) continue
     const near = nearest(missing[1]!, parameters)

@@ -41,7 +41,7 @@ export interface ChannelHistory {
 /** The options of a channel. `Data` is the data that its clients keep of their request. */
 export interface ChannelOptions<Name extends string, Payload, Data = unknown> {
   /**
-   * Whether a client may join. Only `true` lets it in: what throws, rejects, gives anything else or is too late is a refusal. It is asked at
+   * Whether a client may join. Only `true` lets it in: an error, a rejection, any other value or a timeout is a refusal. It is called at
    * each join, and again where messages may have been missed.
    */
   join(client: ChannelClient<Data>, params: ChannelParams<Name>): boolean | Promise<boolean>
@@ -49,17 +49,17 @@ export interface ChannelOptions<Name extends string, Payload, Data = unknown> {
   publish?(client: ChannelClient<Data>, params: ChannelParams<Name>, payload: Payload): boolean | Promise<boolean>
   /** The user of the client, for messages to one user, and for `remove`. */
   user?(client: ChannelClient<Data>): string | undefined
-  /** The data that the other clients in the channel see of a client. Default: none, and presence is off. */
+  /** The data of a client that the others in the channel see. Default: none, and presence is off. */
   presence?(client: ChannelClient<Data>, params: ChannelParams<Name>): unknown
   /** The messages kept for clients that reconnect. `false`: none. Default 100 messages of the last five minutes. */
   history?: ChannelHistory | false
 }
 
-/** Who receives a message: all in the channel, but for these. */
+/** The recipients of a message: all clients in the channel, with these restrictions. */
 export interface ChannelPublishOptions {
   /** One `user`, on all devices; or one `client`, by its id. */
   to?: { readonly user: string } | { readonly client: string }
-  /** The id of the client that does not receive it: usually the sender. */
+  /** The id of a client that does not receive it: usually the sender. */
   except?: string
 }
 
@@ -94,13 +94,13 @@ const recipient = option.shape({ user: option.name(), client: option.name() }).i
   if ((user === undefined) === (client === undefined)) place.wrong(given, '{ user } or { client }, a string each')
   return defined({ user, client }) as Recipient
 })
-// One that is `undefined`, because the user was not found, must not reach everyone.
+// An `undefined` one, because the user was not found, must not reach all clients.
 const publishOptions = option.shape({ to: recipient.optional().guard(), except: option.name().guard() })
 
 /** The hubs of the servers that are up, the oldest first. */
 export const hubs = new Set<Hub>()
 
-/** A channel of whatever name and messages, for the option of a route. */
+/** A channel with any name and messages, for the option of a route. */
 export interface AnyChannel {
   /** The name, or the pattern of names: `orders/:id`. */
   readonly name: string
@@ -142,7 +142,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
   }
 
   /**
-   * Publishes a message to all in the channel, on all instances. Resolves with its `id` when the store has it.
+   * Publishes a message to all clients in the channel, on all instances. Resolves with its `id` when the store has it.
    *
    * @throws (as a rejection) ChannelNameError, ChannelPayloadError, ChannelUnavailableError, ChannelsNotRunningError.
    * @example
@@ -160,8 +160,8 @@ export class Channel<Name extends string = string, Payload = unknown> {
   }
 
   /**
-   * Removes clients from the channel, on all instances. They may ask to join again: what `join` says then decides, so change first what it
-   * looks at.
+   * Removes clients from the channel, on all instances. They may try to join again: `join` then decides, so first change the data
+   * that it reads.
    *
    * @example
    * const orders = channel('orders/:id', { join: () => true, user: ({ data }: ChannelClient<{ user: string }>) => data.user })
@@ -185,7 +185,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
   }
 
   /**
-   * Adds a websocket from the code of the server. The channel is asked as for a client that asks by itself.
+   * Adds a websocket from the code of the server. The channel's rules are the same as for a client that asks to join.
    *
    * @throws (as a rejection) ChannelRefusedError, TooManyChannelsError, ChannelUnavailableError, ChannelsNotRunningError.
    */
@@ -203,7 +203,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
   }
 
   /**
-   * Who is in the channel, on all instances; what `presence` shows of them.
+   * The clients in the channel, on all instances, with the data of `presence`.
    *
    * @throws (as a rejection) ChannelNameError, ChannelUnavailableError, ChannelsNotRunningError.
    */
@@ -220,7 +220,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
   #addressed(given: readonly unknown[], what: string): [name: string, ...rest: unknown[]] {
     const hasParams = this.pattern.params.length > 0
     const most = { publish: 2, remove: 1, join: 0, present: 0 }[what]!
-    // Without the values of a channel that has none, the first argument is the message.
+    // Without parameter values, for a channel that has none, the first argument is the message.
     if (!hasParams && given.length > most && what !== 'publish')
       throw ChannelNameError(this.name, `it has no parameters, so ${what}() takes no values`)
     const [values, ...rest] = hasParams ? given : [{}, ...given]
@@ -229,14 +229,14 @@ export class Channel<Name extends string = string, Payload = unknown> {
     return [this.pattern.nameOf(values as NameValues), ...rest]
   }
 
-  /** @internal The payload as JSON; of a client as its schema leaves it. */
+  /** @internal The payload as JSON; that of a client as its schema returns it. */
   async bodyOf(payload: unknown, mode: Mode, fail: (why: string) => Error): Promise<string> {
     if (this.#schema === undefined) return jsonText(payload, fail)
     const checked = await passed(this.check(mode)(payload), fail)
     return jsonText(mode === 'exact' ? payload : checked, fail)
   }
 
-  /** @internal What checks its messages; without a schema nothing is wrong. @throws ChannelSchemaError */
+  /** @internal The check of its messages; without a schema all are valid. @throws ChannelSchemaError */
   check(mode: Mode): Check {
     if (this.#schema === undefined) return (value) => ({ ok: true, value })
     try {
@@ -252,7 +252,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
     return first!
   }
 
-  /** Asks one hub for each bus, of those where no other channel has the name. */
+  /** Asks one hub for each bus, among those where no other channel has the name. */
   async #ask<Result>(name: string, what: string, ask: (hub: Hub) => Promise<Result>): Promise<Result[]> {
     const byBus = new Map<string, Hub>()
     for (const hub of hubs) if (!byBus.has(hub.key)) byBus.set(hub.key, hub)
@@ -278,9 +278,9 @@ function defined<Members extends object>(members: Members): Partial<Members> {
 }
 
 /**
- * Declares a channel: what is published to it reaches every client that has joined, on all instances.
+ * Declares a channel: its messages reach every client that has joined, on all instances.
  *
- * The name may have parameters: `orders/:id` is a channel for each order. `join` says who may join, and only `true` lets a client in. Clients
+ * The name may have parameters: `orders/:id` is a channel for each order. `join` decides which clients may join; only `true` lets one in. Clients
  * join over a websocket or a stream of server-sent events, on a route with the option `channels`.
  *
  * @throws ChannelNameError, OptionError.

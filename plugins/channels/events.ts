@@ -14,7 +14,7 @@ export interface EventSettings {
   readonly keepAlive: number
 }
 
-/** Milliseconds after which a browser comes back; spread, so that all clients of an instance do not come in the same moment. */
+/** Milliseconds after which a browser reconnects; spread, so that the clients of an instance do not all come at the same moment. */
 const retryMs = () => 500 + Math.floor(Math.random() * 1500)
 
 /** The streams of server-sent events of one server. */
@@ -70,13 +70,13 @@ export class EventStreams {
     return res.stream(client.stream)
   }
 
-  /** Ends all: their clients come back, elsewhere, with the id of their last event. */
+  /** Ends all streams: their clients reconnect, to another instance, with the id of their last event. */
   endAll(): void {
     for (const client of this.#open) client.end()
   }
 }
 
-/** The ids that a client has seen last, in the order of its channels. */
+/** The last ids that a client has seen, in the order of its channels. */
 function lastSeen(header: string | undefined, channels: number): readonly (string | undefined)[] | undefined {
   if (header === undefined || header === '') return undefined
   const ids = header.split(',')
@@ -91,8 +91,8 @@ class EventClient implements JoinedClient {
   readonly members = new Map<string, Member>()
   readonly stream: ReadableStream<Uint8Array>
   /**
-   * The last message of each channel, in the order of the query: a client sends back one id for all. It begins with those that it has sent:
-   * the first message of one channel must not take away the place in another.
+   * The last message of each channel, in the order of the query: a client sends back one id for all. It begins with the client's ids:
+   * the first message of one channel must not erase the place in another.
    */
   readonly #seen: Map<string, string>
   readonly #maxBuffered: number
@@ -134,7 +134,7 @@ class EventClient implements JoinedClient {
     this.#write(`${id === undefined ? '' : `id: ${[...this.#seen.values()].join(',')}\n`}${frame.event}\n`)
   }
 
-  /** A client that was removed gets an event that says so, and does not come back for what it may not have. */
+  /** A client that was removed receives an event about that, and does not reconnect to a channel that it may not join. */
   dropped(): void {
     if (this.members.size === 0) this.end()
   }
@@ -142,10 +142,10 @@ class EventClient implements JoinedClient {
   #write(text: string): void {
     const controller = this.#controller
     if (controller === undefined) return
-    // It comes back with the id of the last event that it has read.
+    // It reconnects with the id of the last event that it has read.
     if (-(controller.desiredSize ?? 0) > this.#maxBuffered) {
       this.#ended()
-      // What waits goes with the connection: at its end it would be kept for as long as the client does not read.
+      // Waiting bytes are dropped with the connection: a regular end would keep them for as long as the client does not read.
       controller.error(new Error('the client does not read its events'))
     } else controller.enqueue(encoder.encode(text))
   }

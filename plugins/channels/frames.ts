@@ -1,9 +1,9 @@
 import type { Entry, Present } from './buses/contract.ts'
 
-/** What the server sends of a channel. */
+/** The kinds of notices that the server sends about a channel. */
 export type NoticeType = 'joined' | 'left' | 'gap' | 'presence' | 'refused' | 'published'
 
-/** Types of messages of a client that are about channels. */
+/** Types of a client's messages that are about channels. */
 export const requestTypes = ['channel:join', 'channel:leave', 'channel:publish'] as const
 
 interface Notice {
@@ -12,7 +12,7 @@ interface Notice {
   readonly [member: string]: unknown
 }
 
-/** One message to a client, written once for all clients of a channel. */
+/** One message to a client, serialised once for all clients of a channel. */
 export class Frame {
   readonly id: string | undefined
   /** The place from which on a client receives messages. */
@@ -38,7 +38,7 @@ export class Frame {
     return this.#text
   }
 
-  /** For a stream of events, without its id: messages have the type that `onmessage` of a browser is for. */
+  /** For a stream of events, without its id: messages have the type that `onmessage` of a browser handles. */
   get event(): string {
     const type = this.#type === 'message' ? '' : `event: channel:${this.#type}\n`
     return `${type}data: ${this.#data}\n`
@@ -54,5 +54,5 @@ export function noticeFrame(type: NoticeType, data: Notice): Frame {
   return new Frame(type, JSON.stringify(data), { start: type === 'joined' || type === 'gap' ? data.id : undefined })
 }
 
-/** What others see: without what only the server knows. */
+/** The data that others see: without the server's own. */
 export const shown = ({ id, user, data }: Present) => ({ id, user, data })

@@ -26,7 +26,7 @@ export interface Membership {
   leave(): void
 }
 
-/** What others see of a client: its id, its user, and what the option `presence` has said of it. */
+/** The data of a client that others see: its id, its user, and the result of the option `presence`. */
 export interface PresentClient {
   /** The id of the client; a user with two devices is two clients. */
   readonly id: string
@@ -41,9 +41,9 @@ export interface HubSettings {
   readonly timeout: number
 }
 
-/** What is counted of the channels of a server. */
+/** Counters of the channels of a server. */
 export interface ChannelCounts {
-  /** Channels in which someone of this instance is, and the clients in them, once for each channel. */
+  /** Channels with clients of this instance, and these clients, once for each channel. */
   channels: number
   /** The clients in them, once for each channel. */
   members: number
@@ -51,7 +51,7 @@ export interface ChannelCounts {
   published: number
   /** Joins, and messages of clients, that were refused. */
   refused: number
-  /** How often messages were missing that could not be read again. */
+  /** How often missed messages could not be read again. */
   gaps: number
 }
 
@@ -65,7 +65,7 @@ export interface ChannelPublishTrace extends TraceOutcome {
 
 const publishTrace = new Trace<ChannelPublishTrace>('channel.publish')
 
-/** The channels of one server: who of its clients is where. */
+/** The channels of one server, and which of its clients are in them. */
 export class Hub {
   readonly server: object
   /** The websockets of its scope. */
@@ -114,7 +114,7 @@ export class Hub {
   /**
    * From now on clients may ask to join this channel.
    *
-   * @throws ChannelRouteError where a name would belong to two channels: who one of them lets in would receive what is for the other.
+   * @throws ChannelRouteError where a name would belong to two channels: a client of one would receive the messages of the other.
    */
   know(channel: Channel): void {
     if (this.#channels.has(channel)) return
@@ -152,7 +152,7 @@ export class Hub {
     const joined = clientOf(socket, this)
     await this.join(joined, channel, name)
     const member = joined.members.get(name)
-    // Removed, or gone, while it was asked about.
+    // Removed, or gone, while `join` was deciding.
     if (member === undefined) throw ChannelRefusedError(name)
     return { leave: () => this.#drop(member) }
   }
@@ -160,7 +160,7 @@ export class Hub {
   // — what clients ask —
 
   /**
-   * Lets a client in, after `after` if given; the notice `joined` reaches it before everything else of the channel. Nothing happens where it
+   * Lets a client in, after `after` if given; the notice `joined` reaches it before everything else of the channel. Does nothing where it
    * is in already.
    *
    * @throws (as a rejection) ChannelRefusedError, TooManyChannelsError, ChannelUnavailableError.
@@ -168,7 +168,7 @@ export class Hub {
   async join(joined: JoinedClient, channel: Channel, name: string, after?: string, ref?: unknown): Promise<void> {
     const before = joined.members.get(name)
     if (before !== undefined) {
-      // It may still be asked about: the answer to that is the answer to this.
+      // `join` may still be deciding: its result is also the result here.
       if (before.channel !== channel || (await before.admission) !== true) throw ChannelRefusedError(name)
       joined.send(name, noticeFrame('joined', { channel: name, ref }))
       return
@@ -187,7 +187,7 @@ export class Hub {
       reached: undefined,
       isPresent: false,
     }
-    // Before it is asked about: a flood of joins must not pass the limit while `join` waits for a database.
+    // Before `join` is called: a flood of joins must not pass the limit while `join` waits for a database.
     joined.members.set(name, member)
     try {
       member.admission = this.#admit(member, after, ref)
@@ -204,10 +204,10 @@ export class Hub {
     if (!(await this.#mayJoin(member))) this.#refuse(name)
     Object.assign(member, { user: this.#userOf(member) })
     const own = await this.#presentOf(member)
-    // Not after it has left, or was removed: nothing would take it out again.
+    // Not after it has left, or was removed: it would never be removed again.
     if (!this.#isIn(member)) return false
     const room = await this.#reach(name, () => this.#rooms.enter(member))
-    // A client that was removed while `join` was deciding was not in the room: the answer may be older than what it has to look at.
+    // A client that was removed while `join` was deciding was not in the room: the decision may be based on older data.
     if (room.removedAt >= asked && !(await this.#mayJoin(member))) this.#refuse(name)
     const replay: Replay =
       after === undefined
@@ -221,7 +221,7 @@ export class Hub {
       noticeFrame('joined', {
         channel: name,
         ref,
-        // Before what has arrived since: a client that is cut off in between asks for it again.
+        // Before the messages that have arrived since: a client that is disconnected in between requests them again.
         id: after === undefined ? startOf(member, room) : replay.isComplete ? after : undefined,
         present: present && withOwn(present, own!).map(shown),
       }),
@@ -236,7 +236,7 @@ export class Hub {
     throw ChannelRefusedError(name)
   }
 
-  /** What others see of a client. Before it is in: one that cannot be written would be in the way of everyone who is. */
+  /** The data of a client that others see. Read before it is in: data that cannot be serialised would be a problem for all members. */
   async #presentOf(member: Member): Promise<Present | undefined> {
     const { joined, channel, name, params, user } = member
     const { presence } = channel.rules
@@ -272,7 +272,7 @@ export class Hub {
     return this.#refuse(name)
   }
 
-  /** No one where that has failed: a message to one user must not reach another. */
+  /** None where that has failed: a message to one user must not reach another. */
   #userNow(member: Member): string | undefined {
     try {
       return this.#userOf(member)
@@ -318,7 +318,7 @@ export class Hub {
       this.counts.refused++
       throw ChannelPublishRefusedError(name, publish !== undefined)
     }
-    // Removed while it was asked about.
+    // Removed while `publish` was deciding.
     if (!this.#isIn(member)) throw NotJoinedError(name)
     return this.send(name, { body, kind: 'message', except: client.id }, channel.keeping)
   }

@@ -5,10 +5,10 @@ import type { Member } from './room.ts'
 /** One client with the channels that it is in. */
 export interface JoinedClient {
   readonly client: ChannelClient
-  /** By the name of the channel; a member that is still asked about counts. */
+  /** By the name of the channel; includes a member for which `join` is still deciding. */
   readonly members: Map<string, Member>
   readonly isOpen: boolean
   send(name: string, frame: Frame): void
-  /** It is no longer in the channel, for another reason than its own wish. */
+  /** It is no longer in the channel, for another reason than its own request. */
   dropped(name: string): void
 }

@@ -3,7 +3,7 @@ import { ChannelNameError } from './errors.ts'
 /** Values of the parameters of a channel's name. */
 export type NameValues = { readonly [name: string]: string | number }
 
-/** As a parameter of a route: what comes after it belongs to the name of the channel. */
+/** As a parameter of a route: the characters after it belong to the name of the channel. */
 const parameter = /^:([A-Za-z_]\w*)$/
 const literal = /^[\w.~-]+$/
 
@@ -13,7 +13,7 @@ const longest = 256
 /**
  * The names of a channel: `orders/:id` has one for each order, `orders/7`.
  *
- * A channel has exactly one text for the same values. Two texts for one channel would let a client that was removed under the one in
+ * A channel has exactly one name for the same values. With two names for one channel, a client that was removed under one could join
  * under the other.
  */
 export class ChannelPattern {
@@ -64,7 +64,7 @@ export class ChannelPattern {
     return encodeURIComponent(text)
   }
 
-  /** The values in a name; `undefined` for a name of another channel, and for another spelling than that of `nameOf`. */
+  /** The values in a name; `undefined` for a name of another channel, and for a spelling that `nameOf` does not produce. */
   match(name: string): Readonly<Record<string, string>> | undefined {
     if (name.length > longest) return undefined
     const parts = name.split('/')

@@ -13,9 +13,9 @@ export interface ChannelsOptions {
   store?: 'memory' | ChannelsRedisOptions
   /** Channels that one client may be in at once. Default 100. */
   maxChannelsPerClient?: number
-  /** Milliseconds that `join` and `publish` of a channel have to decide; later is a refusal. Default 5000. */
+  /** Timeout of `join` and `publish` of a channel in milliseconds; a timeout is a refusal. Default 5000. */
   timeout?: number
-  /** Bytes that may wait for a client that reads events; then its stream ends, and it comes back with the id of its last event. Default `'1mb'`. */
+  /** Bytes that may wait for a client that reads events; then its stream ends, and it reconnects with the id of its last event. Default `'1mb'`. */
   maxBuffered?: number | string
   /** Milliseconds between two comments that keep a stream of events open. Default 15000. */
   keepAlive?: number

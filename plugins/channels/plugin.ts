@@ -53,14 +53,14 @@ export const channels = definePlugin({
     const hub = new Hub({ server, sockets }, await busOf(settings, log), settings, log)
     const streams = new EventStreams(hub, settings)
     ctx.services.get('channels').attach(hub, streams)
-    // Before the connections are opened: those of a boot that fails must not keep its process.
+    // Before the connections are opened: those of a boot that fails must not keep the process alive.
     ctx.onClose(async () => {
       hubs.delete(hub)
       streams.endAll()
       await hub.close()
     })
     await hub.open()
-    // Not of a boot that fails: what is published then would reach no one, and say nothing.
+    // Not of a boot that fails: its messages would silently reach no client.
     ctx.onReady(() => void hubs.add(hub))
     // With the sockets: at the end of the drain window.
     server.closing.addEventListener('abort', () => streams.endAll(), { once: true })

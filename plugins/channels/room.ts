@@ -9,15 +9,15 @@ export interface Member {
   readonly name: string
   readonly channel: Channel
   readonly params: Readonly<Record<string, string>>
-  /** The user as which it has joined. */
+  /** The user at the time of the join. */
   readonly user: string | undefined
-  /** Resolves when it is in, to whether it still is; rejects where it is refused. */
+  /** Resolves at the end of the admission, to whether it is still in; rejects where it is refused. */
   admission: Promise<boolean> | undefined
-  /** What has arrived while its history is read; `undefined` once it is in. */
+  /** The messages that arrive while its history is read; `undefined` once it is in. */
   waiting: Entry[] | undefined
-  /** The last message that it has from the history. The same one may arrive after that from the connection that listens. */
+  /** The last message that it has from the history. The same one may arrive again later, from the connection that listens. */
   reached: string | undefined
-  /** Whether others were shown that it is there. */
+  /** Whether others were notified of it. */
   isPresent: boolean
 }
 
@@ -35,15 +35,15 @@ export class Room {
   last = ''
   /** Resolves when messages arrive here; made again when the last member has left. */
   opening: Promise<void> | undefined = undefined
-  /** When someone was last removed: what `join` has said of a client before that may no longer hold. */
+  /** When a client was last removed: earlier decisions of `join` may be outdated. */
   removedAt = Number.NEGATIVE_INFINITY
-  /** Messages may be missing, and are read; a second time where the connection was lost while they were. */
+  /** Messages may be missing, and are being read; a second time if the connection is lost meanwhile. */
   isStale = false
   isCatchingUp = false
-  /** What has arrived before `last` was known, or while missed messages are read. */
+  /** The messages that arrive before `last` is known, or while missed messages are read. */
   #held: Entry[] | undefined = []
   #present: Map<string, Present> | undefined = undefined
-  /** Who has come and gone while the list is read, which may be older or newer than that; for each reading. */
+  /** The clients that come and go while the list is read, which may be older or newer than that; for each reading. */
   readonly #noticed = new Set<[id: string, present: Present | undefined][]>()
   readonly #around: Surroundings
 
@@ -52,7 +52,7 @@ export class Room {
     this.#around = around
   }
 
-  /** Holds what arrives until `release`. */
+  /** Holds arriving messages until `release`. */
   hold(): void {
     this.#held ??= []
   }
@@ -99,38 +99,38 @@ export class Room {
     else member.joined.send(this.name, frame)
   }
 
-  /** Whether a message is for a client. Of a replay as of a live one: what was for one user is for no other later. */
+  /** Whether a message is for a client. The same for a replay and a live message: one for a certain user is never for another. */
   #isFor(member: Member, { kind, to, except }: Entry): boolean {
     const { id } = member.joined.client
     if (except === id) return false
     if (to === undefined) return true
     if (to.client !== undefined) return to.client === id
-    // Handlers may have assigned another user to the socket. It receives what is for the user that it is now, and has to go as either.
+    // Handlers may have assigned another user to the socket. It receives the messages of its present user, and is removed as either.
     return (kind === 'remove' && member.user === to.user) || this.#around.userOf(member) === to.user
   }
 
-  /** What was missed, then what has arrived meanwhile. `isComplete` says whether that is all. */
+  /** Passes on the missed messages, then those that have arrived meanwhile. `isComplete`: whether these are all. */
   caughtUp(replay: Replay): void {
-    if (!replay.isComplete) this.tell(this.#gap(replay, this.last))
+    if (!replay.isComplete) this.broadcast(this.#gap(replay, this.last))
     for (const entry of replay.entries) this.#pass(entry)
     this.release(replay.last)
   }
 
-  /** With the place from which on messages follow: who comes back after that must not be sent the gap again. */
+  /** With the place after which messages follow: a client that reconnects after that must not receive the gap again. */
   #gap({ entries, last }: Replay, after: string | undefined): Frame {
     const [first] = entries
     return noticeFrame('gap', { channel: this.name, after, id: first === undefined ? last : placeBefore(first.id) })
   }
 
-  /** Lets a member in, after what it has missed. */
+  /** Lets a member in, after the messages that it has missed. */
   admit(member: Member, replay: Replay, after: string | undefined): void {
     if (!replay.isComplete) member.joined.send(this.name, this.#gap(replay, after))
-    // An order of the past is not for who was let in after it.
+    // An earlier order does not apply to a client that was admitted after it.
     const missed = replay.entries.filter(({ kind }) => kind === 'message')
     const waiting = member.waiting ?? []
     member.waiting = undefined
     this.#giveAll(member, missed)
-    // What waits may be among what was missed. The orders are not of the past: `join` was asked before they came.
+    // Waiting entries may be among the missed ones. Orders among them are not old: `join` was called before they came.
     if (after !== undefined) member.reached = replay.last
     this.#giveAll(member, waiting)
   }
@@ -142,15 +142,15 @@ export class Room {
     }
   }
 
-  /** To all who are in, but for one client. */
-  tell(frame: Frame, except?: string): void {
+  /** To all members, except one client. */
+  broadcast(frame: Frame, except?: string): void {
     for (const { waiting, joined } of this.members)
       if (waiting === undefined && joined.client.id !== except) joined.send(this.name, frame)
   }
 
-  // — who is there —
+  // — presence —
 
-  /** Whether this room knows who is there. */
+  /** Whether this room knows its present clients. */
   get knowsPresent(): boolean {
     return this.#present !== undefined
   }
@@ -159,7 +159,7 @@ export class Room {
     return [...(this.#present?.values() ?? [])]
   }
 
-  /** Someone has entered or left. */
+  /** A client has entered or left. */
   noticed(id: string, present: Present | undefined): void {
     for (const list of this.#noticed) list.push([id, present])
     if (this.#present === undefined) return
@@ -167,17 +167,17 @@ export class Room {
     if (present === undefined) {
       if (before === undefined) return
       this.#present.delete(id)
-      this.tell(noticeFrame('presence', { channel: this.name, joined: [], left: [shown(before)] }))
+      this.broadcast(noticeFrame('presence', { channel: this.name, joined: [], left: [shown(before)] }))
       return
     }
     this.#present.set(id, present)
     if (before !== undefined && JSON.stringify(before) === JSON.stringify(present)) return
-    // A client that has just joined has itself on the list that it was sent.
+    // A client that has just joined has itself in the list that it received.
     const notice = noticeFrame('presence', { channel: this.name, joined: [shown(present)], left: [] })
-    this.tell(notice, before === undefined ? id : undefined)
+    this.broadcast(notice, before === undefined ? id : undefined)
   }
 
-  /** Reads the whole list; members learn what is new about it. */
+  /** Reads the whole list; members are notified of the differences. */
   async list(read: () => Promise<readonly Present[]>): Promise<void> {
     const noticed: [id: string, present: Present | undefined][] = []
     this.#noticed.add(noticed)
@@ -199,6 +199,6 @@ export class Room {
     if (before === undefined) return
     const joined = [...now.values()].filter(({ id }) => !before.has(id)).map(shown)
     const left = [...before.values()].filter(({ id }) => !now.has(id)).map(shown)
-    if (joined.length + left.length > 0) this.tell(noticeFrame('presence', { channel: this.name, joined, left }))
+    if (joined.length + left.length > 0) this.broadcast(noticeFrame('presence', { channel: this.name, joined, left }))
   }
 }

@@ -2,9 +2,9 @@ import type { Logger } from '../../kernel/index.ts'
 import type { Bus, BusEvents, Entry, Present } from './buses/contract.ts'
 import { type Member, Room } from './room.ts'
 
-/** What the rooms of a server ask of it. */
+/** The methods of a server that its rooms call. */
 interface Surroundings {
-  /** Asks the rule `join` once more about a member, and removes it unless the answer is yes. */
+  /** Calls the rule `join` once more for a member, and removes it unless the result is `true`. */
   askAgain(member: Member): Promise<void>
   /** An order to remove this member has arrived. */
   removed(member: Member): void
@@ -12,13 +12,13 @@ interface Surroundings {
   userOf(member: Member): string | undefined
 }
 
-/** How long before what a store has refused is asked for again: the first time, and at most. */
+/** The wait before a request that a store has refused is repeated: at first, and at most. */
 const pause = { first: 500, longest: 5_000 }
 
-/** About how many members the rule `join` is asked at the same time: all of a large channel would take a database down. */
+/** For about how many members the rule `join` is called at the same time: all of a large channel would overload a database. */
 const askedAtOnce = 50
 
-/** The rooms of one server: in which channels its clients are, and what the bus reports of these. */
+/** The rooms of one server: the channels of its clients, and the events of the bus about them. */
 export class Rooms implements BusEvents {
   readonly #bus: Bus
   readonly #counts: { channels: number; members: number; gaps: number }
@@ -40,14 +40,14 @@ export class Rooms implements BusEvents {
     this.#log = log
   }
 
-  /** All members are out, and nothing is asked any more. */
+  /** All members are out, and no further rule is called. */
   async close(): Promise<void> {
     this.#isClosed = true
     const left = [...this.#rooms.values()].flatMap((room) => [...room.members])
     await Promise.all(left.map((member) => this.#exit(member)))
   }
 
-  /** Lets a member in, who waits: what arrives is kept for it until it is admitted. */
+  /** Lets a member in, which waits: arriving messages are kept for it until it is admitted. */
   async enter(member: Member): Promise<Room> {
     const { name } = member
     let room = this.#rooms.get(name)
@@ -69,7 +69,7 @@ export class Rooms implements BusEvents {
 
   async #open(room: Room): Promise<void> {
     await this.#bus.subscribe(room.name)
-    // After it: what is published between the two is held.
+    // After it: messages that are published between the two are held.
     const { last, removedMs } = await this.#bus.after(room.name)
     room.removedAt = performance.now() - removedMs
     room.release(last)
@@ -89,7 +89,7 @@ export class Rooms implements BusEvents {
     this.#bus.unsubscribe(name).catch((error: unknown) => this.#failed(name, error))
   }
 
-  // — who is there —
+  // — presence —
 
   async presentIn(room: Room): Promise<readonly Present[]> {
     if (!room.knowsPresent) await room.list(() => this.#bus.present(room.name))
@@ -109,7 +109,7 @@ export class Rooms implements BusEvents {
       .catch((error: unknown) => this.#failed(member.name, error))
   }
 
-  // — what the bus reports —
+  // — events of the bus —
 
   entry(name: string, entry: Entry): void {
     this.#rooms.get(name)?.entry(entry)
@@ -126,7 +126,7 @@ export class Rooms implements BusEvents {
     }
   }
 
-  /** Reads what was missed, as often as it takes; once at a time, or two would pass on the same messages. */
+  /** Reads missed messages, as often as necessary; one reading at a time, because two would pass on the same messages. */
   async #catchUp(room: Room): Promise<void> {
     room.isStale = true
     if (room.isCatchingUp) return
@@ -139,7 +139,7 @@ export class Rooms implements BusEvents {
         this.#isFailing = false
       } catch (error) {
         room.isStale = true
-        // Once, and not for each channel of a Redis that is away.
+        // Once, and not for each channel, while Redis is down.
         if (!this.#isFailing) this.#failed(room.name, error)
         this.#isFailing = true
         await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())).unref())
@@ -156,7 +156,7 @@ export class Rooms implements BusEvents {
     if (!replay.isComplete) {
       this.#counts.gaps++
       this.#log.warn({ channel: room.name, after: room.last }, `messages of the channel "${room.name}" are missing`)
-      // An order to remove someone may be among them; for who is asked about now, too.
+      // They may include an order to remove a client; it also applies to one for which `join` is deciding.
       room.removedAt = performance.now()
       const members = [...room.members]
       for (let i = 0; i < members.length; i += askedAtOnce)

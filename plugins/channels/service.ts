@@ -2,7 +2,7 @@ import type { EventStreams } from './events.ts'
 import type { ChannelCounts, Hub } from './hub.ts'
 
 /**
- * What a server knows of its channels; `services.channels`.
+ * The service of a server's channels; `services.channels`.
  *
  * @example
  * const { members, published } = server.services.get('channels').counts
@@ -18,7 +18,7 @@ export class ChannelsService {
     this.#streams = streams
   }
 
-  /** What is counted of this instance alone; `streams` are the open streams of server-sent events. */
+  /** Counters of this instance alone; `streams` are the open streams of server-sent events. */
   get counts(): Readonly<ChannelCounts> & { readonly streams: number } {
     const none = { channels: 0, members: 0, published: 0, refused: 0, gaps: 0 }
     return { ...(this.#hub?.counts ?? none), streams: this.#streams?.size ?? 0 }

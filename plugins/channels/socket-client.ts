@@ -6,7 +6,7 @@ import type { Hub } from './hub.ts'
 import type { JoinedClient } from './joined.ts'
 import type { Member } from './room.ts'
 
-/** What a channel needs of a websocket of the server. */
+/** The members of a websocket that a channel needs. */
 export interface JoinableSocket {
   /** The id of the websocket. */
   readonly id: string
@@ -20,7 +20,7 @@ export interface JoinableSocket {
   readonly server: object
 }
 
-/** The same as the plugin of websockets has it for other plugins. */
+/** The same with the members that the websocket plugin has for other plugins. */
 type OwnSocket = JoinableSocket & Pick<Socket, 'sendFrame' | 'whenClosed'>
 
 /** For each hub: where several scopes of a server have channels, a socket may be in some of each. */
@@ -44,7 +44,7 @@ class SocketClient implements JoinedClient {
   readonly client: ChannelClient
   readonly members = new Map<string, Member>()
   readonly #socket: OwnSocket
-  /** What a slow reader did not get, by channel. */
+  /** The messages that a slow reader did not receive, by channel. */
   #missed: Map<string, { readonly after: string; readonly last: string }> | undefined
 
   constructor(socket: JoinableSocket) {
@@ -71,7 +71,7 @@ class SocketClient implements JoinedClient {
       if (this.#socket.sendFrame(gap.text)) this.#missed!.delete(name)
     }
     if (this.#socket.sendFrame(frame.text) || frame.id === undefined || !this.isOpen) return
-    // Where `slowReaders` leaves messages out, the client has to know.
+    // Where `slowReaders` leaves messages out, the client must know it.
     this.#missed ??= new Map()
     this.#missed.set(name, { after: this.#missed.get(name)?.after ?? placeBefore(frame.id), last: frame.id })
   }

@@ -2,10 +2,10 @@ import type { Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 
-/** What an answer can be compressed with. */
+/** The encodings for answers. */
 export type Encoding = 'br' | 'zstd' | 'gzip' | 'deflate'
 
-/** A stream of `node:zlib`, which hands out what it has when it is told to. */
+/** A stream of `node:zlib`, which outputs its pending data on `flush`. */
 export type CoderStream = Transform & { flush(kind: number): void }
 
 /** One encoding: whole bodies on the thread pool, and streams. */
@@ -13,11 +13,11 @@ export interface Coder {
   readonly encoding: Encoding
   whole(body: string | Uint8Array): Promise<Uint8Array>
   stream(): CoderStream
-  /** What `flush` is called with to hand out everything so far. */
+  /** The argument of `flush` that outputs all pending data. */
   readonly flushKind: number
 }
 
-/** What newer runtimes have beyond the types of Node.js 20. */
+/** Members of newer runtimes that the types of Node.js 20 lack. */
 interface Zstd {
   zstdCompress?: (body: string | Uint8Array, done: (error: Error | null, bytes: Uint8Array) => void) => void
   createZstdCompress?: () => CoderStream
@@ -28,8 +28,8 @@ const { constants } = zlib
 const zstd = zlib as unknown as Zstd
 
 /**
- * Brotli at quality 4 of 11. For 18 kB of JSON: 0.28 ms and 19.5 %, as long as gzip takes for 21.4 %; quality 5 takes
- * 1.7 times as long for 19.1 %, and the default, 11, a hundred times as long for 15.8 %: it is for files that are
+ * Brotli at quality 4 of 11. For 18 kB of JSON: 0.28 ms and 19.5 %, the time in which gzip reaches 21.4 %; quality 5 takes
+ * 1.7 times as long for 19.1 %, and the default, 11, a hundred times as long for 15.8 %: it is meant for files that are
  * compressed once.
  */
 const brotliOptions = (size: number) => ({

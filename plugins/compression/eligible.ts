@@ -1,6 +1,6 @@
 import type { Response, StreamBody } from '../../kernel/index.ts'
 
-/** Text in whatever form, and formats that are not packed themselves. */
+/** Text in any form, and formats without compression of their own. */
 const compressible = new RegExp(
   `^\\s*(?:${[
     'text/.*',
@@ -19,14 +19,14 @@ const events = /^\s*text\/event-stream\s*(?:;|$)/i
 /** Whether a media type gains by compression. */
 export const isCompressible = (type: string): boolean => compressible.test(type) && !events.test(type)
 
-/** Whether the headers and the status leave the body to be changed at all. */
+/** Whether the headers and the status allow changing the body at all. */
 export function isTransformable(res: Response): boolean {
   if (res.getHeader('content-encoding') !== undefined) return false
   const control = res.getHeader('cache-control')
   return control === undefined || !/\bno-transform\b/i.test(String(control))
 }
 
-/** Whether a body is long enough; of one that is not at hand the declared length counts, and without one it is long. */
+/** Whether a body is long enough; for one that is not available the declared length counts, and without one it is long. */
 export function isLong(body: string | Uint8Array | StreamBody | null, res: Response, threshold: number): boolean {
   if (typeof body === 'string') {
     // A character is at most three bytes: most bodies need not be measured.

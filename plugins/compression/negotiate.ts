@@ -1,15 +1,15 @@
 import type Negotiator from 'negotiator'
 import type { Coder } from './coders.ts'
 
-/** The installed version takes the server's order for encodings that the client likes equally; its types do not know. */
+/** The installed version uses the server's order for encodings with equal weights; its types lack that. */
 interface Preferring {
   encodings(available: readonly string[], options: { preferred: readonly string[] }): string[]
 }
 
-/** The coder that an `Accept-Encoding` header calls for; `undefined`: send it as it is. */
+/** The coder for an `Accept-Encoding` header; `undefined`: send it as it is. */
 export type Negotiate = (header: string | undefined) => Coder | undefined
 
-/** Chooses by the client's weights, then by the server's order. A client that sends no header gets no encoding. */
+/** Chooses by the client's weights, then by the server's order. A client that sends no header receives no encoding. */
 export function negotiatorOf(Library: typeof Negotiator, coders: readonly Coder[]): Negotiate {
   const available = [...coders.map(({ encoding }) => encoding), 'identity']
   const choose = (header: string): Coder | undefined => {
@@ -17,7 +17,7 @@ export function negotiatorOf(Library: typeof Negotiator, coders: readonly Coder[
     const [best] = negotiator.encodings(available, { preferred: available })
     return coders.find(({ encoding }) => encoding === best)
   }
-  // Browsers send a handful of different headers; whoever makes up others pays for the parsing.
+  // Browsers send a handful of different headers; a client that invents others pays for the parsing.
   const chosen = new Map<string, Coder | undefined>()
   return (header) => {
     if (header === undefined || header === '') return undefined

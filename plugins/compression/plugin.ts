@@ -8,7 +8,7 @@ import { compressionOptions } from './options.ts'
 import { compressStream } from './stream.ts'
 
 /**
- * Compresses answers with zstd, brotli or gzip, as the client likes it: text of 1 kB and more, and streams of text.
+ * Compresses answers with zstd, brotli or gzip, by the client's preference: text of 1 kB and more, and streams of text.
  *
  * The route option `compress: false` leaves a route's answers as they are.
  *
@@ -29,16 +29,16 @@ export const compression = definePlugin({
 
     ctx.onSend(function compression(req, res): void | Promise<void> {
       if (ofRoutes.of(req) === false || !isTransformable(res)) return undefined
-      // They stand for an answer that would be compressed, and the type of what it is they need not tell.
+      // They represent an answer that would be compressed, and need not have its type.
       if (res.statusCode === 304 || res.statusCode === 416) return void res.vary('Accept-Encoding')
-      // A part of something is a part of its bytes as they are. The whole would have varied.
+      // A partial answer is a part of the unchanged bytes. The whole answer would have varied.
       if (res.statusCode === 206 || res.getHeader('content-range') !== undefined) {
         if (isCompressible(String(res.getHeader('content-type')))) res.vary('Accept-Encoding')
         return undefined
       }
       const body = res.encode()
       if (res.statusCode === 204 || res.statusCode === 205) return undefined
-      // A file server answers HEAD without a body, and declares the length of what a GET would get.
+      // A file server answers HEAD without a body, and declares the length of the answer to a GET.
       const isLeftOut = req.method === 'HEAD' && res.getHeader('content-length') !== undefined
       if (body === null && !isLeftOut) return undefined
       if (!isLong(body, res, threshold) || !isCompressible(String(res.getHeader('content-type')))) return undefined
@@ -47,7 +47,7 @@ export const compression = definePlugin({
       if (coder === undefined) return undefined
       if (req.method === 'HEAD') {
         describe(res, coder)
-        // The length of what a GET would get is not known before it is made; a stream has none.
+        // The length of the answer to a GET is not known before it is made; a stream has none.
         if (body === null || typeof body === 'string' || body instanceof Uint8Array) res.replaceBody(nothing())
         return undefined
       }
@@ -65,10 +65,10 @@ export const compression = definePlugin({
   },
 })
 
-/** Sets and removes what is different about an encoded body. */
+/** Sets and removes the headers that differ for an encoded body. */
 function describe(res: Response, { encoding }: Coder): void {
   res.setHeader('content-encoding', encoding).removeHeader('content-length')
-  // Ranges are counted in the bytes of the body as it was.
+  // Ranges count the bytes of the original body.
   res.removeHeader('accept-ranges')
   // A strong tag promises the same bytes (RFC 9110 section 8.8.1).
   const etag = res.getHeader('etag')

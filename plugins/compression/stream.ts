@@ -2,10 +2,10 @@ import type { Readable } from 'node:stream'
 import type { StreamBody } from '../../kernel/index.ts'
 import type { Coder, CoderStream } from './coders.ts'
 
-/** For how long a piece is kept back for the sake of a better compression, when no other follows it. */
+/** How long a piece is held back for a better compression, when no other follows it. */
 const idleMs = 20
 
-/** A body of any kind, to be read piece by piece and given up at any time. */
+/** A body of any kind, to be read piece by piece and cancelled at any time. */
 interface Source {
   next(): Promise<IteratorResult<Uint8Array | string>>
   cancel(): void
@@ -34,14 +34,14 @@ function openSource(body: StreamBody): Source {
 }
 
 /**
- * The compressed body, read with backpressure. A piece that is followed by no other is handed out after a moment, so
- * that slow bodies still arrive bit by bit. Whoever stops reading stops the body; a body that fails breaks the answer.
+ * The compressed body, read with backpressure. A piece without a successor is sent after a moment, so
+ * that slow bodies still arrive bit by bit. Ending the read ends the body; a body that fails breaks off the answer.
  */
 export function compressStream(body: StreamBody, coder: Coder): Readable {
   const source = openSource(body)
   const stream = coder.stream()
   let ended = false
-  // Whoever reads hears of errors anyway; without a listener an abandoned answer would end the process.
+  // The reader receives errors in any case; without a listener an abandoned answer would end the process.
   stream.on('error', ignore)
   stream.once('close', () => {
     if (!ended) source.cancel()

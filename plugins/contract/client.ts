@@ -3,7 +3,7 @@ import { checkOptions } from '../../kernel/support/options.ts'
 import { ContractError, type NamedRoute, readContract } from './define.ts'
 import type { CallOptions, ContractClient, HeaderValues } from './types.ts'
 
-// A handler that throws it is answered for with an empty 500: addresses of other servers are not for clients.
+// An uncaught one leads to an empty 500: addresses of other servers are not for clients.
 const ContractCallError = defineError(
   'ContractCallError',
   500,
@@ -12,15 +12,15 @@ const ContractCallError = defineError(
 
 /** Options of a client. */
 export interface ContractClientOptions {
-  /** Where the server is, with the prefix that the contract is served under if any. Browsers can do without: the page's own origin. */
+  /** The address of the server, with the prefix of the contract if any. Browsers do not need it: default is the page's own origin. */
   readonly baseUrl?: string
-  /** Headers of every call; a function is asked before each. */
+  /** Headers of every call; a function is called before each. */
   readonly headers?: HeaderValues | (() => HeaderValues | Promise<HeaderValues>)
   /** Takes the place of the global fetch: `(request) => server.fetch(request)` calls a server of this process. */
   readonly fetch?: (request: Request) => Promise<Response>
-  /** Whether cookies go along, as for fetch. */
+  /** Whether cookies are sent, as for fetch. */
   readonly credentials?: 'omit' | 'same-origin' | 'include'
-  /** Milliseconds after which a call is given up, its body included. Default none. */
+  /** Timeout of a call in milliseconds, including its body. Default none. */
   readonly timeout?: number
   /** Gives every call up when it aborts. */
   readonly signal?: AbortSignal
@@ -33,11 +33,11 @@ interface Input extends CallOptions {
 }
 
 /**
- * Makes the client of a contract: a function for each route, which gives the answer whatever its status.
+ * Makes the client of a contract: a function for each route, which returns the answer whatever its status.
  *
- * Nothing is validated: the server does it, and the client believes what it says.
+ * Nothing is validated: the server does it, and the client trusts the server.
  *
- * @throws ContractError for what is not a contract, OptionError for an option that there is not.
+ * @throws ContractError for a value that is not a contract, OptionError for an unknown option.
  * @example
  * import { contractClient, defineContract } from 'framework/contract'
  * import { z } from 'zod'
@@ -87,14 +87,14 @@ async function call({ name, route, segments }: NamedRoute, options: ContractClie
     const { ok, status } = response
     return { ok, status, headers: response.headers, body: await read(response) }
   } catch (error) {
-    // Who gives a call up has its own reason, an AbortError or a TimeoutError.
+    // The caller that aborts has its own reason, an AbortError or a TimeoutError.
     if (signal.aborted) throw error
     const why = error instanceof Error ? error.message : String(error)
     throw withCause(ContractCallError(name, `${route.method} ${url}`, why), error)
   }
 }
 
-/** As the generated client reads answers: types without a text in them are Blobs. */
+/** Reads answers as the generated client does: types without `text` in them are Blobs. */
 async function read(response: Response): Promise<unknown> {
   const type = (response.headers.get('content-type') ?? '').toLowerCase()
   if (type.startsWith('text/event-stream')) return response.body
@@ -132,7 +132,7 @@ function pathOf(name: string, segments: NamedRoute['segments'], params: { readon
 
 function segmentOf(name: string, param: string, value: unknown): string {
   const text = textOf(name, `the parameter "${param}"`, value)
-  // Every URL parser takes dots away, with the segment before them, however they are escaped; half a character is not text.
+  // Every URL parser removes dots, with the segment before them, in any escaped form; half a surrogate pair is not text.
   if (text === '' || text === '.' || text === '..' || /\p{Surrogate}/u.test(text)) {
     throw ContractError(`${name}: the parameter "${param}" is ${JSON.stringify(text)}, which cannot be sent in a path`)
   }

@@ -4,7 +4,7 @@ import { nearest } from '../../kernel/support/nearest.ts'
 
 export const ContractError = defineError('ContractError', 500, (what: string) => what)
 
-/** One route of a contract: how it is called, and what it answers. The schemas are of every kind that routes take. */
+/** One route of a contract: its request and its answers. The schemas are of any kind that routes accept. */
 export interface ContractRoute {
   /** The method of the route: `GET`. */
   readonly method: Method
@@ -16,7 +16,7 @@ export interface ContractRoute {
   readonly query?: object
   /** The schema of the request headers that the route reads, names in lower case. */
   readonly headers?: object
-  /** What is sent as JSON; not for GET, HEAD and OPTIONS. */
+  /** Sent as JSON; not for GET, HEAD and OPTIONS. */
   readonly body?: object
   /** The schemas of the bodies by status; a call has one of these as its type. */
   readonly responses?: { readonly [status: number]: object }
@@ -31,7 +31,7 @@ export const contractMembers = ['method', 'path', 'params', 'query', 'headers', 
 const bodiless: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 export type Bodiless = { readonly method: 'GET' | 'HEAD' | 'OPTIONS' }
 
-/** The names of the routes by method and path: several names where a route is there twice. */
+/** The names of the routes by method and path: several names where a route is declared twice. */
 type NamesByRoute<Routes> = {
   [Name in keyof Routes as Routes[Name] extends {
     readonly method: infer M extends string
@@ -41,8 +41,8 @@ type NamesByRoute<Routes> = {
     : never]: Name
 }
 
-/** What a contract is held against, so that mistakes are reported at the member that is wrong. */
-// The first branch is never taken. It is what `Routes` is inferred from.
+/** A contract is compared with this, so that mistakes are reported at the wrong member. */
+// The first branch is never taken. `Routes` is inferred from it.
 type Checked<Routes> = [Routes] extends [never]
   ? Routes
   : {
@@ -67,7 +67,7 @@ type CheckedPath<Route, Name, Names> = Route extends {
   readonly method: infer M extends string
   readonly path: infer P extends `/${string}`
 }
-  ? // By inference: `keyof Names` would be made anew for each route, of all of them.
+  ? // By inference: `keyof Names` would be computed for each route, from all of them.
     Names extends { readonly [Key in `${M} ${P}`]: infer Found }
     ? [Found] extends [Name]
       ? string
@@ -78,9 +78,9 @@ type CheckedPath<Route, Name, Names> = Route extends {
 /**
  * Describes routes apart from their handlers: `implement` makes routes of them, `contractClient` calls.
  *
- * It runs wherever the client does, and so does what it is handed: schemas, and nothing of the server.
+ * It runs wherever the client does, and so do its arguments: schemas, and nothing of the server.
  *
- * @throws ContractError that names the route, for what no route can be.
+ * @throws ContractError that names the route, for an impossible one.
  * @example
  * import { defineContract } from 'framework/contract'
  * import { z } from 'zod'
@@ -104,7 +104,7 @@ export interface NamedRoute {
   readonly segments: Shape['segments']
 }
 
-/** Checks a contract, which may have come from JavaScript or another copy of this package. */
+/** Checks a contract, which may come from JavaScript or another copy of this package. */
 export function readContract(contract: object): NamedRoute[] {
   if (typeof contract !== 'object' || contract === null || Array.isArray(contract)) {
     throw ContractError('a contract is an object of routes by their names')

@@ -11,7 +11,7 @@ type HandlerOf<Route, Extension, Prefix extends string, Options> = Route extends
   : never
 
 /**
- * A handler, or an object with further options around it. What is given is `unknown` until its functions have their types, and both
+ * A handler, or an object with further options around it. The given value is `unknown` until its functions have their types, and both
  * forms are possible then.
  */
 type Implementation<Route, Extension, Prefix extends string, Given> =
@@ -21,7 +21,7 @@ type Implementation<Route, Extension, Prefix extends string, Given> =
       readonly handler: unknown
     })
 
-// The first branch is never taken. It is what the member is inferred from.
+// The first branch is never taken. The member is inferred from it.
 type Checked<Route, Extension, Prefix extends string, Given, Member extends keyof Given> = [Given[Member]] extends [
   never,
 ]
@@ -41,7 +41,7 @@ type Checked<Route, Extension, Prefix extends string, Given, Member extends keyo
           : `${Member & string} is not a route option`
 
 /**
- * Registers the routes of a contract, each with its handler; `routes` is whatever has the verbs: a collection, a group of one, a server, the
+ * Registers the routes of a contract, each with its handler; `routes` is any object with the verbs: a collection, a group, a server, the
  * context of a plugin.
  *
  * They are routes like all others, and the name of each is the `operationId` of the API description unless `apidoc` has another.
@@ -95,7 +95,7 @@ function onlySuccess(responses: object = {}): number | undefined {
   return status === undefined || status === '200' || others.length > 0 ? undefined : Number(status)
 }
 
-/** What a handler returns is answered with the status that the caller was promised. */
+/** A handler's return value is answered with the status that the contract promises. */
 function withStatus(status: number | undefined, handler: Function): Function {
   if (status === undefined) return handler
   const answering = (req: Request, res: Response) => {

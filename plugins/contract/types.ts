@@ -1,16 +1,16 @@
 import type { PathParams } from '../../kernel/routing/pattern.ts'
 import type { InputOf, OutputOf } from '../toolkit/schema/from-schema.ts'
 
-/** What headers may be; what is not there is not sent. */
+/** Values of headers; `undefined` is not sent. */
 export interface HeaderValues {
   readonly [name: string]: string | number | bigint | boolean | null | undefined
 }
 
-/** What every call takes beside the input of its route; it wins over the options of the client. */
+/** Options of every call beside the input of its route; they override the options of the client. */
 export interface CallOptions {
   /** Headers of this call, in addition to those of the client; `undefined` and `null` are left out. */
   readonly headers?: HeaderValues
-  /** Milliseconds after which the call is given up, its body included. */
+  /** Timeout of the call in milliseconds, including its body. */
   readonly timeout?: number
   /** Gives the call up when it aborts. */
   readonly signal?: AbortSignal
@@ -18,7 +18,7 @@ export interface CallOptions {
 
 type Flat<T> = { [Name in keyof T]: T[Name] } & {}
 
-/** What may stand in a segment: what the schema says of it as far as it is text, a number or a boolean. */
+/** Values of a segment: those of the schema that are strings, numbers or booleans. */
 type ParamInput<Schema, Name> = Schema extends object
   ? Name extends keyof InputOf<Schema>
     ? Scalar<InputOf<Schema>[Name]>
@@ -33,12 +33,12 @@ type ParamsInput<Route, Path extends string> = {
 }
 type MemberOf<Route, Name extends string> = Route extends { readonly [Member in Name]: infer Value } ? Value : undefined
 
-/** A member of the input: one that may be left out where all that is in it may. */
+/** A member of the input, optional where all its members are. */
 type Part<Name extends string, Value> = {} extends Value
   ? { readonly [Member in Name]?: Value }
   : { readonly [Member in Name]: Value }
 
-/** What a call of one route takes: `params` of its path, `query`, `headers` and `body` as its schemas take them. */
+/** The argument of a call of one route: `params` of its path, `query`, `headers` and `body` as its schemas accept them. */
 export type CallInput<Route> = Flat<
   (Route extends { readonly path: infer Path extends string }
     ? [keyof PathParams<Path>] extends [never]
@@ -55,7 +55,7 @@ export type CallInput<Route> = Flat<
     Omit<CallOptions, Route extends { readonly headers: unknown } ? 'headers' : never>
 >
 
-/** What JSON makes of a value: a `Date` is text. */
+/** The result of JSON for a value: a `Date` becomes a string. */
 export type JsonOf<Value> = unknown extends Value
   ? Value
   : Value extends string | number | boolean | null | undefined
@@ -90,7 +90,7 @@ export interface Answer<Status, Body> {
   readonly headers: Headers
 }
 
-/** An answer with a status that is not among the `Declared` ones, which may be anything. */
+/** An answer with a status that is not among the `Declared` ones; its body may be anything. */
 export interface OtherAnswer<Declared> {
   /** Whether the status is 2xx. */
   readonly ok: true extends IsSuccess<Declared> ? false : boolean
@@ -110,7 +110,7 @@ type BodyOf<Verb, Status, Schema> = Verb extends 'HEAD'
     ? undefined
     : JsonOf<OutputOf<Schema>>
 
-/** What a call of one route gives: a union by status. */
+/** The result of a call of one route: a union by status. */
 export type AnswerOf<Route> = Route extends { readonly method: infer Verb; readonly responses: infer Responses }
   ?
       | {

@@ -12,15 +12,15 @@ const ControllerFileError = defineError(
 
 /** Loads files of controllers; the service `controllers` of every server. */
 export class ControllerFiles {
-  /** What boot loads. */
+  /** The patterns that boot loads. */
   readonly patterns: string[] = []
 
-  /** Adds patterns to those that boot loads; `option` names them in the error for what is not a list of globs. */
+  /** Adds patterns to those that boot loads; `option` is the name in the error for a value that is not a list of globs. */
   add(option: string, patterns: unknown): void {
     this.patterns.push(...this.check(option, patterns))
   }
 
-  /** The same list if it is one of globs; nothing is one without any. */
+  /** Returns the same list if it is one of globs; a missing value is an empty list. */
   check(option: string, patterns: unknown): readonly string[] {
     return patternsOf.parse(patterns, option)
   }
@@ -28,7 +28,7 @@ export class ControllerFiles {
   /**
    * Imports the files that the patterns match, in order of their names, and mounts the controllers they export.
    *
-   * @throws (as a rejection) ControllerFileError naming the first file that fails; `cause` is what it threw.
+   * @throws (as a rejection) ControllerFileError naming the first file that fails; `cause` is its error.
    */
   async load(patterns: readonly string[], collection: RouteCollection, log: Logger): Promise<void> {
     const forgotten: { file: string; cls: AnyClass }[] = []

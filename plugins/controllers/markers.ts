@@ -1,3 +1,3 @@
-/** Internal route options: what decorators ask of the plugin for a route. */
+/** Internal route options: the requests of decorators to the plugin for a route. */
 export const checks = Symbol('@validate')
 export const serialized = Symbol('@serialize')

@@ -10,10 +10,10 @@ interface Merging {
 }
 
 /**
- * The options of one route: what decorators say about its class and its method, and what stands with its path.
+ * The options of one route: those of the decorators of its class and its method, and those beside its path.
  *
- * Lists are joined, the class's first and the route's own last. Of single values that of the method holds over that of
- * the class; two in one place contradict each other, and one would be lost without a word.
+ * Lists are joined, the class's first and the route's own last. A single value of the method overrides that of
+ * the class; two in one place contradict each other, and one would be lost silently.
  */
 export function optionsOf(cls: AnyClass, method: Decorated, own: RouteOptions): RouteOptions {
   const merging: Merging = { options: {}, lists: new Set() }
@@ -22,7 +22,7 @@ export function optionsOf(cls: AnyClass, method: Decorated, own: RouteOptions): 
   const said = contribute(method, merging)
   for (const key of optionNames(own)) {
     const value = (own as Record<PropertyKey, unknown>)[key]
-    // An import that went wrong stays one, for whoever reads the option to refuse: a guard that is dropped leaves the route open.
+    // A failed import stays `undefined`, so that the reader of the option refuses it: a dropped guard leaves the route open.
     if (value === undefined && !lists.has(key) && Object.hasOwn(options, key)) continue
     const other = said.get(key)
     if (other !== undefined) {
@@ -40,7 +40,7 @@ export function optionsOf(cls: AnyClass, method: Decorated, own: RouteOptions): 
   return options as RouteOptions
 }
 
-/** Takes what the decorators of one place say, and returns what of it is a single value, with who said it. */
+/** Takes the options of the decorators of one place, and returns the single values, with the decorator of each. */
 function contribute(place: Decorated, { options, lists }: Merging): Map<PropertyKey, RouteContribution> {
   const said = new Map<PropertyKey, RouteContribution>()
   for (const one of routeContributions.of(place)) {

@@ -5,7 +5,7 @@ import { optionsOf } from './merge.ts'
 import { middlewareNotes } from './middleware.ts'
 import { routeNotes } from './verbs.ts'
 
-/** A class that can be a controller: it is made without arguments. */
+/** A class that can be a controller: its constructor needs no arguments. */
 export type ControllerClass = new () => object
 
 const ControllerError = defineError(
@@ -45,7 +45,7 @@ export function declareController(cls: ControllerClass, prefix: string, collecti
   }
 }
 
-/** Takes both back. */
+/** Reverts both. */
 export function withdrawController(cls: AnyClass, collection: RouteCollection): void {
   collection.remove(controllers.get(cls)?.mounted.get(collection) ?? [])
   controllers.delete(cls)
@@ -56,17 +56,17 @@ export function isController(value: unknown): value is ControllerClass {
   return controllers.has(value as AnyClass)
 }
 
-/** Whether a class has routes of which nothing comes: it is not a controller, and no controller extends it. */
+/** Whether a class has routes that are never mounted: it is not a controller, and no controller extends it. */
 export function isForgotten(cls: AnyClass): boolean {
   if (controllers.has(cls) || decoratedMethods(cls).every((method) => routeNotes.of(method).length === 0)) return false
   return ![...controllers.keys()].some((one) => Object.prototype.isPrototypeOf.call(cls, one))
 }
 
 /**
- * Refuses what stands on a class that extends a controller of the collection and has no routes itself.
+ * Refuses guards on a class that extends a controller of the collection and has no routes itself.
  *
- * With `experimentalDecorators` a decorator that replaces the class makes one: what is written above it is on the new class, and
- * the routes that `@controller` has mounted below it are those of the old one. They would be open.
+ * With `experimentalDecorators` a decorator that replaces the class makes one: the decorators above it apply to the new class, and
+ * the routes that `@controller` has mounted below it belong to the old one. They would be open.
  *
  * @throws DecoratorError naming both classes.
  */
@@ -87,8 +87,8 @@ export function checkGuards(collection: RouteCollection): void {
 }
 
 /**
- * Puts the routes of a controller into a collection, all or none, unless they are there: a module is loaded once, so after
- * `clearRoutes()` no one else would bring them back.
+ * Puts the routes of a controller into a collection, all or none, unless it has them: a module is loaded once, so after
+ * `clearRoutes()` nothing else would restore them.
  */
 export function mountController(cls: ControllerClass, collection: RouteCollection): void {
   const { prefix, mounted } = controllers.get(cls)!

@@ -7,7 +7,7 @@ import type { SerializeStep } from './serialize.ts'
 import { serializeStep, validateStep } from './steps.ts'
 import type { ValidateStep } from './validate.ts'
 
-/** What the decorators have left in the options of a route. */
+/** The marks of the decorators in the options of a route. */
 interface Marked {
   readonly [checks]?: readonly ValidateStep[]
   readonly [serialized]?: SerializeStep
@@ -31,7 +31,7 @@ function describeMarked(options: RouteOptions): RouteOptions[] {
 }
 
 /**
- * Loads files of controllers at boot, and does what `@validate` and `@serialize` ask for.
+ * Loads files of controllers at boot, and implements `@validate` and `@serialize`.
  *
  * Every server has it; the server option `controllerPatterns` is its option `patterns`.
  *
@@ -41,7 +41,7 @@ function describeMarked(options: RouteOptions): RouteOptions[] {
 export const controllers = definePlugin({
   name: 'controllers',
   options: controllersOptions,
-  // What the decorators have made is right.
+  // The values of the decorators are correct.
   routeOptions: {
     [checks]: (given: unknown) => given as Marked[typeof checks],
     [serialized]: (given: unknown) => given as Marked[typeof serialized],
@@ -67,7 +67,7 @@ export const controllers = definePlugin({
     })
     const files = services.get('controllers')
     const { router } = ctx.server
-    // Without patterns at once: a promise would hold up the boot of every server by a turn.
+    // Synchronous without patterns: a promise would delay the boot of every server by a turn.
     if (files.patterns.length > 0) return files.load(files.patterns, router, log).then(() => checkGuards(router))
     checkGuards(router)
   },

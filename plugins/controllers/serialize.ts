@@ -6,7 +6,7 @@ import type { ControllerMethod } from './verbs.ts'
 
 /** Options of `@serialize`. */
 export interface SerializeOptions {
-  /** Whether an answer that does not match the schema is a failure, 500, in place of a line in the log. Default false. */
+  /** Whether an answer that does not match the schema is a failure, 500, instead of a line in the log. Default false. */
   throwErrorOnValidationFail?: boolean
 }
 
@@ -21,9 +21,9 @@ export interface SerializeStep {
 }
 
 /**
- * Shapes what a method answers with success (2xx): what the schema does not name never leaves.
+ * Shapes the success answers (2xx) of a method: members outside the schema are never sent.
  *
- * An answer that is not what the schema says is sent as far as the schema names it, and logged.
+ * An answer that does not match the schema is sent as far as it does, and logged.
  *
  * @deprecated Name the schema in the options of the route: `{ responses: { 200: schema } }`.
  * @example

@@ -21,7 +21,7 @@ function failWith({ status = 400, message = 'validation failed' }: CustomError):
   return (error, req, res) => sendFailure(req, res, error, { status, message, errors: error.errors })
 }
 
-/** Writes the answers of a route with `@serialize`; a status that its option `responses` names goes by that. */
+/** Writes the answers of a route with `@serialize`; the option `responses` takes precedence for the statuses that it names. */
 export function serializeStep(
   route: Route,
   { schema, strict }: SerializeStep,

@@ -5,7 +5,7 @@ import { option } from '../toolkit/options/index.ts'
 import { checks } from './markers.ts'
 import type { ControllerMethod } from './verbs.ts'
 
-/** What one route answers to a request that is not valid, in place of what its server does. */
+/** The answer of one route to an invalid request, in place of the server's. */
 export interface CustomError {
   /** The status of the answer, from 400 to 599. Default 400. */
   status?: number
@@ -100,7 +100,7 @@ const only =
 /**
  * Validates requests of a method: `body`, `query`, or `all` three of body, query and headers together.
  *
- * A failure is answered as everywhere on that server, or with `customError`: its status, and `{ code, message, errors }`.
+ * A failure is answered as elsewhere on that server, or with `customError`: its status, and `{ code, message, errors }`.
  *
  * @deprecated Name the schemas in the options of the route: `{ body, query, headers, params, all }`.
  * @example

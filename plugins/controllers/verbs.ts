@@ -3,11 +3,11 @@ import { DecoratorError, decorator, type MethodMark } from '../toolkit/decorator
 import { Notes } from '../toolkit/decorator/notes.ts'
 import { deprecation } from '../toolkit/deprecation.ts'
 
-/** A method that answers requests; its parameters are those of a handler, or parts of what a handler gets. */
+/** A method that answers requests; its parameters are those of a handler, or parts of its arguments. */
 // The type of a method, so that `req: RouteRequest<'/users/:id'>` and `req: Request & { user: User }` fit.
 export type ControllerMethod = { run(req: Request, res: Response): unknown }['run']
 
-/** One route of a method, as its decorator says it. */
+/** One route of a method, as its decorator declares it. */
 export interface RouteNote {
   readonly method: Method
   readonly path: string
@@ -22,7 +22,7 @@ export const reportDeprecated = deprecation(
 )
 
 /** Takes the path below the prefix of the controller, and route options as the router takes them. */
-// Without a default: with one, functions among the options would not be typed by their place.
+// Without a default: with one, functions among the options would have no types from their place.
 export type VerbDecorator = <const Options extends RouteOptions>(
   path: string,
   options?: Options & {

@@ -9,7 +9,7 @@ import { Signer } from './signature.ts'
 /** Cookie names to values, without a prototype. */
 export type Cookies = { readonly [name: string]: string | undefined }
 
-/** Sets and clears one cookie, with attributes that are the same each time. */
+/** Sets and clears one cookie, with the same attributes each time. */
 export interface OwnCookie {
   /** Sets the cookie on an answer. */
   set(req: Request, res: Response, value: string): void
@@ -17,7 +17,7 @@ export interface OwnCookie {
   clear(req: Request, res: Response): void
 }
 
-/** What every cookie has that says nothing else. */
+/** The attributes of a cookie without any options. */
 const builtIn: SetCookieOptions = { path: '/', httpOnly: true, sameSite: 'lax' }
 const forgotten: SetCookieOptions = { maxAge: 0, expires: new Date(0) }
 
@@ -31,7 +31,7 @@ export class CookieCodec {
     this.#defaults = withDefaults(defaults, builtIn)
   }
 
-  /** A signer with secrets of its own, which must be there; `option` names them in messages. */
+  /** A signer with secrets of its own, which are required; `option` is their name in messages. */
   signer(option: string, secret: string | readonly string[], log: Logger): Signer {
     const all = secrets.required().parse(secret, option)
     warnOfWeak(option, all, log)
@@ -44,7 +44,7 @@ export class CookieCodec {
     return Object.assign(Object.create(null), header === undefined ? undefined : parseCookie(header)) as Cookies
   }
 
-  /** Those of the cookies whose signature holds; none without a secret. */
+  /** The cookies whose signature is valid; none without a secret. */
   verified(cookies: Cookies): Cookies {
     const verified: Record<string, string> = Object.create(null)
     if (this.#signer === undefined) return verified
@@ -68,7 +68,7 @@ export class CookieCodec {
     write(req, res, name, '', { ...withDefaults(given, this.#defaults), ...forgotten })
   }
 
-  /** A cookie of a plugin, with nothing of the application's defaults. */
+  /** A cookie of a plugin, without the application's defaults. */
   own(name: string, options: SetCookieOptions): OwnCookie {
     const attributes = withDefaults(options, builtIn)
     const gone = { ...attributes, ...forgotten }

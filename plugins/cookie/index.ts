@@ -8,12 +8,12 @@ export { cookie } from './plugin.ts'
 export type { SetCookieOptions } from './set-cookie.ts'
 export type { Signer } from './signature.ts'
 
-// In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
+// In the files that declare the interfaces: merging into the entry point would hide them from applications that merge into theirs.
 declare module '../../kernel/http/request/request.ts' {
   interface Request {
     /** Every cookie as the client sent it, percent-decoded, signed ones with their signature; the first of a name. No prototype. */
     readonly cookies: { readonly [name: string]: string | undefined }
-    /** The values of those cookies whose signature holds, without it. No prototype. */
+    /** The values of the cookies whose signature is valid, without it. No prototype. */
     readonly signedCookies: { readonly [name: string]: string | undefined }
     /** One of `cookies`. */
     cookie(name: string): string | undefined
@@ -24,9 +24,9 @@ declare module '../../kernel/http/response/response.ts' {
   interface Response {
     /**
      * Sets a cookie: `Path=/; HttpOnly; SameSite=Lax`, and `Secure` over https, unless the options say otherwise. A
-     * second one of the same name, domain and path takes the place of the first.
+     * second one of the same name, domain and path replaces the first.
      *
-     * @throws CookieError for what would be no cookie, or one that browsers do not keep.
+     * @throws CookieError for an invalid cookie, or one that browsers do not keep.
      * @example
      * server.get('/', (req, res) => res.cookie('theme', 'dark', { maxAge: 30 * 24 * 3600 }).ok({ theme: 'dark' }))
      */
@@ -38,14 +38,14 @@ declare module '../../kernel/http/response/response.ts' {
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
-    /** Signs, checks and writes cookies, for plugins that keep something in one. */
+    /** Signs, checks and writes cookies, for plugins that keep data in one. */
     cookie: CookieCodec
   }
 }
 
 declare module '../../kernel/routing/params.ts' {
   interface ResponseTypes<Options> {
-    // What goes on, goes on with its types.
+    // The chained response keeps its types.
     /** Sets a cookie, as `res.cookie` of any response; what follows keeps the types of the route. */
     cookie(...given: Parameters<Response['cookie']>): RouteResponse<Options>
     /** Clears a cookie, as `res.clearCookie` of any response; what follows keeps the types of the route. */

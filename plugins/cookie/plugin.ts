@@ -57,7 +57,7 @@ export const cookie = definePlugin({
       })
     }
 
-    // The members are those of all requests of the server, whichever scope adds them.
+    // The members are those of all requests of the server, in whatever scope they are added.
     const outer = services.find('cookie') ?? codec
     const jarOf = (req: WithJar): Jar => {
       req[jar] ??= new Jar(req, outer)

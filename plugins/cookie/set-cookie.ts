@@ -22,7 +22,7 @@ export interface SetCookieOptions {
   httpOnly?: boolean
   /** Whether requests from other sites carry it: `true` is `strict`, `false` leaves it to the browser. Default `lax`. */
   sameSite?: 'strict' | 'lax' | 'none' | boolean
-  /** What a browser that has too many drops first. */
+  /** Which cookies a browser with too many drops first. */
   priority?: 'low' | 'medium' | 'high'
   /** Whether a browser keeps one for each top-level site (CHIPS). Default false. */
   partitioned?: boolean
@@ -35,13 +35,13 @@ export const CookieError = defineError(
     `the cookie ${typeof name === 'string' ? JSON.stringify(name.slice(0, 100)) : String(name)} ${why}`,
 )
 
-// What browsers keep at most (RFC 6265bis section 5.6: name and value; attributes count here too, as some count them).
+// The largest cookie that browsers keep (RFC 6265bis section 5.6: name and value; attributes count here too, as in some of them).
 const maxBytes = 4096
 
 /**
  * One `Set-Cookie` line (RFC 6265bis), its value percent-encoded.
  *
- * @throws CookieError for anything that would be another cookie, another attribute, or a cookie that browsers drop.
+ * @throws CookieError where the line would be another cookie, another attribute, or a cookie that browsers drop.
  */
 export function setCookieLine(name: string, value: string, options: SetCookieOptions, https: boolean): string {
   if (typeof name !== 'string') throw CookieError(name, 'has no name: it takes a string')
@@ -86,7 +86,7 @@ function isNone(sameSite: SetCookieOptions['sameSite']): boolean {
   return typeof sameSite === 'string' && sameSite.toLowerCase() === 'none'
 }
 
-/** What browsers drop without a word (RFC 6265bis sections 4.1.3 and 5.7). */
+/** The rules whose violations browsers silently drop (RFC 6265bis sections 4.1.3 and 5.7). */
 function checkTogether(name: string, options: SetCookieOptions, secure: boolean): void {
   if (!secure && isNone(options.sameSite)) throw CookieError(name, 'has sameSite "none", which needs secure: true')
   if (!secure && options.partitioned) throw CookieError(name, 'is partitioned, which needs secure: true')

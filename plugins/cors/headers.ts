@@ -12,7 +12,7 @@ export function allowedOrigin({ rule }: CorsPolicy, req: Request): Decision {
   const origin = req.raw.header('origin')
   if (!isOneOrigin(origin)) return undefined
   const allowed = rule.allows(origin, req)
-  // Only true allows: a function that forgets to answer must not open the door.
+  // Only true allows: a function that forgets to answer must not allow the origin.
   return allowed instanceof Promise
     ? allowed.then((late) => (late === true ? origin : undefined))
     : allowed === true
@@ -20,7 +20,7 @@ export function allowedOrigin({ rule }: CorsPolicy, req: Request): Decision {
       : undefined
 }
 
-/** Headers of every answer: whom it is for, and that it differs by origin. */
+/** Headers of every answer: its allowed origin, and that it differs by origin. */
 export function setOriginHeaders(policy: CorsPolicy, allowed: string | undefined, res: Response): void {
   if (policy.rule.kind === 'ask') res.vary('Origin')
   if (allowed === undefined) return
@@ -37,7 +37,7 @@ export function setExposedHeaders(policy: CorsPolicy, allowed: string | undefine
 
 const headerList = /^[!#$%&'*+\-.^_`|~0-9A-Za-z, \t]*$/
 
-/** Headers of the answer to a preflight: what the request behind it may be. */
+/** Headers of the answer to a preflight: what the following request may be. */
 export function setPreflightHeaders(
   policy: CorsPolicy,
   allowed: string | undefined,

@@ -5,7 +5,7 @@ import { OriginError, type OriginOption, type OriginRule, originRule } from './o
 /** Options of cross-origin resource sharing, named as in the `cors` package. */
 export interface CorsOptions {
   /**
-   * Who may read the answers: `'*'`, an origin, a RegExp (anchor it), a list, or a function. Default: no one. Strings
+   * The origins that may read the answers: `'*'`, an origin, a RegExp (anchor it), a list, or a function. Default: none. Strings
    * are compared exactly.
    */
   origin?: OriginOption<Request>
@@ -39,11 +39,11 @@ export interface CorsPolicy {
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
-/** A list, or text with commas, as the value of a header. */
+/** A list, or a string with commas, as the value of a header. */
 const names = option.custom<string | readonly string[], string>(
   'names in a list, or separated by commas',
   (given, place) => {
-    // Spread, for holes are passed over by `every`.
+    // Spread, because `every` skips holes.
     const members: unknown =
       typeof given === 'string' ? given.split(',').map((one) => one.trim()) : Array.isArray(given) ? [...given] : given
     if (Array.isArray(members) && members.every((one) => typeof one === 'string' && token.test(one))) {
@@ -60,7 +60,7 @@ const origin = option.custom<OriginOption<Request>, OriginRule<Request>>(
       return originRule(given as OriginOption<Request>)
     } catch (error) {
       if (!(error instanceof OriginError)) throw error
-      // An origin is an address: one with a user in it is none, and may have a password.
+      // An origin is an address: one with a user in it is invalid, and may have a password.
       const isText = [given].flat().every((one) => typeof one === 'string' && /^[^@\s]{0,200}$/.test(one))
       const text = isText ? JSON.stringify(given) : ''
       return void place.wrong(isText && text.length <= 500 ? described(text) : given, error.message)

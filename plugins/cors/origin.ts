@@ -1,7 +1,7 @@
 /** Decides about one origin, which is a single serialised origin or `null`. */
 export type OriginFunction<Request = unknown> = (origin: string, req: Request) => boolean | Promise<boolean>
 
-/** What the `origin` option takes. */
+/** The value of the `origin` option. */
 export type OriginOption<Request = unknown> =
   | false
   | string
@@ -9,13 +9,13 @@ export type OriginOption<Request = unknown> =
   | readonly (string | RegExp)[]
   | OriginFunction<Request>
 
-/** How answers depend on the origin: not at all, always the same, or by asking. */
+/** How answers depend on the origin: not at all, always the same, or by a call. */
 export type OriginRule<Request = unknown> =
   | { readonly kind: 'none' }
   | { readonly kind: 'any' }
   | { readonly kind: 'ask'; readonly allows: OriginFunction<Request>; readonly dynamic: boolean }
 
-/** Tells why a value is no `origin`. */
+/** Reports why a value is not a valid `origin`. */
 export class OriginError extends Error {}
 
 const takes = `'*', an origin such as 'https://app.example', a RegExp, a list of them, or a function`
@@ -50,12 +50,12 @@ function checkOrigin(text: string): string {
   throw new OriginError(`${takes}${hint}`)
 }
 
-/** An origin as browsers send it, `undefined` for what is none. */
+/** An origin as browsers send it, `undefined` for an invalid one. */
 function normalOrigin(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined
   const { origin, protocol, host } = new URL(text)
   if (origin !== 'null') return origin
-  // Schemes of extensions and of app shells have no origin for a URL parser, and one for browsers.
+  // Schemes of extensions and of app shells have no origin for a URL parser, but one for browsers.
   return host === '' ? undefined : `${protocol}//${host}`
 }
 

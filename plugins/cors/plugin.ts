@@ -3,7 +3,7 @@ import { allowedOrigin, isPreflight, setExposedHeaders, setOriginHeaders, setPre
 import { corsOptions } from './options.ts'
 
 /**
- * Lets pages of other origins read answers, and answers their preflights; no one until an `origin` is named.
+ * Lets pages of other origins read answers, and answers their preflights; none until an `origin` is given.
  *
  * @example
  * new Server({ plugins: { cors: { origin: ['https://app.example', /^https:\/\/[a-z]+\.app\.example$/] } } })
@@ -14,7 +14,7 @@ export const cors = definePlugin({
   setup(ctx, policy) {
     const { rule } = policy
     if (rule.kind === 'none') return
-    /** Requests a function was asked about: it is asked once, also when it fails. */
+    /** Requests for which a function was called: it is called once, also when it fails. */
     const asked = new WeakSet<Request>()
 
     const proceed = (allowed: string | undefined, req: Request, res: Response, next: Next) => {
@@ -38,7 +38,7 @@ export const cors = definePlugin({
       return decide(req, (allowed) => proceed(allowed, req, res, next))
     })
 
-    // Who failed or answered before the middleware above had its turn is covered here, and a replaced `Vary` is mended.
+    // Covers requests that failed or were answered before the middleware above ran, and repairs a replaced `Vary`.
     ctx.onSend(function corsOnSend(req, res) {
       if (rule.kind === 'ask' && res.getHeader('vary') === 'Origin') return undefined
       if (asked.has(req) || res.getHeader('access-control-allow-origin') !== undefined) {

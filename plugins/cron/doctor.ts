@@ -9,7 +9,7 @@ import type { CronLockSettings, cronOptions } from './options.ts'
 
 type Settings = SettingsOf<typeof cronOptions>
 
-/** Of the two that are stored anywhere, and not of a lock of the application. */
+/** A lock in one of the two stores, not one of the application. */
 function stored(lock: CronLockSettings | undefined) {
   return lock === undefined || 'claim' in lock ? undefined : lock
 }

@@ -45,13 +45,13 @@ export function setCronGlobalErrorHandler(handler: CronErrorHandler | undefined)
   globalHandler = handler
 }
 
-/** Tells the handlers of one failure: that of the job first. One that fails itself is logged. */
-export async function tellFailure(error: unknown, run: CronRun, own: CronErrorHandler | undefined): Promise<void> {
+/** Passes one failure to the handlers: that of the job first. A handler that fails itself is logged. */
+export async function notifyFailure(error: unknown, run: CronRun, own: CronErrorHandler | undefined): Promise<void> {
   const message = `the cron job "${run.name}" failed`
   try {
     run.logger.error({ err: error, scheduledAt: run.scheduledAt }, message)
   } catch {
-    // A thrown object whose members throw cannot be written; that it was thrown can.
+    // A thrown object whose members throw cannot be written; the fact that it was thrown can.
     run.logger.error({ scheduledAt: run.scheduledAt }, message)
   }
   const handlers = [

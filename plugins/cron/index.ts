@@ -28,7 +28,7 @@ export { type CronClock, type MemoryClock, memoryClock } from './schedule/clock.
 export { CronService } from './service.ts'
 export { cronUi } from './ui/ui.ts'
 
-// In the file that declares the interface: merging into the door would hide it from applications that merge into theirs.
+// In the file that declares the interface: merging into the entry point would hide it from applications that merge into theirs.
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
     /** The jobs of this server: `jobs()`, `trigger(name)`, `idle()`. */

@@ -50,7 +50,7 @@ export type CronSource = string | BaseCronClass | CronHandle
 export interface CronUiOptions {
   /** The path of the page. Default `/crons`. */
   path?: string
-  /** They decide who may see the page. Without any, everyone may, but no one can run a job from it. */
+  /** They decide who may see the page. Without any, the page is public, but cannot run a job. */
   middlewares?: readonly Middleware[]
 }
 
@@ -96,7 +96,7 @@ const postgresMembers = {
   client: option.having<CronPostgresClient>(['query'], 'a pool of pg'),
   table: option.name(/^[a-z_][a-z0-9_]{0,62}(\.[a-z_][a-z0-9_]{0,62})?$/, table).default('framework_cron'),
 }
-/** Of the options of a pool of `pg` those that others are often misspelt for, or look like. */
+/** Options of a pool of `pg` that are often misspelt. */
 const ofPool = ['host', 'port', 'user', 'password', 'database', 'connectionString', 'ssl', 'max', 'min', 'Client']
 const postgresLock = option
   .shape(postgresMembers, foreignOption([...Object.keys(postgresMembers), ...ofPool]))
@@ -171,7 +171,7 @@ export const cronOptions = option
   .into(withSources)
   .typed<CronOptions>()
 
-/** NUL is nothing that Postgres keeps, and half of a pair of surrogates has no form in an address. */
+/** Postgres cannot store NUL, and half a surrogate pair has no form in an address. */
 const jobName = /^(?=.*\S)[^\0\p{Surrogate}]{1,200}$/su
 
 export const cronJobOptions = option

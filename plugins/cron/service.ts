@@ -22,18 +22,18 @@ export class CronService {
   #logger: Logger
   readonly #jobs = new Map<Activity, Job>()
   #around: JobSurroundings | undefined
-  /** From one start to the stop that belongs to it. */
+  /** From one start to its stop. */
   #life: { isHalted: boolean } | undefined
   #opening: Promise<void> | undefined
   #starting: Promise<void> | undefined
   #stopping: Promise<readonly string[]> | undefined
-  /** What it has made of the methods of classes. */
+  /** The jobs of its instances of classes. */
   #ofClasses: ReadonlyMap<Activity, Declared> = new Map()
   readonly #runner: JobRunner = {
     takes: (activity) => this.#declared(activity) !== undefined,
     adopt: (activity) => this.#adopt(this.#declared(activity)!),
     drop: (activity) => this.#jobs.get(activity)?.stop(),
-    // What is still running is waited for on close.
+    // Closing waits for jobs that still run.
     forget: (activity) => {
       const job = this.#jobs.get(activity)
       void job?.idle().then(() => this.#jobs.delete(activity))
@@ -70,7 +70,7 @@ export class CronService {
     this.#logger = logger
   }
 
-  /** Loads and starts what there is; a server does it when it listens. */
+  /** Loads and starts all jobs; a server calls it when it listens. */
   start(): Promise<void> {
     if (this.#starting !== undefined) return this.#starting
     const life = { isHalted: false }
@@ -105,7 +105,7 @@ export class CronService {
   }
 
   /**
-   * Stops the ticks, aborts the signals of what is running, and waits for it.
+   * Stops the ticks, aborts the signals of running jobs, and waits for these.
    *
    * Resolves to the names of the jobs that are still running after `timeout` milliseconds (10000); a warning names them too.
    */
@@ -119,7 +119,7 @@ export class CronService {
   }
 
   async #stopOnce(opening: Promise<void>, timeout: number): Promise<readonly string[]> {
-    // Where it is still starting, what it has opened is closed.
+    // Where it is still starting, the resources that it has opened are closed.
     await opening.catch(() => {})
     const around = this.#around
     const left = await this.#drained(timeout)
@@ -186,7 +186,7 @@ export class CronService {
    */
   async trigger(name: string): Promise<boolean> {
     const job = [...this.#jobs.values()].find((one) => one.declared.name === name)
-    // Who stops waits for what is running already, and for nothing that begins.
+    // Stopping waits for running jobs, and not for new ones.
     if (job !== undefined) return this.#life?.isHalted ? false : job.trigger()
     const near = nearest(
       name,
@@ -195,7 +195,7 @@ export class CronService {
     throw CronNameError(name, `no running job has this name.${near === undefined ? '' : ` Did you mean "${near}"?`}`)
   }
 
-  /** What it runs for a job; `undefined` of a class that it has not. */
+  /** The declaration that it runs for a job; `undefined` for one of a class that it does not have. */
   #declared(activity: Activity): Declared | undefined {
     return activity.ofHandle?.() ?? this.#ofClasses.get(activity)
   }

@@ -13,7 +13,7 @@ import { type EnvFileOptions, type EnvSettings, type EnvTypes, envOptions } from
 import { readValue } from './schema.ts'
 import type { EnvSchema, EnvValues } from './types.ts'
 
-/** The first branch is never taken: it is what `Name` is inferred from. Without a schema every name will do. */
+/** The first branch is never taken: `Name` is inferred from it. Without a schema every name is allowed. */
 type CheckedName<Name extends string, Known extends string> = [Name] extends [never]
   ? Name
   : [Known] extends [never]
@@ -24,7 +24,7 @@ type CheckedName<Name extends string, Known extends string> = [Name] extends [ne
 
 type ValueOf<Values, Name> = Name extends keyof Values ? Values[Name] : unknown
 
-/** Variables as read and checked. */
+/** The variables, read and checked. */
 export class Env<Values extends object = {}> {
   readonly #settings: EnvSettings
   #found: ReadonlyMap<string, Found> = new Map()
@@ -36,8 +36,8 @@ export class Env<Values extends object = {}> {
   }
 
   /**
-   * The value of a variable of the schema, as its type has it; of any other the text of the environment, or what the file
-   * has under that name. A name that the schema does not have compiles only as one that is not known in advance.
+   * The value of a variable of the schema, as its type has it; of any other the string of the environment, or the value that the file
+   * has under that name. A name outside the schema compiles only if its type is `string`.
    *
    * @example
    * const env = createEnvSchema((schema) => ({ PORT: schema.number({ default: 3000 }) }))
@@ -71,7 +71,7 @@ export class Env<Values extends object = {}> {
     this.#values = values
   }
 
-  /** The usual files become part of the environment of the process; others are those of this schema alone. */
+  /** The default files become part of the environment of the process; others belong to this schema alone. */
   #readFiles(problems: string[]) {
     const { file, fileIsNamed, environment } = this.#settings
     if (file === false) return readFiles([], false, () => {})
@@ -85,7 +85,7 @@ export class Env<Values extends object = {}> {
       : readFiles(filesOf(file, mode), fileIsNamed, report)
   }
 
-  /** Where a variable comes from: the process, unless it has it from a file. */
+  /** Where a variable comes from: the process, unless a file sets it. */
   #sourceOf(name: string, found: ReadonlyMap<string, Found>, own: string | undefined): Partial<Found> | undefined {
     const inFile = found.get(name)
     if (own === undefined) return inFile
@@ -103,23 +103,23 @@ export class Env<Values extends object = {}> {
     }
   }
 
-  /** One at a time, never all: Deno lets a process have some variables and not others. */
+  /** One at a time, never all: Deno may allow a process some variables and not others. */
   #fromProcess(name: string): string | undefined {
     const value: unknown = (this.#settings.environment ?? process.env)[name]
-    // The members of Object.prototype are there too.
+    // The members of Object.prototype exist too.
     return typeof value === 'string' ? value : undefined
   }
 }
 
 /**
- * Reads environment variables as a schema types them: from `.env` and its siblings, in the form of dotenv or as JSON, and
- * from the environment of the process, which wins.
+ * Reads environment variables with the types of a schema: from `.env` and its siblings, in the form of dotenv or as JSON, and
+ * from the environment of the process, which takes precedence.
  *
- * Every problem is reported at once, by name and without any value. What `.env` and its siblings have becomes part of
- * `process.env`, as with `framework/env`; a file of another name is that of the schema alone. Variables without a type are
+ * Every problem is reported at once, by name and without any value. The variables of `.env` and its siblings become part of
+ * `process.env`, as with `framework/env`; a file of another name belongs to the schema alone. Variables without a type are
  * readable too, as they are.
  *
- * @throws EnvError, whose `problems` lists them; OptionError for options or a schema that cannot be meant.
+ * @throws EnvError, whose `problems` lists them; OptionError for invalid options or an invalid schema.
  * @example
  * const env = createEnvSchema((schema) => ({
  *   PORT: schema.number({ default: 3000 }),

@@ -4,7 +4,7 @@ import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { checkTypes, schema } from './schema.ts'
 import type { EnvSchema, EnvType } from './types.ts'
 
-/** What a schema function returns. */
+/** The result of a schema function. */
 export interface EnvTypes {
   readonly [name: string]: EnvType<unknown>
 }
@@ -13,7 +13,7 @@ export interface EnvTypes {
 export interface EnvFileOptions {
   /**
    * The file, relative to the folder of the process or absolute, in the form of dotenv or as a JSON object. A file that is
-   * named must be there; the default may be missing. `false` reads none. Default `'.env'`.
+   * named must exist; the default may be missing. `false` reads none. Default `'.env'`.
    */
   file?: string | false
   /** Replaces the environment of the process, for tests. */
@@ -28,7 +28,7 @@ export interface EnvOptions extends EnvFileOptions {
 
 const schemaTakes = 'a function (schema) => ({ NAME: schema.string() })'
 
-/** The types that the function makes of the builders; what they or it refuse has the path of the option. */
+/** The types that the function makes with the builders; its errors and theirs have the path of the option. */
 const types = option.fn<(schema: EnvSchema) => EnvTypes>(schemaTakes).into((build, place): EnvTypes => {
   try {
     const made: unknown = build(schema)
@@ -41,7 +41,7 @@ const types = option.fn<(schema: EnvSchema) => EnvTypes>(schemaTakes).into((buil
   }
 })
 
-// An address is not a path, and would stand with its password in the error that no such file is there.
+// An address is not a path, and its password would be in the error about a missing file.
 const path = option.name(/^(?!.*:\/\/)[^\0\r\n]+$/, 'a path, or false')
 
 export const envOptions = option
@@ -53,7 +53,7 @@ export const envOptions = option
   .into(({ schema: types = {}, file, environment }) => ({
     types,
     file: file ?? usualFile,
-    /** Whether its absence is a mistake. */
+    /** Whether a missing file is an error. */
     fileIsNamed: file !== undefined,
     environment,
   }))

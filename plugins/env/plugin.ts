@@ -4,7 +4,7 @@ import { envOptions } from './options.ts'
 import type { EnvVariables } from './variables.ts'
 
 /**
- * Checks the environment before anything else of the server starts, and has it at `services.env`.
+ * Checks the environment before anything else of the server starts, and provides it at `services.env`.
  *
  * In the object form it comes first, so that a missing variable fails the boot before a connection is made.
  *

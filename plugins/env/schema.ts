@@ -23,7 +23,7 @@ function type(kind: string, expected: string, options: object | undefined, read:
   return { expected, ...typeOptions.parse(options, `schema.${kind}`), read }
 }
 
-/** A type that can tell whether its default is one of its values. */
+/** A type that can check whether its default is one of its values. */
 function checked(kind: string, made: EnvType<unknown>): EnvType<unknown> {
   const refuse = () => {
     throw OptionError(`schema.${kind}.default`, hidden(made.default), made.expected)
@@ -32,7 +32,7 @@ function checked(kind: string, made: EnvType<unknown>): EnvType<unknown> {
   return made
 }
 
-/** One value as its type has it; what cannot be used is reported. Empty counts as absent. */
+/** One value as its type has it; unusable values are reported. Empty counts as absent. */
 export function readValue(
   type: EnvType<unknown>,
   raw: unknown,
@@ -46,7 +46,7 @@ export function readValue(
   return undefined
 }
 
-/** A type whose values are read in one step; `undefined` means that this is none. */
+/** A type whose values are read in one step; `undefined` means an invalid value. */
 function plain(kind: string, expected: string, options: object | undefined, convert: (raw: unknown) => unknown) {
   const read: Read = (raw, path, report) => {
     const value = convert(raw)
@@ -115,16 +115,16 @@ function object(members: EnvTypes, options?: object): EnvType<unknown> {
   return checked('object', type('object', expected, options, read))
 }
 
-/** Whether a message quotes a value, or enough of it to tell what it is. */
+/** Whether a message quotes a value, or enough of it to identify it. */
 function quotes(message: string, text: string): boolean {
   const [where, what] = [message.toLowerCase(), text.toLowerCase()]
-  if (what.length <= tellingLength) return where.includes(what)
-  for (let i = 0; i <= what.length - tellingLength; i++) {
-    if (where.includes(what.slice(i, i + tellingLength))) return true
+  if (what.length <= revealingLength) return where.includes(what)
+  for (let i = 0; i <= what.length - revealingLength; i++) {
+    if (where.includes(what.slice(i, i + revealingLength))) return true
   }
   return false
 }
-const tellingLength = 6
+const revealingLength = 6
 const longestMessage = 300
 
 function custom(convert: (raw: string) => unknown, options?: object): EnvType<unknown> {
@@ -135,14 +135,14 @@ function custom(convert: (raw: string) => unknown, options?: object): EnvType<un
     try {
       const value = convert(text)
       if (typeof (value as { then?: unknown } | null)?.then !== 'function') return value
-      // No one waits for it.
+      // Its result is not needed.
       void Promise.resolve(value).catch(() => {})
       report(path, 'has a custom check that is asynchronous; make it synchronous')
     } catch (error) {
-      // In one line, and not the page that some validators print.
+      // In one line, unlike the page that some validators print.
       const message = error instanceof Error ? error.message.replace(/\s+/g, ' ').slice(0, longestMessage) : ''
-      const isTellable = !secret && message !== '' && !quotes(message, text)
-      report(path, `does not pass its check${isTellable ? `: ${message}` : ''}`)
+      const isNameable = !secret && message !== '' && !quotes(message, text)
+      report(path, `does not pass its check${isNameable ? `: ${message}` : ''}`)
     }
     return undefined
   })
@@ -159,7 +159,7 @@ function oneOf(values: readonly (string | number)[], options?: object): EnvType<
   )
 }
 
-/** Refuses what no builder has made. */
+/** Refuses values that no builder has made. */
 export function checkTypes(what: string, types: unknown): asserts types is EnvTypes {
   if (!isObject(types) || types instanceof Promise)
     throw OptionError(what, types, 'an object of types, such as { PORT: schema.number() }')

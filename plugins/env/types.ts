@@ -1,7 +1,7 @@
-/** Collects what is wrong; values never get into it. */
+/** Collects problems; they never contain values. */
 export type Report = (path: string, problem: string) => void
 
-/** What every builder takes. */
+/** Options of every builder. */
 export interface EnvValueOptions<Value> {
   /** The value of a variable that is absent or empty. */
   default?: Value
@@ -33,14 +33,14 @@ export interface EnvType<out Value> {
   readonly secret: boolean
   /** @internal */
   read(raw: unknown, path: string, report: Report, secret: boolean): Value | undefined
-  /** Only a type, never there: what `get` gives. */
+  /** Only a type, never set: the type that `get` returns. */
   readonly value?: () => Value
 }
 
-/** The type that a builder stands for. */
+/** The type of a builder's values. */
 export type EnvValue<Type> = Type extends { readonly value?: () => infer Value } ? Value : never
 
-/** What `get` gives for each name of a schema. */
+/** The type that `get` returns for each name of a schema. */
 export type EnvValues<Types> = { readonly [Name in keyof Types]: EnvValue<Types[Name]> }
 
 /** Makes one type of variable, needed or optional. */
@@ -55,7 +55,7 @@ export interface EnvArrayBuilder extends EnvBuilder<unknown[]> {
   <Element>(element: EnvType<Element>, options: EnvOptionalOptions): EnvType<Element[] | undefined>
 }
 
-/** The builders that `createEnvSchema` hands out. */
+/** The builders that `createEnvSchema` passes to its function. */
 export interface EnvSchema {
   /** A string, as it is. */
   readonly string: EnvBuilder<string>
@@ -83,10 +83,10 @@ export interface EnvSchema {
     members: Members,
     options: EnvOptionalOptions,
   ): EnvType<EnvValues<Members> | undefined>
-  /** What the function makes of the text; it throws to refuse it. A value of a JSON file that is not text comes as JSON. */
+  /** The result of the function for the string; it throws to refuse it. A value of a JSON file that is not a string comes as JSON. */
   custom<Value>(convert: (raw: string) => Value, options?: EnvValueOptions<NoInfer<Value>>): EnvType<Value>
   custom<Value>(convert: (raw: string) => Value, options: EnvOptionalOptions): EnvType<Value | undefined>
 }
 
-/** What `get` gives for each name of a schema function. */
+/** The type that `get` returns for each name of a schema function. */
 export type EnvOf<Build extends (schema: EnvSchema) => object> = EnvValues<ReturnType<Build>>

@@ -24,7 +24,7 @@ export type {
   TypeDefs,
 } from './types.ts'
 
-// In the file that declares the interface: merging into the door would hide it from applications that merge into theirs.
+// In the file that declares the interface: merging into the entry point would hide it from applications that merge into theirs.
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
     /** Takes type definitions and resolvers, and executes operations, with the plugin `graphql`. */

@@ -7,7 +7,7 @@ import { forbiddenRouteOptions, type GraphqlRouteOptions, type ReadySchema, type
 export type ContextFunction = (exchange: {
   req: Request
   res: Response
-  /** What the client of a websocket has sent as the payload of `connection_init`. */
+  /** The payload of `connection_init` from the client of a websocket. */
   connectionParams?: Readonly<Record<string, unknown>> | undefined
 }) => unknown
 
@@ -21,7 +21,7 @@ export interface GraphqlSocketOptions {
 
 /** Options of the engine, under the names that users of Apollo know. */
 export interface ApolloOptions {
-  /** Whether the schema may be asked for by `__schema` and `__type`. Default: unless `NODE_ENV` is `production`. */
+  /** Whether `__schema` and `__type` may be queried. Default: unless `NODE_ENV` is `production`. */
   introspection?: boolean
   /** Whether a request must show that no foreign page can have sent it. Default true. */
   csrfPrevention?: boolean
@@ -31,7 +31,7 @@ export interface ApolloOptions {
 
 /** Limits of a document; `false`: no limit. */
 export interface GraphqlLimits {
-  /** How deep fields may nest; those of the introspection are not counted. Default 15. */
+  /** How deep fields may nest; those of the introspection do not count. Default 15. */
   depth?: number | false
   /** How many fields may have a name of their own, fragments counted wherever they are spread, the introspection tenfold. Default 30. */
   aliases?: number | false
@@ -70,7 +70,7 @@ export interface GraphqlOptions {
   limits?: GraphqlLimits
   /** Refuses operations whose estimated cost is too high, before they are executed. Default false. */
   cost?: boolean | GraphqlCost
-  /** Whether browsers get the GraphiQL page at `GET /graphql`. Default: unless `NODE_ENV` is `production`. */
+  /** Whether browsers receive the GraphiQL page at `GET /graphql`. Default: unless `NODE_ENV` is `production`. */
   graphiql?: boolean
   /** Compiles frequent operations; needs the package `graphql-jit`. Default false. */
   jit?: boolean | JitOptions
@@ -119,13 +119,13 @@ const route = option
     for (const name of forbiddenRouteOptions) {
       if (name in given) place.in(name).wrong(Reflect.get(given, name), 'no value: it is not valid in GraphQL')
     }
-    // Those that are inherited, too: spread, they would be left out, and with them a guard.
+    // Inherited ones, too: a spread would leave them out, and with them a guard.
     return Object.fromEntries(optionNames(given).map((name) => [name, Reflect.get(given, name) as unknown]))
   })
   .default({})
   .guard()
 
-/** Whether a schema was given ready, as an instance of whichever copy of the package. */
+/** Whether a ready schema was given, as an instance of any copy of the package. */
 export function isReady(schema: object): schema is ReadySchema {
   return typeof (schema as Partial<ReadySchema>).getQueryType === 'function'
 }
@@ -184,12 +184,12 @@ export const graphqlOptions = option
       introspection,
       csrfPrevention,
       context,
-      /** `undefined`: no cost is counted. */
+      /** `undefined`: costs are not computed. */
       cost: cost === false ? undefined : cost === true ? costDefaults : cost,
       graphiql: given.graphiql ?? isOpen,
       /** `undefined`: no websockets. */
       websocket: given.websocket === false ? undefined : given.websocket === true ? socketDefaults : given.websocket,
-      /** Executions before an operation is compiled; `undefined`: none is. */
+      /** Executions before an operation is compiled; `undefined`: operations are not compiled. */
       jit: jit === false ? undefined : jit === true ? jitDefaults.minCount : jit.minCount,
     }
   })

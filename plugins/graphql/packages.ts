@@ -1,4 +1,4 @@
-// Apart from the public types, which may not name a package that need not be there.
+// Separate from the public types, which may not name an optional package.
 
 /** The package `graphql`, loaded when the plugin starts. */
 export type Graphql = typeof import('graphql')

@@ -12,12 +12,12 @@ const WebsocketMissingError = defineError(
 )
 
 /**
- * Answers GraphQL at `/graphql`, over HTTP as its specification says and over server-sent events; needs the packages
+ * Answers GraphQL at `/graphql`, by the specification of GraphQL over HTTP and over server-sent events; needs the packages
  * `graphql` and `@graphql-tools/schema`.
  *
  * The schema is built at the first request. `server.graphql` adds to it until then. Documents are limited in depth,
- * aliases, directives and tokens; requests of foreign pages are refused; errors keep what they say unless they are a
- * `GraphQLError`. Browsers get GraphiQL outside of production.
+ * aliases, directives and tokens; requests of foreign pages are refused; the messages of errors are hidden unless they are a
+ * `GraphQLError`. Browsers receive GraphiQL outside of production.
  *
  * @example
  * const schema = { typeDefs: 'type Query { hello: String! }', resolvers: { Query: { hello: () => 'world' } } }
@@ -32,11 +32,11 @@ export const graphql = definePlugin({
   inspector: async () => (await import('./inspector.ts')).panels,
   provide: () => ({ graphql: new GraphqlService() }),
   async setup(ctx, settings) {
-    // Only who answers GraphQL loads what it needs.
+    // Loads the modules of GraphQL only where it is used.
     const { openHandler } = await import('./execution/engine.ts')
     const page = settings.graphiql ? (await import('./page/page.ts')).openPage() : undefined
     const handler = await openHandler(settings, ctx.services.get('graphql'), page, ctx.log)
-    // Here and not in a ready hook: the route, which takes an option of that plugin, would fail before it and name the option alone.
+    // Here and not in a ready hook: the route, which has an option of that plugin, would fail first, with an error about the option alone.
     if (settings.websocket && !ctx.hasPlugin('websocket')) throw WebsocketMissingError()
     const sockets = settings.websocket && (await import('./http/websocket.ts'))
     const websocket = sockets && {

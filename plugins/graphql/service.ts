@@ -13,7 +13,7 @@ export const GraphqlNotReadyError = defineError(
   () => 'the GraphQL schema does not exist before the server is ready. Call await server.ready() first',
 )
 
-/** Makes the schema of what was added, once the packages for it are loaded. */
+/** Builds the schema of all additions, once the packages for it are loaded. */
 export type BuildSchema = (typeDefs: readonly string[], resolvers: readonly GraphqlResolvers[]) => ReadySchema
 
 /**
@@ -29,7 +29,7 @@ export class GraphqlService {
   #built: { readonly schema: ReadySchema } | { readonly error: unknown } | undefined
 
   /**
-   * Adds type definitions; a type that is there already gets the fields too.
+   * Adds type definitions; an existing type gains the fields too.
    *
    * @throws GraphqlSchemaBuiltError after the first request.
    * @example
@@ -61,9 +61,9 @@ export class GraphqlService {
   }
 
   /**
-   * The `GraphQLSchema`. Builds it if need be, and nothing can be added from then on.
+   * The `GraphQLSchema`. Builds it if necessary; later additions throw.
    *
-   * @throws GraphqlNotReadyError before boot; what is wrong with the schema, each time.
+   * @throws GraphqlNotReadyError before boot; the mistake in the schema, each time.
    */
   get schema(): ReadySchema {
     if (this.#build === undefined) throw GraphqlNotReadyError()

@@ -1,6 +1,6 @@
 import type { RouteOptions } from '../../kernel/index.ts'
 
-// The types of the package `graphql` are described and not named: an application without it checks its own types too.
+// The types of the package `graphql` are described and not imported: an application without it checks its own types too.
 
 /** A schema that is ready: a `GraphQLSchema`. */
 export interface ReadySchema {
@@ -18,7 +18,7 @@ export interface SdlDocument {
   readonly definitions: readonly object[]
 }
 
-/** Type definitions: text, a parsed document, or a list of them. */
+/** Type definitions: a string, a parsed document, or a list of them. */
 export type TypeDefs = string | SdlDocument | readonly (string | SdlDocument)[]
 
 /** The form that every resolver has. */
@@ -28,13 +28,13 @@ interface ResolverSignature {
 }
 
 /**
- * Finds the value of one field. Parameters may be given types of their own:
+ * Computes the value of one field. Parameters may have types of their own:
  * `(shop: Shop, args: { first: number }, context: Context) => …`.
  */
 // Taken from a method, whose parameters may be narrowed.
 export type GraphqlResolver = ResolverSignature['resolve']
 
-/** A field with more than one function: where its events come from, and what becomes of each. */
+/** A field with more than one function: the source of its events, and the value of each. */
 export interface GraphqlFieldResolver {
   /** Where the events of a subscription come from: returns an async iterable. */
   subscribe?: GraphqlResolver
@@ -70,10 +70,10 @@ export interface SchemaSource {
   resolvers?: GraphqlResolvers | readonly GraphqlResolvers[]
 }
 
-/** Options of the route `/graphql`: what has no meaning there is left out. */
+/** Options of the route `/graphql`: those without a meaning there are left out. */
 export type GraphqlRouteOptions = Omit<RouteOptions, ForbiddenRouteOption>
 
-/** Route options that would break what the plugin answers. */
+/** Route options that would break the answers of the plugin. */
 export const forbiddenRouteOptions = [
   'body',
   'query',

@@ -11,13 +11,13 @@ export const probes = new WeakMap<
 /** Told of every check that changes between working and failing. */
 export type OnChange = (name: string, outcome: Outcome, error: unknown) => void
 
-/** One check with what is known of it. */
+/** One check with its state. */
 class Watched {
   readonly #name: string
   readonly #check: () => unknown
   readonly #timeout: number
   readonly #onChange: OnChange
-  /** The run that has not ended; probes come every few seconds and must not pile up behind a check that hangs. */
+  /** The run that has not ended; probes come every few seconds and must not pile up after a check that hangs. */
   #running: Promise<unknown> | undefined
   #last: Outcome = 'ok'
 
@@ -55,7 +55,7 @@ class Watched {
   }
 }
 
-/** Makes a function that runs all checks side by side, each within its time. Why one failed is told apart from its outcome. */
+/** Makes a function that runs all checks concurrently, each within its timeout. `OnChange` receives the reason of a failure. */
 export function watchChecks(
   checks: { readonly [name: string]: () => unknown },
   timeout: number,

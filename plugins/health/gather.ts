@@ -9,9 +9,9 @@ interface Found {
 }
 
 /**
- * The checks that plugins bring, by name, each with the services of its own plugin; without those of the names in `own`.
+ * The checks of plugins, by name, each with the services of its own plugin; without those of the names in `own`.
  *
- * @throws HealthChecksError for what is not a check, and for two plugins that bring one of the same name.
+ * @throws HealthChecksError for an invalid check, and for two plugins with checks of the same name.
  */
 export function gatherChecks({ plugins }: Listing, own: readonly string[]): Record<string, () => unknown> {
   const found = new Map<string, Found[]>()

@@ -5,7 +5,7 @@ export { health } from './plugin.ts'
 
 declare module '../../kernel/plugin/define.ts' {
   interface PluginData {
-    /** What must work for the server to be ready, by name: `false`, a throw and a rejection mean no. For the plugin `health`. */
+    /** The checks on which readiness depends, by name: `false`, a throw and a rejection mean no. For the plugin `health`. */
     readonly health?: { readonly [name: string]: Check }
   }
 }

@@ -1,12 +1,12 @@
 import type { ServiceStore, Services } from '../../kernel/index.ts'
 import { option } from '../toolkit/options/index.ts'
 
-/** The services of a scope: that of the probes, for a check in their options, or that of the plugin which brings the check. */
+/** The services of a scope: that of the probes, for a check in their options, or that of the plugin with the check. */
 export type CheckedServices = ServiceStore & Partial<Services>
 
 /**
- * Says whether one part works: `false`, a throw and a rejection mean no, everything else yes. It gets the services, because
- * an option of a server cannot name that server.
+ * Checks whether one part works: `false`, a throw and a rejection mean no, everything else yes. It receives the services, because
+ * the options of a server are made before that server.
  */
 export type Check = (services: CheckedServices) => unknown
 

@@ -8,10 +8,10 @@ import { healthOptions } from './options.ts'
 announcePluginData('health')
 
 /**
- * Two probes: `/health/live` says that the process answers, `/health/ready` that it should be sent requests.
+ * Two probes: `/health/live` shows that the process answers, `/health/ready` that it should receive requests.
  *
  * Ready is 503 until the server has started, as soon as it begins to close (within the drain window, so that a load
- * balancer takes it out first), and while a check fails: one of the options, or one that a plugin brings as `health` in its
+ * balancer takes it out first), and while a check fails: one of the options, or one in the member `health` of a plugin's
  * definition. Live stays 200. Neither is cached, nor logged.
  *
  * @example

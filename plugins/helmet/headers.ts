@@ -5,10 +5,10 @@ import type { HelmetOptions } from './options.ts'
 
 type Library = typeof import('helmet')
 
-// Loaded with the first options and at once: they are checked where the plugin is registered.
+// Loaded with the first options, and synchronously: they are checked where the plugin is registered.
 const load = createRequire(import.meta.url)
 
-/** The headers that one set of options stands for, by how the request came. */
+/** The headers of one set of options, by the scheme of the request. */
 export interface HeaderSets {
   readonly http: HeaderSet
   readonly https: HeaderSet
@@ -27,9 +27,9 @@ const none: HeaderSet = { names: [], fixed: presetHeaders({}), dynamic: undefine
 export const noHeaders: HeaderSets = { http: none, https: none }
 
 /**
- * Runs the package once and keeps what it set, so that a request costs no more than setting it.
+ * Runs the package once and keeps the headers that it set, so that a request only costs setting them.
  *
- * @throws what the package throws for a value that it does not take.
+ * @throws the error of the package for an invalid value.
  */
 export function headersOf(options: HelmetOptions): HeaderSets {
   const library = load('helmet') as Library
@@ -46,8 +46,8 @@ type Policy = boolean | { readonly useDefaults?: boolean; readonly directives: R
 const upgrade = 'upgrade-insecure-requests'
 
 /**
- * With that directive, one of the package's defaults, a browser asks for everything of a page by https: a page that was reached by
- * http is left without its scripts and styles. Options that name the directive keep it on every answer.
+ * With that directive, one of the package's defaults, a browser requests all parts of a page by https: a page that was loaded by
+ * http then has no scripts and styles. Options that name the directive keep it on every answer.
  */
 function withoutUpgrade(policy: Policy): Policy {
   const { useDefaults = true, directives } = typeof policy === 'object' ? policy : { directives: {} }
@@ -63,13 +63,13 @@ function setOf(library: Library, options: object & { readonly contentSecurityPol
     setHeader(name: string, value: string) {
       fixed[name.toLowerCase()] = value
     },
-    // The one header that it removes, `X-Powered-By`, is one that nothing here sets.
+    // It only removes the header `X-Powered-By`, which is never set here.
     removeHeader() {},
   }
   const directives = typeof policy === 'object' ? Object.values(policy.directives) : []
   const isDynamic = directives.some((sources) => Array.isArray(sources) && sources.some(isFunction))
   const given = isDynamic ? { ...options, contentSecurityPolicy: false } : options
-  // Its middlewares use what the recorder has, and look at the request only where a directive is a function.
+  // Its middlewares only use the members of the recorder, and read the request only where a directive is a function.
   library.default(given as LibraryOptions)({} as never, recorder as never, raise)
   const dynamic = isDynamic ? dynamicPolicy(library, policy as object) : undefined
   return { names: Object.keys(fixed), fixed: presetHeaders(fixed), dynamic }
@@ -91,7 +91,7 @@ const isFunction = (value: unknown) => typeof value === 'function'
 
 function dynamicPolicy(library: Library, policy: object): HeaderSet['dynamic'] {
   const middleware = library.contentSecurityPolicy(policy)
-  // What it calls on our response, `setHeader`, is the same.
+  // The only member that it calls on the response, `setHeader`, is the same.
   return (req, res) => middleware(req as never, res as never, raise)
 }
 

@@ -3,14 +3,14 @@ import { isOptions, quoted, type Request, type Response } from '../../kernel/ind
 import { type Check, option } from '../toolkit/options/index.ts'
 import { type HeaderSets, headersOf, noHeaders } from './headers.ts'
 
-/** A source in a directive of the content security policy, or a function that makes it for each request: a nonce. */
+/** A source in a directive of the content security policy, or a function that makes it for each request: for a nonce. */
 export type CspSource = string | ((req: Request, res: Response) => string)
 
 /** The content security policy, as in the `helmet` package. */
 export interface CspOptions {
   /** Whether the directives are added to those of the package. Default true. */
   useDefaults?: boolean
-  /** Sources by directive; `null` leaves one of the defaults out, the package's `dangerouslyDisableDefaultSrc` the one that it insists on. */
+  /** Sources by directive; `null` removes one of the defaults, the package's `dangerouslyDisableDefaultSrc` the one that it insists on. */
   directives?: { readonly [directive: string]: null | string | symbol | Iterable<CspSource> }
   /** Send it as `Content-Security-Policy-Report-Only`. Default false. */
   reportOnly?: boolean
@@ -29,7 +29,7 @@ const words = option.value<string | readonly string[]>('a string or a list of st
 )
 const directives = option.value<object>('an object of sources by directive', isOptions)
 
-/** One header: on, off, or an object. Which words and numbers they are the package checks itself; of a flag it takes any text for yes. */
+/** One header: on, off, or an object. The package itself checks its strings and numbers; it would accept any string as a flag. */
 const header = (members: option.Members) =>
   // Their types are those of the package.
   option.either(flag, option.shape(members) as unknown as Check<object, object, 'filled'>)
@@ -61,14 +61,14 @@ const names = {
   xssFilter: flag,
 } satisfies Record<keyof HelmetOptions, unknown>
 
-/** Refuses what the package would pass over or only warn about, and runs it for the rest. */
+/** Refuses values that the package would ignore or only warn about, and runs it for the rest. */
 export const helmetOptions = option
   .shape(names)
   .into((given, place): HeaderSets => {
     try {
       return headersOf(whatIsGiven(given) as HelmetOptions)
     } catch (error) {
-      // It has the value that is wrong, whatever that is.
+      // Its message has the wrong value.
       const { message } = error as Error
       const why = quoted(message) === message ? 'the package helmet refuses one of its values' : message
       place.problem(`the option "${place.path}" cannot be used: ${why}`)
@@ -80,7 +80,7 @@ export const helmetOptions = option
 /** For one route, instead of the options of the server; `false`: no headers. */
 export const helmetOfRoute = option.either(option.off(), helmetOptions)
 
-/** Without what was left out: for the package a name counts, whatever stands there. */
+/** Without `undefined` members: for the package a name counts, whatever its value. */
 function whatIsGiven(headers: object): object {
   return mapped(headers, (value) => (typeof value === 'object' ? mapped(value as object, (one) => one) : value))
 }

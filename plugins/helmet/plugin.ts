@@ -33,7 +33,7 @@ export const helmet = definePlugin({
       return next()
     })
 
-    // Who failed or answered before the middleware above had its turn is covered here. What a handler has removed stays away.
+    // Covers requests that failed or were answered before the middleware above ran. A header that a handler has removed stays removed.
     ctx.onSend(function helmetOnSend(req, res) {
       const set = setOf(req)
       const last = set.names.at(-1)

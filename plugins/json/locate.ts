@@ -4,7 +4,7 @@ const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 /** What may come next. */
 type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or end' | 'end'
 
-/** A JSON text read token by token, to find where it goes wrong: what the engines say differs, and repeats the content. */
+/** Reads a JSON text token by token, to find its first error: the messages of the engines differ, and repeat the content. */
 class Reader {
   readonly #text: string
   readonly #open: string[] = []
@@ -15,7 +15,7 @@ class Reader {
     this.#text = text
   }
 
-  /** The offset of the first character that cannot stand where it does; the length of the text when it ends too early. */
+  /** The offset of the first invalid character; the length of the text when it ends too early. */
   firstError(): number {
     for (;;) {
       this.#skipBlanks()
@@ -107,7 +107,7 @@ class Reader {
   }
 }
 
-/** Where a text stops being JSON, in words; never the text itself, which may hold what a log must not. */
+/** Where a text stops being JSON, in words; never the text itself, which may contain values that a log must not have. */
 export function placeOfError(text: string): string {
   const offset = new Reader(text).firstError()
   if (offset >= text.length) return 'it ends too early'

@@ -2,28 +2,28 @@ import { parse } from 'content-type'
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const quoted = '"(?:[\\t \\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t \\x21-\\x7e\\x80-\\xff])*"'
-// `content-type` reads leniently: trailing garbage passed for JSON in other frameworks five times. A blank belongs to
+// `content-type` is lenient: five times, other frameworks accepted trailing garbage as JSON. A blank belongs to
 // exactly one part of this expression, so it reads in linear time.
 const grammar = new RegExp(`^[\\t ]*${token}/${token}(?:[\\t ]*;(?:[\\t ]*${token}=(?:${token}|${quoted}))?)*[\\t ]*$`)
 const jsonType = new RegExp(`^application/(?:json|${token}\\+json)$`)
 const charsets = /;[\t ]*charset=/gi
 
-/** What a content type says about a body: not JSON, JSON in UTF-8, or JSON in a charset no one reads. */
+/** What a content type says about a body: not JSON, JSON in UTF-8, or JSON in an unsupported charset. */
 export type JsonType = 'none' | 'read' | 'charset'
 
 /**
  * Reads a content type exactly (RFC 9110 section 8.3.1), ignoring case: `application/json` and `application/*+json`,
- * with any well-formed parameters. What is malformed is not JSON.
+ * with any well-formed parameters. A malformed one is not JSON.
  */
 export function jsonTypeOf(header: string | undefined): JsonType {
-  // What nearly every client sends; the grammar takes 0.7 µs.
+  // The value of nearly every client; the grammar takes 0.7 µs.
   if (header === 'application/json' || header === 'application/json; charset=utf-8') return 'read'
   if (header === undefined || !grammar.test(header)) return 'none'
   const { type, parameters } = parse(header)
   if (!jsonType.test(type)) return 'none'
   const { charset } = parameters
   if (charset === undefined) return 'read'
-  // Of two charsets one would be believed here and the other one elsewhere.
+  // With two charsets, this parser and another reader could each use a different one.
   const several = (header.match(charsets)?.length ?? 0) > 1
   return charset.toLowerCase() === 'utf-8' && !several ? 'read' : 'charset'
 }

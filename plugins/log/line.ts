@@ -1,10 +1,10 @@
 /** Characters of one line; a request header may have a megabyte, a log line may not. */
 const maxLine = 32_768
-/** Characters of one text in a line that is too long. */
+/** Characters of one string in a line that is too long. */
 const maxText = 1_024
 
-// Control characters that JSON leaves as they are: a terminal takes U+009B for the start of a command, some readers
-// take U+2028 for the end of a line.
+// Control characters that JSON leaves unescaped: a terminal interprets U+009B as the start of a command, some readers
+// U+2028 as the end of a line.
 const dangerous = /[\x7f-\x9f\u2028\u2029]/
 
 /** Makes a line of pino's safe to keep and to show: one line, bounded, without control characters. */

@@ -18,7 +18,7 @@ export function createLogger(settings: LogSettings): Made {
   const pino = loadPino()
   const sink = openSink(pino, settings.stream)
   const { err } = pino.stdSerializers
-  // pino joins the messages of a chain and its stacks; text needs to know what each error says, to tell a frame from a message.
+  // pino joins the messages of a chain and its stacks; text needs the message of each error, to distinguish a frame from a message.
   const isApart = (value: unknown) => sink.isText && value instanceof Error
   const error = (value: Error) => censor((isApart(value) ? describeError(value, true) : err(value)) as object)
   const clean = (entry: object) => censor(entry) as Record<string, unknown>
@@ -33,7 +33,7 @@ export function createLogger(settings: LogSettings): Made {
     },
     sink,
   )
-  // pino formats the fields of its root only; children inherit this.
+  // pino only formats the fields of its root; children inherit this.
   const { child } = logger
   logger.child = function censoredChild(this: typeof logger, fields, options) {
     return child.call(this, clean(fields), options) as never
@@ -48,7 +48,7 @@ export function createLogger(settings: LogSettings): Made {
   return { logger, flush: () => sink.flush(), addFields }
 }
 
-// Whole requests and responses hang together with the server: of each only what an entry is about.
+// Whole requests and responses refer to the server: an entry only has the parts that it is about.
 function describeRequest(req: unknown): unknown {
   const { id, method, path } = (req ?? {}) as Record<string, unknown>
   return { id, method, path }
@@ -71,7 +71,7 @@ const method =
     typeof first === 'string' ? processLogger()[level](first) : processLogger()[level](first, message)
 
 /**
- * The logger of the process, for code that has no server and no request in sight: pino with the defaults, made with
+ * The logger of the process, for code without a server or a request: pino with the defaults, made with
  * the first entry.
  *
  * @example

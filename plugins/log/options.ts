@@ -3,7 +3,7 @@ import { variable } from '../toolkit/environment/process.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { loadPino } from './sink.ts'
 
-/** The destination of log lines: anything with a `write` for text. */
+/** The destination of log lines: an object with a method `write` for strings. */
 export interface LogStream {
   /** Takes one line, its line end included. */
   write(line: string): unknown
@@ -15,9 +15,9 @@ export type LogLevel = (typeof levels)[number]
 
 /** Options of the log. */
 export interface LogOptions {
-  /** The lowest level that is written. Default: the environment's `LOG_LEVEL`, else `'info'`. */
+  /** The lowest level that is written. Default: `LOG_LEVEL` of the environment, else `'info'`. */
   level?: LogLevel
-  /** Whether every answered request gets a line with method, path, status, milliseconds and id. Default true. */
+  /** Whether every answered request has a line with method, path, status, milliseconds and id. Default true. */
   logResponse?: boolean
   /**
    * Paths of values to replace by `[redacted]`, in the syntax of pino, in addition to the names that always are: credentials in
@@ -48,7 +48,7 @@ export const logOptions = option
       ...given,
       level: given.level ?? levelOfEnvironment(place),
       redact,
-      /** Those that say how a logger is made. */
+      /** The options that a logger is made with. */
       ofLogger: (['level', 'redact', 'stream'] as const).filter((name) => given[name] !== undefined),
     }
   })

@@ -7,14 +7,14 @@ import { RouteValue } from '../toolkit/route-value.ts'
 import { createLogger } from './logger.ts'
 import { logOptions } from './options.ts'
 
-/** Servers whose logger is that of a log plugin already. */
+/** Servers whose logger is already that of a log plugin. */
 const supplied = new WeakSet<Kernel>()
 
 /**
  * Logs with pino: the server's own messages, `req.log`, and one line for every answered request, whose id goes back as `x-request-id`.
  *
  * Credentials are redacted, long entries cut, and a sink that breaks or blocks never stops the server. A route with
- * `log: false` gets no line. With the server option `logger`, that one is written to instead.
+ * `log: false` has no line. With the server option `logger`, that one is written to instead.
  *
  * @example
  * new Server({ plugins: { log: { level: 'debug', redact: ['user.email'] } } })
@@ -49,7 +49,7 @@ export const log = definePlugin({
       if (route.settings.log === false) quiet.set(route, true)
     })
     ctx.onSend(nameRequest)
-    // What takes the place of a failed error handler's answer passes no onSend hook.
+    // An answer that replaces that of a failed error handler passes no onSend hook.
     ctx.onError((_error, req, res) => nameRequest(req, res))
     if (!settings.logResponse) return
 
@@ -67,7 +67,7 @@ export const log = definePlugin({
   },
 })
 
-/** Whoever reports a failure can say which request it was; what a handler says itself, an upstream's for example, stays. */
+/** A user who reports a failure can name the request; a header of the handler, an upstream's for example, stays. */
 function nameRequest(req: Request, res: Response): void {
   if (res.getHeader('x-request-id') === undefined) res.setHeader('x-request-id', req.id)
 }

@@ -6,19 +6,19 @@ import { ReadableLines } from '../toolkit/readable/lines.ts'
 import { safeLine } from './line.ts'
 import type { LogStream } from './options.ts'
 
-// Loaded with the first logger and synchronously: a logger cannot wait, and importing the framework costs nothing.
+// Loaded with the first logger, and synchronously: a logger cannot wait, and importing the framework then costs nothing.
 const load = createRequire(import.meta.url)
 
 export function loadPino(): typeof Pino {
   return (load('pino') as { pino: typeof Pino }).pino
 }
 
-/** Bytes that may wait for a sink that does not take them; what comes then is dropped and counted. */
+/** Bytes that may wait for a slow sink; later ones are dropped and counted. */
 const maxWaiting = 16 * 1024 * 1024
 /** How long closing waits for the sink. */
 const flushMs = 1_000
 
-/** Where pino writes to. What breaks or blocks there is never the end of the server. */
+/** The destination of pino's lines. A sink that breaks or blocks never ends the server. */
 export interface Sink {
   /** Whether it writes text for people. */
   readonly isText: boolean
@@ -27,7 +27,7 @@ export interface Sink {
   flush(): Promise<void>
 }
 
-/** A writable stream, as far as one may be asked. */
+/** A writable stream with optional members. */
 interface Target extends LogStream {
   readonly writableLength?: number
   readonly destroyed?: boolean
@@ -45,7 +45,7 @@ function sinkOver(target: Target, waiting: () => number, isText = false): Sink {
     try {
       target.write(line)
     } catch {
-      // A closed stream: there is nowhere left to tell it.
+      // A closed stream: there is nowhere left to report this.
     }
   }
   return {
@@ -75,7 +75,7 @@ async function emptied(target: Target, waiting: () => number): Promise<void> {
 const droppedLine = (count: number) =>
   `${JSON.stringify({ level: 40, time: Date.now(), dropped: count, msg: `${count} entries were dropped: the destination did not accept them` })}\n`
 
-/** Commands keep standard output for their results, and say so before the application is imported. */
+/** Commands reserve standard output for their results, and set this before the application is imported. */
 const descriptor = () =>
   (globalThis as { [key: symbol]: unknown })[Symbol.for('framework.log.toStandardError')] === true ? 2 : 1
 
@@ -83,7 +83,7 @@ let stdout: Sink | undefined
 
 /**
  * Standard output, one for the process, written asynchronously: a reader that stops reading would block a synchronous
- * write, and with it every request. What waits is written on exit.
+ * write, and with it every request. Waiting lines are written on exit.
  */
 function standardOutput(pino: typeof Pino): Sink {
   if (stdout === undefined) {

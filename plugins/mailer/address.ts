@@ -11,10 +11,10 @@ export interface NamedAddress<Address extends string = string> {
   readonly address: Address
 }
 
-/** One recipient or several. Text of a schema, a database or the environment is checked when it is given. */
+/** One recipient or several. A string of a schema, a database or the environment is checked when it is given. */
 export type Recipients = string | NamedAddress | readonly (string | NamedAddress)[]
 
-/** What addresses are held against: a literal that is not one does not compile. The first branch is never taken: `Given` is inferred from it. */
+/** Addresses are compared with this: an invalid literal does not compile. The first branch is never taken: `Given` is inferred from it. */
 export type CheckedAddresses<Given> = [Given] extends [never]
   ? Given
   : Given extends string
@@ -36,15 +36,15 @@ const longestAddress = 320
 const longestName = 256
 
 /**
- * No comments, groups, routes, quoted parts or lists: the grammar of RFC 5322 has them all, and parsers that take them
- * have sent mail to recipients that no one named, or recursed until the stack ended. Each part is one class of characters,
- * so that the time grows with the length alone.
+ * No comments, groups, routes, quoted parts or lists: the grammar of RFC 5322 has them all, and parsers that accept them
+ * have sent mail to unintended recipients, or recursed until the stack overflowed. Each part is one class of characters,
+ * so that the time only grows with the length.
  */
 const local = /^[^\p{C}\p{Z}<>()[\]\\,;:@"]{1,64}$/u
 const domain = /^[\p{L}\p{N}\p{M}_.-]{1,255}$/u
 const control = /[\p{Cc}\u2028\u2029]/u
 
-/** One address as name and address, or an error; the text itself is not in the message. */
+/** One address as name and address, or an error, whose message does not have the given string. */
 export function addressOf(where: string, given: unknown): { name: string; address: string } {
   const { name, address } = partsOf(where, given)
   if (address.length > longestAddress) throw MailAddressError(where, `is longer than ${longestAddress} characters`)
@@ -61,7 +61,7 @@ export function addressOf(where: string, given: unknown): { name: string; addres
 
 function partsOf(where: string, given: unknown): { name: string; address: string } {
   if (typeof given === 'string') {
-    // Before anything looks inside.
+    // Before anything parses it.
     if (given.length > longestAddress + longestName + 4) throw MailAddressError(where, 'is too long')
     const open = given.endsWith('>') ? given.lastIndexOf('<') : -1
     if (open === -1) return { name: '', address: given }
@@ -75,7 +75,7 @@ function partsOf(where: string, given: unknown): { name: string; address: string
   return { name, address }
 }
 
-/** All of them, none twice. */
+/** All of them, each once. */
 export function addressesOf(where: string, given: unknown): { name: string; address: string }[] {
   // A hole of a list is not an address either.
   return (Array.isArray(given) ? Array.from<unknown>(given) : [given]).map((one) => addressOf(where, one))

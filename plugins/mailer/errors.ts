@@ -41,7 +41,7 @@ export function reasonOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').slice(0, 500)
 }
 
-/** Whatever looks like an address taken out. */
+/** The text without anything that looks like an address. */
 export function withoutAddresses(text: string): string {
   return text.replace(/[^\s<>"]+@[^\s<>"]+/g, '…')
 }

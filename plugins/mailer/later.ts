@@ -2,14 +2,14 @@ import type { Logger } from '../../kernel/index.ts'
 import { MailClosedError, MailQueueFullError, reasonOf, withoutAddresses } from './errors.ts'
 import type { MailMessage } from './transport.ts'
 
-/** One mail that waits. */
+/** One waiting mail. */
 interface Waiting {
   readonly id: string
   readonly attempt: () => Promise<unknown>
   failures: number
 }
 
-/** What nodemailer tells of a server's refusal, and of that for each recipient. */
+/** The members of nodemailer's error about a server's refusal, overall and for each recipient. */
 interface SmtpFailure {
   readonly responseCode?: unknown
   readonly rejectedErrors?: readonly SmtpFailure[]
@@ -27,7 +27,7 @@ function isPermanent(error: unknown): boolean {
 }
 
 /**
- * Mails that are sent one after another, a second between the beginnings of two attempts, whatever became of the first.
+ * Mails that are sent one after another, a second between the beginnings of two attempts, whatever the result of the first.
  * A mail that fails goes to the end; after three more attempts, or a permanent refusal, it is logged and dropped.
  */
 export class Later {
@@ -55,7 +55,7 @@ export class Later {
     this.#running ??= this.#run()
   }
 
-  /** Sends what waits, without pauses and each once more at most, until `stop`. */
+  /** Sends the waiting mails, without pauses and each once more at most, until `stop`. */
   async drain(): Promise<void> {
     this.#isDraining = true
     this.#wake?.()
@@ -67,7 +67,7 @@ export class Later {
     this.#isStopped = true
   }
 
-  /** Tells what is left, the last of all. */
+  /** Reports the remaining mails, at the very end. */
   logLost(): void {
     for (const { id } of this.#waiting.splice(0)) {
       this.#log().error({ mail: id }, `the mail ${id} was not delivered: the mailer closed`)
@@ -83,7 +83,7 @@ export class Later {
       await this.#attempt(this.#current)
       this.#current = undefined
     }
-    // Not by `finally`, which runs later: what is added in between would wait for no one.
+    // Not in `finally`, which runs later: a mail that is added in between would wait for ever.
     this.#running = undefined
   }
 
@@ -92,7 +92,7 @@ export class Later {
       await mail.attempt()
     } catch (error) {
       mail.failures++
-      // Servers repeat whom they refuse, and a log is not a place for addresses.
+      // Servers repeat the addresses that they refuse, and a log must not have them.
       const fields = { mail: mail.id, reason: withoutAddresses(reasonOf(error)) }
       if (this.#isStopped) this.#waiting.push(mail)
       else if (mail.failures > retries || this.#isDraining || isPermanent(error)) {

@@ -17,18 +17,18 @@ export interface MailSender {
   /**
    * Sends one mail now.
    *
-   * @throws (as a rejection) MailSendError when the provider does not take it in time; MailIncompleteError,
-   * MailAddressError, MailHeaderError or MailTemplateError when there is something wrong with the mail.
+   * @throws (as a rejection) MailSendError when the provider does not accept it in time; MailIncompleteError,
+   * MailAddressError, MailHeaderError or MailTemplateError for a mistake in the mail.
    */
   send(callback: MailCallback): Promise<MailReceipt>
   /**
    * Puts one mail into the queue of the mailer, in memory, and resolves with its `id`; it is sent in the background, one mail
    * a second.
    *
-   * @throws (as a rejection) when there is something wrong with the mail. Failures to send are logged by `id`.
+   * @throws (as a rejection) for a mistake in the mail. Failures to send are logged by `id`.
    */
   later(callback: MailCallback): Promise<{ readonly id: string }>
-  /** Whether the provider can be reached and lets this mailer in. @throws MailSendError (as a rejection). */
+  /** Whether the provider can be reached and accepts this mailer. @throws MailSendError (as a rejection). */
   verify(): Promise<true>
 }
 
@@ -49,7 +49,7 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
   readonly #senders = new Map<string, MailSender>()
   readonly #default: OpenProvider
   readonly #later = new Later(() => this.#log)
-  /** What is being sent at the moment. */
+  /** The sending in progress. */
   readonly #busy = new Set<Promise<unknown>>()
   #closed: Promise<void> | undefined
   #log: Logger = lineLogger()
@@ -81,7 +81,7 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
   /**
    * The same through another provider; `later` has one queue for all.
    *
-   * @throws MailProviderError for a name that there is not.
+   * @throws MailProviderError for an unknown name.
    */
   use(name: keyof Providers & string): MailSender {
     const provider = this.#providers.get(name)
@@ -107,7 +107,7 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
   }
 
   /**
-   * Sends what waits, without pauses, and closes the connections. What is not delivered in time is logged by id.
+   * Sends the waiting mails, without pauses, and closes the connections. Mails that are not delivered in time are logged by id.
    *
    * @param options `timeout`: milliseconds for all of it. Default 10000.
    */
@@ -116,12 +116,12 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
     return this.#closed
   }
 
-  /** Loads what the transporters need, without a connection. @internal */
+  /** Loads the packages of the transporters, without a connection. @internal */
   async prepare(): Promise<void> {
     for (const provider of this.#providers.values()) await provider.open()
   }
 
-  /** Sends what waits without pauses from now on; `close` waits for it. @internal */
+  /** Sends the waiting mails without pauses from now on; `close` waits for that. @internal */
   hurry(): void {
     void this.#later.drain()
   }
@@ -133,13 +133,13 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
 
   async #close(timeout: number): Promise<void> {
     const providers = [...this.#providers.values()]
-    // At once, so that one slow mail does not take the time of all that wait; and again for what is still being written.
+    // At once, so that one slow mail does not take the time of all waiting ones; and again for those that are still being written.
     const sent = Promise.all([this.#later.drain(), ...this.#busy]).then(() => this.#later.drain())
     await within(sent, timeout, () => {
       const reason = new Error('the mailer closed')
       this.#later.stop()
       for (const provider of providers) provider.abort(reason)
-      // A callback that never ends cannot be aborted, only left behind.
+      // A callback that never ends cannot be aborted, only abandoned.
       return this.#later.drain()
     })
     await Promise.all(providers.map((provider) => provider.close()))
@@ -165,7 +165,7 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
       })
       return { id: mail.messageId }
     })
-    // Few wait for it, and a mail with a mistake must not end the process.
+    // Callers rarely await it, and a mail with a mistake must not end the process.
     queued.catch((error: unknown) => this.#log.error({ err: error }, 'a mail could not be queued'))
     return queued
   }

@@ -2,7 +2,7 @@ import { AssertionError } from 'node:assert'
 import { option } from '../toolkit/options/index.ts'
 import type { MailMessage, MailTransporter } from './transport.ts'
 
-/** What a mail must have to be the one that is meant; strings are equal, expressions match. */
+/** The properties of the expected mail; strings are equal, expressions match. */
 export interface MailMatch {
   /** One of the recipients, `cc` and `bcc` included. */
   to?: string
@@ -36,7 +36,7 @@ function describe(mail: MailMessage): object {
 function fits(expected: string | RegExp | undefined, actual: string | undefined): boolean {
   if (expected === undefined) return true
   if (actual === undefined) return false
-  // Not `test`, which remembers where it was.
+  // Not `test`, which remembers its position.
   return typeof expected === 'string' ? actual === expected : actual.search(expected) !== -1
 }
 
@@ -55,7 +55,7 @@ export class MemoryTransport implements MailTransporter {
   readonly #sent: MailMessage[] = []
   readonly #failures: unknown[] = []
 
-  /** What was sent, the oldest first; the last 1000. */
+  /** The sent mails, the oldest first; the last 1000. */
   get sent(): readonly MailMessage[] {
     return this.#sent
   }
@@ -74,7 +74,7 @@ export class MemoryTransport implements MailTransporter {
     return true
   }
 
-  /** Makes the next attempts fail, as a server that is down. */
+  /** Makes the next attempts fail, like a server that is down. */
   failNext(times = 1, error: Error = new Error('the memory transport fails because of failNext')): this {
     for (let i = 0; i < times; i++) this.#failures.push(error)
     return this
@@ -89,7 +89,7 @@ export class MemoryTransport implements MailTransporter {
 
   /** Checks that such a mail was sent. @throws AssertionError when none was; it shows those that were. */
   assertSent(match: MailMatch): this {
-    // A member that is misspelt would match every mail.
+    // A misspelt member would match every mail.
     sentMatch.parse(match, 'assertSent')
     if (this.#sent.some((mail) => isMeant(mail, match))) return this
     return this.#fail('no such mail was sent', match)

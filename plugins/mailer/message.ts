@@ -16,8 +16,8 @@ interface Person {
 type Template = { data: object; source: string } | { data: object; file: string }
 
 /**
- * One mail in the making, handed to the callback of `send` and `later`. Each method gives the builder back; lists are
- * added to, everything else is replaced.
+ * One mail in the making, the argument of the callback of `send` and `later`. Each method returns the builder; lists are
+ * extended, everything else is replaced.
  */
 export class MailBuilder {
   readonly #recipients: Record<'to' | 'cc' | 'bcc' | 'replyTo', Person[]> = { to: [], cc: [], bcc: [], replyTo: [] }
@@ -57,8 +57,8 @@ export class MailBuilder {
   }
 
   /**
-   * With `template` or `templateFile` it is a template too, with the same data; with EJS and Edge one of names alone, so that
-   * it runs nothing.
+   * With `template` or `templateFile` it is a template too, with the same data; with EJS and Edge one of names only, so that
+   * it runs no code.
    */
   subject(subject: string): this {
     this.#subject = checkText('the subject', subject)
@@ -71,7 +71,7 @@ export class MailBuilder {
     return this
   }
 
-  /** The body as plain text. With `template` or `templateFile` it is a template too, as the subject is. */
+  /** The body as plain text. With `template` or `templateFile` it is a template too, like the subject. */
   text(text: string): this {
     this.#text = textOf('text', text)
     return this
@@ -103,7 +103,7 @@ export class MailBuilder {
 
   /** Further headers. Those that the other methods write are refused. */
   headers(headers: { readonly [name: string]: string }): this {
-    // Not those of fetch, nor a Map: they have no members, and would be lost.
+    // Not those of fetch, nor a Map: they have no own members, and would be lost.
     if (Object.prototype.toString.call(headers) !== '[object Object]')
       throw MailHeaderError('headers', 'takes an object of strings by name')
     for (const [name, value] of Object.entries(headers)) this.#headers[checkHeader(name, value)] = value
@@ -163,7 +163,7 @@ export class MailBuilder {
     const file = 'file' in this.#template ? this.#template.file : undefined
     const source = 'source' in this.#template ? this.#template.source : await contentOf(this.#template.file)
     const what = file === undefined ? 'the template' : `the template ${file}`
-    // They are written in code, where a value of someone gets into one easily: never a program, whatever the engine.
+    // They are written in code, where user input gets into them easily: never a program, whatever the engine.
     const inNames = (template: string) =>
       adapter.renderNames === undefined ? adapter.render(template, data, 'text') : adapter.renderNames(template, data)
     const rendered = {
@@ -171,7 +171,7 @@ export class MailBuilder {
       subject: await rendering('the subject', () => inNames(subject)),
       text: text === undefined ? undefined : await rendering('the text', () => inNames(text)),
     }
-    // The data may have brought what the template had not.
+    // The data may contain characters that the template did not.
     checkSubject(rendered.subject)
     return { subject: rendered.subject, ...defined({ html: rendered.html, text: rendered.text }) }
   }
@@ -183,7 +183,7 @@ function checkSubject(subject: string | undefined): void {
   }
 }
 
-/** RFC 5322, section 3.6.4: an id has no other letters than those of ASCII. */
+/** RFC 5322, section 3.6.4: an id only has letters of ASCII. */
 function messageIdFor(address: string): string {
   const host = domainToASCII(address.slice(address.lastIndexOf('@') + 1)) || 'localhost'
   return `<${randomUUID()}@${host}>`
@@ -213,7 +213,7 @@ async function rendering(what: string, render: () => string | Promise<string>): 
   try {
     return textOf('the result', await render())
   } catch (error) {
-    // What is missing is told by its own error.
+    // A missing package is reported by its own error.
     if ((error as { code?: unknown })?.code === 'PeerMissingError') throw error
     const { line } = (error ?? {}) as { line?: unknown }
     const where = typeof line === 'number' ? `${what}, line ${line},` : what

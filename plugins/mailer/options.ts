@@ -23,7 +23,7 @@ export interface MailProviders {
   readonly [name: string]: MailProvider
 }
 
-/** What providers are held against. The first branch is never taken: it is what they are inferred from. */
+/** Providers are compared with this. The first branch is never taken: they are inferred from it. */
 export type CheckedProviders<Providers> = [Providers] extends [never]
   ? Providers
   : {
@@ -50,11 +50,11 @@ const isSmtpAddress = (given: unknown) =>
   typeof given === 'string' && /^smtps?:\/\//.test(given) && URL.canParse(given) && new URL(given).hostname !== ''
 
 const expected = 'an address such as "smtp://127.0.0.1:25", options of nodemailer ({ host, port }), or a transporter'
-// It may have a password in it.
+// It may contain a password.
 const address = option.value<string>(expected, isSmtpAddress).secret()
 const text = option.value<string>('text', (given) => typeof given === 'string')
 
-/** Without one of them nodemailer would take this machine. */
+/** Without one of them nodemailer would use this machine. */
 const destinations = [
   ...['host', 'url', 'service', 'connection', 'socket', 'getSocket'],
   ...['sendmail', 'SES', 'streamTransport', 'jsonTransport'],
@@ -67,7 +67,7 @@ const auth = option
 const smtp = option
   .shape(
     {
-      // What nodemailer asks the name server for: anything but text ends the process.
+      // Nodemailer's argument for the name server: anything but a string ends the process.
       host: option.name(/./, 'the name or the address of a server'),
       port: option.int({ min: 1, max: 65_535 }).says('a number from 1 to 65535'),
       url: address,
@@ -95,7 +95,7 @@ const smtp = option
     return given
   })
 
-/** Members that are undefined would take the place of the defaults of nodemailer. */
+/** Undefined members would replace the defaults of nodemailer. */
 function withoutUndefined(given: object): { readonly [option: string]: unknown } {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
@@ -157,6 +157,6 @@ export const mailerOptions = option
     'at least one provider: { providers: { main: { transporter: "smtp://…", from: "shop@example.org" } }, defaultProvider: "main" }',
   )
 
-/** What a mailer works with. */
+/** The settings of a mailer. */
 export type MailerConfiguration = SettingsOf<typeof mailerOptions>
 export type ProviderSettings = MailerConfiguration['providers'][string]

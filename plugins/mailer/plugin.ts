@@ -3,7 +3,7 @@ import { Mailer } from './mailer.ts'
 import { type MailProviders, mailerOptions } from './options.ts'
 
 /**
- * A mailer at `services.mailer`, which closes with the server: what waits is sent first.
+ * A mailer at `services.mailer`, which closes with the server: waiting mails are sent first.
  *
  * @example
  * import { memoryTransport, Server } from 'framework'
@@ -24,9 +24,9 @@ export const mailer = definePlugin({
   async setup(ctx) {
     const service = ctx.services.get('mailer')
     service.logTo(ctx.log)
-    // A package that is missing fails the boot, not the first order.
+    // A missing package fails the boot, not the first order.
     await service.prepare()
-    // A request that hangs takes most of the time that there is before the hook below is called.
+    // A request that hangs uses most of the available time before the hook below is called.
     ctx.server.closing.addEventListener('abort', () => service.hurry())
     ctx.onClose((timeLeft) => service.close({ timeout: timeLeft }))
   },

@@ -9,7 +9,7 @@ import { isTransporter, type MailMessage, type MailTransporter, openTransport, w
 /** Fills in one mail; may be async. */
 export type MailCallback = (mail: MailBuilder) => unknown
 
-/** A mail that is handed to its transport. */
+/** A mail that is passed to its transport. */
 export interface MailSendTrace extends TraceOutcome {
   /** The name of the provider. */
   readonly provider: string
@@ -19,13 +19,13 @@ export interface MailSendTrace extends TraceOutcome {
 
 const sendTrace = new Trace<MailSendTrace>('mail.send')
 
-/** What became of a mail. */
+/** The outcome for a mail. */
 export interface MailReceipt {
   /** The `Message-ID`, by which the mail is found in logs of servers. */
   readonly id: string
-  /** Addresses that the server has taken. */
+  /** Addresses that the server has accepted. */
   readonly accepted: readonly string[]
-  /** Addresses that it has refused, while it took others. */
+  /** Addresses that it has refused, while it accepted others. */
   readonly rejected: readonly string[]
 }
 
@@ -86,13 +86,13 @@ export class OpenProvider {
     return true
   }
 
-  /** Ends what is being sent, and whatever comes. */
+  /** Ends the sending in progress, and every later one. */
   abort(reason: Error): void {
     this.#aborted = reason
     for (const call of this.#calls) call.abort(reason)
   }
 
-  /** Closes a transporter that was made here; one that was given stays open. */
+  /** Closes a transporter that was made here; a given one stays open. */
   async close(): Promise<void> {
     const transporter = await this.#transporter?.catch(() => undefined)
     if (!isTransporter(this.#given.transporter)) transporter?.close?.()
@@ -105,13 +105,13 @@ export class OpenProvider {
     try {
       return await this.#transporter
     } catch (error) {
-      // What is missing is told by its own error.
+      // A missing package is reported by its own error.
       if ((error as { code?: unknown })?.code === 'PeerMissingError') throw error
       throw this.#failure('cannot be made', error)
     }
   }
 
-  /** Rejects in time whatever the transporter does: one that ignores the signal is left behind. */
+  /** Rejects in time whatever the transporter does: one that ignores the signal is abandoned. */
   async #within<Result>(
     failed: string,
     run: (transporter: MailTransporter, signal: AbortSignal) => Promise<Result>,
@@ -144,7 +144,7 @@ export class OpenProvider {
   }
 }
 
-/** In place of an error that has a secret somewhere: what programs look at, and nothing else. */
+/** Replaces an error that contains a secret: only with the members that programs read. */
 function bare(error: unknown, message: string): Error {
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown }
   return Object.assign(new Error(message), { code, responseCode })

@@ -1,16 +1,16 @@
 import { Buffer } from 'node:buffer'
 
-/** What `auth` of nodemailer has that is no one's business. */
+/** The secret members of `auth` of nodemailer. */
 const names = ['pass', 'accessToken', 'refreshToken', 'clientSecret', 'privateKey'] as const
-/** Shorter ones are part of every other text. */
+/** Shorter ones occur in many other strings. */
 const shortest = 4
 
 const encoded = (text: string) => Buffer.from(text).toString('base64')
 
-/** What no message may have: the passwords of a transporter, as they are and as SMTP sends them, for servers repeat what they get. */
+/** Strings that no message may have: the passwords of a transporter, as they are and as SMTP sends them, because servers repeat them. */
 export function secretsOf(transporter: unknown): readonly string[] {
   if (typeof transporter === 'string') return secretsOfAddress(transporter)
-  // A transporter of nodemailer has the options it was made of.
+  // A transporter of nodemailer has the options that it was made with.
   const { options = transporter } = transporter as { options?: unknown }
   const { auth, url } = (options ?? {}) as { auth?: { readonly [name: string]: unknown }; url?: unknown }
   const own = names.map((name) => auth?.[name]).filter((one) => typeof one === 'string')
@@ -33,7 +33,7 @@ function formsOf(user: string, pass: string): readonly string[] {
   return isLong(pass) ? [encoded(`\0${user}\0${pass}`), encoded(pass), pass] : []
 }
 
-/** The text with something else in their place. */
+/** The text with a placeholder for each of them. */
 export function without(secrets: readonly string[], text: string): string {
   return secrets.reduce((clean, secret) => clean.replaceAll(secret, '…'), text)
 }

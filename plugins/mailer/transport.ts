@@ -11,13 +11,13 @@ export interface MailAttachment {
   readonly content?: string | Uint8Array
   /** A file of this machine, relative to the folder of the process or absolute. Never take it from input. */
   readonly path?: string
-  /** The media type. Default: that of the ending of the name. */
+  /** The media type. Default: by the ending of the name. */
   readonly contentType?: string
-  /** Under this id HTML shows it: `<img src="cid:logo">`. */
+  /** HTML refers to it by this id: `<img src="cid:logo">`. */
   readonly cid?: string
 }
 
-/** A finished mail, as a transporter gets it. */
+/** A finished mail, as a transporter receives it. */
 export interface MailMessage {
   /** The header `Message-ID` (RFC 5322 section 3.6.4), made for this mail. */
   readonly messageId: string
@@ -53,7 +53,7 @@ export interface MailMessage {
   readonly signal?: AbortSignal
 }
 
-/** What sends mails: a transporter of nodemailer is one, and so is `memoryTransport()`. */
+/** Sends mails: a transporter of nodemailer is one, and so is `memoryTransport()`. */
 export interface MailTransporter {
   /** Sends one mail, and resolves when it was accepted. */
   sendMail(mail: MailMessage): Promise<unknown>
@@ -86,15 +86,15 @@ export function isTransporter(given: unknown): given is MailTransporter {
   return typeof (given as { sendMail?: unknown } | null)?.sendMail === 'function'
 }
 
-/** Makes the transporter of an address or of options, with the package `nodemailer`. */
+/** Makes the transporter from an address or options, with the package `nodemailer`. */
 export async function openTransport(given: string | SmtpOptions, timeout: number): Promise<MailTransporter> {
   const { createTransport } = await peer('nodemailer', () => import('nodemailer'), 'the mailer')
-  // Its own would let a server that is silent hold a mail for minutes.
+  // Its own would let a silent server delay a mail for minutes.
   const times = { connectionTimeout: timeout, greetingTimeout: timeout, socketTimeout: timeout, dnsTimeout: timeout }
   const options = typeof given === 'string' ? { url: given } : given
   const made = createTransport({ ...times, ...options })
   const { host } = (made as { transporter?: { options?: { host?: unknown } } }).transporter?.options ?? {}
-  // It would take this machine.
+  // It would use this machine.
   if (options.service !== undefined && host === undefined)
     throw new Error(`nodemailer knows no service "${options.service}"`)
   return made as unknown as MailTransporter

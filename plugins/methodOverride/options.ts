@@ -8,7 +8,7 @@ export interface MethodOverrideOptions {
   methods?: readonly ('POST' | 'PUT' | 'PATCH' | 'DELETE')[]
 }
 
-// A GET that deletes would be one link away, and prefetchers follow links.
+// A GET that deletes would only need a link, and prefetchers follow links.
 const method = option
   .oneOf('POST', 'PUT', 'PATCH', 'DELETE')
   .says('POST, PUT, PATCH or DELETE; safe methods are never overridden')

@@ -1,7 +1,7 @@
 import { BadRequestError, definePlugin } from '../../kernel/index.ts'
 import { methodOverrideOptions } from './options.ts'
 
-/** What a request may become: what clients that know GET and POST only are missing. */
+/** The methods that a request may change to: those that clients with only GET and POST lack. */
 const targets: ReadonlySet<string> = new Set(['PUT', 'PATCH', 'DELETE'])
 
 /**
@@ -20,7 +20,7 @@ export const methodOverride = definePlugin({
       const given = raw.header(header)
       if (given === undefined) return undefined
       const method = given.trim().toUpperCase()
-      // Some clients name the method always.
+      // Some clients always send the method.
       if (method === raw.method) return undefined
       if (!targets.has(method)) throw BadRequestError(`the header ${header} takes PUT, PATCH or DELETE`)
       return { method }

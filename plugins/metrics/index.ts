@@ -5,7 +5,7 @@ export type { MetricsOptions } from './options.ts'
 export { metrics } from './plugin.ts'
 export type { Metrics } from './service.ts'
 
-// In the file that declares the interface: merging into the door would hide it from applications that merge into theirs.
+// In the file that declares the interface: merging into the entry point would hide it from applications that merge into theirs.
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
     /** Makes counters, gauges and histograms, with the plugin `metrics`. */

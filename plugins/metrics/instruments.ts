@@ -8,15 +8,15 @@ export const MetricError = defineError(
   (name: string, why: string) => `the metric "${name}": ${why}`,
 )
 
-/** A value for each label; none where there are no labels. */
+/** A value for each label; no argument where there are no labels. */
 export type LabelValues<Label extends string> = { readonly [Name in Label]: string | number | boolean }
 type LabelArguments<Label extends string> = [Label] extends [never] ? [] : [labels: LabelValues<Label>]
 
-/** What a metric is. */
+/** The definition of a metric. */
 export interface MetricOptions<Label extends string = never> {
   /** The name, in snake case; of a counter without `_total`, which is added. */
   readonly name: string
-  /** What it counts, in a sentence. */
+  /** Its meaning, in a sentence. */
   readonly help: string
   /** The unit, which is the end of the name as well: `seconds`, `bytes`. */
   readonly unit?: string
@@ -30,7 +30,7 @@ export interface HistogramOptions<Label extends string = never> extends MetricOp
   readonly buckets?: readonly number[]
 }
 
-/** What goes only up. */
+/** A metric that only goes up. */
 export interface Counter<Label extends string = never> {
   /** Adds 1. */
   increment(...labels: LabelArguments<Label>): void
@@ -38,7 +38,7 @@ export interface Counter<Label extends string = never> {
   add(by: number, ...labels: LabelArguments<Label>): void
 }
 
-/** What goes up and down. */
+/** A metric that goes up and down. */
 export interface Gauge<Label extends string = never> {
   /** Sets the value. */
   set(value: number, ...labels: LabelArguments<Label>): void
@@ -46,7 +46,7 @@ export interface Gauge<Label extends string = never> {
   add(by: number, ...labels: LabelArguments<Label>): void
 }
 
-/** How values are spread. */
+/** The distribution of values. */
 export interface Histogram<Label extends string = never> {
   /** Counts one value into its bucket, in the unit of the histogram. */
   observe(value: number, ...labels: LabelArguments<Label>): void
@@ -80,7 +80,7 @@ export class Buckets {
       count += this.#counts[i]!
       return { suffix: '_bucket', labels: { ...labels, le: boundText(bound) }, value: count }
     })
-    // A sum that may fall is not one of the format, and without it there is no count: that of the last bucket is the same.
+    // A sum that may decrease is not allowed in the format, and neither is a count without it: the last bucket has the same value.
     if (this.#hasNegative || this.#bounds[0]! < 0) return buckets
     return [...buckets, { suffix: '_count', labels, value: count }, { suffix: '_sum', labels, value: this.#sum }]
   }
@@ -101,7 +101,7 @@ interface Entry<State> {
   readonly state: State
 }
 
-/** The state of a metric for each combination of labels, of which there are not more than the bounds say. */
+/** The state of a metric for each combination of labels, limited by the bounds. */
 class Series<State> {
   readonly #name: string
   readonly #labels: readonly string[]
@@ -128,7 +128,7 @@ class Series<State> {
       const value = wellFormed(String(given[label]))
       const known = this.#known[i]!
       if (known.has(value)) return value
-      // Bounded in number alone, a hundred values of a megabyte each would be kept and sent with each scrape.
+      // With a limit on the number alone, a hundred values of a megabyte each would be kept and sent with each scrape.
       if (value.length > maxLabelLength)
         return this.#refuse(`a value of the label "${label}" is longer than ${maxLabelLength} characters`)
       if (known.size >= this.#bounds.maxLabelValues) return this.#refuse(`the label "${label}" has too many values`)
@@ -164,12 +164,12 @@ class Series<State> {
   }
 }
 
-/** A metric as the registry has it. */
+/** A metric of the registry. */
 export interface Instrument {
   family(): Family
 }
 
-/** Takes each value that a histogram observes, with the labels that count, and the error that the work ended with. */
+/** Receives each value that a histogram observes, with its counted labels, and the error that the work ended with. */
 export type Recorder = (value: number, labels: { readonly [name: string]: string }, error?: unknown) => void
 
 /** @internal A histogram whose values go to a recorder as well. */
@@ -262,7 +262,7 @@ const described = ({ name, help, unit }: MetricOptions<string>, type: Family['ty
 
 const labelName = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/
 
-/** Refuses what the format cannot say. */
+/** Refuses definitions that the format cannot express. */
 export function checkMetric({ name, help, unit, labels = [] }: MetricOptions<string>): void {
   if (typeof name !== 'string' || !/^[a-zA-Z_][a-zA-Z0-9_]*$/.test(name))
     throw MetricError(String(name), 'a name is made of letters, digits and "_"')
@@ -276,7 +276,7 @@ export function checkMetric({ name, help, unit, labels = [] }: MetricOptions<str
   if (wrong !== undefined) throw MetricError(name, `"${wrong}" is not the name of a label, or is there twice`)
 }
 
-/** Refuses figures of a plugin that the format cannot say. */
+/** Refuses figures of a plugin that the format cannot express. */
 export function checkFigures(figures: readonly Figure[]): void {
   if (!Array.isArray(figures)) throw new TypeError('metrics of a definition gives a list of figures')
   for (const figure of figures as readonly (Figure | null)[]) {

@@ -4,15 +4,15 @@ import type { AddressInfo } from 'node:net'
 import { contentType } from './text.ts'
 
 /**
- * Whether a client has asked for this machine by name. A page in a browser on it reaches the port by a name of its own that it lets
- * point here (DNS rebinding), and would read the metrics as its own origin.
+ * Whether a client used a name of this machine. A page in a browser on it can reach the port by a name of its own that it resolves
+ * to this address (DNS rebinding), and would read the metrics as its own origin.
  */
 const isLoopbackHost = (host = '') => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host.replace(/:\d+$/, ''))
 
-/** By the address that was bound, however the host was written: `Localhost`, `127.1`, a name of the hosts file. */
+/** By the bound address, in whatever form the host was given: `Localhost`, `127.1`, a name of the hosts file. */
 const isLoopback = (address: string) => /^(127\.|::ffff:127\.|::1$)/.test(address)
 
-/** Milliseconds between two attempts to take over a port, and after which it is reported: a worker that closes has it as long as it works. */
+/** Milliseconds between two attempts to take over a port, and after which it is reported: a closing worker keeps it as long as it works. */
 const pause = 250
 const reportedAfter = 10_000
 
@@ -20,12 +20,12 @@ export interface ListenerOptions {
   readonly port: number
   readonly host: string
   readonly path: string
-  /** Whether the port may still be that of the process whose place this one takes: it is waited for then. */
+  /** Whether the previous process may still have the port: then the listener waits for it. */
   readonly takesOver: boolean
   text(): Promise<string>
   /** It listens, at this port. */
   onListening(port: number): void
-  /** The port has been taken for seconds, and is tried again until it is free; or a scrape has failed. */
+  /** Another process has kept the port for seconds, and the listener tries again until it is free; or a scrape has failed. */
   onFailure(what: 'port' | 'scrape', error: unknown): void
 }
 
@@ -40,7 +40,7 @@ export class Listener {
     this.#options = options
   }
 
-  /** Rejects where it cannot listen; resolves also where it has to wait for the port. */
+  /** Rejects where it cannot listen; resolves also where it must wait for the port. */
   async open(): Promise<void> {
     try {
       await this.#listen()
@@ -81,9 +81,9 @@ export class Listener {
         },
       )
     })
-    // Who reads nothing for so long is not a scraper any more, and keeps a text of megabytes.
+    // A client that reads nothing for so long is not a scraper any more, and keeps megabytes of text in memory.
     server.setTimeout(60_000)
-    // Not shared with other workers: each has figures of its own.
+    // Not shared with other workers: each has its own figures.
     server.listen({ port, host, exclusive: true })
     await once(server, 'listening')
     const bound = server.address() as AddressInfo

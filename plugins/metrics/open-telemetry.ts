@@ -8,11 +8,11 @@ import type { Family, Sample } from './text.ts'
 
 type Api = typeof import('@opentelemetry/api')
 
-/** Whether the application has registered an SDK for metrics: the API has no other sign of it than what it gives without one. */
+/** Whether the application has registered an SDK for metrics: the API only shows it by not returning its default. */
 export const hasMeterProvider = ({ metrics, createNoopMeter }: Api): boolean =>
   metrics.getMeterProvider().getMeter('framework') !== createNoopMeter()
 
-/** Resolves when the SDK has exported what it has, as far as it has such a call. */
+/** Resolves when the SDK has exported its data, if it has such a call. */
 export async function flushMeters({ metrics }: Api): Promise<void> {
   await (metrics.getMeterProvider() as { forceFlush?(): Promise<void> }).forceFlush?.()
 }
@@ -20,10 +20,10 @@ export async function flushMeters({ metrics }: Api): Promise<void> {
 /** How many classes of errors become attributes; further ones are `_OTHER`, the fallback of the conventions. */
 const maxErrorTypes = 100
 
-/** One for the process: two servers with callbacks of their own would write over the same series. */
+/** One for the process: two servers with their own callbacks would overwrite the same series. */
 let exported: Export | undefined
 
-/** Exports the metrics of a server from now on, by the global SDK; gives what ends it. */
+/** Exports the metrics of a server from now on, by the global SDK; returns a function that ends it. */
 export function exportMetrics(api: Api, metrics: Metrics, server: Kernel): () => void {
   exported ??= new Export(api.metrics.getMeter('framework'))
   const mine = exported
@@ -35,7 +35,7 @@ export function exportMetrics(api: Api, metrics: Metrics, server: Kernel): () =>
   }
 }
 
-/** Counters and gauges are read when the SDK collects, so that counting costs what it does without; histograms are recorded as they are observed. */
+/** Counters and gauges are read when the SDK collects, so that counting costs the same as without; histograms are recorded as they are observed. */
 class Export {
   readonly active = new ActiveRequests()
   readonly #meter: Meter
@@ -58,14 +58,14 @@ class Export {
       // The SDK reads a callback only for instruments that it knew before the collection.
       added: (families) => this.#follow(families),
     })
-    // What plugins count is known when they have been asked, which must not hold up the start.
+    // The figures of plugins are known when they have been collected, which must not delay the start.
     void metrics.families().then(
       (families) => this.#servers.includes(metrics) && this.#follow(families),
       () => {},
     )
   }
 
-  /** Gives how many servers are left. */
+  /** Returns how many servers are left. */
   remove(metrics: Metrics): number {
     metrics.recordTo(undefined)
     this.#servers.splice(this.#servers.indexOf(metrics), 1)
@@ -90,7 +90,7 @@ class Export {
     const known = new WeakMap<object, Attributes>()
     return (value, labels, error) => {
       if (convention.isOfProcess && this.#servers[0] !== metrics) return
-      // The API has no values below 0 in a histogram, and the SDK would warn of each.
+      // The API allows no values below 0 in a histogram, and the SDK would warn of each.
       if (value < 0) return
       let attributes = known.get(labels)
       if (attributes === undefined) {

@@ -4,7 +4,7 @@ import { accessMembers } from '../toolkit/description/options.ts'
 import { networkOf } from '../toolkit/network.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 
-/** Options of the metrics; outside of development they say who may read them, by a policy, addresses or a port of their own. */
+/** Options of the metrics; outside of development they must restrict access, by a policy, addresses or a port of their own. */
 export interface MetricsOptions {
   /** The path of the metrics. Default `/metrics`. */
   path?: string
@@ -12,9 +12,9 @@ export interface MetricsOptions {
   policy?: RouteOptions['policy']
   /** The addresses and ranges, `10.0.0.0/8` for example, whose clients may read them. */
   addresses?: readonly string[]
-  /** A port of their own; they are not at the public one then. Worker n of several listens n - 1 ports above it. */
+  /** A port of their own; they are then not at the public one. Worker n of several listens n - 1 ports above it. */
   port?: number
-  /** The address that listens at this port. Default `127.0.0.1`. */
+  /** The address to listen at with this port. Default `127.0.0.1`. */
   host?: string
   /** Whether they go to the SDK of OpenTelemetry as well, which the application registers; then they are at `path` only where `policy`, `addresses` or `port` is set. Default false. */
   openTelemetry?: boolean
@@ -56,7 +56,7 @@ export type MetricsSettings = SettingsOf<typeof metricsOptions>
 
 /** Whether an address is in one of the ranges; IPv4 that is written as IPv6 counts as IPv4. */
 export function addressTest(ranges: readonly string[]): (address: string) => boolean {
-  // One list for each family: a wide range of IPv6 has the IPv4 addresses in it.
+  // One list for each family: a wide range of IPv6 includes the IPv4 addresses.
   const allowed = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const range of ranges) {
     const [written = '', length] = range.split('/')

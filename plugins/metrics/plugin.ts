@@ -34,9 +34,9 @@ const MetricsExportError = defineError(
 const MetricsForbiddenError = defineError('MetricsForbiddenError', 403, () => 'this address may not read the metrics')
 
 /**
- * Counts requests, the process and the work of the services, and shows it as OpenMetrics text at `/metrics`.
+ * Counts requests, the process and the work of the services, and serves the counts as OpenMetrics text at `/metrics`.
  *
- * Outside of development the application must say who may read it: `policy`, `addresses`, or a `port` of its own.
+ * Outside of development the application must restrict access: `policy`, `addresses`, or a `port` of its own.
  *
  * @example
  * new Server({ plugins: { metrics: { port: 9464 } } })
@@ -82,13 +82,13 @@ export const metrics = definePlugin({
       if (port > 0 && port + (worker?.of ?? 1) - 1 > 65_535)
         throw OptionError('metrics.port', port, `a port with one above it for each of ${worker!.of} workers`)
       ctx.onListen(async () => {
-        // Each worker has its figures, and so its port.
+        // Each worker has its own figures, and so its own port.
         const own = port === 0 ? 0 : port + (worker?.number ?? 1) - 1
         listener = new Listener({
           port: own,
           host,
           path,
-          // In a rolling restart the worker before goes on until this one listens. The first one of all takes no place.
+          // In a rolling restart the previous worker continues until this one listens. The first worker of all replaces none.
           takesOver: worker !== undefined && !isLeading(worker),
           text: () => service.text(),
           onListening(at) {
@@ -109,7 +109,7 @@ export const metrics = definePlugin({
   },
 })
 
-/** Exports from when the server is ready, or listens: an application may register its SDK until then. Gives what ends it. */
+/** Exports from when the server is ready, or listens: an application may register its SDK until then. Returns a function that ends it. */
 async function exportOf(ctx: Context): Promise<() => Promise<void>> {
   const api = await peer('@opentelemetry/api', () => import('@opentelemetry/api'), 'metrics.openTelemetry')
   let stop: (() => void) | undefined
@@ -117,7 +117,7 @@ async function exportOf(ctx: Context): Promise<() => Promise<void>> {
     if (stop === undefined && hasMeterProvider(api)) stop = exportMetrics(api, ctx.services.get('metrics'), ctx.server)
     return stop !== undefined
   }
-  // A server of tests, which does not listen, has none to export to.
+  // No error yet: a server in a test, which does not listen, needs no SDK.
   ctx.onReady(() => void start())
   ctx.onListen(() => {
     if (!start()) throw MetricsExportError()
@@ -134,7 +134,7 @@ async function exportOf(ctx: Context): Promise<() => Promise<void>> {
   }
 }
 
-/** Milliseconds: a collector that is away must not hold up the end of a process. */
+/** Milliseconds: an unavailable collector must not delay the end of a process. */
 const flushTimeout = 2_000
 
 function serve(
@@ -154,7 +154,7 @@ function serve(
   })
 }
 
-/** Headers by which a proxy gives itself away; not each sends the first ones. */
+/** Headers that show that there is a proxy; not every proxy sends the first ones. */
 const proxyHeaders = [
   'x-forwarded-for',
   'forwarded',
@@ -176,13 +176,13 @@ function onlyFrom(addresses: readonly string[], knowsProxies: boolean): Middlewa
   }
 }
 
-/** What plugins bring as `metrics` in their definition. One that fails has none, which is logged once, and the others are shown. */
+/** The `metrics` of plugins' definitions. One that fails has none, which is logged once, and the others are shown. */
 function figuresOf(ctx: Context): () => Promise<readonly Figure[]> {
   const failing = new Set<Listed>()
   const asked = new Map<Listed, Promise<readonly Figure[]>>()
   const ask = async (plugin: Listed) => {
     try {
-      // One that does not answer is not asked again before it has.
+      // A plugin that does not answer is not called again before it has.
       const pending = asked.get(plugin) ?? figuresOfPlugin(plugin).finally(() => asked.delete(plugin))
       asked.set(plugin, pending)
       const figures = await within(pending, figuresTimeout, () => {
@@ -207,12 +207,12 @@ function figuresOf(ctx: Context): () => Promise<readonly Figure[]> {
 
 type Listed = Listing['plugins'][number]
 
-/** Milliseconds. Prometheus gives up a scrape after 10 s: the figures of the other plugins must have left by then. */
+/** Milliseconds. Prometheus gives up a scrape after 10 s: the figures of the other plugins must have been sent by then. */
 const figuresTimeout = 5_000
 
 async function figuresOfPlugin({ definition, scope }: Listed): Promise<readonly Figure[]> {
   const figures = await definition.metrics!(scope.services as never)
-  // One that the format cannot say would spoil the text for all the others.
+  // Figures that the format cannot express would make the text invalid for all others.
   checkFigures(figures)
   return figures
 }

@@ -18,7 +18,7 @@ export const processFamilies = [
 ] as const
 type ProcessFamily = (typeof processFamilies)[number]
 
-/** The figures of the process; gives what ends the watch. */
+/** Counts the figures of the process; returns a function that ends that. */
 export function countProcess(metrics: Metrics): () => void {
   const delay = watchLoopDelay()
   metrics.collect(async () => {
@@ -45,7 +45,7 @@ export function countProcess(metrics: Metrics): () => void {
         ],
       },
     ]
-    // Bun has a limit in its statistics that is not one.
+    // The statistics of Bun have a limit that does not exist.
     if (!('Bun' in globalThis))
       families.push(gauge('process_heap_limit_bytes', 'What the heap may use', getHeapStatistics().heap_size_limit))
     const { active, idle } = performance.eventLoopUtilization()
@@ -65,7 +65,7 @@ export function countProcess(metrics: Metrics): () => void {
   return () => delay.stop()
 }
 
-/** Linux has them in a folder, one of them that of the look. */
+/** Linux has them in a folder; one of them belongs to this read itself. */
 async function openDescriptors(): Promise<number | undefined> {
   try {
     return (await readdir('/proc/self/fd')).length - 1

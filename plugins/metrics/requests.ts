@@ -8,7 +8,7 @@ import type { Sample } from './text.ts'
 const classes = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']
 
-/** Those that the conventions of OpenTelemetry know; another one is `_OTHER` there. */
+/** Methods that the conventions of OpenTelemetry know; another one is `_OTHER` there. */
 export const knownMethods: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -21,7 +21,7 @@ export const knownMethods: ReadonlySet<string> = new Set([
   'TRACE',
 ])
 
-/** One route: an array of buckets for each class of status that it has answered with. */
+/** One route: an array of buckets for each class of its statuses. */
 class RouteFigures {
   readonly #labels: { readonly method: string; readonly route: string }
   readonly #bounds: readonly number[]
@@ -44,7 +44,7 @@ class RouteFigures {
     }
     buckets.observe(ms / 1_000)
     const declared = req.raw.header('content-length')
-    // Of a request that was refused for it, or that came in by `fetch`, it may be anything: one that is not finite would stay for ever.
+    // In a refused request, or one from `fetch`, it may have any value: an infinite one would never be removed again.
     const received = declared === undefined ? undefined : /^\d{1,15}$/.test(declared) ? Number(declared) : 0
     if (received !== undefined) this.#received.add(received)
     const sent = res.bodySize
@@ -52,7 +52,7 @@ class RouteFigures {
     record?.(this.#attributesOf(req.protocol, res.statusCode), ms / 1_000, received, sent)
   }
 
-  /** Made once for each status and scheme: this is on the way of each request. */
+  /** Made once for each status and scheme: this runs in every request. */
   #attributesOf(scheme: string, status: number): { [name: string]: string | number } {
     const key = `${scheme} ${status}`
     let found = this.#attributes.get(key)
@@ -85,7 +85,7 @@ class RouteFigures {
   }
 }
 
-/** How many bodies there were, and how many bytes. */
+/** How many bodies there were, and their total bytes. */
 class Sizes {
   #bodies = 0
   #bytes = 0
@@ -111,7 +111,7 @@ export const requestFamilies = [
   'http_requests_in_flight',
 ]
 
-/** Counts the requests of a scope, by the pattern of their route: no path of a client becomes a label. */
+/** Counts the requests of a scope, by the pattern of their route: a client's path never becomes a label. */
 export function countRequests(ctx: Context, metrics: Metrics, bounds: readonly number[]): void {
   const all = new Map<string, RouteFigures>()
   const add = (method: string, route: string) => {
@@ -121,7 +121,7 @@ export function countRequests(ctx: Context, metrics: Metrics, bounds: readonly n
   }
   const ofRoutes = new RouteValue<RouteFigures>()
   ctx.onRoute((route) => ofRoutes.set(route, add(route.method, route.path)))
-  // What no route answers: 404, 405, files. The methods are those that exist.
+  // Requests without a route: 404, 405, files. The methods are those that exist.
   const ofMiss = new Map([...methods, 'other'].map((method) => [method, add(method, '')]))
   ctx.onResponse((req, res, ms) => {
     if (isOwnRequest(req)) return

@@ -18,13 +18,13 @@ import { processFamilies } from './process.ts'
 import { requestFamilies } from './requests.ts'
 import { type Family, type Sample, seriesOf, writeText } from './text.ts'
 
-/** Names that a metric of the application must not have, also where it is made before the boot. */
+/** Names that a metric of the application must not have, also before the boot. */
 const reserved: ReadonlySet<string> = new Set([...requestFamilies, ...processFamilies])
 
 /** Families that are made at each scrape. */
 export type Collector = () => readonly Family[] | Promise<readonly Family[]>
 
-/** @internal Takes what is known of a request when its answer was handed over. */
+/** @internal Receives the data of a request when its answer was passed on. */
 export type RequestRecorder = (
   attributes: { [name: string]: string | number },
   seconds: number,
@@ -32,7 +32,7 @@ export type RequestRecorder = (
   sent: number | undefined,
 ) => void
 
-/** @internal Where the metrics go besides the text. */
+/** @internal Another destination of the metrics besides the text. */
 export interface Sink {
   histogram(family: Family, buckets: readonly number[]): Recorder
   readonly request: RequestRecorder
@@ -51,7 +51,7 @@ export class Metrics {
   /** @internal The bounds of the durations of requests. */
   requestBuckets: readonly number[] | undefined
   #report: ((metric: string, what: string) => void) | undefined
-  /** What is to be reported once there is a log. */
+  /** Reports that wait for a log. */
   readonly #unreported: (readonly [metric: string, what: string])[] = []
   /** The port of a listener of its own, while it listens. */
   port: number | undefined
@@ -63,7 +63,7 @@ export class Metrics {
   /**
    * Makes a counter.
    *
-   * @throws MetricError for a name that is taken, or that the format does not have.
+   * @throws MetricError for a name that is taken, or that the format does not allow.
    * @example
    * const orders = server.services.get('metrics').counter({ name: 'orders', help: 'Orders that were placed', labels: ['kind'] })
    * orders.increment({ kind: 'book' })
@@ -100,7 +100,7 @@ export class Metrics {
     else this.#report(...what)
   }
 
-  /** @internal Sets the function that hears of values and families that are left out. */
+  /** @internal Sets the function that receives reports of omitted values and families. */
   reportTo(report: (metric: string, what: string) => void): void {
     this.#report = report
     for (const what of this.#unreported.splice(0)) report(...what)
@@ -116,13 +116,13 @@ export class Metrics {
     return this.#add(options, makeHistogram)
   }
 
-  /** @internal Takes each value of a histogram from now on as well, those of all that are made later too. */
+  /** @internal Receives each value of a histogram from now on as well, including those of later histograms. */
   recordTo(sink: Sink | undefined): void {
     this.#sink = sink
     for (const instrument of this.#instruments.values()) this.#introduce(instrument)
   }
 
-  /** @internal Takes what is known of each request. */
+  /** @internal Receives the data of each request. */
   get requestRecorder(): RequestRecorder | undefined {
     return this.#sink?.request
   }
@@ -133,7 +133,7 @@ export class Metrics {
     else this.#sink?.added([family])
   }
 
-  /** Everything in the format OpenMetrics. Callers that come while it is written share the result. */
+  /** All metrics in the format OpenMetrics. Calls while it is written share the result. */
   text(): Promise<string> {
     this.#writing ??= this.families()
       .then(writeText)
@@ -143,7 +143,7 @@ export class Metrics {
     return this.#writing
   }
 
-  /** @internal Callers that come while they are collected share the result. */
+  /** @internal Calls while they are collected share the result. */
   families(): Promise<readonly Family[]> {
     this.#collecting ??= this.#collect().finally(() => {
       this.#collecting = undefined
@@ -153,7 +153,7 @@ export class Metrics {
 
   async #collect(): Promise<readonly Family[]> {
     const collected = await Promise.all(this.#collectors.map(async (collector) => collector()))
-    // Read last: what is counted while a plugin is being asked is in the result.
+    // Read last: values that are counted while a plugin collects are in the result.
     const own = [...this.#instruments.values()].map((instrument) => instrument.family())
     const { families, conflicts } = merged([...own, ...collected.flat()], new Set(this.#instruments.keys()))
     for (const name of conflicts) {
@@ -172,7 +172,7 @@ const again = (samples: ReadonlyMap<string, Sample>): Iterable<Sample> => ({
   [Symbol.iterator]: () => samples.values(),
 })
 
-/** One family for each name: a plugin in several scopes has one, and samples of the same labels count together, unless the figure asks for the least. */
+/** One family for each name: a plugin in several scopes has one, and samples of the same labels are added, unless the figure takes the least. */
 export function merged(
   families: readonly Family[],
   exclusive: ReadonlySet<string>,

@@ -1,13 +1,13 @@
 import type { Figure } from '../toolkit/figures.ts'
 
-/** What one scrape has of one name. */
+/** The values of one name in one scrape. */
 export interface Family {
   readonly name: string
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary'
   readonly help: string
   readonly unit?: string | undefined
   readonly samples: Iterable<Sample>
-  /** Whether no two of the samples have the same labels; others may have come from several scopes. */
+  /** Whether no two of the samples have the same labels; otherwise they may come from several scopes. */
   readonly isDistinct?: boolean
   readonly scopes?: Figure['scopes'] | undefined
 }
@@ -21,7 +21,7 @@ export interface Sample {
 
 export const contentType = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
 
-/** Samples that are written at once: about 2 ms. A server with 10,000 routes has 140,000, and would answer no one for a second. */
+/** Samples that are written at once: about 2 ms. A server with 10,000 routes has 140,000, and would answer no request for a second. */
 const turn = 1_000
 
 /** OpenMetrics 1.0. The event loop has its turn in between. */
@@ -45,10 +45,10 @@ function labelText(labels: Sample['labels']): string {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }
 
-/** Half of a character becomes U+FFFD on its way, whichever it was: two series would be one. */
+/** Half a surrogate pair would become U+FFFD on its way in any case, and two series would become one. */
 export const wellFormed = (text: string) => text.replace(/\p{Surrogate}/gu, '\ufffd')
 
-/** The same for samples of one series, in whatever order their labels are. */
+/** The same for samples of one series, in any order of their labels. */
 export const seriesOf = ({ suffix = '', labels = {} }: Sample): string =>
   JSON.stringify([
     suffix,
@@ -65,5 +65,5 @@ export function numberText(value: number): string {
   return value === -Infinity ? '-Inf' : String(value)
 }
 
-/** The bound of a bucket: the format asks for a float here, `1.0`; `1e+21` is one already. */
+/** The bound of a bucket: the format requires a float here, `1.0`; `1e+21` is one already. */
 export const boundText = (bound: number) => (/^-?\d+$/.test(`${bound}`) ? `${bound}.0` : numberText(bound))

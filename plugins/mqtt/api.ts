@@ -4,9 +4,9 @@ import type { ReceivedBy } from './messages/schema.ts'
 import type { MqttHandle } from './subscriptions/handle.ts'
 import type { ExactName, IsPattern, KnownName, MqttArguments, MqttHandler, MqttPayload, TypedName } from './types.ts'
 
-/** Options of a topic: what holds for all that is subscribed and published through it. */
+/** Options of a topic: they apply to all its subscriptions and publications. */
 export interface MqttTopicOptions {
-  /** What messages must be, on the way out and on the way in. */
+  /** The schema of messages, published and received. */
   schema?: object
 }
 
@@ -30,10 +30,10 @@ export interface MqttTopic<Published, Received = Published> extends MqttPatternT
 type TopicOf<Name extends string, Published, Received> =
   IsPattern<Name> extends true ? MqttPatternTopic<true, Received> : MqttTopic<Published, Received>
 
-/** What can be done with messages. */
+/** Methods for messages. */
 export interface MqttApi {
   /**
-   * Publishes a message: text and bytes as they are, everything else as JSON. Resolves when the broker has it: with QoS 1 and
+   * Publishes a message: strings and bytes as they are, everything else as JSON. Resolves when the broker has it: with QoS 1 and
    * 2 when it was acknowledged, with QoS 0 when it was written.
    *
    * @throws (as a rejection) MqttNotConnectedError, MqttUnavailableError, MqttFullError, MqttPublishError, MqttPayloadError,
@@ -51,7 +51,7 @@ export interface MqttApi {
    * @throws MqttTopicError, OptionError; as a rejection MqttSubscribeError when the broker refuses.
    */
   subscribe<const Name extends string, const Options extends MqttSubscribeOptions = {}>(
-    // A schema says what messages are, wherever they come from.
+    // A schema is the type of messages, wherever they come from.
     topic: Options extends { readonly schema: object } ? Name : KnownName<Name>,
     handler: MqttHandler<MqttArguments<IsPattern<Name>, MqttPayload<Name>, Options>>,
     options?: Options,

@@ -17,7 +17,7 @@ function addressOf({ levels }: Filter): Pick<AsyncApiChannel, 'address' | 'param
 
 /** For the description of messages: each topic that this process subscribes to. */
 export function channels(): AsyncApiChannel[] {
-  // By what they match: groups that share a subscription receive the same messages.
+  // By their filters: groups that share a subscription receive the same messages.
   const topics = new Map<string, Declared[]>()
   for (const declared of declarations.all) {
     const topic = declared.filter.levels.join('/')
@@ -31,7 +31,7 @@ export function channels(): AsyncApiChannel[] {
       ...(schema === undefined ? { description: 'Text, JSON or bytes of any content.' } : { payload: schema }),
     })),
     ...filtersOf(all),
-    // The most of what the handlers ask for is what the broker is asked for.
+    // The broker receives the highest values that the handlers request.
     operationBindings: {
       mqtt: { qos: Math.max(...all.map(({ options }) => options.qos ?? 0)), bindingVersion: '0.2.0' },
     },

@@ -1,6 +1,6 @@
 import { isInTime } from '../../kernel/index.ts'
 
-/** A promise with what settles it; `Promise.withResolvers`, which Node.js 20 has not. */
+/** A promise with its `resolve` and `reject`; like `Promise.withResolvers`, which Node.js 20 does not have. */
 export interface Deferred<T> {
   readonly promise: Promise<T>
   resolve(value: T): void
@@ -17,7 +17,7 @@ export function deferred<T = void>(): Deferred<T> {
   return { promise, resolve, reject }
 }
 
-/** Whether a promise is fulfilled within that many milliseconds; one that is rejected is not. */
+/** Whether a promise is fulfilled within this many milliseconds; one that is rejected is not. */
 export function withinTime(promise: Promise<unknown>, ms: number): Promise<boolean> {
   return isInTime(promise, ms).catch(() => false)
 }

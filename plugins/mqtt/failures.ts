@@ -1,6 +1,6 @@
 import type { Logger, Thrown } from '../../kernel/index.ts'
 
-/** What failed. */
+/** A failure of a handler or a subscription. */
 export interface MqttFailure {
   /** The topic or the pattern that the handler has subscribed to. */
   readonly subscription: string
@@ -29,8 +29,8 @@ export function setMqttGlobalErrorHandler(handler: MqttErrorHandler | undefined)
   globalHandler = handler
 }
 
-/** Tells one failure once: the handler of the process, else the log. Never throws. */
-export async function tellFailure(error: unknown, failure: MqttFailure, log: Logger): Promise<void> {
+/** Reports one failure once: to the handler of the process, else to the log. Never throws. */
+export async function notifyFailure(error: unknown, failure: MqttFailure, log: Logger): Promise<void> {
   const { subscription, topic } = failure
   if (globalHandler === undefined) {
     const what = topic === undefined ? 'failed' : 'failed to handle a message'

@@ -11,7 +11,7 @@ import { parseFilter } from './topics/filter.ts'
 import { topicOf } from './topics/topic.ts'
 import type { IsPattern, KnownName, MqttArguments, MqttHandler, MqttPayload } from './types.ts'
 
-/** What `@mqtt.subscribe` leaves on methods. */
+/** The note of `@mqtt.subscribe` on methods. */
 export interface MqttNote {
   readonly topic: string
   readonly options: MqttSubscribeOptions
@@ -29,7 +29,7 @@ export interface Mqtt extends MqttApi {
   subscribe: MqttApi['subscribe'] &
     /** Subscribes a method of a class that extends `BaseMqtt`. */
     (<const Name extends string, const Options extends MqttSubscribeOptions = {}>(
-      // Held against the map here as well: of several forms the compiler reports the last.
+      // Compared with the map here as well: of several signatures the compiler reports the last.
       topic: Options extends { readonly schema: object } ? Name : KnownName<Name>,
       options?: Options,
     ) => MethodMark<MqttHandler<MqttArguments<IsPattern<Name>, MqttPayload<Name>, Options>>>)

@@ -15,7 +15,7 @@ export interface MqttWill extends MqttPublishOptions {
   delay?: number
 }
 
-/** How a broker is reached, and what this client does meanwhile. */
+/** The broker, and the behaviour of this client. */
 export interface MqttConnectOptions extends ConnectionOptions {
   /** `'memory'`: a broker within this process, for tests and development. Default `'mqtt'`. */
   provider?: 'mqtt' | 'memory'
@@ -54,14 +54,14 @@ export interface Sources {
   /** Whether the subscriptions of this process are handled at all. */
   readonly isOn: boolean
   readonly sources: readonly MqttSource[]
-  /** Whether no one has said which files: then there need not be any. */
+  /** Whether the files are the default: then there may be none. */
   readonly isDefault: boolean
 }
 
 const sourceTakes =
   "a glob such as 'src/mqtt/**/*.ts', or a class that extends BaseMqtt. A function becomes a handler by mqtt.subscribe(topic, handler)"
 
-/** Files and classes; `files` are those of who names none. */
+/** Files and classes; `files` is the default. */
 const subscribeOption = (files: readonly string[]) =>
   option
     .either(option.flag(), sourceList<MqttSource>(sourceTakes))
@@ -93,7 +93,7 @@ export const mqttOptions = option
   .shape({ connect: mqttConnectOptions, subscribe: subscribeOption(['src/mqtt/**/*.{ts,js}']) })
   .typed<MqttOptions>()
 
-/** What a service works with. */
+/** The settings of a service. */
 export interface MqttServiceSettings extends MqttSettings {
   readonly subscribe: Sources
   readonly logger: Logger | undefined

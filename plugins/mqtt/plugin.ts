@@ -10,7 +10,7 @@ import { reportIdleSubscriptions } from './subscriptions/idle.ts'
 atEachBoot(reportIdleSubscriptions)
 
 /**
- * Connects to an MQTT broker while the server listens, and handles the messages of what was subscribed to; needs the package
+ * Connects to an MQTT broker while the server listens, and handles the messages of all subscriptions; needs the package
  * `mqtt`, unless the provider is `'memory'`.
  *
  * @example
@@ -30,14 +30,14 @@ export const mqtt = definePlugin({
   setup(ctx, { connect: { clientId, provider } }) {
     const service = ctx.services.get('mqtt')
     const { worker } = ctx.server
-    // A broker in memory is one for each process: no other worker would receive what one publishes.
+    // A broker in memory belongs to one process: no other worker would receive its messages.
     const isShared = worker !== undefined && provider === 'mqtt'
     if (isShared && clientId !== undefined && worker.of > 1) throw MqttWorkersError(clientId, worker)
     if (isShared && !isLeading(worker)) service.follow()
     service.logTo(ctx.log)
     declarations.expected.add(service)
     if (isShared && clientId !== undefined) {
-      // The broker throws out who has the name when another one comes with it: the process before this one ends first.
+      // The broker disconnects a client when another one of its name connects: the previous process ends first.
       ctx.onListen(() => service.startsLater())
       ctx.onLead(async () => {
         await service.start()

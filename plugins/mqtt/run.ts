@@ -7,10 +7,10 @@ import { Outbox } from './messages/outbox.ts'
 import type { MqttSettings } from './options.ts'
 import { Subscriptions } from './subscriptions/subscriptions.ts'
 
-/** How long good-byes may take that no one needs to wait for. */
+/** How long a disconnect may take that no caller waits for. */
 const goodbye = 1_000
 
-/** One run of a service, from its start to its stop: what it sends, what it handles, and whether the broker is there. */
+/** One run of a service, from its start to its stop: its outbox, its handlers, and whether the broker is connected. */
 export class Run {
   readonly #settings: MqttSettings
   readonly #log: Logger
@@ -20,10 +20,10 @@ export class Run {
   #isUp = false
   #isClosing = false
   #whyDown: Error | undefined
-  /** What became of the subscriptions when the broker was there for the first time. */
+  /** The result of the subscriptions when the broker was connected for the first time. */
   #firstUp: Promise<void> | undefined
 
-  /** Nothing is connected yet. */
+  /** Does not connect yet. */
   static async make(settings: MqttSettings, log: Logger): Promise<Run> {
     const link = await openLink(settings, {
       up: (resumed) => run.#up(resumed),
@@ -42,14 +42,14 @@ export class Run {
     this.subscriptions = new Subscriptions(link, log, settings)
   }
 
-  /** Resolves when the broker is there and has agreed to the subscriptions; at once where it need not be there. */
+  /** Resolves when the broker is connected and has accepted the subscriptions; at once where it is not required. */
   async connect(): Promise<void> {
     if (this.#settings.required) {
       await this.#link.open(false)
       await this.#firstUp
       return
     }
-    // It goes on until the service stops; `#down` tells.
+    // It continues until the service stops; `#down` reports failures.
     this.#link.open(true).catch(() => {})
   }
 
@@ -57,7 +57,7 @@ export class Run {
     return this.#isUp
   }
 
-  /** Why the broker is not there. */
+  /** Why the broker is not available. */
   get whyDown(): Error {
     const { shown } = this.#settings.address
     return this.#whyDown ?? MqttUnavailableError(`there is no connection to the broker ${shown} yet`)
@@ -77,11 +77,11 @@ export class Run {
     }
     this.#whyDown = undefined
     const refused = await this.subscriptions.up(resumed)
-    // The subscriptions come first, so that we do not miss what we publish ourselves.
+    // The subscriptions come first, so that this process does not miss its own messages.
     if (this.#isUp) this.outbox.up()
     const [first] = refused
     if (isStrict && first !== undefined) throw first.error
-    await this.subscriptions.tell(refused)
+    await this.subscriptions.reportRefused(refused)
   }
 
   #down(error: Error): void {
@@ -98,13 +98,13 @@ export class Run {
     this.outbox.down(error)
   }
 
-  /** No other messages. A session that the broker keeps goes on collecting them: those that it sends are not acknowledged. */
+  /** No further messages. A session that the broker keeps still collects them: those that it sends are not acknowledged. */
   async leave(): Promise<void> {
     if (!this.#settings.clean) this.subscriptions.refuse()
     else await this.subscriptions.leave()
   }
 
-  /** Lets handlers and messages that are under way come to their end, within so many milliseconds. */
+  /** Lets running handlers and unsent messages finish, within this many milliseconds. */
   async drain(timeout: number): Promise<void> {
     this.#isClosing = true
     const until = performance.now() + timeout
@@ -115,7 +115,7 @@ export class Run {
       this.#log.warn('closing no longer waits for handlers of MQTT messages: some are still running')
     }
     this.subscriptions.close()
-    // What waits for a broker that is gone would wait for its own time to be over.
+    // Messages for a lost broker would wait until their own timeout.
     if (this.#isUp) await withinTime(this.outbox.idle(), left())
   }
 

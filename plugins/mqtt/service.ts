@@ -27,7 +27,7 @@ import { checkTopic } from './topics/filter.ts'
 import { topicOf } from './topics/topic.ts'
 import type { ExactName, IsPattern, KnownName, MqttArguments, MqttHandler, MqttPayload } from './types.ts'
 
-/** A message that is handed to the broker. */
+/** A message that is passed to the broker. */
 export interface MqttPublishTrace extends TraceOutcome {
   /** The topic that it is published to. */
   readonly topic: string
@@ -59,7 +59,7 @@ export class MqttService {
    * Connects this process, without a server, and loads the files of `subscribe`.
    *
    * @throws (as a rejection) MqttUnavailableError when the broker cannot be reached, MqttSubscribeError when it refuses a
-   * subscription, MqttConnectedError when there is a connection already, MqttFileError, PeerMissingError, OptionError.
+   * subscription, MqttConnectedError when this process is connected already, MqttFileError, PeerMissingError, OptionError.
    */
   static async connect(options: MqttServiceOptions = {}): Promise<MqttService> {
     if (MqttService.#standalone !== undefined) throw MqttConnectedError()
@@ -70,8 +70,8 @@ export class MqttService {
   }
 
   /**
-   * Ends the connection of {@link MqttService.connect}: running handlers and messages under way come to their end first.
-   * Nothing happens without one.
+   * Ends the connection of {@link MqttService.connect}: running handlers and unsent messages finish first.
+   * Does nothing without one.
    */
   static async disconnect(options: { timeout?: number } = {}): Promise<void> {
     await MqttService.#standalone?.stop(options)
@@ -79,7 +79,7 @@ export class MqttService {
 
   readonly #settings: MqttSettings
   readonly #sources: Sources
-  /** What declarations see of this. */
+  /** The part of this that declarations see. */
   readonly #connection: Connection
   #log: Logger
   #run: Run | undefined
@@ -87,9 +87,9 @@ export class MqttService {
   #stopping: Promise<void> | undefined
   /** Whether it takes subscriptions that only one of several workers may have. */
   #leads = true
-  /** Those of its own that wait for that. */
+  /** Its own subscriptions that wait for that. */
   readonly #held = new Set<Declared>()
-  /** Settles when a start that comes later has begun. */
+  /** Settles when a later start has begun. */
   #awaited: { readonly promise: Promise<void>; begin(): void } | undefined
   /** How often it was stopped: a start that is overtaken gives up. */
   #stops = 0
@@ -105,7 +105,7 @@ export class MqttService {
     this.#connection = {
       takes: (declared) => this.#sources.isOn && this.#mayHave(declared),
       adopt: (declared) => this.#adopt(declared),
-      refused: ({ filter }, error) => void this.#run?.subscriptions.tell([{ filter, error }]),
+      refused: ({ filter }, error) => void this.#run?.subscriptions.reportRefused([{ filter, error }]),
       drop: (declared) => this.#drop(declared),
       publish: (topic, message, given) => this.publish(topic as never, message as never, given),
     }
@@ -117,19 +117,19 @@ export class MqttService {
     this.#log = logger
   }
 
-  /** Leaves to another worker what only one may have, until `lead`. @internal */
+  /** Leaves subscriptions that only one worker may have to another one, until `lead`. @internal */
   follow(): void {
     this.#leads = false
   }
 
-  /** Takes what only one of several workers may have. @internal */
+  /** Takes the subscriptions that only one of several workers may have. @internal */
   async lead(): Promise<void> {
     this.#leads = true
     await Promise.all([...this.#held].map((declared) => this.#adopt(declared).then(() => this.#held.delete(declared))))
     if (this.#run !== undefined) await declarations.takeFree(this.#connection)
   }
 
-  /** It starts when the process before it has ended: messages wait for that. @internal */
+  /** It starts when the previous process has ended: messages wait for that. @internal */
   startsLater(): void {
     let begin = () => {}
     const promise = new Promise<void>((resolve) => {
@@ -139,12 +139,12 @@ export class MqttService {
     announceConnection(this.#connection)
   }
 
-  /** A group of the broker gives each message to one of its members, and everything else to everyone. */
+  /** The broker gives each message of a group to one of its members, and every other message to all subscribers. */
   #mayHave({ filter }: Declared): boolean {
     return this.#leads || filter.text.startsWith('$share/')
   }
 
-  /** Whether the broker is there at this moment. */
+  /** Whether the broker is connected at this moment. */
   get isConnected(): boolean {
     return this.#run?.isUp ?? false
   }
@@ -162,7 +162,7 @@ export class MqttService {
     throw MqttUnavailableError(`there is no connection to the broker ${this.#settings.address.shown}`)
   }
 
-  /** Connects, and loads the files; a server does it when it listens. */
+  /** Connects, and loads the files; a server calls it when it listens. */
   start(): Promise<void> {
     declarations.expected.add(this)
     this.#starting ??= this.#start().catch(async (error: unknown) => {
@@ -222,7 +222,7 @@ export class MqttService {
   }
 
   /** A topic of this connection by its name, with the type of its messages. */
-  // As `unknown`: compared, the generic signatures cost the type checker thirty thousand instantiations.
+  // As `unknown`: comparing the generic signatures costs the type checker thirty thousand instantiations.
   readonly topic: MqttApi['topic'] = topicOf(this as unknown as MqttApi)
 
   async #adopt(declared: Declared): Promise<void> {
@@ -239,7 +239,7 @@ export class MqttService {
     await this.#run?.subscriptions.remove(declared)
   }
 
-  /** Takes no other messages from now on; `stop` waits for those that are there. @internal */
+  /** Takes no further messages from now on; `stop` waits for those in progress. @internal */
   halt(): void {
     declarations.leave(this.#connection)
     void this.#run?.leave()

@@ -23,7 +23,7 @@ type WithoutShare<Name extends string> = Name extends `$share/${string}`
     : never
   : Name
 
-/** A pattern as the type of the topics it matches; `+` matches more here than one level. */
+/** A pattern as the type of its topics; `+` may match several levels here. */
 type Shape<Pattern extends string> = Pattern extends '#'
   ? string
   : Pattern extends `${infer Head}/#`
@@ -53,8 +53,8 @@ export type MqttPayload<Name extends string> = string extends Name
 export type TypedName<Name extends string> = unknown extends MqttPayload<Name> ? never : Name
 
 /**
- * What a topic is held against where {@link MqttTopics} has some: a literal that it does not know does not compile. The first
- * branch is never taken: it is what `Name` is inferred from.
+ * A topic is compared with this where {@link MqttTopics} has members: an unknown literal does not compile. The first
+ * branch is never taken: `Name` is inferred from it.
  */
 export type KnownName<Name extends string> = [Name] extends [never]
   ? Name
@@ -69,14 +69,14 @@ export type KnownName<Name extends string> = [Name] extends [never]
           : keyof MqttTopics & string
         : Name
 
-/** The same of a name to publish to, which has no wildcard. */
+/** The same for a name to publish to, which has no wildcard. */
 export type ExactName<Name extends string> = [Name] extends [never]
   ? Name
   : IsPattern<Name> extends true
     ? 'a message is published to one topic, without wildcards'
     : KnownName<Name>
 
-/** What arrived with a message. */
+/** The details of a message. */
 export interface MqttDetails {
   /** The topic that the message was published to. */
   readonly topic: string
@@ -107,6 +107,6 @@ export type MqttArguments<Pattern extends boolean, Payload, Options> = [
   ...(Options extends { readonly details: true } ? [details: MqttDetails] : []),
 ]
 
-// As a method, so that a handler may say what an untyped topic has: `(message: Reading) => …`.
+// As a method, so that a handler may declare the type for an untyped topic: `(message: Reading) => …`.
 /** A handler. The next message waits for its promise. */
 export type MqttHandler<Arguments extends readonly unknown[]> = { handle(...args: Arguments): unknown }['handle']

@@ -13,7 +13,7 @@ export interface ApiDoc {
   /** Whether callers should no longer use the route. Default false. */
   deprecated?: boolean
   /**
-   * Added to those of the schemas; one of the same name and place is merged over. `name` and `in` say which one it is; `description`, `required`,
+   * Added to those of the schemas; one of the same name and place is merged over it. `name` and `in` say which one it is; `description`, `required`,
    * `deprecated` and `schema` are those of OpenAPI.
    */
   parameters?: readonly {
@@ -53,7 +53,7 @@ const members = [
   'servers',
 ]
 
-/** The option that someone has meant who wrote this into the description; nothing where it belongs there. */
+/** The route option that was misplaced in the description; `undefined` where the name belongs there. */
 function misplacedIn(name: string, known: ReadonlySet<PropertyKey>): string | undefined {
   if (members.includes(name) || name.startsWith('x-')) return undefined
   if (known.has(name)) return name
@@ -65,8 +65,8 @@ function misplacedIn(name: string, known: ReadonlySet<PropertyKey>): string | un
 }
 
 /**
- * Reads the option of a route, which the document takes as it is written. A guard that stands in it guards nothing, so it is a mistake also
- * where no one describes the routes.
+ * Reads the option of a route, which is copied to the document. A guard that is written in it guards nothing, so it is an error even
+ * without the plugin.
  */
 export function apidocOfRoute(
   given: unknown,

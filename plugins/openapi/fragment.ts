@@ -1,6 +1,6 @@
 import type { RouteOptions } from '../../kernel/index.ts'
 
-/** A route, for a plugin that says what it answers in place of the handler. */
+/** A route, for a plugin that describes its answers in place of the handler. */
 export interface DescribedRoute {
   /** The method of the route: `GET`. */
   readonly method: string
@@ -19,14 +19,14 @@ export interface OpenApiFragment {
   /** Components that are merged into those of the document. */
   readonly components?: { readonly [kind: string]: { readonly [name: string]: object } }
   /**
-   * Says what the plugin's own options of a route mean, in options that the description knows: schemas (`body`, `query`,
+   * Translates the plugin's own options of a route into options that the description knows: schemas (`body`, `query`,
    * …, `responses`) and `apidoc`. Called for each route that the plugin reaches.
    */
   describe?(options: RouteOptions): readonly RouteOptions[]
   /**
-   * Says what the plugin answers in place of the handler: names of responses by status, of the framework's own (`BadRequest`,
+   * Describes the plugin's answers in place of the handler: names of responses by status, of the framework's own (`BadRequest`,
    * `Unauthorized`, `PayloadTooLarge`, `UnsupportedMediaType`, `ValidationError`, `TooManyRequests`) or of
-   * `components.responses`, where one without `content` gets the body of every failure, `{ code, message }`. Called for
+   * `components.responses`, where one without `content` has the default body of failures, `{ code, message }`. Called for
    * each route that the plugin reaches.
    */
   failures?(route: DescribedRoute): { readonly [status: string]: string | undefined }

@@ -28,14 +28,14 @@ export type {
 
 declare module '../../kernel/plugin/define.ts' {
   interface PluginData {
-    /** What the plugin adds to the API description. */
+    /** The plugin's part of the API description. */
     readonly openapi?: OpenApiFragment
   }
 }
 
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
-    /** What the API description says about the route beyond what follows from the other options; `false`: nothing at all. */
+    /** The API description of the route, in addition to the parts from the other options; `false`: the route is left out. */
     apidoc?: ApiDoc | false
   }
 }

@@ -35,7 +35,7 @@ export interface OpenApiRoute {
   readonly options: RouteOptions
 }
 
-/** What is described, and what stands around it. */
+/** The parts of a description, and which routes are in it. */
 export interface DescriptionOptions {
   /** What the API is called. Default: title `API`, version `1.0.0`. */
   info?: Partial<OpenApiInfo>
@@ -68,7 +68,7 @@ export interface OpenApiOptions extends DescriptionOptions {
 }
 
 type ComponentKind = Exclude<keyof OpenApiComponents, `x-${string}`>
-// Of which TypeScript knows no more than that they are texts.
+// TypeScript only knows that they are strings.
 const kinds = Object.fromEntries(componentKinds.map((kind) => [kind, componentsOfKind])) as {
   readonly [Kind in ComponentKind]: typeof componentsOfKind
 }

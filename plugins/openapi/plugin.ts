@@ -10,8 +10,8 @@ announcePluginData('openapi')
 /**
  * Describes the routes in OpenAPI 3.1.1: JSON at `/docs/json`, YAML at `/docs/yaml`, and a page to try them at `/docs`.
  *
- * What is described follows from the options of the routes: schemas, `responses`, policies, and `apidoc` over them. The
- * page needs the package `swagger-ui-dist`; nothing is loaded from a foreign host.
+ * The description comes from the options of the routes: schemas, `responses`, policies, and `apidoc` over them. The
+ * page needs the package `swagger-ui-dist`; no file is loaded from another host.
  *
  * @example
  * new Server({ plugins: { openapi: { info: { title: 'Library', version: '1.0.0' } } } })

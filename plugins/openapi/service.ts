@@ -16,7 +16,7 @@ export class ApiDescription extends DocumentService<OpenApiDocument> {
   }
 
   /**
-   * The description of the routes as they are now; the same object until they change, so change a copy.
+   * The current description of the routes; the same object until they change, so change a copy.
    *
    * @throws OpenApiBeforeBootError before `setup`.
    * @example

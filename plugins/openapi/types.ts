@@ -1,11 +1,11 @@
 import type { SecurityRequirement } from '../toolkit/description/security.ts'
 
-/** Members of the name `x-…`, which OpenAPI leaves to everyone. */
+/** Members named `x-…`, which OpenAPI leaves to its users. */
 interface Extensible {
   readonly [extension: `x-${string}`]: unknown
 }
 
-/** JSON Schema 2020-12, which is that of OpenAPI 3.1; references lead to `#/components/schemas/…`. */
+/** JSON Schema 2020-12, which OpenAPI 3.1 uses; references refer to `#/components/schemas/…`. */
 export type OpenApiSchema = boolean | { readonly [keyword: string]: unknown }
 
 /** A reference to another place of the document (OpenAPI 3.1.1 section 4.8.23). */
@@ -60,7 +60,7 @@ export interface OpenApiExternalDocs extends Extensible {
   description?: string
 }
 
-/** Names of security schemes that are asked for together, each with its scopes. */
+/** Names of security schemes that are required together, each with its scopes. */
 export type OpenApiSecurity = SecurityRequirement
 
 /** One parameter of an operation (OpenAPI 3.1.1 section 4.8.12). */
@@ -137,7 +137,7 @@ export interface OpenApiOperation extends Extensible {
 
 /** The operations of one path, by method in lower case. */
 export type OpenApiPathItem = {
-  // OpenAPI 3.1 has no QUERY; what it does not know is an extension.
+  // OpenAPI 3.1 has no QUERY; an unknown method is an extension.
   readonly [Method in 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete' | 'options' | 'x-query']?: OpenApiOperation
 }
 

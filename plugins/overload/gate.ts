@@ -1,4 +1,4 @@
-/** What is measured, in the units of the limits. */
+/** The measured values, in the units of the limits. */
 export interface Load {
   /** Milliseconds by which the event loop was late, on average. */
   readonly eventLoopDelay: number
@@ -8,7 +8,7 @@ export interface Load {
   readonly requestsInFlight: number
 }
 
-/** Called when an overload begins, with the names of what has passed its limit, and when it has ended. */
+/** Called when an overload begins, with the names of the figures past their limits, and when it has ended. */
 export interface OnOverload {
   began(exceeded: readonly (keyof Load)[], load: Load): void
   ended(refused: number, ms: number): void
@@ -16,22 +16,22 @@ export interface OnOverload {
 
 const names = ['eventLoopDelay', 'heapUsed', 'requestsInFlight'] as const
 
-/** Below this part of a limit a figure is calm again. */
+/** Below this part of its limit a figure is calm again. */
 const calmPart = 0.8
-/** The share never falls below this: garbage is collected only where something allocates, so a server that refuses all may stay at its limit. */
+/** The share never falls below this: garbage is only collected during allocations, so a server that refuses all may stay at its limit. */
 const leastShare = 0.01
-/** What a look adds to the share where all is calm, and where it is only below the limits: a large cache may stay there for ever. */
+/** What a sample adds to the share where all is calm, and where all is only below the limits: a large cache may stay there for ever. */
 const step = { calm: 0.05, between: 0.01 }
-/** Looks in a row that must be calm before an overload has ended. */
+/** Successive samples that must be calm before an overload has ended. */
 const calmLooks = 4
-/** Looks in a row at which a limit must be passed before anything is refused: one long pause is not an overload. */
+/** Successive samples past a limit before any request is refused: one long pause is not an overload. */
 const busyLooks = 2
 
 /**
- * Decides which requests are let in.
+ * Decides which requests are accepted.
  *
- * To refuse all, or none, would swing between the two: a server that refuses everything is calm at once. So each look that finds a limit
- * passed halves the share of requests that is let in, down to a hundredth, and each calm one adds a twentieth. Requests in flight need no share: each answer
+ * Refusing all, or none, would oscillate: a server that refuses everything is calm at once. So each sample past a limit
+ * halves the share of requests that is accepted, down to a hundredth, and each calm one adds a twentieth. Requests in flight need no share: each answer
  * makes room for one.
  */
 export class Gate {
@@ -57,7 +57,7 @@ export class Gate {
     this.#most = limits.requestsInFlight
   }
 
-  /** With so many in flight, a request may pass without another question; -1 while a share is refused. @internal */
+  /** With at most this many in flight, a request may pass without another check; -1 while a share is refused. @internal */
   get most(): number {
     return this.#most
   }
@@ -67,7 +67,7 @@ export class Gate {
     return this.#since !== undefined
   }
 
-  /** The part of requests that is let in, from 0.01 to 1. */
+  /** The part of requests that is accepted, from 0.01 to 1. */
   get share(): number {
     return this.#share
   }
@@ -77,7 +77,7 @@ export class Gate {
     return this.#refused
   }
 
-  /** What had passed its limit when it was looked at last. */
+  /** The figures past their limits in the last sample. */
   get exceeded(): readonly (keyof Load)[] {
     return this.#exceeded
   }
@@ -87,7 +87,7 @@ export class Gate {
     return this.#load
   }
 
-  /** Whether a request may pass that has more in flight than `most`; one that may not counts as refused. @internal */
+  /** Whether a request may pass with more than `most` in flight; a refused one is counted. @internal */
   admits(requestsInFlight: number): boolean {
     if (requestsInFlight <= this.limits.requestsInFlight) {
       this.#credit += this.#share
@@ -100,7 +100,7 @@ export class Gate {
     return false
   }
 
-  /** Looks at new figures. @internal */
+  /** Takes a new sample. @internal */
   look(load: Load): void {
     const limits = this.limits
     this.#load = load

@@ -4,10 +4,10 @@ export type { OverloadOptions } from './options.ts'
 export { overload } from './plugin.ts'
 export type { OverloadState } from './service.ts'
 
-// In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
+// In the files that declare the interfaces: merging into the entry point would hide them from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
-    /** `false`: the route is answered also while the server is overloaded. */
+    /** `false`: the route is also answered while the server is overloaded. */
     overload?: false
   }
 }

@@ -5,15 +5,15 @@ export interface OverloadOptions {
   /** Milliseconds by which the event loop may be late on average, `false` for no limit. Default 200. */
   maxEventLoopDelay?: number | false
   /**
-   * Bytes, or text such as `'400mb'`, that the heap may use, `false` for no limit. Default 90 % of what V8 may use; none on Bun, which does not
-   * say how much that is.
+   * Bytes, or a string such as `'400mb'`, that the heap may use, `false` for no limit. Default 90 % of V8's limit; none on Bun, which does not
+   * report it.
    */
   maxHeapUsed?: number | string | false
-  /** Requests that may be worked on at once, `false` for no limit. Default 1000. */
+  /** Requests that may be in progress at once, `false` for no limit. Default 1000. */
   maxRequestsInFlight?: number | false
   /** Seconds of `Retry-After`. Default 5. */
   retryAfter?: number
-  /** Milliseconds between two looks at event loop and heap. Default 250. */
+  /** Milliseconds between two samples of event loop and heap. Default 250. */
   sampleInterval?: number
 }
 

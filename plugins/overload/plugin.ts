@@ -26,7 +26,7 @@ export const overload = definePlugin({
     const state = services.get('overload')
     return [
       figure('counter', 'overload_refused', 'Requests that were refused by overload', state.refused),
-      // A sum of shares says nothing: 2 where two scopes accept everything.
+      // A sum of shares has no meaning: 2 where two scopes accept everything.
       { ...figure('gauge', 'overload_share', 'The part of requests that is accepted', state.share), scopes: 'least' },
     ]
   },
@@ -60,7 +60,7 @@ export const overload = definePlugin({
     const exempt = new RouteValue<true>()
     ctx.onRoute((route) => exempt.set(route, route.settings.overload === false ? true : undefined))
 
-    // One for all: an error for each refused request, with its stack, would make a flood dearer for us than for them.
+    // One for all: an error for each refused request, with its stack, would cost the server more than the client.
     const error = OverloadError()
     ctx.use(function overload(req, res, next) {
       const { requestsInFlight } = server

@@ -2,10 +2,10 @@ import { getHeapStatistics } from 'node:v8'
 import { Gate } from './gate.ts'
 import type { OverloadSettings } from './options.ts'
 
-/** Of Bun the statistics have a limit that is not one. */
+/** The statistics of Bun have a limit that does not exist. */
 const heapLimit = () => ('Bun' in globalThis ? Infinity : getHeapStatistics().heap_size_limit * 0.9)
 
-/** What the plugin `overload` sees, and what it does about it. */
+/** The measurements of the plugin `overload`, and its decisions. */
 export class OverloadState extends Gate {
   constructor({ maxEventLoopDelay, maxHeapUsed, maxRequestsInFlight }: OverloadSettings) {
     super({

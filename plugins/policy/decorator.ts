@@ -19,12 +19,12 @@ export type PolicyDecorator<Policies extends PolicyRecord> = <
   ...more: never[]
 ) => ClassMark & MethodMark
 
-/** The decorator of a manager; a name that does not exist throws where it is written. */
+/** The decorator of a manager; an unknown name throws where it is written. */
 export function policyDecorator<Policies extends PolicyRecord>(
   manager: PolicyRequirement['manager'],
 ): PolicyDecorator<Policies> {
   return function policy(scope, handler, ...more) {
-    // A further check that is dropped would let in whom it refuses.
+    // A dropped second check would let in clients that it refuses.
     if (more.length > 0)
       throw DecoratorError('policy', 'a class or a method', 'it takes one check; write a decorator for each')
     manager.askOf(scope, handler)

@@ -37,7 +37,7 @@ export type DenialStatus = 401 | 403
 const UnauthorizedError = defineError('UnauthorizedError', 401, () => 'authentication is required')
 const ForbiddenError = defineError('ForbiddenError', 403, () => 'the caller is not allowed to do this')
 
-// One for all: a stack for each refused request would make an attack dearer for us than for them.
+// One for all: a stack for each refused request would cost the server more than the attacker.
 const reasons = { 401: UnauthorizedError(), 403: ForbiddenError() }
 const bodies = { 401: { error: 'Unauthorized' }, 403: { error: 'Forbidden' } }
 
@@ -57,7 +57,7 @@ function fromOptions(options: PolicyErrorOptions): PolicyErrorCallback {
   }
 }
 
-/** How one server answers requests that its policies refuse. */
+/** The answers of one server to requests that its policies refuse. */
 export class PolicyDenials {
   #answer: PolicyErrorCallback | undefined
 
@@ -66,7 +66,7 @@ export class PolicyDenials {
     this.#answer = typeof handler === 'function' ? handler : fromOptions(handler)
   }
 
-  /** Answers; a promise only when the handler gives one. */
+  /** Answers; returns a promise only when the handler does. */
   deny(req: Request, res: Response, ask: Denying): void | Promise<void> {
     const status = ask.denial(req)
     res.status(status)
@@ -85,7 +85,7 @@ export class PolicyDenials {
 
 const isDenial = (status: number) => status === 401 || status === 403
 
-/** A returned value is the body, like that of a route's handler; a handler that leaves it open still refuses. */
+/** A returned value is the body, like that of a route's handler; a handler that does not answer still refuses. */
 function finish(value: unknown, req: Request, res: Response, refused: DenialStatus): void {
   if (res.answered) return
   if (value !== undefined && value !== res) {
@@ -93,7 +93,7 @@ function finish(value: unknown, req: Request, res: Response, refused: DenialStat
     return
   }
   const { statusCode: status } = res
-  // A 404 that says who may not enter would hide nothing.
+  // A 404 with the code of a refusal would hide nothing.
   const hidden = isDenial(status) ? {} : { code: codeOf(status), message: phraseOf(status) }
   const body = isDenial(status) ? bodies[refused] : { error: phraseOf(status) }
   sendFailure(req, res, reasons[status === 403 ? 403 : 401], { status, ...hidden, body })

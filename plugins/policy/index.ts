@@ -16,10 +16,10 @@ export { policy } from './plugin.ts'
 export { type ProvingCheck, proves } from './proof.ts'
 export { forResource, type ResourceMark } from './resource.ts'
 
-// In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
+// In the files that declare the interfaces: merging into the entry point would hide them from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
-    /** Checks that must all pass before the route's own middlewares run; the first that does not answers. */
+    /** Checks that must all pass before the route's own middlewares run; the first one that fails answers. */
     policy?: PolicyOption
   }
   interface OptionChecks<Options> {
@@ -37,7 +37,7 @@ declare module '../../kernel/routing/params.ts' {
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
-    /** Answers requests that a policy refuses; `server.setPolicyErrorHandler` says how. */
+    /** Answers requests that a policy refused; `server.setPolicyErrorHandler` sets how. */
     policy: PolicyDenials
   }
 }

@@ -37,7 +37,7 @@ const ResourcePolicyError = defineError(
 )
 
 /** Decides whether a user may do something; anything but `true` is a refusal. */
-// The type of a method, so that a check for a certain user fits where checks for any are taken.
+// The type of a method, so that a check for a certain user type is accepted where checks for any are.
 export type PolicyCheck = { run(user: unknown, ...args: unknown[]): boolean | Promise<boolean> }['run']
 
 /** Checks by scope and name. */
@@ -50,8 +50,8 @@ export interface PolicyManagerOptions {
   /** The subject of the checks of a route; may be async. Default `req.user`. */
   user?(req: Request): unknown
   /**
-   * What a refused request of a route is answered with. `'byUser'`: 403 where the checks are asked about someone, who has no use for
-   * signing in again, and 401 where they are not. Default 401.
+   * The answer to a refused request of a route. `'byUser'`: 403 where the checks have a user, for whom
+   * signing in again is useless, and 401 where they do not. Default 401.
    */
   status?: PolicyStatus
   /**
@@ -65,7 +65,7 @@ export interface PolicyManagerOptions {
   logger?: Logger
 }
 
-/** The status of a refused request, or how it is found. */
+/** The status of a refused request, or how it is determined. */
 export type PolicyStatus = DenialStatus | 'byUser'
 
 export const policyStatus = option.oneOf(401, 403, 'byUser')
@@ -88,25 +88,25 @@ type ArgumentsOf<Check> = Check extends (...args: infer Args) => unknown
     : Args
   : unknown[]
 
-/** A check as its manager keeps it. */
+/** A check as its manager stores it. */
 interface KeptCheck {
   readonly run: PolicyCheck
   readonly unfit: string | undefined
 }
 
-/** Asks one check about one request. */
+/** Runs one check for one request. */
 export interface Ask {
   (req: Request): boolean | Promise<boolean>
-  /** What the request is answered with that it has refused. */
+  /** The status for a request that it has refused. */
   denial(req: Request): DenialStatus
   /** `WWW-Authenticate` of a 401. */
   readonly challenge: string | undefined
 }
 
 /**
- * Named checks of who may do what, for routes (option `policy`) and for handlers (`canAccess`).
+ * Named checks of users' permissions, for routes (option `policy`) and for handlers (`canAccess`).
  *
- * It fails closed: only `true` lets in. A check that throws, rejects, answers anything else or does not settle in time
+ * It fails closed: only `true` allows. A check that throws, rejects, returns anything else or does not settle in time
  * denies, and the reason is logged.
  *
  * @example
@@ -126,9 +126,9 @@ export class PolicyManager<
 > {
   /** Exists for the type checker only, like the next one. */
   declare readonly '~policies': Policies
-  /** Whether the checks of routes are asked about `req.user`, so that what they prove holds for it. */
+  /** Whether the checks of routes receive `req.user`, so that their proofs apply to it. */
   declare readonly '~isAboutUser': 'user' extends keyof Options ? false : true
-  // A map of copies: no name reaches a prototype, and no later change of the record changes who may enter.
+  // A map of copies: no name reaches a prototype, and no later change of the record changes permissions.
   readonly #checks = new Map<string, Map<string, KeptCheck>>()
   readonly #user: (req: Request) => unknown
   readonly #timeout: number
@@ -139,7 +139,7 @@ export class PolicyManager<
 
   constructor(
     policies: Policies,
-    // The first branch is never taken: it is what `Options` is inferred from.
+    // The first branch is never taken: `Options` is inferred from it.
     options?: [Options] extends [never] ? Options : PolicyManagerOptions,
   ) {
     const { user, timeout, logger, status, challenge } = managerOptions.parse(options ?? {}, 'PolicyManager')
@@ -159,9 +159,9 @@ export class PolicyManager<
   }
 
   /**
-   * Whether a check lets a user in, called with exactly what is given here.
+   * Whether a check allows a user, called with exactly the given arguments.
    *
-   * @throws (as a rejection) UnknownPolicyError for a name that does not exist; nothing that a check throws.
+   * @throws (as a rejection) UnknownPolicyError for an unknown name; never the error of a check.
    * @example
    * const policies = new PolicyManager({ posts: { edit: (user: string, author: string) => user === author } })
    * if (!(await policies.canAccess('posts', 'edit', 'ann', 'bob'))) res.forbidden()
@@ -180,9 +180,9 @@ export class PolicyManager<
   }
 
   /**
-   * A check as a middleware, for a group, a plugin or a whole server: what is registered there later is guarded as well.
+   * A check as a middleware, for a group, a plugin or a whole server: later registrations there are guarded as well.
    *
-   * @throws UnknownPolicyError for a name that does not exist, ResourcePolicyError for a check that asks about a resource.
+   * @throws UnknownPolicyError for an unknown name, ResourcePolicyError for a check about a resource.
    * @example
    * const policies = new PolicyManager({ site: { admin: (user?: { admin: boolean }) => user?.admin === true } })
    * router.group('/admin', [policies.guard('site', 'admin')], (admin) => {
@@ -202,9 +202,9 @@ export class PolicyManager<
   /**
    * Makes the decorator `policy(scope, handler)` of this manager, for controllers and their methods.
    *
-   * All that stand on a class and a method must pass, those of the class first, each place from the top down.
+   * All checks of a class and a method must pass, those of the class first, each place from the top down.
    *
-   * @throws (the decorator) UnknownPolicyError for a name that does not exist, ResourcePolicyError for a check that asks about
+   * @throws (the decorator) UnknownPolicyError for an unknown name, ResourcePolicyError for a check about
    * a resource.
    * @example
    *   const policies = new PolicyManager({ site: { admin: (user?: { admin: boolean }) => user?.admin === true } })
@@ -222,10 +222,10 @@ export class PolicyManager<
   }
 
   /**
-   * One check for the requests of a route; what the route option `policy` asks of a manager.
+   * One check for the requests of a route, as the route option `policy` uses it.
    *
-   * @throws UnknownPolicyError for a name that does not exist. ResourcePolicyError for a check that asks about a resource: it
-   * would be given the request in its place, and compare what neither has, `undefined === undefined`.
+   * @throws UnknownPolicyError for an unknown name. ResourcePolicyError for a check about a resource: it
+   * would receive the request instead, and compare missing members, `undefined === undefined`.
    */
   askOf(scope: string, handler: string, status: PolicyStatus = this.status): Ask {
     const { run, unfit } = this.#find(scope, handler)
@@ -241,7 +241,7 @@ export class PolicyManager<
       verdictOf(
         () => {
           const subject = user(req)
-          // A promise in place of a user passes every check that only looks whether there is one.
+          // A promise in place of a user passes every check that only tests whether there is one.
           return isThenable(subject)
             ? Promise.resolve(subject).then((one) => askAbout(one, req))
             : askAbout(subject, req)
@@ -249,7 +249,7 @@ export class PolicyManager<
         timeout,
         (why, error) => logFault(req.log, scope, handler, `${why}${missingMember(req, error)}`, error),
       )
-    // Where no user could be found out, no one is known.
+    // Where determining the user failed, there is none.
     const denial = (req: Request) => (status === 'byUser' ? (known.has(req) ? 403 : 401) : status)
     return Object.assign(ask, { denial, challenge: this.#challenge })
   }
@@ -268,7 +268,7 @@ export class PolicyManager<
   }
 }
 
-/** Why a check cannot be asked by a route; `undefined` when it can. */
+/** Why a route cannot use a check; `undefined` when it can. */
 function whyUnfit(check: Function): string | undefined {
   if (isForResource(check)) return 'it was created by forResource()'
   const count = parametersOf(check)

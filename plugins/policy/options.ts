@@ -3,7 +3,7 @@ import { option } from '../toolkit/options/index.ts'
 import { type Ask, type PolicyRecord, type PolicyStatus, policyStatus } from './manager.ts'
 import type { ResourceMark } from './resource.ts'
 
-/** One check that a route asks for: of which manager, and its name there. */
+/** One check of a route: its manager, and its name there. */
 export interface PolicyRequirement {
   /** The manager that has the check: its `status` for refused requests, and `askOf`, by which a route asks. */
   readonly manager: {
@@ -23,8 +23,8 @@ export interface PolicyRequirement {
 export type PolicyOption = PolicyRequirement | readonly PolicyRequirement[]
 
 /**
- * The names of the checks that a route can ask, with `(user, req)`. One that asks about a resource would be given the request
- * in its place, and compare what neither has.
+ * The names of the checks that a route can use, with `(user, req)`. A check about a resource would receive the request
+ * instead, and compare missing members.
  */
 export type RouteCheckName<Checks> = {
   [Name in keyof Checks]: Checks[Name] extends ResourceMark
@@ -34,7 +34,7 @@ export type RouteCheckName<Checks> = {
       : never
 }[keyof Checks]
 
-/** What one requirement must be: names that its manager has. */
+/** The valid form of one requirement: names that its manager has. */
 type CheckedRequirement<Given> = Given extends {
   readonly manager: { readonly '~policies': infer Policies }
   readonly scope: infer Scope
@@ -72,12 +72,12 @@ const requirement = option.shape({
 })
 
 /**
- * The requirements of a route as a list, each of the right form. `policy: undefined` is an import that went wrong, and must not
+ * The requirements of a route as a list, each of the right form. `policy: undefined` is a failed import, and must not
  * leave the route open.
  */
 export function policyOfRoute(given: unknown, place: OptionPlace): readonly PolicyRequirement[] {
   if (!Array.isArray(given)) return [requirementOf(given, place)]
-  // A list that came out empty would leave the route open without a word.
+  // An empty list would silently leave the route open.
   if (given.length === 0) place.wrong(described('an empty list'), `${form}; leave it out for an open route`)
   // A hole of a list is not a requirement either.
   return Array.from<unknown, PolicyRequirement>(given, (one, i) => requirementOf(one, place.in(i)))
@@ -86,6 +86,6 @@ export function policyOfRoute(given: unknown, place: OptionPlace): readonly Poli
 function requirementOf(given: unknown, place: OptionPlace): PolicyRequirement {
   if (typeof given === 'object' && given !== null) return requirement.read(given as PolicyRequirement, place)
   place.wrong(quoted(given), form)
-  // The boot fails; and nothing could be asked of it.
+  // The boot fails; this is never used.
   return undefined as never
 }

@@ -4,8 +4,8 @@ const opaque = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|\/\/[^\n]*
 /**
  * How many parameters a function declares, with those that have a default, and with a rest parameter as one.
  *
- * `length` stops before the first of these: that of `(user = guest, post, comment) => …` is 0. Of a function without a
- * source, a bound one, there is nothing but its `length`.
+ * `length` stops before the first of these: that of `(user = guest, post, comment) => …` is 0. A function without a
+ * source, such as a bound one, only has its `length`.
  */
 export function parametersOf(fn: Function): number {
   const source = Function.prototype.toString.call(fn).replace(opaque, (text) => (text.startsWith('/') ? ' ' : '0'))

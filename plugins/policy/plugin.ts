@@ -7,7 +7,7 @@ import { type GuardedRoute, guardedRoutes } from './guarded-routes.ts'
 import { type PolicyRequirement, policyOfRoute } from './options.ts'
 
 /**
- * Runs the checks that the route option `policy` names, before the route's own middlewares and its validation.
+ * Runs the checks of the route option `policy`, before the route's own middlewares and its validation.
  *
  * It is registered on every server.
  *

@@ -2,7 +2,7 @@ import { OptionError, type Request } from '../../kernel/index.ts'
 import type { PolicyCheck } from './manager.ts'
 import type { PolicyRequirement } from './options.ts'
 
-/** A check that says what the request has once it has passed. */
+/** A check that declares which members the request has once it has passed. */
 export interface ProvingCheck<Extension extends object> {
   (user: unknown, req: Request): boolean | Promise<boolean>
   /** Exists for the type checker only. */
@@ -10,7 +10,7 @@ export interface ProvingCheck<Extension extends object> {
 }
 
 /**
- * Says what a check proves of the request: handlers of the routes that ask it find it there, and need not ask again. A check that
+ * Declares which members a check proves: handlers of its routes find them on the request, and need not check again. A check that
  * is a type predicate of the user, `(user?: User) => user !== undefined`, proves `{ user: User }` by itself.
  *
  * @example
@@ -25,10 +25,10 @@ export function proves<Extension extends object>(check: PolicyCheck): ProvingChe
   return check as ProvingCheck<Extension>
 }
 
-/** What one check proves. A predicate is about the user that it is asked about, which is `req.user` where no other is named. */
+/** The proof of one check. A predicate is about its user, which is `req.user` where no other is set. */
 export type ProofOf<Check, IsAboutUser> = Check extends { readonly '~extension'?: infer Extension extends object }
   ? Extension
-  : // biome-ignore lint/suspicious/noExplicitAny: a predicate for a certain user is none for `unknown`
+  : // biome-ignore lint/suspicious/noExplicitAny: a predicate for a certain user is not one for `unknown`
     Check extends (user: any, req: any) => user is infer User
     ? true extends IsAboutUser
       ? { readonly user: User }
@@ -47,7 +47,7 @@ type ProofOfRequirement<Given> = Given extends {
     : {}
   : {}
 
-/** What the `policy` of a route proves: all of a list must pass. */
+/** The proof of the `policy` of a route: all checks of a list must pass. */
 export type ProofOfPolicy<Given> = Given extends readonly [infer First, ...infer Rest]
   ? ProofOfRequirement<First> & ProofOfPolicy<Rest>
   : Given extends PolicyRequirement

@@ -10,7 +10,7 @@ export interface ResourceMark {
 }
 
 /**
- * Marks a check that asks about a resource: `canAccess` gives it one, a route has none to give, and refuses it at boot.
+ * Marks a check about a resource: `canAccess` passes one to it; a route has none, and refuses the check at boot.
  *
  * @example
  * interface User { id: string }
@@ -25,7 +25,7 @@ export function forResource<This, Args extends unknown[], Answer extends boolean
   check: (this: This, ...args: Args) => Answer,
 ): ((this: This, ...args: Args) => Answer) & ResourceMark {
   if (typeof check !== 'function') throw OptionError('forResource', check, 'a function (user, resource) => boolean')
-  // A function of its own: the one that was given may be a check of a route elsewhere.
+  // A new function: the given one may be a check of a route elsewhere.
   const marked = function (this: This, ...args: Args): Answer {
     return check.apply(this, args)
   }

@@ -5,12 +5,12 @@ export type OnFault = (why: string, error?: unknown) => void
 const expired = Symbol('expired')
 
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  // A function too: some libraries make promises of remote calls that can be called on.
+  // A function too: some libraries make callable promises for remote calls.
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
   return isObject && typeof (value as { then?: unknown }).then === 'function'
 }
 
-/** Only `true` is a yes: a truthy rule would let in `'false'`, an error object, or a promise no one waited for. */
+/** Only `true` allows: a truthy rule would accept `'false'`, an error object, or a promise that was not awaited. */
 function judge(answer: unknown, onFault: OnFault): boolean {
   if (answer === true) return true
   if (answer !== false) onFault(`answered ${answer === null ? 'null' : `a ${typeof answer}`}, not a boolean`)
@@ -18,8 +18,8 @@ function judge(answer: unknown, onFault: OnFault): boolean {
 }
 
 /**
- * What a check decides, at once when the check does. A throw, a rejection, an answer that is not a boolean and one that
- * does not come within `timeout` milliseconds are a no.
+ * The decision of a check, synchronous when the check is. A throw, a rejection, a value that is not a boolean and one that
+ * does not come within `timeout` milliseconds are refusals.
  */
 export function verdictOf(ask: () => unknown, timeout: number, onFault: OnFault): boolean | Promise<boolean> {
   let answer: unknown

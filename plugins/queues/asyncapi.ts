@@ -2,7 +2,7 @@ import type { AsyncApiChannel } from '../asyncapi/index.ts'
 import { addressOfName } from '../toolkit/description/names.ts'
 import { declaredSubscriptions } from './registry.ts'
 
-/** What AsyncAPI calls the protocols of engines; the others are called what they are here. */
+/** The protocols of engines in AsyncAPI; the others have the same name there. */
 const protocols: Readonly<Record<string, string>> = { bullmq: 'redis', sqs: 'sqs' }
 
 /** For the description of messages: each queue of this process that has a subscriber. */

@@ -1,15 +1,15 @@
 import { QueueConfigurationError } from './errors.ts'
 import { type QueueConfig, type QueueConfigSettings, queueConfigOptions } from './options.ts'
 
-/** The configuration, and whether a server has brought it. */
+/** The configuration, and whether it came from a server. */
 let current: { readonly config: QueueConfigSettings; readonly ofServer: boolean } | undefined
 
 /**
- * Says where the queues of this process are: settings by kind of queue, once, at start-up.
+ * Configures the queues of this process: settings by kind of queue, once, at start-up.
  *
  * The server option `background.queues.config` is the same, until every server with queues has closed.
  *
- * @throws QueueConfigurationError the second time; OptionError for settings that cannot be meant.
+ * @throws QueueConfigurationError the second time; OptionError for invalid settings.
  * @example
  * defineQueueConfiguration({
  *   bullmq: { connection: 'redis://127.0.0.1:6379', errorHandler: (error, { queue, id }) => console.error(queue, id, error) },
@@ -19,7 +19,7 @@ export function defineQueueConfiguration(config: QueueConfig): void {
   configure(queueConfigOptions.parse(config, 'queues.config'), false)
 }
 
-/** The same; it holds until the last server with queues has closed, for another one may use them as well. */
+/** The same; it applies until the last server with queues has closed, because another one may use them as well. */
 export function configureForServers(config: QueueConfigSettings): void {
   configure(config, true)
 }
@@ -42,12 +42,12 @@ export function queueConfig(): QueueConfigSettings {
   return current?.config ?? unconfigured
 }
 
-/** Lets go of a configuration; of another one than the current nothing happens. */
+/** Removes a configuration; does nothing unless it is the current one. */
 export function forgetConfiguration(config: QueueConfigSettings): void {
   if (current?.config === config) current = undefined
 }
 
-/** No one is left who uses what a server has brought. */
+/** Removes the configuration of servers, which none uses any more. */
 export function forgetConfigurationOfServers(): void {
   if (current?.ofServer) current = undefined
 }

@@ -2,7 +2,7 @@ import { decorator, type MethodMark } from '../toolkit/decorator/decorator.ts'
 import { QueueHandlerError } from './errors.ts'
 import type { QueueHandler } from './subscription.ts'
 
-/** A method that takes the messages of a queue. */
+/** A method that receives the messages of a queue. */
 export type QueueMethod<Payload> = (payload: Payload, ...rest: never[]) => unknown
 
 interface MethodContext {
@@ -25,7 +25,7 @@ function instanceOf(prototype: object): object {
 const call = (instance: object, name: PropertyKey, args: readonly unknown[]): unknown =>
   (instance as Record<PropertyKey, (...args: readonly unknown[]) => unknown>)[name]!(...args)
 
-/** Stands for the instance that no one has made: a method that needs it gets told so. */
+/** Replaces a missing instance: a method that uses it fails with an explanation. */
 function absent(queue: string, method: PropertyKey): object {
   return new Proxy(
     {},
@@ -41,14 +41,14 @@ function absent(queue: string, method: PropertyKey): object {
 /**
  * Makes a method the handler of a queue, in both protocols of decorators.
  *
- * That of the standard does not tell the class before there is an instance: the newest one is taken. The other does, and
+ * The decorators of the standard do not know the class before there is an instance: the newest one is used. The others do, and
  * an instance is made without arguments when the first message comes.
  */
 export function methodDecorator<Payload>(
   queue: string,
   declare: (handler: QueueHandler<Payload>) => void,
 ): MethodMark<QueueMethod<Payload>> {
-  // Refuses whatever is not a method of instances, in the words of every decorator.
+  // Refuses everything but methods of instances, in the words of every decorator.
   const mark = decorator({ name: 'subscribeMethod', method: () => {} }) as (...args: readonly unknown[]) => void
   return (first: unknown, second: unknown, third?: unknown): void => {
     mark(first, second, third)

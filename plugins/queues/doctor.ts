@@ -26,7 +26,7 @@ export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = 
   {
     code: 'queues.not-configured',
     level: 'error',
-    // The boot configures them: where it has failed, none is.
+    // The boot configures them: where it has failed, none is configured.
     find: ({ booted }) =>
       allQueues()
         .filter((queue) => booted && !isConfigured(queue))

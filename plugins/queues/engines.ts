@@ -18,13 +18,13 @@ import {
 
 type Driver = QueueDriver<object>
 
-/** How messages name an engine, and what to do when it is away. */
+/** The name of an engine in messages, and the remedy when it is unavailable. */
 interface Backend {
   readonly name: string
   readonly remedy: string
 }
 
-/** The kinds that are built in; `load` imports what only they need. */
+/** The built-in kinds; `load` imports the modules that only they need. */
 const kinds = {
   memory: {
     load: async () => memory as Driver,
@@ -59,10 +59,10 @@ const kinds = {
 export type QueueKind = keyof typeof kinds
 const isKind = (kind: string): kind is QueueKind => Object.hasOwn(kinds, kind)
 
-/** Messages in memory outlive a configuration, as those of an engine do. */
+/** Messages in memory outlive a configuration, like those of an engine. */
 export const memory = new MemoryDriver(() => queueConfig().memory.maxSize)
 
-/** Which engine a queue is on. */
+/** The engine of a queue. */
 export interface EngineRef {
   /** A kind, or the name of a custom engine. */
   readonly kind: string
@@ -72,13 +72,13 @@ export interface EngineRef {
 const loggers: Logger[] = []
 let fallback: Logger | undefined
 
-/** Where the queues of this process log: to the newest server that is open, else to standard error. */
+/** The logger for the queues of this process: that of the newest open server, else standard error. */
 export function queueLog(): Logger {
   fallback ??= lineLogger()
   return loggers.at(-1) ?? fallback
 }
 
-/** Lets them log there; until the function that it gives is called. */
+/** Sets that logger; until the returned function is called. */
 export function logTo(logger: Logger): () => void {
   loggers.push(logger)
   return () => void loggers.splice(loggers.lastIndexOf(logger), 1)
@@ -98,13 +98,13 @@ async function load(kind: string, pubsub: GenericPubSub | undefined, queue: stri
   return kinds[kind as QueueKind].load(queueConfig(), host)
 }
 
-/** For so many milliseconds nothing may fail before an engine counts as back: it comes back connection by connection. */
+/** Milliseconds without a failure before an engine counts as available again: its connections come back one by one. */
 const settled = 1000
 
-/** The engines that are away, with what they were last seen to fail with. */
+/** The unavailable engines, with their last errors. */
 const away = new Map<string, unknown>()
 
-/** Tells once that an engine is away, and once that it is back. */
+/** Reports once that an engine is unavailable, and once that it is back. */
 function hostOf(kind: string): DriverHost {
   away.delete(kind)
   let returning: ReturnType<typeof setTimeout> | undefined
@@ -130,12 +130,12 @@ function hostOf(kind: string): DriverHost {
   }
 }
 
-/** Whether there is something to reach: one without configuration is not used by this process. */
+/** Whether there is an engine to reach: this process does not use one without configuration. */
 export function isConfigured({ kind, pubsub }: EngineRef): boolean {
   return pubsub !== undefined || settingsOf(kind) !== undefined
 }
 
-/** Not of the names that every object has: an engine may be called so. */
+/** Not for inherited names of objects: an engine may have such a name. */
 function settingsOf(kind: string): OwnEngineSettings | undefined {
   const config = queueConfig()
   return Object.hasOwn(config, kind) ? config[kind] : undefined
@@ -148,9 +148,9 @@ export function errorHandlerOf({ kind }: EngineRef): QueueErrorHandler | undefin
 const never = new AbortController().signal
 
 /**
- * Asks an engine, for no longer than its `publishTimeout`: BullMQ alone would wait for ever.
+ * Asks an engine, with its `publishTimeout`: BullMQ alone would wait for ever.
  *
- * @throws QueueUnavailableError (as a rejection) when it cannot be reached; what it refuses rejects as it is.
+ * @throws QueueUnavailableError (as a rejection) when it cannot be reached; its refusals reject unchanged.
  */
 export async function ask<Answer>(
   engine: EngineRef,
@@ -158,7 +158,7 @@ export async function ask<Answer>(
   question: (driver: Driver, signal: AbortSignal) => Promise<Answer>,
 ): Promise<Answer> {
   const driver = await driverOf(engine, queue)
-  // A timer and an abort controller took a third of what a message in memory costs.
+  // A timer and an abort controller took a third of the time of a message in memory.
   if (driver.isLocal === true) return question(driver, never)
   const { publishTimeout } = settingsOf(engine.kind) ?? ownEngineDefaults
   const tooLate = new AbortController()
@@ -170,7 +170,7 @@ export async function ask<Answer>(
     throw Object.assign(unavailable(engine, queue, 'does not answer'), { cause: error })
   }
   tooLate.abort()
-  // Why its connection does not come: a wrong password, say.
+  // The reason why it does not connect: a wrong password, for example.
   const cause = away.get(engine.kind)
   const why = isFrameworkError(cause) ? `: ${cause.message}` : ''
   const error = unavailable(engine, queue, `did not answer within ${publishTimeout} ms${why}`)
@@ -186,7 +186,7 @@ function unavailable({ kind }: EngineRef, queue: string, why: string): Error {
   return QueueUnavailableError(queue, backend.name, why, backend.remedy)
 }
 
-/** Closes every engine; one that is used later is opened again. */
+/** Closes every engine; it is opened again when it is used later. */
 export async function closeEngines(): Promise<void> {
   const all = [...open.values()]
   open.clear()

@@ -1,6 +1,6 @@
 import { defineError } from '../../kernel/index.ts'
 
-// All with status 500: what a message says about the inside of an application is not for its clients.
+// All with status 500: details about an application are not for its clients.
 export const QueueUnavailableError = defineError(
   'QueueUnavailableError',
   500,

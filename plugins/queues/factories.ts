@@ -16,27 +16,27 @@ import type { PayloadSchema, PublishedBy, ReceivedBy } from './schema.ts'
 
 /** What every factory of queues takes after the name. */
 export interface QueueOptions<Schema extends PayloadSchema = PayloadSchema> {
-  /** Checks payloads when they are published, and again before a handler gets them. */
+  /** Checks payloads when they are published, and again before a handler receives them. */
   schema?: Schema
 }
 
-/** A queue in the memory of this process, with what tests need. */
+/** A queue in the memory of this process, with helpers for tests. */
 export class MemoryQueue<Payload, Received = Payload> extends Queue<Payload, MemoryPublishOptions, Received> {
   /**
-   * Resolves as soon as no message waits, is in work, or is delayed.
+   * Resolves as soon as no message waits, is in progress, or is delayed.
    *
-   * @throws QueueIdleError (as a rejection) when there are messages and no subscriber is at work.
+   * @throws QueueIdleError (as a rejection) when there are messages and no active subscriber.
    */
   drained(): Promise<void> {
     return memory.topic(this.name).drained()
   }
 
-  /** What was given up, the oldest first; the last 1000. */
+  /** Messages without further attempts, the oldest first; the last 1000. */
   get dead(): readonly DeadMessage[] {
     return memory.topic(this.name).dead
   }
 
-  /** Forgets what waits, is delayed or was given up; its subscribers stay. */
+  /** Removes waiting, delayed and failed messages; its subscribers stay. */
   clear(): void {
     memory.clear(this.name)
   }
@@ -44,7 +44,7 @@ export class MemoryQueue<Payload, Received = Payload> extends Queue<Payload, Mem
 
 /** A queue in Redis. */
 export class BullmqQueue<Payload, Received = Payload> extends Queue<Payload, BullmqPublishOptions, Received> {
-  /** Ends what the publish option `repeat` with that key began; whether there was something. */
+  /** Ends the publish option `repeat` with that key; returns whether there was one. */
   stopRepeat(key: string): Promise<boolean> {
     return ask(
       { kind: this.kind, pubsub: undefined },
@@ -93,7 +93,7 @@ export function bullmqQueue<const Schema extends object>(
 ): BullmqQueue<PublishedBy<Schema>, ReceivedBy<Schema>>
 export function bullmqQueue<Payload>(name: string, options?: QueueOptions): BullmqQueue<Payload>
 export function bullmqQueue(name: string, options?: QueueOptions): BullmqQueue<unknown> {
-  // BullMQ builds the keys of Redis with it.
+  // BullMQ makes keys of Redis with it.
   if (String(name).includes(':')) throw OptionError('the name of a queue of BullMQ', quoted(name), 'text without ":"')
   return new BullmqQueue(definition(name, 'bullmq', options))
 }
@@ -111,7 +111,7 @@ export function pgbossQueue<const Schema extends object>(
 ): Queue<PublishedBy<Schema>, PgbossPublishOptions, ReceivedBy<Schema>>
 export function pgbossQueue<Payload>(name: string, options?: QueueOptions): Queue<Payload, PgbossPublishOptions>
 export function pgbossQueue(name: string, options?: QueueOptions): Queue<unknown, PgbossPublishOptions> {
-  // What pg-boss takes; the members of every object it would look up among its queues, and find.
+  // The names that pg-boss accepts; it would find the members of every object when it looks them up among its queues.
   if (!/^[\w./-]+$/.test(name) || name in Object.prototype) {
     throw OptionError(
       'the name of a queue of pg-boss',
@@ -123,7 +123,7 @@ export function pgbossQueue(name: string, options?: QueueOptions): Queue<unknown
 }
 
 /**
- * A queue of SQS; needs the package `@aws-sdk/client-sqs`, and the configuration `sqs`. The queue itself must be there.
+ * A queue of SQS; needs the package `@aws-sdk/client-sqs`, and the configuration `sqs`. The queue itself must exist.
  *
  * @example
  * const orders = sqsQueue<{ book: number }>('orders')

@@ -15,7 +15,7 @@ export interface QueueFailure {
   readonly payload: unknown
   /** Which attempt has failed, 1 for the first. */
   readonly attempt: number
-  /** How many there are at most; `undefined` where only the engine knows. */
+  /** The maximum; `undefined` where only the engine knows it. */
   readonly attempts: number | undefined
   /** Whether there is no other attempt: the message is parked. */
   readonly final: boolean
@@ -56,7 +56,7 @@ export interface BullmqConfig extends QueueSettings {
 export interface PgbossConfig extends QueueSettings {
   /** The address of Postgres. Default `DATABASE_URL`, else `postgres://127.0.0.1:5432/postgres`. */
   connectionString?: string
-  /** The schema in which pg-boss keeps its tables; it makes them itself. Default `'pgboss'`. */
+  /** The schema in which pg-boss keeps its tables; it creates them itself. Default `'pgboss'`. */
   schema?: string
   /** The most connections to Postgres. Default 10. */
   max?: number
@@ -78,7 +78,7 @@ export interface SqsConfig extends QueueSettings {
   credentials?: object
   /** An `SQSClient` instead of the three above; it stays open. */
   client?: object
-  /** Addresses of queues by name; others are asked for. */
+  /** Addresses of queues by name; others are looked up. */
   queueUrls?: { readonly [queue: string]: string }
   /** Seconds for which one poll waits for a message, up to 20. Default 20. */
   waitTimeSeconds?: number
@@ -98,7 +98,7 @@ export interface QueueConfig {
   readonly pgboss?: PgbossConfig
   /** Settings of queues in Amazon SQS. */
   readonly sqs?: SqsConfig
-  // `object`, or a configuration that is kept in a variable first would not compile.
+  // `object`, because a configuration in a variable would not compile otherwise.
   readonly [custom: string]: QueueSettings | object | undefined
 }
 
@@ -106,7 +106,7 @@ export interface QueueConfig {
 export interface QueuesOptions {
   /** The settings of the kinds of queues, as for `defineQueueConfiguration`; they hold until every server with queues has closed. */
   config?: QueueConfig
-  /** Whether the subscribers of this process get messages once the server listens. Default false. */
+  /** Whether the subscribers of this process receive messages once the server listens. Default false. */
   run?: boolean
 }
 
@@ -156,7 +156,7 @@ const sqs = option.shape({
 
 const kinds = { memory, bullmq: bullmq.optional(), pgboss: pgboss.optional(), sqs: sqs.optional() }
 
-/** Names of engines of one's own that have a queue. */
+/** Names of custom engines that have a queue. */
 export const ownKinds = new Set<string>()
 const ownEngine = option.shape(shared)
 export const ownEngineDefaults = ownEngine.parse({}, '')

@@ -3,7 +3,7 @@ import { option } from '../toolkit/options/index.ts'
 /** How long to wait before the next attempt; a number is `{ type: 'fixed', delay }`. */
 export type Backoff = number | { readonly type: 'fixed' | 'exponential'; readonly delay?: number }
 
-/** What `publish` of a queue in memory takes. */
+/** Options of `publish` of a queue in memory. */
 export interface MemoryPublishOptions {
   /** How often a handler may try. Default 1. */
   attempts?: number
@@ -13,14 +13,14 @@ export interface MemoryPublishOptions {
   delay?: number
   /** Messages with lower numbers are taken first. Default 0. */
   priority?: number
-  /** A message with the id of one that is there already is not added again. */
+  /** A message with the id of an existing one is not added again. */
   jobId?: string
 }
 
-/** What is kept of jobs that are over: nothing (`true`), all (`false`), a number of them (`count`), or those up to an `age` in seconds. */
+/** Which finished jobs are kept: none (`true`), all (`false`), a number of them (`count`), or those up to an `age` in seconds. */
 export type KeptJobs = boolean | number | { age: number; count?: number } | { count: number }
 
-/** What `publish` of a queue in Redis takes, in BullMQ's terms. */
+/** Options of `publish` of a queue in Redis, in BullMQ's terms. */
 export interface BullmqPublishOptions extends MemoryPublishOptions {
   /** Puts it before the waiting ones: the newest is taken first. */
   lifo?: boolean
@@ -28,21 +28,21 @@ export interface BullmqPublishOptions extends MemoryPublishOptions {
   removeOnComplete?: KeptJobs
   /** What is kept of jobs that failed for good. Default: all. */
   removeOnFail?: KeptJobs
-  /** Publishes it again and again: `every` so many milliseconds, or by a cron `pattern` in the time zone `tz`. The same `key` replaces, see `stopRepeat`. */
+  /** Publishes it repeatedly: `every` so many milliseconds, or by a cron `pattern` in the time zone `tz`. The same `key` replaces, see `stopRepeat`. */
   repeat?:
     | { readonly key: string; readonly every: number }
     | { readonly key: string; readonly pattern: string; readonly tz?: string }
 }
 
-/** A client of `pg` that has begun a transaction, or anything else that runs SQL in one. */
+/** A client of `pg` that has begun a transaction, or any other object that runs SQL in one. */
 export interface TransactionClient {
   /** Runs a statement with values for `$1` and so on, and resolves with its `rows`. */
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
 }
 
-/** What `publish` of a queue in Postgres takes, in pg-boss's terms. */
+/** Options of `publish` of a queue in Postgres, in pg-boss's terms. */
 export interface PgbossPublishOptions {
-  /** Publishes within the transaction of this client: the message is there if it commits, and never was if it rolls back. */
+  /** Publishes within the transaction of this client: the message exists if it commits, and never existed if it rolls back. */
   client?: TransactionClient
   /** Attempts after the first. Default 2. */
   retryLimit?: number
@@ -54,7 +54,7 @@ export interface PgbossPublishOptions {
   startAfter?: number | string | Date
   /** Messages with higher numbers are taken first. */
   priority?: number
-  /** A UUID; a message with the id of one that is there already is not added again. */
+  /** A UUID; a message with the id of an existing one is not added again. */
   id?: string
   /** With `singletonSeconds`: only one message for each key is taken in that time. */
   singletonKey?: string
@@ -62,11 +62,11 @@ export interface PgbossPublishOptions {
   singletonSeconds?: number
   /** Seconds a handler may take before its process counts as dead. Default 900. */
   expireInSeconds?: number
-  /** The queue that gets the message after the last attempt. */
+  /** The queue that receives the message after the last attempt. */
   deadLetter?: string
 }
 
-/** What `publish` of a queue of SQS takes, in its own terms. */
+/** Options of `publish` of a queue of SQS, in its own terms. */
 export interface SqsPublishOptions {
   /** Seconds before it can be taken, up to 900. */
   DelaySeconds?: number
@@ -112,7 +112,7 @@ const repeat = option
 
 const bullmq = {
   ...memory,
-  // BullMQ builds the keys of Redis with it, and numbers jobs without one by itself.
+  // BullMQ makes keys of Redis with it, and numbers jobs without one.
   jobId: option.name(/^(?!\d+$)[^:]+$/, 'a string without ":" that is not a number'),
   lifo: option.flag(),
   removeOnComplete: keptJobs,
@@ -132,7 +132,7 @@ const pgboss = {
     'seconds from now, a time as text, or a Date',
     (given) => Number.isFinite(given) || (typeof given === 'string' && given !== '') || given instanceof Date,
   ),
-  // pg-boss orders by it in both directions.
+  // pg-boss sorts by it in both directions.
   priority: option.int({ min: -2_147_483_648, max: 2_147_483_647 }),
   id: option.name(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i, 'a UUID, of crypto.randomUUID() for example'),
   singletonKey: option.name(),
@@ -150,7 +150,7 @@ const sqs = {
   ),
 }
 
-/** What each engine takes; what it would make nonsense of, or refuse in words of its own, is wrong. */
+/** The options of each engine; a value that it would misinterpret, or refuse in words of its own, is an error. */
 export const publishOptions = {
   memory: option.shape(memory).typed<MemoryPublishOptions>(),
   bullmq: option.shape(bullmq).typed<BullmqPublishOptions>(),

@@ -19,13 +19,13 @@ import {
   subscribeOptions,
 } from './subscription.ts'
 
-/** One subscriber, to be taken back. */
+/** One subscriber, for its removal. */
 export interface QueueHandle {
-  /** No message reaches this subscriber any more; one that it has in work is finished. Others are not touched. */
+  /** No further message reaches this subscriber; one in progress is finished. Others are not affected. */
   unsubscribe(): Promise<void>
 }
 
-/** Messages that are handed to their engine. */
+/** Messages that are passed to their engine. */
 export interface QueuePublishTrace extends TraceOutcome {
   /** The name of the queue. */
   readonly queue: string
@@ -44,17 +44,17 @@ const publishTrace = new Trace<QueuePublishTrace>('queue.publish')
 /** Options for each message of a batch, or one for all. */
 export type BatchOptions<Payload, Options> = Options | ((payload: Payload, index: number) => Options | undefined)
 
-/** What a queue is made of. */
+/** The parts of a queue. */
 export interface QueueDefinition {
   readonly name: string
   readonly kind: string
   readonly pubsub?: GenericPubSub
   readonly schema?: PayloadSchema | undefined
-  /** Reads the options of `publish`; those of an engine of one's own are not known here. */
+  /** Reads the options of `publish`; those of a custom engine are not known here. */
   readonly publishOptions?: PublishCheck
 }
 
-/** A queue, for whoever watches them all. */
+/** A queue, for code that lists them all. */
 export interface DeclaredQueue extends EngineRef {
   readonly name: string
   readonly schema: PayloadSchema | undefined
@@ -72,7 +72,7 @@ const reportDeprecated = deprecation(
 /** Every queue of this process, the newest of each name and kind. */
 export const allQueues = (): DeclaredQueue[] => [...declared.values()]
 
-/** Those whose engine is configured. */
+/** The queues whose engine is configured. */
 export function declaredQueues(): DeclaredQueue[] {
   return allQueues().filter(isConfigured)
 }
@@ -88,7 +88,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
 
   /** @internal */
   constructor({ name, kind, pubsub, schema, publishOptions }: QueueDefinition) {
-    // Of the first Postgres keeps nothing; the second becomes a replacement character, and so two queues one.
+    // Postgres cannot store the first; the second becomes a replacement character, so that two queues become one.
     if (typeof name !== 'string' || name === '' || /\0|\p{Surrogate}/u.test(name)) {
       throw OptionError(
         'the name of a queue',
@@ -109,7 +109,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
    * Publishes one message; resolves with its `id` once the engine has it.
    *
    * @throws (as a rejection) QueueUnavailableError within 5 seconds when the engine cannot be reached; QueuePayloadError for
-   * what JSON has no form for, or the schema refuses; OptionError for options the engine does not have.
+   * a payload without a form in JSON, or that the schema refuses; OptionError for options the engine does not have.
    * @example
    * const orders = memoryQueue<{ book: number }>('orders')
    * await orders.publish({ book: 1 }, { attempts: 3, backoff: { type: 'exponential', delay: 1000 } })
@@ -138,15 +138,15 @@ export class Queue<Payload, Options = object, Received = Payload> {
   }
 
   async #send(payloads: readonly Payload[], options: readonly (Options | undefined)[]): Promise<string[]> {
-    // Those of one object, as a batch has it, are read once.
+    // One object for a whole batch is read once.
     let last: Options | undefined
     for (const one of options) {
       if (one !== undefined && one !== last) this.#publishOptions?.parse(one, 'publish')
       last = one
     }
-    // At once, before anything is awaited: who publishes may change the payload afterwards.
+    // At once, before anything is awaited: the caller may change the payload afterwards.
     const texts = payloads.map((payload) => jsonText(payload, (why) => QueuePayloadError(this.name, why)))
-    // Checked as it will arrive; published as it is, so that what a schema changes is not changed twice.
+    // Checked as it will arrive; published as it is, so that a schema does not change it twice.
     const { check } = this.#self
     if (check !== undefined) for (const text of texts) await check(JSON.parse(text))
     return publishTrace.run(
@@ -165,8 +165,8 @@ export class Queue<Payload, Options = object, Received = Payload> {
   }
 
   /**
-   * Declares a subscriber. It works while this process runs its queues: see `QueueService.run` and the option
-   * `background.queues`; one of a queue in memory works at once where no server is in charge.
+   * Declares a subscriber. It is active while this process runs its queues: see `QueueService.run` and the option
+   * `background.queues`; one of a queue in memory is active at once where no server is responsible.
    *
    * Several subscribers share the messages: each goes to one of them.
    *
@@ -202,7 +202,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
   /**
    * Makes a method a subscriber, in both protocols of decorators.
    *
-   * With that of the standard the newest instance of the class takes the messages, so make one at start-up; with
+   * With a decorator of the standard the newest instance of the class receives the messages, so make one at start-up; with
    * `experimentalDecorators` one is made without arguments when the first message comes.
    *
    * @example

@@ -4,22 +4,22 @@ import { forgetConfigurationOfServers } from './config.ts'
 import { closeEngines, queueLog } from './engines.ts'
 import type { Subscription } from './subscription.ts'
 
-/** The subscribers of this process. They are declared anywhere, and run from a server or a script. */
+/** The subscribers of this process. They may be declared anywhere, and run from a server or a script. */
 const declarations = new Declarations<Subscription, Holder>()
-/** Subscribers that were taken back while a handler ran: closing waits for those as well. */
+/** Subscribers that were removed while a handler ran: closing waits for those as well. */
 const leaving = new Map<Subscription, Promise<void>>()
 
-/** Every subscriber that was declared and not taken back, in order. */
+/** Every subscriber that was declared and not removed, in order. */
 export const declaredSubscriptions = (): readonly Subscription[] => declarations.all
 
 export async function addSubscription(subscription: Subscription): Promise<void> {
   await declarations.add(subscription)
-  // One in memory works at once where no server is in charge: no one else could ever take its messages, so tests and scripts
+  // One in memory is active at once where no server is responsible: no other process could take its messages, so tests and scripts
   // need nothing else.
   if (declarations.expected.size === 0 && subscription.queue.kind === 'memory') await subscription.start()
 }
 
-/** Takes back one subscriber; resolves when it gets no more. What it has in work goes on. */
+/** Removes one subscriber; resolves when it receives no more messages. Those in progress continue. */
 export async function removeSubscription(subscription: Subscription): Promise<void> {
   if (!declarations.has(subscription)) return
   declarations.remove(subscription)
@@ -29,7 +29,7 @@ export async function removeSubscription(subscription: Subscription): Promise<vo
   await quiet
 }
 
-/** A server or a script that runs the subscribers. What the last one did not end goes on in the next. */
+/** A server or a script that runs the subscribers. Calls that the last one did not end continue in the next. */
 export class Holder implements Runner<Subscription> {
   takes(): boolean {
     return true
@@ -43,13 +43,13 @@ export class Holder implements Runner<Subscription> {
     queueLog().error({ err: error, queue: name }, `a subscriber of the queue "${name}" could not start`)
   }
 
-  /** Puts it in charge: nothing works until it, or another one, runs. */
+  /** Makes it responsible: no subscriber is active until it, or another one, runs. */
   claim(): void {
     declarations.expected.add(this)
     if (declarations.runners.length === 0) for (const subscription of declarations.all) subscription.stop()
   }
 
-  /** Starts every subscriber, and those that are declared later as they come. */
+  /** Starts every subscriber, and later ones as they are declared. */
   async run(): Promise<void> {
     if (declarations.runners.includes(this)) return
     declarations.expected.add(this)
@@ -61,16 +61,16 @@ export class Holder implements Runner<Subscription> {
     }
   }
 
-  /** Where it was the last, the subscribers take no more messages from now on; `release` waits for those that are in work. */
+  /** If it is the last one, the subscribers take no more messages from now on; `release` waits for those in progress. */
   halt(): void {
     declarations.leave(this)
-    // What is declared meanwhile waits.
+    // Subscribers that are declared meanwhile wait.
     this.claim()
   }
 
   /**
-   * Lets the last holder end the subscribers, and the last one in charge all the engines: after them, so that handlers can
-   * publish to their end. Whether it was the last one in charge.
+   * Lets the last holder end the subscribers, and the last responsible one all the engines: after them, so that handlers can
+   * publish until they end. Returns whether it was the last responsible one.
    */
   async release(limit: number): Promise<boolean> {
     const giveUpAt = performance.now() + limit
@@ -81,7 +81,7 @@ export class Holder implements Runner<Subscription> {
       declarations.expected.delete(this)
     }
     if (declarations.expected.size > 0) return false
-    // One that is away may take as long as it likes to close; no one waits for that.
+    // An unavailable one may take any time to close; that is not awaited.
     await isInTime(closeEngines(), Math.max(giveUpAt - performance.now(), 100))
     forgetConfigurationOfServers()
     return true
@@ -102,7 +102,7 @@ async function endAll(limit: number): Promise<void> {
   for (const one of all) one.abandon()
 }
 
-/** What becomes of messages whose handlers closing no longer waits for. */
+/** The fate of messages for whose handlers closing no longer waits. */
 function fateOf(running: number, inMemory: number): string {
   if (inMemory === 0) return 'the messages will be delivered again'
   if (inMemory < running) return `the messages will be delivered again, but not the ${inMemory} of queues in memory`

@@ -6,18 +6,18 @@ import { QueuePayloadError, QueueSchemaError } from './errors.ts'
 /** A schema for payloads: JSON Schema, TypeBox, Zod, or another Standard Schema. */
 export type PayloadSchema = object
 
-/** What may be published to a queue with that schema. */
+/** The type that may be published to a queue with that schema. */
 export type PublishedBy<Schema> = InputOf<Schema>
-/** What its handlers get. */
+/** The type that its handlers receive. */
 export type ReceivedBy<Schema> = OutputOf<Schema>
 
-/** Gives the payload as its schema leaves it, defaults filled in; rejects what the schema refuses. */
+/** Returns the payload as its schema does, defaults filled in; rejects a payload that the schema refuses. */
 export type CheckPayload = (payload: unknown) => Promise<unknown>
 
 /**
  * Compiles a schema at its first use.
  *
- * @throws QueueSchemaError for what is not a schema, also as a rejection where it cannot be compiled; QueuePayloadError (as a rejection) with
+ * @throws QueueSchemaError for an invalid schema, also as a rejection where it cannot be compiled; QueuePayloadError (as a rejection) with
  * `issues` for a payload that does not match it.
  */
 export function payloadCheck(queue: string, schema: PayloadSchema): CheckPayload {
@@ -26,7 +26,7 @@ export function payloadCheck(queue: string, schema: PayloadSchema): CheckPayload
     throw unusable(`it is ${Array.isArray(schema) ? 'a list' : schema === null ? 'null' : `a ${typeof schema}`}`)
   const check = lazyCheckOf(schema, 'body', unusable)
   return async (payload) => {
-    // Defaults are filled in on a copy: who is told of a failure sees what has come.
+    // Defaults are filled in on a copy: an error handler receives the payload as it came.
     const own = isStandardSchema(schema) ? payload : structuredClone(payload)
     return passed(check(own), (why) => QueuePayloadError(queue, why))
   }

@@ -17,18 +17,18 @@ export interface QueueSubscriber {
   readonly queue: string
   /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */
   readonly kind: string
-  /** How many messages it has in work at once. */
+  /** How many messages it handles at once. */
   readonly concurrency: number
 }
 
-/** How stopping waits. */
+/** Options of stopping. */
 export interface StopOptions {
   /** Milliseconds for the handlers that run. Default 10000. */
   readonly timeout?: number
 }
 
 /**
- * The queues of this process: its workers, their health and their numbers.
+ * The queues of this process: its workers, their health and their counts.
  *
  * @example
  * await QueueService.run()
@@ -39,10 +39,10 @@ export class QueueService {
   readonly #holder = new Holder()
 
   /**
-   * Starts the workers of this process: every subscriber that was declared, and those still to come. For a process without
+   * Starts the workers of this process: every declared subscriber, and later ones. For a process without
    * a server; with one, `background: { queues: { config, run: true } }` does it.
    *
-   * @throws (as a rejection) for a queue whose engine is not configured or not installed. One that is only away is waited for.
+   * @throws (as a rejection) for a queue whose engine is not configured or not installed. An unavailable one is awaited.
    * @example
    * const orders = bullmqQueue<{ book: number }>('orders')
    * await orders.subscribe(({ book }) => console.log(book))
@@ -74,7 +74,7 @@ export class QueueService {
     await this.#holder.release(timeout)
   }
 
-  /** Nothing works until this runs. @internal */
+  /** No subscriber is active until this runs. @internal */
   claim(): void {
     this.#holder.claim()
   }
@@ -84,7 +84,7 @@ export class QueueService {
     this.#holder.halt()
   }
 
-  /** Who has subscribed in this process, at work or not. */
+  /** The subscribers of this process, active or not. */
   subscribers(): QueueSubscriber[] {
     return declaredSubscriptions().map(({ queue, concurrency }) => ({
       queue: queue.name,

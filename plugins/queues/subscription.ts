@@ -14,16 +14,16 @@ export interface QueueMessage {
   readonly queue: string
   /** Which attempt this is, 1 for the first. */
   readonly attempt: number
-  /** How many there are at most; `undefined` where only the engine knows. */
+  /** The maximum; `undefined` where only the engine knows it. */
   readonly attempts: number | undefined
 }
 
 /** Takes one message; a throw or a rejection is a failed attempt. */
 export type QueueHandler<Payload> = (payload: Payload, message: QueueMessage) => unknown
 
-/** What `subscribe` takes. */
+/** Options of `subscribe`. */
 export interface SubscribeOptions<Payload = unknown> {
-  /** How many messages this subscriber has in work at once. Default 1. */
+  /** How many messages this subscriber handles at once. Default 1. */
   concurrency?: number
   /** Called with a message that is given up, after the error handler. */
   onDead?(payload: Payload, error: Error, message: QueueMessage): unknown
@@ -40,7 +40,7 @@ export const subscribeOptions = option
 export interface SubscribedQueue extends EngineRef {
   readonly name: string
   readonly check: CheckPayload | undefined
-  /** What the check is made of. */
+  /** The schema of the check. */
   readonly schema: PayloadSchema | undefined
 }
 
@@ -48,7 +48,7 @@ const asError = (thrown: unknown) => (thrown instanceof Error ? thrown : new Err
 const delivered: Outcome = { ok: true }
 const isBadPayload = (error: Error) => (error as { code?: unknown }).code === 'QueuePayloadError'
 
-/** How many deliveries are in work. */
+/** The number of deliveries in progress. */
 class Deliveries {
   count = 0
   readonly #waiting: (() => void)[] = []
@@ -85,13 +85,13 @@ export interface QueueAttemptTrace extends QueueMessage, TraceOutcome {
 
 const attemptTrace = new Trace<QueueAttemptTrace>('queue.attempt')
 
-/** One subscriber of a queue; declared anywhere, at work between `start` and `stop`. */
+/** One subscriber of a queue; declared anywhere, active between `start` and `stop`. */
 export class Subscription {
   readonly queue: SubscribedQueue
   readonly #handler: QueueHandler<unknown>
   readonly #options: SettingsOf<typeof subscribeOptions>
   #work: Work | undefined
-  /** Resolves when nothing of earlier work is left. */
+  /** Resolves when all earlier calls have ended. */
   #earlier: Promise<unknown> = Promise.resolve()
   #deliveries = new Deliveries()
 
@@ -109,12 +109,12 @@ export class Subscription {
     return this.#work !== undefined
   }
 
-  /** Deliveries in work, those of a subscriber that was stopped too. */
+  /** Deliveries in progress, including those of a stopped subscriber. */
   get running(): number {
     return this.#deliveries.count
   }
 
-  /** Rejects when the engine cannot be used at all; one that is only away is waited for. */
+  /** Rejects when the engine cannot be used at all; an unavailable one is awaited. */
   start(): Promise<void> {
     if (this.#work !== undefined) return this.#work.starting
     const work: Work = { starting: Promise.resolve(), consumer: undefined, stopped: false }
@@ -123,7 +123,7 @@ export class Subscription {
       try {
         const driver = await driverOf(this.queue, this.queue.name)
         if (this.running === 0) return await this.#begin(work, driver)
-        // What an earlier owner has begun comes to its end first: `concurrency` is a promise across both. The start does not
+        // The calls of an earlier owner end first: `concurrency` applies across both. The start does not
         // wait for that, as it may take as long as a handler.
         const begin = () => this.#begin(work, driver).catch((error: unknown) => this.#notBegun(work, error))
         void this.#deliveries.idle().then(begin)
@@ -147,7 +147,7 @@ export class Subscription {
     queueLog().error({ err: error, queue: name }, `a subscriber of the queue "${name}" could not start`)
   }
 
-  /** Ends its work: `quiet` when no more messages come to the handler, `ended` when none is in work either. */
+  /** Ends its work: `quiet` when no more messages reach the handler, `ended` when none is in progress either. */
   stop(): { readonly quiet: Promise<void>; readonly ended: Promise<void> } {
     const work = this.#work
     this.#work = undefined
@@ -159,14 +159,14 @@ export class Subscription {
     return { quiet, ended: ended.then(() => {}) }
   }
 
-  /** Stops counting what still runs: closing has waited for it, and its engine gives the message to the next. */
+  /** Stops counting unfinished calls: closing has waited for them, and the engine delivers their messages to the next. */
   abandon(): void {
     this.#earlier = Promise.resolve()
     this.#deliveries = new Deliveries()
   }
 
   readonly #deliver: Deliver = async (payload, { id, attempt, attempts, carrier }) => {
-    // Of its start: `abandon` counts anew.
+    // Those of this start: `abandon` begins a new count.
     const deliveries = this.#deliveries
     const message: QueueMessage = { id, queue: this.queue.name, attempt, attempts }
     deliveries.begin()
@@ -185,10 +185,10 @@ export class Subscription {
 
   async #failed(error: Error, payload: unknown, message: QueueMessage): Promise<Outcome> {
     const { attempt, attempts } = message
-    // A payload that is not valid now will not be at the next attempt.
+    // An invalid payload stays invalid at the next attempt.
     const final = isBadPayload(error) || (attempts !== undefined && attempt >= attempts)
     await this.#report(error, { ...message, kind: this.queue.kind, payload, final })
-    if (final) await this.#tellDead(payload, error, message)
+    if (final) await this.#reportDead(payload, error, message)
     return { ok: false, error, final }
   }
 
@@ -212,7 +212,7 @@ export class Subscription {
     queueLog().error({ err: error, queue, id, attempt }, `a message of the queue "${queue}" failed in ${which}${end}`)
   }
 
-  async #tellDead(payload: unknown, error: Error, message: QueueMessage): Promise<void> {
+  async #reportDead(payload: unknown, error: Error, message: QueueMessage): Promise<void> {
     try {
       await this.#options.onDead?.(payload, error, message)
     } catch (thrown) {

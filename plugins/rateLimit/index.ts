@@ -6,10 +6,10 @@ export { rateLimit } from './plugin.ts'
 export type { Hit, RateLimitStore } from './stores/contract.ts'
 export type { RateLimitRedisOptions } from './stores/redis.ts'
 
-// In the file that declares the interface: merging into the door would hide it from applications that merge into theirs.
+// In the file that declares the interface: merging into the entry point would hide it from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
-    /** A limit of this route alone, with a counter of its own in place of the server's; `false`: none. */
+    /** A limit of this route alone, with a counter of its own in place of the server's; `false`: no limit. */
     rateLimit?: false | RateLimitRule
   }
 }

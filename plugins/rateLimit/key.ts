@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** A key of the application's, marked so that it is never an address, and short: clients may choose what it is made of. */
+/** A key of the application, marked so that it never equals an address, and shortened: clients may choose its parts. */
 export function ownKey(key: string): string {
   return key.length <= 64 ? `=${key}` : `#${createHash('sha256').update(key).digest('base64')}`
 }

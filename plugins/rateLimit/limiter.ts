@@ -31,7 +31,7 @@ export interface ShownLimit {
 /** By the services of the scope. */
 export const limitsOfScopes = new WeakMap<object, ShownLimit[]>()
 
-/** Counts one request: true when it may go on, false when it was answered. */
+/** Counts one request: true when it may continue, false when it was answered. */
 export type Limiter = (req: Request, res: Response) => boolean | Promise<boolean>
 
 /** A limit as one function, without a promise where neither the store nor a function of the application needs one. */
@@ -44,7 +44,7 @@ export function limiterOf(
 ): Limiter {
   const { limit, windowMs, statusCode, key: keyOf, skip } = rule
   const policy = `${limit};w=${Math.ceil(windowMs / 1_000)}`
-  // One for all: an error for each refused request, with its stack, would make an attack dearer for us than for them.
+  // One for all: an error for each refused request, with its stack, would cost the server more than the attacker.
   const error = TooManyRequestsError(limit, windowMs)
 
   const judge = (hit: Hit, req: Request, res: Response): boolean => {
@@ -66,7 +66,7 @@ export function limiterOf(
     return false
   }
   const count = (key: string | undefined, req: Request, res: Response): boolean | Promise<boolean> => {
-    // `null` as well: what a database says of no one must not put all of them into one counter.
+    // `null` as well: a database's result for unknown clients must not put all of them into one counter.
     const who = key == null ? networkOf(req.ip) : ownKey(String(key))
     const hit = store.hit(`${name} ${who}`, windowMs)
     return hit instanceof Promise ? hit.then((settled) => judge(settled, req, res)) : judge(hit, req, res)
@@ -77,7 +77,7 @@ export function limiterOf(
   }
   if (skip === undefined) return identify
   return (req, res) => {
-    // Only true skips: a function that forgets to answer must not open the door.
+    // Only true skips: a function that forgets to answer must not disable the limit.
     const skips = skip(req)
     if (skips instanceof Promise) return skips.then((settled) => settled === true || identify(req, res))
     return skips === true || identify(req, res)

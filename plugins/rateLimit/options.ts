@@ -24,7 +24,7 @@ export interface RateLimitOptions extends RateLimitRule {
   store?: 'memory' | RateLimitRedisOptions | RateLimitStore
 }
 
-/** A function under that name makes it a store; no option of a Redis is called so. */
+/** A function under that name makes it a store; Redis has no such option. */
 export const isStore = (given: unknown): given is RateLimitStore =>
   typeof (given as Partial<RateLimitStore> | null)?.hit === 'function'
 

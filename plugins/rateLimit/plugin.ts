@@ -10,9 +10,9 @@ import { OwnStore } from './stores/own.ts'
 import { openRedisStore } from './stores/redis.ts'
 
 /**
- * Refuses clients that ask too often: 100 requests a minute by default, then 429 `TooManyRequestsError` with `Retry-After`.
+ * Refuses clients that send too many requests: 100 requests a minute by default, then 429 `TooManyRequestsError` with `Retry-After`.
  *
- * The route option `rateLimit` takes a limit of the route alone, or `false` for none. Counted in memory, or in Redis for
+ * The route option `rateLimit` sets a limit of the route alone, or `false` for none. Counted in memory, or in Redis for
  * several processes.
  *
  * @example
@@ -27,7 +27,7 @@ export const rateLimit = definePlugin({
   inspector: async () => (await import('./inspector.ts')).panels,
   async setup(ctx, settings) {
     if (settings.store === 'memory') {
-      // Each would let as many through as all of them may.
+      // Each process would allow the whole limit.
       refuseSeveral(
         ctx.server.worker,
         'requests are counted',

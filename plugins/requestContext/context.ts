@@ -1,7 +1,7 @@
 import { described, type OptionPlace, type Request } from '../../kernel/index.ts'
 
 /**
- * What `req.context` and `currentContext()` hold; applications merge their keys into it.
+ * The keys of `req.context` and `currentContext()`; applications merge theirs into it.
  *
  * @example
  * declare module 'framework' {
@@ -22,8 +22,8 @@ export type ContextValues = { readonly [Key in keyof RequestContext]?: (req: Req
 export type ContextClass = new (req: Request) => RequestContext
 
 /**
- * A class with an accessor for each key. A value is made when it is first read, and then kept; `undefined` is not, so
- * that reading too early, before a middleware has found out who is calling, does no harm.
+ * A class with an accessor for each key. A value is made when it is first read, and then kept; `undefined` is not kept, so
+ * that reading too early, before a middleware has authenticated the client, does no harm.
  */
 export function contextClass(makers: ContextValues, place: OptionPlace): ContextClass {
   class Context {
@@ -34,7 +34,7 @@ export function contextClass(makers: ContextValues, place: OptionPlace): Context
       this.#req = req
     }
 
-    /** All values, made now: accessors of a class are not seen by whoever writes a log line or an answer. */
+    /** All values, made now: a log line or an answer would otherwise not include accessors of a class. */
     toJSON(): Record<string, unknown> {
       const own = Object.entries(this)
       const made = Object.entries(makers).map(([key, make]) => [key, Context.read(this, key, make)] as const)
@@ -52,7 +52,7 @@ export function contextClass(makers: ContextValues, place: OptionPlace): Context
     }
   }
   for (const [key, make] of Object.entries(makers)) {
-    // What every object has would be replaced: `constructor`, `toString`.
+    // Members of every object would be replaced: `constructor`, `toString`.
     if (key in Context.prototype) place.in(key).wrong(described('a name that every object has'), 'another')
     Object.defineProperty(Context.prototype, key, {
       enumerable: true,
@@ -64,6 +64,6 @@ export function contextClass(makers: ContextValues, place: OptionPlace): Context
       },
     })
   }
-  // The accessors are what the application has merged.
+  // The accessors are the members that the application has merged.
   return Context as unknown as ContextClass
 }

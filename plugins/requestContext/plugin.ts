@@ -4,7 +4,7 @@ import { option } from '../toolkit/options/index.ts'
 import { type ContextValues, contextClass, type RequestContext } from './context.ts'
 import { isPlainIterable, iterateWithin } from './stream.ts'
 
-// One for all servers of the process: what is stored in it belongs to one request anyway.
+// One for all servers of the process: each stored object belongs to one request anyway.
 const storage = new AsyncLocalStorage<RequestContext>()
 
 const slot = Symbol('requestContext')
@@ -31,7 +31,7 @@ export function currentContext(): RequestContext | undefined {
 }
 
 /**
- * Keeps values for each request: `req.context`, and `currentContext()` where no request is in sight.
+ * Keeps values for each request: `req.context`, and `currentContext()` for code without the request.
  *
  * A value is made when it is first read, and can be assigned.
  *
@@ -44,7 +44,7 @@ export const requestContext = definePlugin({
   setup(ctx, Context) {
     ctx.decorate('request', {
       context: {
-        // For whoever asks before the middleware had its turn.
+        // For reads before the middleware has run.
         get(this: Holder) {
           this[slot] ??= new Context(this)
           return this[slot]
@@ -58,11 +58,11 @@ export const requestContext = definePlugin({
       return storage.run(context, next)
     })
 
-    // Bodies that are made piece by piece are made after the chain has ended.
+    // Streamed bodies are made after the chain has ended.
     ctx.onSend(function requestContextOnSend(req, res) {
       const context = (req as Holder)[slot]
       if (context === undefined || !isPlainIterable(res.payload)) return
-      // An iterable that was sent as JSON is one no longer.
+      // An iterable that is sent as JSON was serialised here.
       const body = res.encode()
       if (isPlainIterable(body)) res.replaceBody(iterateWithin(storage, context, body))
     })

@@ -6,7 +6,7 @@ import { helpers, type Shape, scalarTypes } from './writer-helpers.ts'
 
 const objectKeywords = ['properties', 'required', 'additionalProperties', 'patternProperties']
 
-/** The types that a schema names, or means. */
+/** The types that a schema names, or implies. */
 export function typesOf(node: Node): string[] {
   const { type } = node
   const types = Array.isArray(type) ? type.map(String) : typeof type === 'string' ? [type] : []
@@ -21,8 +21,8 @@ export function typesOf(node: Node): string[] {
 /**
  * Writes a schema as functions, one for each object, array or combination in it.
  *
- * Code and not closures: reading members by constant names is three times as fast. No text of a schema becomes code:
- * names go in as JSON literals, everything else by its number in a list.
+ * Code and not closures: reading members by constant names is three times as fast. No string of a schema becomes code:
+ * names are inserted as JSON literals, everything else by its index in a list.
  */
 class Writer {
   readonly #root: Node
@@ -52,7 +52,7 @@ class Writer {
     return name
   }
 
-  /** What calls it: many a value would be looked at again and again by what branches into itself, and is remembered. */
+  /** The code that calls it: parts that branch into themselves would check many values repeatedly, so results are remembered. */
   #call(node: unknown, isBranch = false): string {
     const name = this.name(node)
     if (!this.#branching.has(node) || !(isBranch || isCombination(node as Node))) return name
@@ -87,7 +87,7 @@ class Writer {
     return `${code}${this.#values(node)}return r`
   }
 
-  /** What another schema for the same value says is added to what is known of an object, and else takes its place. */
+  /** The result of another schema for the same value is merged into that of an object, and otherwise replaces it. */
   #merge(call: string, types: string[]): string {
     const isScalar = types.length > 0 && !types.includes('object') && !types.includes('array')
     return isScalar ? `${call};` : `r=merge(r,${call},v);`
@@ -115,7 +115,7 @@ class Writer {
       : `alike(r,${this.#constant(memberTest(list))});`
   }
 
-  /** Finds out which of the types a value has. */
+  /** Determines which of the types a value has. */
   #types(types: string[], node: Node): string {
     if (types.length === 1) return this.#type(types[0]!, node)
     const cases = types
@@ -139,7 +139,7 @@ class Writer {
     return `if(${misses(type, name)})${name}=s.${type}(${name}${format});`
   }
 
-  /** Where a schema is nothing but a type, its test without a call; `first` comes before a closer look. */
+  /** For a schema that is only a type, its test without a call; `first` comes before a closer check. */
   #plainScalar(node: unknown, name: string, first = ''): string | undefined {
     if (!isObject(node) || [...combining, '$ref', 'enum', 'const'].some((keyword) => keyword in node)) return undefined
     const types = typesOf(node)
@@ -151,8 +151,8 @@ class Writer {
   }
 
   /**
-   * All members go into one literal: what is picked has one hidden class from its birth, and the members that are not
-   * there are `undefined` in it, which JSON leaves out.
+   * All members go into one literal: the result has one hidden class from the start, and missing members
+   * are `undefined` in it, which JSON leaves out.
    */
   #object(node: Node): string {
     const properties = isObject(node.properties) ? node.properties : {}
@@ -177,14 +177,14 @@ class Writer {
     const value = name in Object.prototype ? `own(v,${key})` : `v[${key}]`
     const start = `k=${key};${known ? 'let ' : ''}${x}=${value};${fallback === '' ? '' : `if(${x}===undefined)${fallback}`}`
     if (!known) return start + missing
-    // One test for what is as it should be; only what fails it may be missing.
+    // One test for a correct value; only a value that fails it may be missing.
     const scalar = this.#plainScalar(node, x, required ? missing : `if(${x}!==undefined)`)
     if (scalar !== undefined) return start + scalar
     const take = `${x}=${this.#call(node)}(${x});`
     return required ? `${start}${missing}${take}` : `${start}if(${x}!==undefined){${take}}`
   }
 
-  /** Properties that are not named one by one: they leave only where the schema says so. */
+  /** Properties without a name in the schema: they are sent only where the schema allows it. */
   #others(node: Node, names: string[]): string {
     const patterns = isObject(node.patternProperties) ? Object.entries(node.patternProperties) : []
     const rest = node.additionalProperties
@@ -219,10 +219,10 @@ class Writer {
   }
 }
 
-/** What an object stands for, where it says so itself. */
+/** The value of an object in JSON, if it defines one. */
 const read = `if(typeof v==='object'&&v!==null&&v.toJSON!==undefined)v=plain(v);`
 
-/** Code that is true of what has not the type. */
+/** Code that is true for a value without the type. */
 function misses(type: string, name: string): string {
   if (type === 'number') return `!Number.isFinite(${name})`
   if (type === 'integer') return `!Number.isInteger(${name})`
@@ -232,7 +232,7 @@ function misses(type: string, name: string): string {
 const isScalar = (value: unknown) => value === null || ['string', 'number', 'boolean'].includes(typeof value)
 const isNull = (node: unknown) => isObject(node) && (node.type === 'null' || node.const === null)
 
-/** What the reference of a schema leads to. */
+/** The target of a schema's reference. */
 export function referred({ $ref }: Node, root: Node): unknown {
   const target = targetOf($ref, root)
   if (target === undefined) throw new TypeError(`the reference ${JSON.stringify($ref)} points outside the schema`)
@@ -241,15 +241,15 @@ export function referred({ $ref }: Node, root: Node): unknown {
 
 const combining = ['allOf', 'anyOf', 'oneOf', 'if']
 
-/** Whether a schema is nothing but what its reference leads to. */
+/** Whether a schema is only a reference. */
 const isReference = (node: Node, types: readonly string[]) =>
   node.$ref !== undefined && types.length === 0 && ![...combining, 'const', 'enum'].some((keyword) => keyword in node)
 
-/** Whether several schemas look at one value in it. */
+/** Whether several of its schemas check one value. */
 const isCombination = (node: Node) =>
   combining.some((keyword) => keyword in node) || (node.$ref !== undefined && !isReference(node, typesOf(node)))
 
-/** The schemas that have a combination below them which holds itself, in whatever depth. */
+/** The schemas with a combination below them that contains itself, at any depth. */
 function branchingOf(root: Node): ReadonlySet<unknown> {
   const around = new Map<Node, Node[]>()
   for (const node of schemasOf(root)) {
@@ -281,7 +281,7 @@ function write(schema: object, strictness: Strictness, entryOf: (writer: Writer,
 }
 
 /**
- * Compiles a JSON Schema into a function that picks what the schema names.
+ * Compiles a JSON Schema into a function that picks the members of the schema.
  *
  * @throws for a reference that cannot be resolved and a type that does not exist.
  */

@@ -13,10 +13,10 @@ declare module '../../kernel/plugin/services.ts' {
   }
 }
 
-// In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
+// In the files that declare the interfaces: merging into the entry point would hide them from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
-    /** Schemas of the answers by their status: what a schema does not name never leaves. */
+    /** Schemas of the answers by their status: members outside a schema are never sent. */
     responses?: { readonly [status: number]: object }
   }
 }
@@ -27,7 +27,7 @@ declare module '../../kernel/routing/params.ts' {
     json(...body: AnyBodyArguments<Options>): Response
     /** Answers with a body that the schema of the status allows. */
     send(...body: AnyBodyArguments<Options>): Response
-    // What goes on, goes on with its types.
+    // The chained response keeps its types.
     /** Sets a header; what follows keeps the types of the route. */
     header(...given: Parameters<Response['header']>): RouteResponse<Options>
     /** The same as `header`. */

@@ -9,8 +9,8 @@ import { helpers, type Shape, scalarTypes } from './writer-helpers.ts'
 type Scalars = ReturnType<typeof scalarsFor>
 
 /**
- * What may leave of a place that does not fit: a scalar. It has no members, so it can bring along nothing that the
- * schema does not name; objects and arrays can, and are left out.
+ * The part of a mismatching place that may be sent: a scalar. It has no members, so it contains none outside the
+ * schema; objects and arrays may, and are left out.
  */
 function scalarOf(value: unknown): unknown {
   const given = plain(value)
@@ -19,9 +19,9 @@ function scalarOf(value: unknown): unknown {
 }
 
 /**
- * Picks what a JSON Schema names from a value that does not fit it; `undefined` is a place of which nothing may leave.
+ * Picks the members of a JSON Schema from a value that does not match it; `undefined`: no part of it may be sent.
  *
- * It interprets: it runs for answers that are wrong, and only for these.
+ * It interprets the schema: it runs for wrong answers only.
  */
 export class LenientShape {
   readonly #root: Node
@@ -32,7 +32,7 @@ export class LenientShape {
   constructor(schema: object, strictness: Strictness) {
     this.#root = flattened(schema).schema
     this.#scalars = scalarsFor(strictness)
-    // Each level is looked at strictly before it is picked from: without a memory all below it would be, again and again.
+    // Each level is checked strictly before it is picked from: without a cache all levels below would be, again and again.
     this.#strict = new Map([...compileShapes(schema, strictness)].map(([node, shape]) => [node, once(shape)]))
   }
 
@@ -71,12 +71,12 @@ export class LenientShape {
     return isListed && !helpers.fits(value, this.#strictly(node)) ? scalarOf(value) : picked
   }
 
-  /** The same check that answers go through first, for a part of the schema. */
+  /** The check that answers pass first, for a part of the schema. */
   #strictly(node: unknown): Shape {
     return this.#strict.get(node) ?? (() => helpers.fail('is not allowed'))
   }
 
-  /** With two schemas that could be meant, what one of them names may be what the other is there to keep back. */
+  /** With two schemas that may apply, one may name members that the other must keep back. */
   #pickOne(list: unknown[], value: unknown): unknown {
     for (const one of list) {
       if (helpers.fits(value, this.#strictly(one))) return this.#strictly(one)(value)
@@ -126,7 +126,7 @@ export class LenientShape {
       const pattern = patterns.find(([one]) => new RegExp(one, 'u').test(name))
       const one = pattern === undefined ? rest : pattern[1]
       const given = value[name]
-      // Only its type tells whether a member without a name of its own is meant: a scalar of another type is not.
+      // A member without a name of its own is recognised by its type: a scalar of another type is left out.
       if (typeOf(given) === 'object' || typeOf(given) === 'array' || helpers.fits(given, this.#strictly(one))) {
         take(name, one, given)
       }
@@ -139,7 +139,7 @@ export class LenientShape {
     const tuple = prefix ?? (Array.isArray(node.items) ? node.items : undefined)
     const rest = tuple === undefined ? (node.items ?? true) : prefix === undefined ? node.additionalItems : node.items
     const items = tuple === undefined || isObject(rest) || rest === true ? value : value.slice(0, tuple.length)
-    // A place that nothing may leave of keeps its place.
+    // A place of which nothing may be sent keeps its index.
     return items.map((item, i) => this.#pick(tuple !== undefined && i < tuple.length ? tuple[i] : rest, item) ?? null)
   }
 }

@@ -1,12 +1,12 @@
 import { Mismatch } from './mismatch.ts'
 
-/** What a part of a schema made of a value: what it picked, or why it does not fit. */
+/** The result of a part of a schema for a value: its picked members, or why it does not match. */
 type Outcome = { readonly picked: unknown } | { readonly expected: string; readonly path: readonly (string | number)[] }
 
-/** Of the value that is looked at: what came out before. */
+/** The earlier results for the current value. */
 let known: Map<unknown, Map<object, Outcome>> | undefined
 
-/** Runs with a memory of its own, unless there is one. */
+/** Runs with a cache of its own, unless there is one. */
 export function remembering<Result>(run: () => Result): Result {
   if (known !== undefined) return run()
   known = new Map()
@@ -18,8 +18,8 @@ export function remembering<Result>(run: () => Result): Result {
 }
 
 /**
- * Looks at each object and list once. For branches with branches below: a tree whose nodes are of several kinds would be
- * looked at twice as often for each level that it is nested in.
+ * Checks each object and list once. For branches within branches: without it, a tree whose nodes are of several kinds would be
+ * checked twice as often for each further level.
  */
 export function once(shape: (value: unknown) => unknown): (value: unknown) => unknown {
   const look = (value: object): unknown => {

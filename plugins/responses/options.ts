@@ -9,7 +9,7 @@ export interface ResponsesOptions {
 
 export const responsesOptions = option.shape({ coerce: option.flag().default(false) }).typed<ResponsesOptions>()
 
-/** The schemas of a route as they are, if their keys are statuses: the types of `res.ok()` and the others go by these alone. */
+/** The schemas of a route as they are, if their keys are statuses: the types of `res.ok()` and the others depend on these alone. */
 export function responsesOfRoute(
   given: unknown,
   place: OptionPlace,

@@ -3,9 +3,9 @@ import { responsesOfRoute, responsesOptions } from './options.ts'
 import { Responses } from './service.ts'
 
 /**
- * Shapes answers by the schemas in the route option `responses`: what a schema does not name never leaves.
+ * Shapes answers by the schemas in the route option `responses`: members outside a schema are never sent.
  *
- * Every server has it. An answer that is not what its schema says is an error like any other: the error handler, else
+ * Every server has it. An answer that does not match its schema is an error like any other: the error handler, else
  * 500 without a body, and a line in the log that names route and status.
  *
  * @example

@@ -1,19 +1,19 @@
 import { fail } from './mismatch.ts'
 
-/** How strictly scalars are taken. */
+/** How strictly scalars are checked. */
 export interface Strictness {
-  /** Numbers become text and text numbers, as far as nothing is lost. */
+  /** Numbers become strings and strings numbers, if nothing is lost. */
   readonly coerce: boolean
 }
 
-/** What an object stands for in JSON: a date its text, for example. */
+/** The value of an object in JSON: a date becomes a string, for example. */
 export function plain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const { toJSON } = value as { toJSON?: unknown }
   return typeof toJSON === 'function' ? (toJSON.call(value, '') as unknown) : value
 }
 
-/** The helpers that compiled code calls where a value is not at once what it should be. */
+/** The helpers that compiled code calls where a value is not of the right type at once. */
 export function scalarsFor({ coerce }: Strictness) {
   return {
     string(value: unknown, format?: string): string {

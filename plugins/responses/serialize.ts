@@ -23,7 +23,7 @@ const ResponseMismatchError = defineError(
 /** Writes the answers of one schema. */
 export type Serializer = (payload: unknown, status: number) => string
 
-/** A schema, compiled: what takes a value apart, and what writes it. */
+/** A compiled schema: the function that picks from a value, and the one that writes it. */
 interface Compiled {
   readonly shape: Shape
   readonly write: Write
@@ -45,7 +45,7 @@ function compile(schema: object, strictness: Strictness): Compiled {
 }
 
 /**
- * The serialiser of one schema of one route: picks and checks what the schema names, and writes it.
+ * The serialiser of one schema of one route: picks and checks the members of the schema, and writes them.
  *
  * With `onMismatch` it is lenient, see `Responses.compile`.
  *
@@ -97,13 +97,13 @@ function lenient(
   strict: Serializer,
   onMismatch: (error: Error) => void,
 ): Serializer {
-  // Made for the first answer that does not fit: most routes never have one.
+  // Made for the first mismatching answer: most routes never have one.
   let pick: ((payload: unknown) => unknown) | undefined
   return (payload, status) => {
     try {
       return strict(payload, status)
     } catch (error) {
-      // A getter that threw, a cycle: there is nothing that could be written.
+      // A getter that threw, or a cycle: the value cannot be written.
       const { cause } = error as Error
       if (!(cause instanceof Mismatch)) throw error
       pick ??= pickerOf(schema, strictness)

@@ -7,18 +7,18 @@ export interface ResponseSchemas {
   readonly [statusOrClass: string]: object
 }
 
-/** For whom schemas are compiled. */
+/** The route of schemas, and their mode. */
 export interface CompileOptions {
-  /** What errors call it: `GET /users/:id`. */
+  /** Its name in errors: `GET /users/:id`. */
   readonly route: string
   /**
-   * Makes it lenient: an answer that does not match is sent as far as the schema names it, and this is called with the reason, once.
+   * Makes it lenient: an answer that does not match is sent as far as it does, and this is called with the reason, once.
    * Without it such an answer throws.
    */
   onMismatch?(error: Error): void
 }
 
-/** Makes sure that the `$id` of a schema means this schema alone. */
+/** Makes sure that only one schema has an `$id`. */
 type Claim = (schema: object, route: string, part: string) => void
 
 /** Serialisers made of response schemas, for plugins and decorators. */
@@ -36,11 +36,11 @@ export class Responses {
   }
 
   /**
-   * One serialiser for the schemas of one route, by the status of the answer: the nearest schema is taken, and an
-   * answer without one is written as plain JSON. The one success that there is stands for 200 as well.
+   * One serialiser for the schemas of one route, by the status of the answer: the nearest schema is used, and an
+   * answer without one is written as plain JSON. A route's only success also applies to 200.
    *
-   * Lenient, only what the schema names leaves all the same: a scalar of the wrong type as it is, and nothing of an
-   * object or an array where the schema has another type.
+   * In lenient mode members outside the schema are left out nevertheless: a scalar of the wrong type is sent as it is, an
+   * object or an array in the place of another type is not sent.
    *
    * @throws ResponseSchemaError for a key that is not a status and a schema that cannot be compiled.
    * @example
@@ -64,12 +64,12 @@ export class Responses {
       else if (key === 'default') others = serializer
       else throw ResponseSchemaError(route, key, 'the keys are statuses from 200 to 599, classes like 2xx, or default')
     }
-    // 200 is also the status of a value that is returned without another: what 201 keeps back must not leave with it.
+    // 200 is also the status of a returned value by default: members that 201 keeps back must not be sent with it.
     const successes = [...exact].filter(([status]) => status < 300)
     if (successes.length === 1 && !classes.has(2) && others === undefined) exact.set(200, successes[0]![1])
     return (payload, status) => {
       const serializer = exact.get(status) ?? classes.get(Math.floor(status / 100)) ?? others
-      // What the framework answers itself, a 413 for example, has its own form whatever the route declares.
+      // The framework's own answers, a 413 for example, have their own form whatever the route declares.
       if (serializer === undefined || isFailureBody(payload)) return toJson(payload)
       const text = serializer(payload, status)
       if (text === '{}') refuseEmptied(payload)

@@ -3,7 +3,7 @@ import type { InputOf } from '../validation/index.ts'
 
 type SchemasOf<Options> = Options extends { readonly responses: infer Schemas } ? Schemas : undefined
 
-/** A key is a number, or a text in quotes. */
+/** A key is a number, or a string of digits. */
 type SchemaOf<Schemas, Status extends number> = Status extends keyof Schemas
   ? Schemas[Status]
   : `${Status}` extends keyof Schemas
@@ -15,7 +15,7 @@ interface FailureSchema {
   readonly '~standard': { readonly vendor: 'framework' }
 }
 
-/** The arguments of the shorthand for a status: its body by the schema, anything where the route declares no responses. */
+/** The arguments of the shorthand for a status: its body by the schema, any body where the route declares no responses. */
 export type BodyArguments<Options, Status extends number> =
   SchemasOf<Options> extends infer Schemas
     ? Schemas extends undefined
@@ -31,7 +31,7 @@ export type BodyArguments<Options, Status extends number> =
         : never
     : never
 
-/** What `res.json` takes where no status is in front of it: the body of one of the responses, anything where the route declares none. */
+/** The argument of `res.json` without a status before it: the body of one of the responses, any body where the route declares none. */
 export type AnyBodyArguments<Options> =
   SchemasOf<Options> extends infer Schemas
     ? Schemas extends undefined
@@ -57,7 +57,7 @@ interface StatusChosen<Options, Status extends number> {
   type(...given: Parameters<Response['type']>): WithStatus<Options, Status>
 }
 
-/** A response whose status was just chosen. */
+/** A response with a chosen status. */
 export type WithStatus<Options, Status extends number> = number extends Status
   ? RouteResponse<Options> & Pick<Response, 'json' | 'send'>
   : Status extends AnswerStatus<Options, Status>
@@ -66,7 +66,7 @@ export type WithStatus<Options, Status extends number> = number extends Status
 
 type StatusOf<Key> = Key extends number ? Key : Key extends `${infer Status extends number}` ? Status : never
 
-/** A status that a route may answer with: one of its responses where it declares any. */
+/** A status of a route's answers: one of its responses where it declares any. */
 export type AnswerStatus<Options, Status> =
   SchemasOf<Options> extends infer Schemas
     ? Schemas extends undefined
@@ -80,7 +80,7 @@ export type AnswerStatus<Options, Status> =
 
 type SuccessKey<Key> = Key extends number | string ? (`${Key}` extends `2${string}` ? Key : never) : never
 
-/** The schema of what a handler returns: that of 200, else of the one success there is. */
+/** The schema of a handler's return value: that of 200, else of the only success. */
 type ReturnedSchema<Schemas> = 200 extends keyof Schemas
   ? Schemas[200]
   : '200' extends keyof Schemas
@@ -97,7 +97,7 @@ type IsUnion<Keys, All = Keys> = [Keys] extends [never]
       : true
     : never
 
-/** What no schema shapes: nothing, for a handler that answers by `res`, and what is sent as it is. */
+/** Return values without a schema: nothing, for a handler that answers by `res`, and values that are sent as they are. */
 type Unshaped =
   | void
   | undefined
@@ -108,7 +108,7 @@ type Unshaped =
   | ReadableStream
   | AsyncIterable<unknown>
 
-/** What a handler may return; anything where no schema says what a success looks like. */
+/** The type that a handler may return; any type where no schema defines a success. */
 export type ReturnsOf<Options> = Options extends { readonly responses: infer Schemas }
   ? ReturnedSchema<Schemas> extends infer Schema
     ? [Schema] extends [never]

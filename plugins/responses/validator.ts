@@ -2,7 +2,7 @@ import { isObject } from '../toolkit/schema/keywords.ts'
 import { Mismatch } from './mismatch.ts'
 import { helpers, type Shape } from './writer-helpers.ts'
 
-/** What is used of a validator that follows Standard Schema. */
+/** The used part of a validator that follows Standard Schema. */
 export interface Validator {
   readonly '~standard': {
     readonly validate: (value: unknown) => { value?: unknown; issues?: readonly { message: string; path?: unknown }[] }
@@ -20,7 +20,7 @@ function run(schema: Validator, value: unknown) {
   return result
 }
 
-/** The validator decides what leaves: what it returns is sent. */
+/** The validator decides what is sent: its result. */
 export function shapeOfValidator(schema: Validator): Shape {
   return (value) => {
     const result = run(schema, value)
@@ -33,7 +33,7 @@ export function shapeOfValidator(schema: Validator): Shape {
   }
 }
 
-/** Where Zod and Valibot keep the schemas of members, of items, and the one inside of an optional one. */
+/** Where Zod and Valibot store the schemas of members, of items, and the inner one of an optional schema. */
 interface Inside {
   shape?: unknown
   entries?: unknown
@@ -44,8 +44,8 @@ interface Inside {
 }
 
 /**
- * Picks the members that their own validators let through. One that is refused is left out, also a scalar: its
- * validator may be there to hide a part of it, and has not run to its end.
+ * Picks the members that their own validators accept. A refused one is left out, also a scalar: its
+ * validator may be there to hide a part of it, and has not finished.
  */
 export function pickByValidator(schema: unknown, value: unknown): unknown {
   if (!isValidator(schema)) return undefined

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { isOldV8 } from './writer-helpers.ts'
 import { writtenSchemaOf } from './written-schema.ts'
 
-/** Turns what was picked from an answer into JSON; `undefined` where JSON has no text for it. */
+/** Turns the picked members of an answer into JSON; `undefined` where JSON has no text for them. */
 export type Write = (picked: unknown) => string | undefined
 
 export type WriterName = 'JSON.stringify' | 'fast-json-stringify'
@@ -16,13 +16,13 @@ export type WriterName = 'JSON.stringify' | 'fast-json-stringify'
  */
 export const writerName: WriterName = isOldV8 ? 'fast-json-stringify' : 'JSON.stringify'
 
-/** From so many items on a list is written faster by `JSON.stringify` on Node.js 20 too. */
+/** Lists of this many items or more are written faster by `JSON.stringify` on Node.js 20 too. */
 const longList = 100
 
-// It takes 43 ms to load: never where it is not used.
+// It takes 43 ms to load: only where it is used.
 const require = createRequire(import.meta.url)
 
-/** How answers of a JSON Schema are written, always with the same text; `picked` is what its shape has given. */
+/** How answers of a JSON Schema are written, always with the same text; `picked` is the result of its shape. */
 export function writerOf(schema: object, name: WriterName = writerName): Write {
   const written = name === 'JSON.stringify' ? undefined : writtenSchemaOf(schema)
   if (written === undefined) return JSON.stringify
@@ -31,7 +31,7 @@ export function writerOf(schema: object, name: WriterName = writerName): Write {
     const build = require('fast-json-stringify') as typeof import('fast-json-stringify').default
     write = build(written as Parameters<typeof build>[0])
   } catch {
-    // Nested more deeply than it takes, for example.
+    // Nested more deeply than it supports, for example.
     return JSON.stringify
   }
   if (written.type !== 'array') return write

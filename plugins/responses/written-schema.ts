@@ -3,7 +3,7 @@ import { isObject, type Node } from '../toolkit/schema/keywords.ts'
 import { typesOf } from './checked-copy.ts'
 import { scalarTypes } from './writer-helpers.ts'
 
-/** A schema of nothing but types: of what was picked, all else was checked before. */
+/** A schema with types only, for picked members: everything else was checked before. */
 export interface WrittenSchema {
   readonly type?: string
   readonly nullable?: true
@@ -12,15 +12,15 @@ export interface WrittenSchema {
   readonly items?: WrittenSchema
 }
 
-/** Written by `JSON.stringify`: a part that was put together anew, so that it has a text in any case. */
+/** Written by `JSON.stringify`: a newly created part, so that it has a text in any case. */
 const anything: WrittenSchema = {}
 
 const combining = ['allOf', 'anyOf', 'oneOf', 'if']
 
-/** Names that may stand in generated code of others, and that no object inherits a member by. */
+/** Names that are safe in generated code, and not inherited by every object. */
 const isTame = (name: string) => /^[\w-]+$/.test(name) && !(name in Object.prototype)
 
-/** More nodes than that make more code than they save time. */
+/** More nodes generate more code than they save time. */
 const maxNodes = 500
 
 class Derivation {
@@ -71,14 +71,14 @@ class Derivation {
       if (one === undefined) return anything
       properties[name] = one
     }
-    // It writes the required ones first: only where that changes no order may it know of them, which makes it faster.
+    // It writes required members first: it may know them only where that changes no order, which makes it faster.
     const required = new Set(Array.isArray(node.required) ? node.required : [])
     const end = names.findIndex((name) => !required.has(name))
     return { properties, required: end === -1 ? names : names.slice(0, end) }
   }
 }
 
-/** Whether what is picked is a new array, or a new object that has no `toJSON`. */
+/** Whether the result is a new array, or a new object without `toJSON`. */
 function isSurelyWritten(node: Node): boolean {
   if (!typesOf(node).includes('object')) return true
   if (node.additionalProperties || node.patternProperties !== undefined) return false
@@ -86,11 +86,11 @@ function isSurelyWritten(node: Node): boolean {
 }
 
 /**
- * What fast-json-stringify is given in place of a schema: the same members in the same order, so that its text is the
- * one of `JSON.stringify`. Without rules, it neither loads a validator nor turns one type into another, and without
- * unusual names nothing of the schema but plain words gets into the code that it generates.
+ * The schema for fast-json-stringify: the same members in the same order, so that its text equals that
+ * of `JSON.stringify`. Without rules, it neither loads a validator nor converts types, and without
+ * unusual names only plain words of the schema get into the code that it generates.
  *
- * `undefined` for a schema that has nothing to gain.
+ * `undefined` for a schema without any gain.
  */
 export function writtenSchemaOf(schema: object): WrittenSchema | undefined {
   const root = flattened(schema).schema

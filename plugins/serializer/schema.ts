@@ -18,23 +18,23 @@ export interface JsonSchema {
   readonly '~standard'?: never
 }
 
-/** What a variant may be checked with. */
+/** The schema of a variant. */
 export type VariantSchema = StandardSchema | JsonSchema
 
-/** An object of any members is every object, one whose type is an interface too. */
+/** An object with any members stands for every object, one whose type is an interface too. */
 type Loosened<Type> = unknown extends Type ? unknown : { [name: string]: unknown } extends Type ? object : Type
 
-/** What the function of a variant with that schema may return. */
+/** The type that the function of a variant with that schema may return. */
 export type TakenBy<Schema> = Loosened<InputOf<Schema>> | PromiseLike<Loosened<InputOf<Schema>>>
 
-/** The first place where a value is not what its schema says, `undefined` when there is none. */
+/** The first place where a value does not match its schema, `undefined` when there is none. */
 export type FindMismatch = (value: unknown) => Promise<Mismatch | undefined>
 
 export interface Mismatch {
   /** A JSON pointer, `''` for the value itself. */
   readonly pointer: string
   readonly message: string
-  /** Everything that the validator has said. */
+  /** All issues of the validator. */
   readonly issues: readonly unknown[]
 }
 

@@ -26,22 +26,22 @@ const VariantWithoutSchemaError = defineError(
     `the variant ${JSON.stringify(name)} has no schema for validation. Pass one as the third argument of defineVariant`,
 )
 
-/** What is known of the variants: by name, what each returns and the context it takes. */
+/** The types of the variants: by name, what each returns and the context it needs. */
 export interface VariantTypes {
   readonly [name: string]: { readonly result: unknown; readonly context: unknown }
 }
 
-/** How one use of a variant goes. */
+/** The options of one use of a variant. */
 export interface UseVariantOptions<Context = unknown> {
   /** Check the mapped data against the variant's schema; default false. */
   validate?: boolean
-  /** Handed to the variant's function. */
+  /** Passed to the variant's function. */
   ctx?: Context
 }
 
 const useOptions = option.shape({ validate: option.flag().default(false), ctx: option.value<unknown>('anything') })
 
-/** The options may be left out exactly when the variant can do without a context. */
+/** The options may be omitted exactly when the variant needs no context. */
 type UseArguments<Context> = undefined extends Context
   ? [options?: UseVariantOptions<Context>]
   : [options: UseVariantOptions<Context> & { ctx: Context }]
@@ -69,7 +69,7 @@ export class Serializer<Data, Variants extends VariantTypes = {}> {
    *
    * The schema types what the function returns; it is only run by `useVariant` with `validate: true`.
    *
-   * @throws DuplicateVariantError for a name that is there already.
+   * @throws DuplicateVariantError for a name that exists already.
    * @example
    * const users = serializer<{ name: string; email: string }>()
    *   .defineVariant('public', (user) => ({ name: user.name }))
@@ -95,7 +95,7 @@ export class Serializer<Data, Variants extends VariantTypes = {}> {
     if (typeof map !== 'function') throw OptionError(`defineVariant(${JSON.stringify(name)}, map)`, map, 'a function')
     if (this.#variants.has(name)) throw DuplicateVariantError(name)
     this.#variants.set(name, { map, mismatch: schema === undefined ? undefined : mismatchFinder(schema) })
-    // The same object; only what the compiler knows of it grows.
+    // The same object; only its type grows.
     return this as never
   }
 
@@ -115,7 +115,7 @@ export class Serializer<Data, Variants extends VariantTypes = {}> {
   ): Promise<Variants[Name]['result']> {
     const variant = this.#variants.get(name)
     if (variant === undefined) throw UnknownVariantError(String(name), [...this.#variants.keys()])
-    // A misspelt `validate` would pass what it was meant to stop.
+    // A misspelt `validate` would disable the check.
     const { validate, ctx } = useOptions.parse(options, 'useVariant')
     const mapped = await variant.map(data as never, ctx as never)
     if (!validate) return mapped

@@ -3,7 +3,7 @@ import { watchPersonal } from '../toolkit/client-specific.ts'
 import type { SessionKeeper } from './keeper.ts'
 import { SessionRecord } from './session.ts'
 
-/** Where a request has its session, or whoever would keep it. */
+/** Where a request has its session, or its keeper. */
 export const slot = Symbol('session')
 export type WithSession = Request & { [slot]?: SessionRecord | SessionKeeper }
 
@@ -25,7 +25,7 @@ export function place(req: WithSession, record: SessionRecord): SessionRecord {
 export class SessionAccess {
   #everywhere: { readonly keeper: SessionKeeper; readonly marker: string } | undefined
 
-  /** There is a session for the whole server; `marker` is what the header of a request with its cookie holds. */
+  /** There is a session for the whole server; `marker` is in the cookie header of a request with a session. */
   coverAll(keeper: SessionKeeper, marker: string): void {
     this.#everywhere = { keeper, marker }
   }
@@ -49,7 +49,7 @@ export class SessionAccess {
     return place(req, new SessionRecord(keeper))
   }
 
-  /** Of a request that the plugin has not seen, or has let pass for it has no cookie: never an empty session in place of a real one. */
+  /** For a request that the plugin has not seen, or has passed on without a cookie: never an empty session in place of a real one. */
   #keeperOfUnmarked(req: Request): SessionKeeper | undefined {
     const all = this.#everywhere
     return all === undefined || req.raw.header('cookie')?.includes(all.marker) ? undefined : all.keeper

@@ -1,8 +1,8 @@
 /**
- * What a method of a session gives back: a promise that knows whether anyone takes its failure.
+ * The result of a session's method: a promise that knows whether its failure is handled.
  *
- * What follows it with `then` or `finally` has that failure, too: who takes it there has heard it, and where no one does the
- * answer reports it. A log-out that has failed would be reported as done, and end the process as a rejection beside.
+ * Promises that `then` or `finally` derive from it have that failure, too: a handler there handles it, and without one the
+ * answer reports it. Otherwise a failed log-out would seem successful, and end the process as an unhandled rejection.
  */
 export class Call<Value = void> implements Promise<Value> {
   readonly [Symbol.toStringTag] = 'Promise'
@@ -16,7 +16,7 @@ export class Call<Value = void> implements Promise<Value> {
     this.#first = first
   }
 
-  // biome-ignore lint/suspicious/noThenProperty: it stands in for a promise
+  // biome-ignore lint/suspicious/noThenProperty: it takes the place of a promise
   then<A = Value, B = never>(
     resolved?: ((value: Value) => A | PromiseLike<A>) | null,
     rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
@@ -44,7 +44,7 @@ export class Call<Value = void> implements Promise<Value> {
         () => undefined,
         (failure: unknown) => failure,
       )
-      // A failure of the callback is that of any promise.
+      // A failure of the callback is treated as that of any promise.
       if (own !== error && !next.isHeard && !next.#isFollowed) throw error
     })
     return next

@@ -5,11 +5,11 @@ export { session } from './plugin.ts'
 export type { Session, SessionControls, SessionData } from './session.ts'
 export type { SessionStore } from './stores/contract.ts'
 
-// In the file that declares the interface: merging into the door would hide it from applications that merge into theirs.
+// In the file that declares the interface: merging into the entry point would hide it from applications that merge into theirs.
 declare module '../../kernel/http/request/request.ts' {
   interface Request {
     /**
-     * What is remembered of this client from request to request: a plain object, typed by merging `SessionData`.
+     * The data that the server keeps of this client from request to request: a plain object, typed by merging `SessionData`.
      *
      * @example
      * server.post('/login', async (req, res) => {

@@ -1,6 +1,6 @@
 import type { GuardedStore } from './stores/contract.ts'
 
-/** Keeps sessions in a store for as long as they last. */
+/** Keeps sessions in a store until they expire. */
 export class SessionKeeper {
   readonly rolling: boolean
   readonly #store: GuardedStore
@@ -12,7 +12,7 @@ export class SessionKeeper {
     this.rolling = rolling
   }
 
-  /** Whether each text of the store is one that a keeper has given it. */
+  /** Whether each string of the store comes from a keeper. */
   get isPrivate(): boolean {
     return this.#store.isPrivate
   }
@@ -21,7 +21,7 @@ export class SessionKeeper {
     return this.#store.get(id)
   }
 
-  /** The data in what `load` gives. */
+  /** The data in the result of `load`. */
   parse(text: string): object {
     return this.#store.parse(text)
   }
@@ -30,17 +30,17 @@ export class SessionKeeper {
     await this.#store.set(id, text, this.#ttl)
   }
 
-  /** Whether the session still was one, and has the data now. */
+  /** Whether the session still existed, and has the data now. */
   update(id: string, text: string): Promise<boolean> {
     return this.#store.update(id, text, this.#ttl)
   }
 
-  /** Whether the session still was one. */
+  /** Whether the session still existed. */
   touch(id: string): Promise<boolean> {
     return this.#store.touch(id, this.#ttl)
   }
 
-  /** Whether the session still was one. */
+  /** Whether the session still existed. */
   destroy(id: string): Promise<boolean> {
     return this.#store.destroy(id)
   }

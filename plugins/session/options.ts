@@ -12,11 +12,11 @@ export type SessionStoreOption =
   | 'memory'
   /** In `memory`, at most `max` sessions; the least used one goes. Default 10 000. */
   | { readonly memory: { readonly max?: number } }
-  /** In `redis`: a URL, options of `ioredis`, or a client of it, which stays the caller's to close. */
+  /** In `redis`: a URL, options of `ioredis`, or a client of it, which the caller must close. */
   | { readonly redis: string | RedisAddress | RedisClient }
   | SessionStore
 
-/** Attributes of the session cookie; how long it lives is `ttl`, and it is always signed. */
+/** Attributes of the session cookie; its lifetime is `ttl`, and it is always signed. */
 export type SessionCookieOptions = Omit<SetCookieOptions, 'signed' | 'maxAge' | 'expires'>
 
 /** Options of the session plugin. */
@@ -35,7 +35,7 @@ export interface SessionOptions {
   cookie?: SessionCookieOptions
 }
 
-/** Which store it shall be. */
+/** The chosen store. */
 export type StoreChoice =
   | { readonly kind: 'memory'; readonly max: number }
   | { readonly kind: 'redis'; readonly options: RedisAddress }
@@ -58,7 +58,7 @@ const inRedis = option
 const stores =
   '"memory", { memory: { max } }, { redis: url, options or an ioredis client }, or an object with get, set, update and destroy'
 
-// Whatever is in it: options of a Redis have its password.
+// Whatever it contains: options of a Redis have its password.
 const ownStore = option
   .custom<Exclude<SessionStoreOption, 'memory'>, StoreChoice>(stores, (given, place) => {
     if (typeof given !== 'object' || given === null) return void place.wrong(quoted(given), stores)
@@ -93,7 +93,7 @@ export const sessionOptions = option
   })
   .into((settings) => {
     const { name, cookie } = settings
-    // The prefix says that the cookie is for https; a request that came over http would only fail.
+    // The prefix restricts the cookie to https; a request over http would only fail.
     const isForHttps = /^__(?:host|secure|http)-/i.test(name) && cookie.secure === undefined
     return isForHttps ? { ...settings, cookie: { ...cookie, secure: true } } : settings
   })

@@ -10,10 +10,10 @@ import { openStore } from './stores/open.ts'
 const accesses = new WeakMap<Kernel, SessionAccess>()
 
 /**
- * Remembers clients from request to request: `req.session`, a plain object under a random id in a signed cookie.
+ * Keeps data of clients from request to request: `req.session`, a plain object under a random id in a signed cookie.
  *
- * Nothing is stored and no cookie is set before something is in the session; what has changed is written before the
- * answer leaves. A store that fails is 503 `SessionStoreError` for requests with a session, never an empty session. It
+ * Nothing is stored and no cookie is set before the session has data; changes are written before the
+ * answer is sent. A store that fails is 503 `SessionStoreError` for requests with a session, never an empty session. It
  * registers the plugin `cookie` where there is none.
  *
  * @example
@@ -34,13 +34,13 @@ export const session = definePlugin({
     const codec = ctx.services.get('cookie')
     const signer = codec.signer('session.secret', secret, ctx.log)
     if (store.kind === 'memory') {
-      // A client would be known to one of them, and a stranger to the others.
+      // One of them would know a client, and the others would not.
       refuseSeveral(ctx.server.worker, 'sessions are kept', 'Set session.store to { redis } or a store of your own')
     }
     const { named, close } = await openStore(store, `${ctx.prefix}/${name}`, ctx.log)
     if (close !== undefined) ctx.onClose(close)
     storesOfScopes.set(ctx.services, named.store)
-    // Here and in `openStore`: only who has sessions loads what keeps them.
+    // Here and in `openStore`: loads the modules of sessions only where there are sessions.
     const { SessionKeeper } = await import('./keeper.ts')
     const keeper = new SessionKeeper(new GuardedStore(named, ctx.log), ttl, rolling)
     const marker = `${name}=`
@@ -87,7 +87,7 @@ export const session = definePlugin({
       const record = req[slot]
       if (!(record instanceof SessionRecord)) return undefined
       const send = (change: CookieChange) => {
-        // A cache on the way that keeps the answer would hand one client's session to the next.
+        // A cache that keeps the answer would pass one client's session to the next.
         if (record.isRead || change !== 'keep') res.vary('Cookie')
         if (change === 'set') own.set(req, res, record.cookie ?? signer.sign(name, record.id!))
         else if (change === 'clear') own.clear(req, res)

@@ -4,7 +4,7 @@ import { Call } from './call.ts'
 import type { SessionKeeper } from './keeper.ts'
 
 /**
- * What sessions hold; each application merges its own members into this interface.
+ * The data of sessions; each application merges its own members into this interface.
  *
  * @example
  * declare module 'framework' {
@@ -17,23 +17,23 @@ import type { SessionKeeper } from './keeper.ts'
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
 export interface SessionData {}
 
-/** What a session can do; no member of its data: `Object.keys` and JSON do not show it. */
+/** The methods of a session, which are not members of its data: `Object.keys` and JSON do not show them. */
 export interface SessionControls {
   /**
-   * Keeps the data under a new id and forgets the old one in the store: at login, so that no one else knows the id. Rejects
+   * Keeps the data under a new id and removes the old one from the store: at login, so that no attacker knows the id. Rejects
    * with a `SessionEndedError` where another request has ended the session meanwhile.
    */
   regenerate(): Promise<void>
-  /** Forgets the data, here and in the store, and the browser's cookie: at logout. */
+  /** Removes the data, here and in the store, and the browser's cookie: at logout. */
   destroy(): Promise<void>
   /**
-   * Writes to the store now instead of when the answer leaves: before something else reads it, and while streaming. Rejects
+   * Writes to the store now instead of when the answer is sent: before other code reads it, and while streaming. Rejects
    * with a `SessionEndedError` where another request has ended the session meanwhile.
    */
   save(): Promise<void>
 }
 
-/** `req.session`: the members of {@link SessionData}, none of which must be there, and three methods. */
+/** `req.session`: the members of {@link SessionData}, all optional, and three methods. */
 export type Session = Partial<SessionData> & SessionControls
 
 export const SessionDataError = defineError(
@@ -53,7 +53,7 @@ const empty = '{}'
 const record = Symbol('record')
 type WithRecord = { [record]: SessionRecord }
 
-// Without a prototype of its own: a polluted `Object.prototype.user` must not log everyone in.
+// Without a prototype of its own: a polluted `Object.prototype.user` must not log every client in.
 const controls: object = Object.create(null, {
   regenerate: method(function regenerate(this: WithRecord) {
     return this[record].regenerate()
@@ -71,7 +71,7 @@ function method(value: (this: WithRecord) => Promise<void>): PropertyDescriptor 
   return { value }
 }
 
-/** A session that the store has. */
+/** A session from the store. */
 export interface Loaded {
   readonly id: string
   readonly text: string
@@ -81,22 +81,22 @@ export interface Loaded {
 /** What the answer does to the session cookie. */
 export type CookieChange = 'keep' | 'set' | 'clear'
 
-/** The session of one request: what was loaded, what became of it, and what must be written. */
+/** The session of one request: its loaded data, its changes, and its writes. */
 export class SessionRecord {
   readonly #keeper: SessionKeeper
   #id: string | undefined
   /** The data as it was loaded. */
   readonly #loaded: string | undefined
-  /** The data as text, as the store has it; `undefined` where that is not known. */
+  /** The data as a string, as the store has it; `undefined` where that is not known. */
   #stored: string | undefined
   #session: (Session & WithRecord) | undefined
   #work: Promise<unknown> = Promise.resolve()
   #isWorking = false
   readonly #failed: { readonly call: Call; readonly error: unknown }[] = []
   #change: CookieChange = 'keep'
-  /** The value of the cookie, where the request has brought it with the signature that it would get now. */
+  /** The value of the cookie, where the request has sent it with the signature that it would get now. */
   #cookie: string | undefined
-  /** How often the application has asked for data of this client. */
+  /** How often the application has read data of this client. */
   #reads = 0
 
   /** Without an id and data: nothing is stored yet. The id never comes from the client alone. */
@@ -117,12 +117,12 @@ export class SessionRecord {
     return this.#cookie
   }
 
-  /** Whether the application has asked for the session. */
+  /** Whether the application has read the session. */
   get isRead(): boolean {
     return this.#session !== undefined
   }
 
-  /** The object for the application, made when it is first asked for. */
+  /** The object for the application, made when it is first read. */
   get session(): Session {
     if (this.#session === undefined) {
       const session = Object.create(controls, { [record]: { value: this } }) as Session & WithRecord
@@ -132,7 +132,7 @@ export class SessionRecord {
     return this.#session
   }
 
-  /** The object for whoever may read in it what is this client's alone: a middleware may have written something before. */
+  /** The object for code that reads this client's data: a middleware may have written data before. */
   read(): Session {
     const { session } = this
     if (this.#loaded !== undefined || Object.keys(session).length > 0) this.#reads++
@@ -140,8 +140,8 @@ export class SessionRecord {
   }
 
   /**
-   * `undefined` while the request has changed nothing and read nothing, and another value after each; for whoever must not give
-   * its answer to others.
+   * `undefined` while the request has changed nothing and read nothing, and another value after each; for code that must not share
+   * its answer with other clients.
    */
   get use(): string | undefined {
     if (this.#session === undefined) return undefined
@@ -175,16 +175,16 @@ export class SessionRecord {
     })
   }
 
-  /** Before the answer leaves: writes what has changed; tells what becomes of the cookie. Synchronous where nothing has. */
+  /** Before the answer is sent: writes changes; returns what happens to the cookie. Synchronous without any. */
   finish(): CookieChange | Promise<CookieChange> {
     const rolls = this.#keeper.rolling && this.#id !== undefined
     if (this.#session === undefined) return rolls ? this.#finish() : 'keep'
-    // Asked again when the body could not be written: the cookie went with that answer, and belongs to the next one too.
+    // Called again when the body could not be written: the cookie was removed with that answer, and belongs to the next one too.
     return !rolls && !this.#isWorking && this.#isStored(this.#text()) ? this.#change : this.#finish()
   }
 
   async #finish(): Promise<CookieChange> {
-    // What the application began and did not wait for; what came of that it must hear from the answer.
+    // Calls that the application did not await; the answer must report their failures.
     await this.#work
     const unheard = this.#failed.find(({ call }) => !call.isHeard)
     if (unheard !== undefined) throw unheard.error
@@ -203,7 +203,7 @@ export class SessionRecord {
     }
   }
 
-  /** Whether the store has this already. Another program may have written the same data with blanks or with other escapes. */
+  /** Whether the store has this already. Another program may have written the same data with blanks or other escapes. */
   #isStored(text: string): boolean {
     if (text === this.#stored) return true
     if (this.#keeper.isPrivate || this.#stored === undefined || this.#stored !== this.#loaded) return false
@@ -211,7 +211,7 @@ export class SessionRecord {
     return text === this.#stored
   }
 
-  /** Writes what has changed, to a session that has not ended since it was read. */
+  /** Writes the changes, to a session that has not ended since it was read. */
   async #write(): Promise<'same' | 'written' | 'ended'> {
     const text = this.#text()
     if (this.#isStored(text)) return 'same'
@@ -219,7 +219,7 @@ export class SessionRecord {
     this.#stored = undefined
     if (this.#id === undefined) await this.#keeper.create(id, text)
     else if (!(await this.#keeper.update(id, text))) {
-      // Not the cookie of an earlier save either: the browser may have that of a later log-in by now.
+      // Not the cookie of an earlier save either: the browser may have that of a later login by now.
       this.#change = 'keep'
       return 'ended'
     }
@@ -237,7 +237,7 @@ export class SessionRecord {
     this.#change = 'clear'
   }
 
-  /** One after the other, whether or not the application waits in between. */
+  /** One after the other, whether or not the application awaits them in between. */
   #inTurn(run: () => Promise<void>): Promise<void> {
     const call = new Call(this.#work.then(run))
     this.#isWorking = true
@@ -253,7 +253,7 @@ function newId(): string {
   return randomBytes(24).toString('base64url')
 }
 
-/** Whether a text may be an id of ours: what a store is asked for is never of another form. */
+/** Whether a string has the form of our ids: a store never receives another form. */
 export function isId(text: string): boolean {
   return /^[\w-]{32}$/.test(text)
 }

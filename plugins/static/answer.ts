@@ -8,10 +8,10 @@ import { encodedSibling } from './encoded.ts'
 import type { OpenFile } from './find.ts'
 import type { StaticSettings } from './options.ts'
 
-// A bare kernel has no server that would have done it.
+// A bare kernel has no server that has done it.
 knowMediaTypes()
 
-/** Answers with an open file, of which nothing stays open when that fails. */
+/** Answers with an open file, and closes it when that fails. */
 export async function answerFile(
   settings: StaticSettings,
   found: OpenFile,
@@ -62,7 +62,7 @@ async function answerWith(
   const fresh = isRangeFresh(req.headers['if-range'], judged.lastModified)
   const range = fresh && req.method === 'GET' ? byteRange(req.headers.range, size) : 'whole'
   if (range === 'none') {
-    // Whoever keeps the refusal of a range for as long as the file would refuse the file to everyone.
+    // A cache that keeps the refusal of a range for as long as the file would refuse the file to all clients.
     for (const name of ['content-type', 'content-encoding', 'cache-control', 'etag', 'last-modified']) {
       res.removeHeader(name)
     }
@@ -82,15 +82,15 @@ async function answerWith(
     res.send()
     return false
   }
-  // Of the file that was measured, and no more of it than was measured.
+  // Of the measured file, and no more than the measured length.
   res.stream(file.handle.createReadStream({ start, end }))
   return true
 }
 
-/** As long as a browser keeps anything. */
+/** The longest time for which browsers cache. */
 const longestMs = 365 * 24 * 60 * 60 * 1000
 
-/** What the conditions of the request come to, and the headers of the file. */
+/** The result of the request's conditions, and the headers of the file. */
 function judge({ maxAge, immutable }: StaticSettings, { stat }: OpenFile, req: Request) {
   const validators = fileValidators(stat)
   const statusCode = judgeConditions(req.headers, validators)

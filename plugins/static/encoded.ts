@@ -5,10 +5,10 @@ import type { StaticSettings } from './options.ts'
 
 const endings = { br: '.br', gzip: '.gz' } as const
 type Encoding = keyof typeof endings
-/** The smaller first. */
+/** The smaller one first. */
 const preferred: Encoding[] = ['br', 'gzip']
 
-/** A file beside the one that was asked for, and what it is encoded with. */
+/** A file beside the requested one, and its encoding. */
 export interface EncodedFile {
   readonly file: OpenFile
   readonly encoding: Encoding

@@ -12,7 +12,7 @@ export interface OpenFile extends RegularFile {
 
 export type Found = OpenFile | 'folder' | undefined
 
-/** Codes that mean «there is no such file to be had». */
+/** Codes that mean that the file does not exist or cannot be read. */
 const missing = new Set([
   'ENOENT',
   'ENOTDIR',
@@ -24,7 +24,7 @@ const missing = new Set([
   'IrregularFileError',
 ])
 
-/** Looks a path up and opens what is there: what is measured is what is sent, however often the name changes hands. */
+/** Finds and opens the file for a path: the measured file is the one that is sent, even if the name is given to another file. */
 export async function openFile(settings: StaticSettings, segments: readonly string[]): Promise<Found> {
   const { root, followSymlinks, dotfiles } = settings
   const asked = join(root, ...segments)

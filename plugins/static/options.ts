@@ -10,10 +10,10 @@ import { segmentsOf } from './path.ts'
 export interface StaticOptions {
   /** The folder, as a path (relative to the working directory) or a `file:` URL. */
   root: string | URL
-  /** The path under which its files are found. Default `'/'`. */
+  /** The path under which its files are served. Default `'/'`. */
   prefix?: string
   /**
-   * What becomes of files and folders whose name begins with a dot: `'ignore'` as if there were none, `'deny'` with 403,
+   * What becomes of files and folders whose name begins with a dot: `'ignore'` as if missing, `'deny'` with 403,
    * `'allow'`. Default `'ignore'`.
    */
   dotfiles?: 'ignore' | 'deny' | 'allow'
@@ -118,7 +118,7 @@ const units: Readonly<Record<string, number>> = {
 const age =
   /^(\d+(?:\.\d+)?|\.\d+) ?(?:(ms|milliseconds?|msecs?)|(s|seconds?|secs?)|(m|minutes?|mins?)|(h|hours?|hrs?)|(d|days?)|(w|weeks?)|(y|years?|yrs?))?$/i
 
-/** Milliseconds; a number without a unit is of milliseconds, too. */
+/** Milliseconds; a number without a unit is in milliseconds, too. */
 function parseAge(value: unknown): number | undefined {
   if (typeof value !== 'string' || value.length > 50) return undefined
   const [, amount, ...found] = age.exec(value) ?? []

@@ -7,8 +7,8 @@ import { staticOptions } from './options.ts'
 /**
  * Serves the files of a folder, or of several, for GET and HEAD: where no route answers, after all middlewares.
  *
- * Under the prefix `/` a missing file is what it would be without the plugin; under another one it is 404
- * `FileNotFoundError`. Ranges, conditional requests and types are taken care of; folders are never listed.
+ * Under the prefix `/` a missing file is answered as without the plugin; under another one it is 404
+ * `FileNotFoundError`. Supports ranges, conditional requests and types; folders are never listed.
  *
  * @example
  * new Server({ plugins: { static: [{ root: 'public' }, { root: 'dist/assets', prefix: '/assets', maxAge: '1y', immutable: true }] } })
@@ -19,7 +19,7 @@ export const staticFiles = definePlugin({
   async setup(ctx, folders) {
     if (ctx.prefix.includes(':'))
       throw OptionError('static.prefix', quoted(ctx.prefix), 'a scope without parameters in its prefix')
-    // Only who serves files loads what that needs.
+    // Loads the modules for files only where files are served.
     const { fileServer } = await import('./serve.ts')
     for (const settings of folders) {
       const prefix = joined(ctx.prefix, settings.prefix)

@@ -16,10 +16,10 @@ export interface StorageContents {
   stream: Readable
 }
 
-/** How `getObject` gives an object. */
+/** The form in which `getObject` returns an object. */
 export type StorageMode = keyof StorageContents
 
-/** The longest time that S3 signs for: seven days. */
+/** The longest validity of S3's signatures: seven days. */
 const maxExpiry = 7 * 24 * 3600
 
 /** One operation on one object. */
@@ -34,7 +34,7 @@ export interface StorageTrace extends TraceOutcome {
 
 const storageTrace = new Trace<StorageTrace>('storage')
 
-/** Whoever handles a failure learns which object it was about. */
+/** Adds the key to a failure, for its handler. */
 async function about<Value>(key: string, work: Promise<Value>): Promise<Value> {
   try {
     return await work
@@ -64,10 +64,10 @@ export class StorageDisk {
   }
 
   /**
-   * Keeps an object, replacing the one of that key; it is visible when all of it is there. A stream that fails makes the
-   * call reject with its error, and leaves what was there before.
+   * Stores an object, replacing the one of that key; it is visible when all of it is stored. A stream that fails makes the
+   * call reject with its error, and keeps the previous object.
    *
-   * Without a content type it is that of the Blob, of the ending of the key, `text/plain` of a string, or `application/octet-stream`.
+   * Without a content type it is that of the Blob, of the ending of the key, `text/plain` for a string, or `application/octet-stream`.
    *
    * @throws (as a rejection) StorageKeyError; StorageDataError for data of another type; StorageUnavailableError.
    * @example
@@ -80,15 +80,15 @@ export class StorageDisk {
       checkKey(key)
       await this.#do('put', key, () => this.#provider.put(key, body, contentTypeOf(key, data, contentType)))
     } finally {
-      // What has failed reads no further; whoever feeds the stream must hear of it.
+      // A failed call reads no further; the producer of the stream must learn that.
       if (!(body instanceof Uint8Array)) body.destroy()
     }
   }
 
   /**
-   * Gives an object as bytes, as text, or as a stream that must be read or destroyed.
+   * Returns an object as bytes, as text, or as a stream that must be read or destroyed.
    *
-   * @throws (as a rejection) FileNotFoundError, which is answered with 404 where no one catches it; StorageKeyError;
+   * @throws (as a rejection) FileNotFoundError, which is answered with 404 if it is not caught; StorageKeyError;
    * StorageUnavailableError.
    * @example
    * const storage = new Storage({ files: new MemoryStorageProvider() }, { defaultProvider: 'files' })
@@ -149,7 +149,7 @@ export class StorageDisk {
     if (!(await this.#do('copy', from, () => this.#provider.copy(from, to)))) throw missing(from)
   }
 
-  /** Gives an object another key. @throws (as a rejection) FileNotFoundError. */
+  /** Changes the key of an object. @throws (as a rejection) FileNotFoundError. */
   async move(from: string, to: string): Promise<void> {
     checkKey(from)
     checkKey(to)
@@ -176,7 +176,7 @@ export class StorageDisk {
   }
 
   /**
-   * An address to which the object can be sent by PUT, with that content type alone; without one the sender may name any.
+   * An address to which the object can be sent by PUT, with that content type alone; without one the sender may choose any.
    * Azure signs no content type: there it is always the sender's choice.
    */
   async getUploadUrl(key: string, expirySeconds = 3600, contentType?: string): Promise<string> {
@@ -187,7 +187,7 @@ export class StorageDisk {
     return this.#provider.uploadUrl(key, expirySeconds, type)
   }
 
-  /** The public address of an object; the provider decides whether everyone may read it. */
+  /** The public address of an object; the provider decides whether the object is public. */
   async getPublicUrl(key: string): Promise<string> {
     checkKey(key)
     if (this.#provider.publicUrl === undefined) throw this.#noUrl('getPublicUrl')
@@ -195,7 +195,7 @@ export class StorageDisk {
   }
 
   /**
-   * A sink for the upload plugin: files go into this storage while they arrive, and are removed again when their request
+   * A sink for the upload plugin: files are stored here while they arrive, and are removed again when their request
    * fails. A file's `result` has its key.
    *
    * @example
@@ -230,7 +230,7 @@ async function whole(stream: Readable): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   for await (const chunk of stream) chunks.push(chunk as Uint8Array)
   const [only] = chunks
-  // Not a Buffer: those of a pool show what else is in it.
+  // Not a Buffer: those of a pool expose the rest of its memory.
   const all = chunks.length === 1 ? only! : Buffer.concat(chunks)
   return new Uint8Array(all.buffer, all.byteOffset, all.byteLength)
 }

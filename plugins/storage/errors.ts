@@ -1,14 +1,14 @@
 import { defineError, FileNotFoundError } from '../../kernel/index.ts'
 
-/** There is no object under the key. */
+/** There is no object with the key. */
 export function missing(key: string): Error {
   return Object.assign(FileNotFoundError(key), { key })
 }
 
-/** The client's mistake where a key is made of what a client sent; the message shows no key, `error.key` does. */
+/** The client's mistake where a key is made of a client's input; the message shows no key, `error.key` does. */
 export const StorageKeyError = defineError('StorageKeyError', 400, (why: string) => `a key of the storage must ${why}`)
 
-// The others with status 500: what a message says about the inside of an application is not for its clients.
+// The others with status 500: details about an application are not for its clients.
 export const StorageProviderError = defineError(
   'StorageProviderError',
   500,

@@ -1,16 +1,16 @@
 import { StorageKeyError } from './errors.ts'
 
-/** As many as S3 takes. */
+/** The limit of S3. */
 const maxBytes = 1024
 
-/** An error that names what is wrong, and keeps the key for whoever handles it. */
+/** An error that names the mistake, and keeps the key for its handler. */
 export function keyError(key: unknown, why: string, cause?: unknown): Error {
   return Object.assign(StorageKeyError(why), { key }, cause === undefined ? {} : { cause })
 }
 
 /**
- * Refuses a key that one of the providers could not keep, or would take for another: what is refused in production is then
- * refused in tests too.
+ * Refuses a key that one of the providers could not keep, or would confuse with another: keys that fail in production then
+ * fail in tests too.
  */
 export function checkKey(key: unknown): asserts key is string {
   const why = whyUnusable(key)
@@ -20,7 +20,7 @@ export function checkKey(key: unknown): asserts key is string {
 /** A prefix is the beginning of a key; it may end anywhere, and be empty. */
 export function checkPrefix(prefix: unknown): asserts prefix is string {
   if (prefix === '') return
-  // Whatever it ends with, a letter behind it makes it a key.
+  // Any ending is possible: with a letter after it, it must be a valid key.
   const why = typeof prefix === 'string' ? whyUnusable(`${prefix}x`) : 'be text'
   if (why !== undefined) throw keyError(prefix, why)
 }
@@ -31,7 +31,7 @@ function whyUnusable(key: unknown): string | undefined {
   if (key.startsWith('/')) return 'not begin with "/"'
   // Backslashes lead out of the root on Windows; line breaks forge lists in XML and headers of requests.
   if (key.includes('\\')) return 'have "/" between its segments, not a backslash'
-  // The last two cannot stand in XML: one such key, and its bucket cannot be listed any more.
+  // The last two are invalid in XML: with one such key, the bucket cannot be listed any more.
   if (/[\p{Cc}\ufffe\uffff]/u.test(key)) return 'have no control characters, and neither U+FFFE nor U+FFFF'
   if (key !== Buffer.from(key, 'utf8').toString('utf8')) return 'be well-formed Unicode'
   // Two spellings of one name are two objects in a bucket and one file on many disks.

@@ -51,8 +51,8 @@ export const storageOptions = option
   .typed<StorageOptions>()
   .required('at least one provider: { providers: { files: new LocalStorageProvider({ root: "files" }) } }')
 
-/** What a storage works with. */
+/** The settings of a storage. */
 export type StorageConfiguration = SettingsOf<typeof storageOptions>
 
-/** Milliseconds for which a service may stay silent. */
+/** Milliseconds for which a service may be silent. */
 export const timeout = option.ms({ min: 1 }).default(10_000)

@@ -53,7 +53,7 @@ export const storage = definePlugin({
     }
     ctx.onClose(() => service.close())
     for (const disk of disks) {
-      // Only who has signed addresses loads what answers them.
+      // Loads the modules of signed addresses only where a disk has them.
       const { addressServer } = await import('./serve.ts')
       ctx.use(addressServer(disk, disk.urls!))
     }

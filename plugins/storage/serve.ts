@@ -96,14 +96,14 @@ function give(file: ServedFile, key: string, req: Request, res: Response): boole
 }
 
 function setHeaders(key: string, res: Response): void {
-  // What someone has uploaded must not run as a page of this origin.
+  // Uploaded content must not run as a page of this origin.
   res.header('content-security-policy', "sandbox; default-src 'none'")
   res.header('x-content-type-options', 'nosniff')
   res.header('content-disposition', `attachment; filename*=UTF-8''${nameOf(key)}`)
   res.header('cache-control', 'private, no-cache')
 }
 
-/** RFC 8187 lets fewer characters through than an address does. */
+/** RFC 8187 allows fewer characters than an address does. */
 function nameOf(key: string): string {
   const hex = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
   return encodeURIComponent(key.split('/').at(-1)!).replace(/['()*]/g, hex)
@@ -116,7 +116,7 @@ async function upload(
   req: Request,
   res: Response,
 ): Promise<void> {
-  // What someone has read already would be kept as nothing.
+  // A body that was read already would be stored as empty.
   if (req.body !== undefined) throw StorageOrderError()
   const given = req.raw.header('content-type')
   if (contentType !== undefined && given !== contentType) {
@@ -131,7 +131,7 @@ async function upload(
       yield chunk
     }
   }
-  // Without one in the address the sender has no say: the type would be what a browser runs.
+  // Without one in the address the type comes from the key: with a type of the sender's choice a browser might run the content.
   await provider.put(key, Readable.from(counted(), { objectMode: false }), contentType ?? typeOfKey(key))
   res.noContent()
 }

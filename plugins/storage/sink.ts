@@ -13,7 +13,7 @@ export interface StorageSinkOptions {
   key?: (file: UploadSource) => string | Promise<string>
 }
 
-/** What is known of a file that was uploaded into a storage: its `result`. */
+/** The data about a file that was uploaded into a storage: its `result`. */
 export interface StoredUpload {
   /** The key of the object. */
   readonly key: string
@@ -49,7 +49,7 @@ export function sinkInto(disk: StorageDisk, options: StorageSinkOptions): Storag
 }
 
 function randomKey({ filename }: UploadSource): string {
-  // Of what the client calls it only a harmless ending.
+  // Only a harmless ending of the client's file name.
   const ending = /\.[a-z0-9]{1,10}$/i.exec(filename)?.[0].toLowerCase() ?? ''
   return `${randomUUID()}${ending}`
 }

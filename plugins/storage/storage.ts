@@ -6,7 +6,7 @@ import { type StorageConfiguration, type StorageSettings, storageOptions } from 
 import type { StorageProvider } from './providers/contract.ts'
 
 /**
- * Objects under keys, in one or more places: a bucket, a disk, memory. Used itself it is the default provider.
+ * Objects by key, in one or more places: a bucket, a disk, memory. Its own methods use the default provider.
  *
  * It needs no server, and connects to nothing before it is used.
  *
@@ -41,7 +41,7 @@ export class Storage<Name extends string = string> extends StorageDisk {
   /**
    * The objects of one provider.
    *
-   * @throws StorageProviderError for a name that is not in the map.
+   * @throws StorageProviderError for an unknown name.
    */
   use(name: Name): StorageDisk {
     const disk = this.#disks.get(name)
@@ -60,7 +60,7 @@ export class Storage<Name extends string = string> extends StorageDisk {
     await Promise.all([...this.#disks.values()].map((disk) => disk.health()))
   }
 
-  /** Lets go of connections, so that a script can end; a provider that is used again opens them again. */
+  /** Closes connections, so that a script can end; a provider that is used again opens them again. */
   close(): Promise<void> {
     return this.#close()
   }

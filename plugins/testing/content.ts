@@ -41,12 +41,12 @@ export function bodyOf(bytes: Uint8Array, contentType: string): unknown {
   return isText ? textOf(bytes) : bytes
 }
 
-/** A text for a message: its beginning. */
+/** The beginning of a text, for a message. */
 export function shorten(text: string): string {
   return text.length > 300 ? `${text.slice(0, 300)}… (${text.length} characters)` : text
 }
 
-/** One `Set-Cookie` line, taken apart. */
+/** One `Set-Cookie` line, parsed. */
 export interface MockCookie {
   /** The name as it stands in the header. */
   readonly name: string

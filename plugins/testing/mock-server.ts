@@ -57,7 +57,7 @@ async function send(
 ): Promise<MockResponse<never>> {
   const call = `inject.${method.toLowerCase()}`
   const options = mockOptions.parse(given, call)
-  // A client would say the same; sent as it is, it is a request that no client makes.
+  // A client would refuse it as well; sent as it is, it would be a request that no client makes.
   if (typeof path !== 'string' || !/^(?:\/|https?:)/.test(path))
     throw ArgumentsError(call, `a path that begins with "/": ${call}('/users')`)
   const { query, ip, signal } = options
@@ -131,7 +131,7 @@ export class MockServer implements MockMethods {
   readonly request: MockMethods['request']
   readonly ws: MockMethods['ws']
 
-  /** `prepare` runs before the first request; what it fails with, every request fails with. */
+  /** `prepare` runs before the first request; when it fails, every request fails with its error. */
   constructor(inject: Inject, prepare?: () => Promise<void>) {
     const methods = mockMethods(prepare === undefined ? inject : preparing(inject, prepare))
     this.get = methods.get

@@ -6,7 +6,7 @@ import { shorten } from './content.ts'
 import { MockResponse } from './response.ts'
 import { isSubset } from './subset.ts'
 
-/** What a websocket of a test is opened with. */
+/** Options for opening a websocket in a test. */
 export interface MockSocketOptions {
   /** Headers of the request that opens it, names in any case. */
   headers?: { readonly [name: string]: string | number | readonly string[] | undefined }
@@ -41,7 +41,7 @@ export interface MockClose {
   readonly reason: string
 }
 
-/** Milliseconds that a message is waited for. */
+/** Timeout of the wait for a message, in milliseconds. */
 const patience = 1000
 
 /**
@@ -54,7 +54,7 @@ const patience = 1000
  * await socket.close()
  */
 export class MockSocket {
-  /** What the server answered: 101, or why it refused. */
+  /** The answer of the server: 101, or a refusal. */
   readonly response: MockResponse
   /** The sub-protocol that the server chose, `''` for none. */
   readonly protocol: string
@@ -87,12 +87,12 @@ export class MockSocket {
     return this
   }
 
-  /** The next message that was not asked for yet; rejects when the socket ends, or none comes within a second. */
+  /** The next message that was not returned yet; rejects when the socket ends, or none comes within a second. */
   next<Message = unknown>(): Promise<Message> {
     return this.#link.next() as Promise<Message>
   }
 
-  /** The next message has these members, or is this text. Resolves to the message. */
+  /** Asserts that the next message has these members, or is this text. Resolves to the message. */
   async assertNext<Message = unknown>(expected: unknown): Promise<Message> {
     const actual = await this.next()
     if (isSubset(actual, expected)) return actual as Message
@@ -104,7 +104,7 @@ export class MockSocket {
     })
   }
 
-  /** The socket is open. */
+  /** Asserts that the socket is open. */
   assertOpen(): this {
     if (this.isOpen) return this
     const status = this.response.statusCode()
@@ -121,13 +121,13 @@ export class MockSocket {
     })
   }
 
-  /** The server has refused the connection with this status. */
+  /** Asserts that the server has refused the connection with this status. */
   assertRefused(status: number): this {
     this.response.assertStatus(status)
     return this
   }
 
-  /** The connection has ended, or ends within a second, with this code. */
+  /** Asserts that the connection has ended, or ends within a second, with this code. */
   async assertEnded(code: number): Promise<MockClose> {
     const end = await this.#link.within(this.ended, 'the end of the websocket')
     if (end.code === code) return end
@@ -146,14 +146,14 @@ export class MockSocket {
   }
 }
 
-/** What arrives at the client's end. */
+/** The client's end of the connection. */
 class Link implements LinkedPeer {
   readonly messages: unknown[] = []
   readonly ended: Promise<MockClose>
   server: LinkedServer | undefined
   protocol = ''
   end: MockClose | undefined
-  /** How many messages `next` has given out. */
+  /** How many messages `next` has returned. */
   #given = 0
   #onOpen: () => void = () => {}
   #onEnd: (end: MockClose) => void = () => {}

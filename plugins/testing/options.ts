@@ -42,7 +42,7 @@ export interface MockOptions<Body = unknown, Query extends object = MockQuery> {
 const anything = option.value<unknown>('anything')
 const named = option.value<object>('an object', (given) => typeof given === 'object' && given !== null)
 
-/** What the bodies are made of is told apart where they are written. */
+/** The types of bodies are distinguished where they are written. */
 export const mockOptions = option
   .shape({
     body: anything,
@@ -51,14 +51,14 @@ export const mockOptions = option
     headers: named,
     query: named,
     cookies: named,
-    // Not every runtime tells the address of every peer.
+    // Not every runtime knows the address of every peer.
     ip: option.value<string>('an address, or an empty string if it is unknown', (given) => typeof given === 'string'),
     signal: option.value<AbortSignal>('an AbortSignal', (given) => given instanceof AbortSignal),
   })
   .into((given) => given as MockOptions<unknown, object>)
   .typed<MockOptions<unknown, object>>()
 
-/** Adds a query to a path; names it gives replace those the path has. */
+/** Adds a query to a path; its names replace those of the path. */
 export function withQuery(path: string, query: object | undefined): string {
   if (query === undefined) return path
   const [target = ''] = path.split('#')
@@ -80,7 +80,7 @@ export function appendValues(params: URLSearchParams, values: object): void {
 }
 
 const cookieName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-// Everything but the octets of RFC 6265 section 4.1.1; `%` too, since whoever reads cookies decodes it.
+// Everything but the octets of RFC 6265 section 4.1.1; `%` too, since readers of cookies decode it.
 const notCookieOctet = /[^\x21\x23\x24\x26-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]/gu
 
 /** The value of a `Cookie` header. */

@@ -6,7 +6,7 @@ export interface Payload {
   readonly type: string
 }
 
-/** The body of a request, from whichever of the three options has one. */
+/** The body of a request, from whichever of the three options is given. */
 export async function payloadOf(options: MockOptions<unknown, object>): Promise<Payload | undefined> {
   const { body, formData, urlencoded } = options
   if ([body, formData, urlencoded].filter((one) => one !== undefined).length > 1) {
@@ -45,7 +45,7 @@ function form(fields: NonNullable<MockOptions['urlencoded']>): Payload {
 /** The runtime itself writes the parts, so that the bytes are those of a real client. */
 async function multipart(data: FormData): Promise<Payload> {
   const written = new Response(data)
-  // Before the body is read: Bun forgets the type, and with it the boundary, when it is.
+  // Before the body is read: then Bun forgets the type, and with it the boundary.
   const type = written.headers.get('content-type') ?? ''
   return { body: new Uint8Array(await written.arrayBuffer()), type }
 }

@@ -6,7 +6,7 @@ import { isSame, isSubset } from './subset.ts'
 type Judgement = Readonly<{ actual: unknown; expected: unknown; operator: string }>
 
 /**
- * The answer to a mock request. Assertions throw node's `AssertionError` with what was and what should have been, and
+ * The answer to a mock request. Assertions throw node's `AssertionError` with the actual and the expected value, and
  * return the response, so that they can be chained.
  *
  * @example
@@ -31,7 +31,7 @@ export class MockResponse<Answer = unknown> {
 
   /** JSON parsed, text as text, everything else as bytes; `undefined` when it is empty. */
   body<Body = Answer>(): Body {
-    // The caller says what it expects; assertions are there to check it.
+    // The caller states what it expects; assertions check it.
     return bodyOf(this.#answer.body, String(this.#header('content-type') ?? '')) as Body
   }
 

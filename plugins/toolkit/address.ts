@@ -18,7 +18,7 @@ const kinds = {
   http: { protocols: /^https?:\/\//, variable: '', fallback: '', example: '"http://127.0.0.1:9324"' },
 } as const
 
-/** What an address of that kind looks like, for messages. */
+/** An example of an address of that kind, for messages. */
 export const addressLike = (kind: keyof typeof kinds) => `an address such as ${kinds[kind].example}`
 
 export function isAddress(kind: keyof typeof kinds, value: unknown): value is string {
@@ -33,7 +33,7 @@ export function isAddress(kind: keyof typeof kinds, value: unknown): value is st
 export const addressOption = (kind: keyof typeof kinds) =>
   option.value<string>(addressLike(kind), (given) => isAddress(kind, given)).secret()
 
-/** The address that is given, or that of the environment, or the usual one. */
+/** The given address, or that of the environment, or the default. */
 export function addressOf(kind: 'redis' | 'postgres', given: string | undefined): string {
   const { variable: name, fallback } = kinds[kind]
   const address = given ?? variable(name) ?? fallback
@@ -45,7 +45,7 @@ export function addressOf(kind: 'redis' | 'postgres', given: string | undefined)
   )
 }
 
-/** An address as it may be shown: a password stands before the host, or behind the question mark. */
+/** An address for messages: a password is before the host, or after the question mark. */
 export function shownAddress(address: string): string {
   const { protocol, host, pathname } = new URL(address)
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`

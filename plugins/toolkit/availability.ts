@@ -30,7 +30,7 @@ export class Availability {
 }
 
 /**
- * Settles as the promise does, or rejects when that takes longer than `ms` milliseconds: for what is asked of a service.
+ * Settles as the promise does, or rejects when that takes longer than `ms` milliseconds: for calls to a service.
  *
  * @example
  * await answerWithin(pool.query('select 1'), 500)

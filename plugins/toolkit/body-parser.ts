@@ -9,19 +9,19 @@ interface BodyRoute {
 /** Methods whose requests have a body. */
 export const withBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'QUERY'])
 
-/** Whether requests of a route are meant to have a body. */
+/** Whether requests of a route normally have a body. */
 export const takesBody = ({ method, options }: BodyRoute): boolean => withBody.has(method) || options.body !== undefined
 
-/** For the API description: what a plugin that reads bodies answers to those it cannot read. */
+/** For the API description: the refusals of a plugin that reads bodies. */
 export function bodyFailures(route: BodyRoute): { readonly [status: string]: string } {
   return takesBody(route) ? { 400: 'BadRequest', 413: 'PayloadTooLarge', 415: 'UnsupportedMediaType' } : {}
 }
 
-/** What a parser of bodies knows that no other does. */
+/** The specifics of one parser of bodies. */
 export interface BodyFormat<Settings> {
   /** The name of its middleware. */
   readonly name: string
-  /** What a content type says: another format, this one in UTF-8, or this one in a charset that is not read. */
+  /** The result for a content type: another format, this one in UTF-8, or this one in an unsupported charset. */
   typeOf(contentType: string | undefined): 'none' | 'charset' | 'read'
   /** The refusal of another charset: `JSON must be in UTF-8`. */
   readonly utf8Only: string
@@ -43,7 +43,7 @@ export function bodyParser<Settings extends { readonly sizeLimit: number }>(
     if (settings === false) return next()
     if (type === 'charset') throw UnsupportedMediaTypeError(utf8Only)
     refuseEncoded(raw)
-    // The promise of `next()` is left to the chain, which waits for it anyway: one promise less.
+    // The promise of `next()` is left to the chain, which awaits it anyway: one promise less.
     return raw.bytes(settings.sizeLimit).then((bytes) => {
       req.body = parse(bytes, settings)
       next()

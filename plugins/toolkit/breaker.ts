@@ -1,18 +1,18 @@
 import { Availability } from './availability.ts'
 
-/** When a store that failed is asked again, and who is notified. */
+/** When a store that failed is tried again, and which callback is called. */
 export interface BreakerOptions {
   /** Milliseconds between two attempts. */
   readonly restMs: number
-  /** Asks whether it answers again, apart from any request. Without it the first caller after a rest tries. */
+  /** Checks whether it answers again, independently of requests. Without it the first caller after a rest tries. */
   probe?(): Promise<unknown>
   /** Called once per change. */
   onChange?(isDown: boolean, error?: unknown): void
 }
 
 /**
- * Remembers that a store has failed, so that no other caller waits for a time-out that one has seen: while the breaker is
- * open, the store is not asked.
+ * Remembers that a store has failed, so that no other caller waits for the same timeout: while the breaker is
+ * open, the store is not called.
  */
 export class Breaker {
   readonly #options: BreakerOptions
@@ -39,7 +39,7 @@ export class Breaker {
   }
 
   failed(error: unknown): void {
-    // What was asked before may fail after the server has closed.
+    // An earlier call may fail after the server has closed.
     if (this.#isStopped) return
     this.#restsUntil = performance.now() + this.#options.restMs
     if (this.#availability.isDown) return
@@ -47,7 +47,7 @@ export class Breaker {
     this.#probeLater()
   }
 
-  /** Runs when the store answers again; for what it may have done although its answer never came. */
+  /** Runs when the store answers again; for calls that may have been executed although their answers were lost. */
   whenClosed(action: () => unknown): void {
     if (this.#later.size < 1000) this.#later.add(action)
   }

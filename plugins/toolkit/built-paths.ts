@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, join, posix } from 'node:path'
 
-/** What a build says of itself before its first module runs (`framework build` writes it). */
+/** The data that a build sets before its first module runs (`framework build` writes it). */
 interface Build {
-  /** The folder of the sources, as it is named in patterns: `src`, or `''` for the folder of the process. */
+  /** The folder of the sources, as patterns name it: `src`, or `''` for the folder of the process. */
   readonly sources: string
-  /** Where what was in it is now, absolute. */
+  /** The folder with its contents now, absolute. */
   readonly folder: string
 }
 
@@ -22,8 +22,8 @@ function belowSources(path: string, sources: string): string | undefined {
 }
 
 /**
- * A file or folder that an application names relative to the folder of the process. In a build, what it has of the sources is
- * meant: `src/emails` is `dist/emails`.
+ * A file or folder that an application names relative to the folder of the process. In a build, a path of the sources means
+ * its built copy: `src/emails` is `dist/emails`.
  *
  * @example
  * const folder = builtPath('src/emails')
@@ -36,7 +36,7 @@ export function builtPath(path: string): string {
   return existsSync(built) ? built : path
 }
 
-/** The same for a glob: folder and rest, whose endings are those of the built modules: `*.ts` is `*.js`. */
+/** The same for a glob: folder and rest, with the endings of the built modules: `*.ts` is `*.js`. */
 export function builtPattern(pattern: string): { folder: string; pattern: string } | undefined {
   const found = build()
   const below = found && belowSources(pattern, found.sources)

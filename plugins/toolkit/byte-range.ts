@@ -1,14 +1,14 @@
-/** The bytes of an answer, both ends included; `'whole'` when there is no range to heed, `'none'` when no byte is in it. */
+/** The bytes of an answer, both ends included; `'whole'` without a range that applies, `'none'` when no byte is in it. */
 export type ByteRange = { readonly start: number; readonly end: number } | 'whole' | 'none'
 
 // More digits than a length can have are not a number any more.
 const single = /^bytes=(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/i
 
 /**
- * Reads a `Range` header (RFC 9110 section 14.2) for so many bytes.
+ * Reads a `Range` header (RFC 9110 section 14.2) for this many bytes.
  *
- * Several ranges, and whatever is malformed, are ignored as the standard allows: the answer is the whole file, once, however
- * many ranges were asked for.
+ * Several ranges, and malformed ones, are ignored as the standard allows: the answer is the whole file, once, however
+ * many ranges were requested.
  */
 export function byteRange(header: string | undefined, size: number): ByteRange {
   const match = header === undefined ? null : single.exec(header)
@@ -26,7 +26,7 @@ export function byteRange(header: string | undefined, size: number): ByteRange {
 }
 
 /**
- * Whether `If-Range` lets a range through (RFC 9110 section 13.1.5): only the exact date. The tags made here are weak, and a
+ * Whether `If-Range` permits a range (RFC 9110 section 13.1.5): only the exact date does. The tags made here are weak, and a
  * weak one never matches: two files of one size and one second would be mixed.
  */
 export function isRangeFresh(ifRange: string | undefined, lastModified: string | undefined): boolean {

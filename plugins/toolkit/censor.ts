@@ -49,14 +49,14 @@ function decoded(text: string): string {
   }
 }
 
-/** How deep and how wide an entry is looked at: pino writes 5 levels and 100 members of each. */
+/** The depth and width to which an entry is checked: pino writes 5 levels and 100 members of each. */
 const maxDepth = 6
 const maxMembers = 100
 
-// Names repeat from entry to entry; those of bodies are the client's, so the memory is bounded.
+// Names repeat from entry to entry; those of bodies come from clients, so the memory is bounded.
 const decided = new Map<string, boolean>()
 
-/** Whether what has this name is not to be shown: credentials in headers, and whatever ends in `password`, `token` or `secret`. */
+/** Whether the value of this name must not be shown: credentials in headers, and names that end in `password`, `token` or `secret`. */
 export function isSecret(key: string): boolean {
   let secret = decided.get(key)
   if (secret === undefined) {
@@ -68,14 +68,14 @@ export function isSecret(key: string): boolean {
 }
 
 /**
- * Replaces what has the name of a secret, at any depth that is written, without touching the entry itself.
+ * Replaces values whose name is that of a secret, at any depth that is written, without changing the entry itself.
  *
  * By name and not by pino's paths: those need a wildcard for every level, and 24 wildcards cost 20 to 47 µs a line.
  */
 export function censor(value: unknown, depth = maxDepth): unknown {
   if (typeof value !== 'object' || value === null || depth === 0) return value
   if (Array.isArray(value)) return censorList(value, depth)
-  // What writes itself, and errors, which have a serialiser.
+  // Objects with `toJSON`, and errors, which have a serialiser.
   if (value instanceof Error || typeof (value as { toJSON?: unknown }).toJSON === 'function') return value
   let copy: Record<string, unknown> | undefined
   for (const key of Object.keys(value)) {

@@ -3,9 +3,9 @@ import type { Request } from '../../kernel/http/request/request.ts'
 const watched = new WeakMap<Request, () => unknown>()
 
 /**
- * Lets those that keep answers know what a plugin remembers of one client: `state` gives `undefined` while nothing was
- * changed, and another value after each change. Such an answer is that client's alone, although its headers do not show
- * it yet: a session sets its cookie when the answer leaves.
+ * Tells caches about a plugin's data of one client: `state` returns `undefined` while nothing was
+ * changed, and another value after each change. Such an answer is for that client only, although its headers do not show
+ * it yet: a session sets its cookie when the answer is sent.
  *
  * @example
  * ctx.use((req, _res, next) => {

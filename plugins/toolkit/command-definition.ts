@@ -2,7 +2,7 @@ import type { HostServer } from '../../kernel/http/request/request.ts'
 import { announcePluginData } from '../../kernel/plugin/define.ts'
 
 announcePluginData('commands')
-// What it reads of plugins, too: its type is in doctor/check.ts, which no server loads.
+// Also announces `doctor`: its type is in doctor/check.ts, which no server loads.
 announcePluginData('doctor')
 
 declare module '../../kernel/plugin/define.ts' {
@@ -18,7 +18,7 @@ interface FlagText {
   readonly short?: string
   /** What the option is for, in one sentence. */
   readonly description?: string
-  /** What stands for the value in the help: `file` gives `--out <file>`. */
+  /** The placeholder of the value in the help: `file` shows `--out <file>`. */
   readonly value?: string
 }
 
@@ -39,11 +39,11 @@ export interface CommandArgument {
   readonly description?: string
   /** Whether the command refuses to run without it; default false. */
   readonly required?: boolean
-  /** Takes all that follow, as a list, which is empty without them; for the last one. */
+  /** Takes all following arguments, as a list, which is empty without them; for the last one. */
   readonly variadic?: boolean
 }
 
-/** What can be typed after the name of a command. */
+/** The arguments and flags after the name of a command. */
 export interface CommandShape {
   /** Positional arguments, in order; required ones first, a variadic one last. */
   readonly arguments?: readonly CommandArgument[]
@@ -66,7 +66,7 @@ type ArgumentValue<One> = CommandArgument extends One
       ? string
       : string | undefined
 
-/** The flags of a command by name: certain where there is a default, and `false` for a `boolean` that was not typed. */
+/** The flags of a command by name: certain where there is a default, and `false` for a `boolean` that was not given. */
 export type CommandFlags<Flags> = { readonly [Name in keyof Flags]: FlagValue<Flags[Name]> }
 
 type FlagValue<Flag> = Flag extends { readonly type: 'boolean' }
@@ -83,7 +83,7 @@ interface FlagTypes {
   readonly boolean: boolean
 }
 
-/** What a command is run with. */
+/** The argument of a command's `run`. */
 export interface CommandInput<Shape extends CommandShape = Required<CommandShape>> {
   /** The positional arguments by name, converted and checked. */
   readonly arguments: CommandArguments<Shape['arguments']>
@@ -91,13 +91,13 @@ export interface CommandInput<Shape extends CommandShape = Required<CommandShape
   readonly flags: CommandFlags<Shape['flags']>
   /** Writes a line of the result, to standard output. */
   print(line: string): void
-  /** Writes a line about the result, to standard error: what is piped on does not have it. */
+  /** Writes a line about the result, to standard error: a pipe does not receive it. */
   note(line: string): void
   /**
-   * Boots a server without listening, and closes it when the command has ended, however it ended. Without a server it is that
+   * Boots a server without listening, and closes it when the command has ended, however it ended. Default: the server
    * of the application, found as for every command.
    *
-   * @throws (as a rejection) what boot fails with, naming the plugin.
+   * @throws (as a rejection) the failure of the boot, naming the plugin.
    */
   boot<Server extends HostServer = HostServer>(server?: Server): Promise<Server>
 }
@@ -108,14 +108,14 @@ export interface CommandDefinition extends CommandShape {
   readonly name: string
   /** What the command does, in one line, for the list of commands. */
   readonly description: string
-  /** What the help of this command says beyond that. */
+  /** Further text for the help of this command. */
   readonly details?: string
-  /** Does it; the number, 0 to 255, is the exit code, 0 without one. A throw is exit code 1 with the message. */
+  /** Runs the command; the returned number, 0 to 255, is the exit code, 0 without one. A throw is exit code 1 with the message. */
   run(input: CommandInput): void | number | Promise<void | number>
 }
 
 /**
- * Types a command by what it declares, so that `run` knows its arguments and flags.
+ * Types a command by its declarations, so that `run` knows its arguments and flags.
  *
  * @example
  * export const greet = defineCommand({
@@ -138,6 +138,6 @@ export function defineCommand<
     run(input: CommandInput<{ arguments: Arguments; flags: Flags }>): ReturnType<CommandDefinition['run']>
   },
 ): CommandDefinition {
-  // Who runs it gives it what it declares.
+  // The runner passes the declared arguments.
   return command as unknown as CommandDefinition
 }

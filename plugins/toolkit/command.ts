@@ -6,7 +6,7 @@ import { lineLogger } from './logger.ts'
 const brand = Symbol.for('framework.command')
 
 /**
- * What the class of a command extends; `framework` finds it in `src/commands`, and makes one instance without arguments.
+ * The base class of a command; `framework` finds its subclasses in `src/commands`, and makes one instance without arguments.
  *
  * `as const` after the declarations is what `CommandInput<this>` reads the types from.
  *
@@ -46,7 +46,7 @@ export abstract class Command implements CommandDefinition {
   }
 }
 
-/** Whether a value is a class of commands, of this copy of the package or another; `Command` itself is none. */
+/** Whether a value is a class of commands, of this copy of the package or another; `Command` itself does not count. */
 export function isCommandClass(value: unknown): value is new () => CommandDefinition {
   if (typeof value !== 'function' || typeof value.prototype !== 'object' || value.prototype === null) return false
   return brand in value.prototype && !Object.hasOwn(value.prototype, brand)

@@ -1,30 +1,30 @@
-/** What runs what is declared: the service of a server, or of a script. */
+/** Runs declarations: the service of a server, or of a script. */
 export interface Runner<Declared> {
   /** Whether it can run this one. */
   takes(declared: Declared): boolean
-  /** Begins to run it; what it throws, or rejects with, says that it does not. */
+  /** Begins to run it; a throw or a rejection means that it does not. */
   adopt(declared: Declared): void | Promise<void>
-  /** It did not adopt what another runner has left, which no one waits for. */
+  /** It did not adopt a declaration that another runner has left; no caller awaits that. */
   refused(declared: Declared, error: unknown): void
 }
 
-/** Whoever has one of them. */
+/** The runner of a declaration. */
 interface Entry<One> {
   runner: One | undefined
   isReported: boolean
 }
 
 /**
- * What is declared anywhere in this process, before there is a server or behind it, and who runs it: of the runners that can,
- * the oldest one alone. When that leaves, the next one takes it over, or it waits for one.
+ * The declarations of this process, made before or after there is a server, and their runners: of the runners that can run one,
+ * only the oldest does. When that leaves, the next one takes it over, or the declaration waits for one.
  */
 export class Declarations<Declared extends object, One extends Runner<Declared>> {
-  /** The services that run what is declared, or are about to. */
+  /** The services that run declarations, or are about to. */
   readonly expected = new Set<object>()
   readonly #entries = new Map<Declared, Entry<One>>()
   readonly #runners: One[] = []
 
-  /** Everything that is declared, the oldest first. */
+  /** All declarations, the oldest first. */
   get all(): readonly Declared[] {
     return [...this.#entries.keys()]
   }
@@ -39,9 +39,9 @@ export class Declarations<Declared extends object, One extends Runner<Declared>>
   }
 
   /**
-   * Declares something. It has begun where there is a runner; else it waits for one.
+   * Adds a declaration. It has begun where there is a runner; else it waits for one.
    *
-   * @throws (as a rejection) as the runner; it is not declared then.
+   * @throws (as a rejection) the failure of the runner; it is not declared then.
    */
   async add(declared: Declared): Promise<void> {
     const entry: Entry<One> = { runner: undefined, isReported: false }
@@ -56,7 +56,7 @@ export class Declarations<Declared extends object, One extends Runner<Declared>>
     }
   }
 
-  /** Takes something back; gives the runner that is to end it. */
+  /** Removes a declaration; returns the runner that must end it. */
   remove(declared: Declared): One | undefined {
     const runner = this.#entries.get(declared)?.runner
     this.#entries.delete(declared)
@@ -64,22 +64,22 @@ export class Declarations<Declared extends object, One extends Runner<Declared>>
   }
 
   /**
-   * A runner is there from now on: it adopts what no one else runs.
+   * Adds a runner: it adopts the declarations without one.
    *
-   * @throws (as a rejection) what it did not adopt first. It stays until it leaves.
+   * @throws (as a rejection) its first refusal. It stays until it leaves.
    */
   async open(runner: One): Promise<void> {
     this.#runners.push(runner)
     await this.takeFree(runner)
   }
 
-  /** An existing runner adopts what no other one runs and what it can take by now. */
+  /** An existing runner adopts declarations without a runner that it can take by now. */
   async takeFree(runner: One): Promise<void> {
     const free = [...this.#entries].filter(([declared, entry]) => entry.runner === undefined && runner.takes(declared))
     await Promise.all(free.map(([declared, entry]) => this.#give(declared, entry, runner)))
   }
 
-  /** A runner takes nothing new and ends by itself what it runs; others may begin with that at once. */
+  /** A runner takes nothing new and ends its declarations itself; others may begin them at once. */
   leave(runner: One): void {
     const index = this.#runners.indexOf(runner)
     if (index === -1) return
@@ -91,7 +91,7 @@ export class Declarations<Declared extends object, One extends Runner<Declared>>
     }
   }
 
-  /** To the oldest runner that can and does not refuse; each that refuses is told. */
+  /** Passes it to the oldest runner that can take it and does not refuse; each refusal is reported to its runner. */
   async #handOver(declared: Declared, entry: Entry<One>): Promise<void> {
     for (const next of [...this.#runners]) {
       const isFree = this.#entries.get(declared) === entry && entry.runner === undefined
@@ -120,7 +120,7 @@ export class Declarations<Declared extends object, One extends Runner<Declared>>
     }
   }
 
-  /** Hands over what no one runs, each once. */
+  /** Reports the declarations without a runner, each once. */
   reportIdle(report: (declared: Declared) => void): void {
     for (const [declared, entry] of this.#entries) {
       if (entry.runner !== undefined || entry.isReported) continue

@@ -1,4 +1,4 @@
-/** Makes what reports, once in a process, that a form is deprecated and what takes its place. */
+/** Makes a function that reports, once in a process, that a form is deprecated and what replaces it. */
 export function deprecation(code: `FRAMEWORK_DEP${number}`, sentence: string): () => void {
   let isReported = false
   return () => {

@@ -2,19 +2,19 @@ import { announcePluginData, type ServiceStore, type Services } from '../../kern
 
 announcePluginData('metrics')
 
-/** One figure that a plugin counts, for the plugin `metrics`. */
+/** One figure of a plugin, for the plugin `metrics`. */
 export interface Figure {
   /** The name, in snake case, with the unit at its end; of a counter without `_total`, which is added. */
   readonly name: string
   /** A `counter` only grows until the process ends, a `gauge` goes up and down. */
   readonly type: 'counter' | 'gauge'
-  /** What is counted, in a sentence. */
+  /** Its meaning, in a sentence. */
   readonly help: string
   /** The last word of the name, where it is a unit: `seconds` or `bytes`. */
   readonly unit?: string
   /** The values as they are now, each with its labels. */
   readonly samples: readonly FigureSample[]
-  /** What becomes of samples with the same labels where the plugin is in several scopes. Default `'sum'`. */
+  /** How samples with the same labels are combined where the plugin is in several scopes. Default `'sum'`. */
   readonly scopes?: 'sum' | 'least'
 }
 
@@ -26,14 +26,14 @@ export interface FigureSample {
   readonly labels?: { readonly [name: string]: string }
 }
 
-/** Gives the figures of one plugin as they are now, with the services of its scope. Asked at each scrape. */
+/** Returns the current figures of one plugin, with the services of its scope. Called at each scrape. */
 export type FigureSource = (
   services: ServiceStore & Partial<Services>,
 ) => readonly Figure[] | Promise<readonly Figure[]>
 
 declare module '../../kernel/plugin/define.ts' {
   interface PluginData {
-    /** What this plugin counts. For the plugin `metrics`. */
+    /** The figures of this plugin. For the plugin `metrics`. */
     readonly metrics?: FigureSource
   }
 }

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { kindOf } from '../../kernel/support/regular-file.ts'
 import { builtPattern } from './built-paths.ts'
 
-/** Files that patterns match, and the patterns that match none. */
+/** Files that match patterns, and the patterns that match none. */
 export interface FoundFiles {
   /** Absolute paths, sorted. */
   readonly files: readonly string[]
@@ -15,11 +15,11 @@ export interface FoundFiles {
 // On Windows people write backslashes, which are escapes in a glob.
 const toGlob = (pattern: string) => (process.platform === 'win32' ? pattern.replaceAll('\\', '/') : pattern)
 
-// Declarations are not modules, and a test that lies beside what it tests is not for a server to run.
+// Declarations are not modules, and a server must not run a test beside its subject.
 const isLeftOut = (file: string) => /\.(d\.[cm]?ts|(test|spec)\.[cm]?[jt]sx?)$/.test(file)
 
 /**
- * Finds the files of globs below a folder; in a build, those that were made of them. Declarations (`.d.ts`), tests
+ * Finds the files of globs below a folder; in a build, their built copies. Declarations (`.d.ts`), tests
  * (`.test.ts`, `.spec.ts`) and packages are left out.
  *
  * @example
@@ -29,7 +29,7 @@ const isLeftOut = (file: string) => /\.(d\.[cm]?ts|(test|spec)\.[cm]?[jt]sx?)$/.
 export async function findFiles(patterns: readonly string[], folder: string): Promise<FoundFiles> {
   if (patterns.length === 0) return { files: [], unmatched: [] }
   const { escapePath, glob } = await import('tinyglobby')
-  // All from the root: with a folder in between, what is left out would not hold for files outside of it.
+  // All from the root: with a folder in between, the exclusions would not apply to files outside of it.
   const absolute = (pattern: string) => {
     if (isAbsolute(pattern)) return toGlob(pattern)
     const place = builtPattern(toGlob(pattern)) ?? { folder, pattern: toGlob(pattern) }
@@ -63,16 +63,16 @@ export async function findFiles(patterns: readonly string[], folder: string): Pr
 export interface FileLoading {
   /** Called with each pattern that matches nothing. */
   unmatched(pattern: string, folder: string): void
-  /** The error for a file that fails; it gets what was thrown as its `cause`. */
+  /** The error for a file that fails; its `cause` will be the thrown value. */
   failure(file: string, why: string): Error
-  /** Takes what a file exports; a throw is a failure of that file. */
+  /** Receives the exports of a file; a throw is a failure of that file. */
   take(exported: ReadonlySet<unknown>, file: string): void | Promise<void>
 }
 
 /**
  * Imports the files that globs match, relative to the folder of the process or absolute, in order of their names.
  *
- * @throws (as a rejection) what `failure` makes, for the first file that fails.
+ * @throws (as a rejection) the result of `failure`, for the first file that fails.
  * @example
  * await importFiles(['src/reports/*.ts'], {
  *   unmatched: (pattern) => console.log(`no file matches ${pattern}`),
@@ -87,7 +87,7 @@ export async function importFiles(patterns: readonly string[], loading: FileLoad
   for (const file of files) {
     try {
       const found = await stat(file)
-      // A link may lead to a pipe, which an import would wait for.
+      // A link may refer to a pipe, for which an import would wait.
       if (!found.isFile()) throw new Error(`it is ${kindOf(found)}`)
       await loading.take(new Set<unknown>(Object.values(await import(pathToFileURL(file).href))), file)
     } catch (error) {

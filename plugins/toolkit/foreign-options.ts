@@ -1,10 +1,10 @@
 import { nearest, type OptionPlace } from '../../kernel/index.ts'
 
-/** Shorter names are close to each other without being meant. */
+/** Shorter names are often close to each other without a mistake. */
 const shortest = 4
 
 /**
- * Reads further members of the options of a package. It has many, and a later version of it others, so only a name that is close to a
+ * Reads further members of the options of a package. It has many, and a later version of it has others, so only a name that is close to a
  * known one is refused.
  */
 export function foreignOption(known: readonly string[]) {

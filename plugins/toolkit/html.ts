@@ -6,5 +6,5 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** A text as part of a page, within an element or the quotes of an attribute, where it means nothing but itself. */
+/** A text for a page, within an element or the quotes of an attribute, with all its markup escaped. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character]!)

@@ -14,7 +14,7 @@ export interface ImportedMethod<Note> {
 }
 
 /**
- * The decorated methods of this process whose class no service has: the decorator is all that is seen of a class that is
+ * The decorated methods of this process whose class no service has: only the decorator knows a class that is
  * imported and neither listed nor exported by a file of jobs.
  */
 export class ImportedMethods<Note extends object> {
@@ -27,19 +27,19 @@ export class ImportedMethods<Note extends object> {
     this.#notes = notes
   }
 
-  /** Leaves a note on a method, in a decorator. */
+  /** Adds a note to a method, in a decorator. */
   add({ label, owner, value, ...on }: DecoratedMethod, note: Note, place: CallSite): void {
     this.#notes.add({ ...on, label }, note)
     this.#left.set(note, { note, label, place, owner, value })
   }
 
-  /** A service has the class: its methods, and those of its bases, are no longer left. */
+  /** A service has the class: its methods, and those of its bases, are removed from the list. */
   take(cls: AnyClass): void {
     this.resolve(cls)
     for (const note of this.#notesOf(cls)) this.#left.delete(note)
   }
 
-  /** The class is known from now on, so its stand-ins end. */
+  /** The class is known from now on, so its substitutes end. */
   resolve(cls: AnyClass): void {
     for (const note of this.#notesOf(cls)) {
       this.#standIns.get(note)?.()
@@ -57,7 +57,7 @@ export class ImportedMethods<Note extends object> {
     return notes
   }
 
-  /** The classes that are known. */
+  /** The known classes. */
   get classes(): AnyClass[] {
     return [...new Set([...this.#left.values()].map(({ owner }) => owner))].filter((one) => one !== undefined)
   }
@@ -73,7 +73,7 @@ export class ImportedMethods<Note extends object> {
     return [...this.#left.values()].filter(({ owner }) => owner === undefined)
   }
 
-  /** Something runs the method without its class, until the class turns up. */
+  /** The method runs without its class, until the class is known. */
   standIn(note: Note, end: () => void): void {
     this.#standIns.set(note, end)
     this.#reported.add(note)
@@ -83,7 +83,7 @@ export class ImportedMethods<Note extends object> {
     return this.#standIns.has(note)
   }
 
-  /** Logs every method that is left, once in a process. */
+  /** Logs every remaining method, once in a process. */
   report(log: Logger, sentence: (method: ImportedMethod<Note>) => string): void {
     for (const [note, method] of this.#left) {
       if (this.#reported.has(note)) continue
@@ -94,7 +94,7 @@ export class ImportedMethods<Note extends object> {
 }
 
 /**
- * Stands for the instance of a class that is not known: it has the logger, and whatever else a method wants of `this`
+ * Replaces the instance of an unknown class: it has the logger, and every other member of `this`
  * throws.
  */
 export function instanceStandIn(logger: Logger, fail: (member: string) => Error): object {

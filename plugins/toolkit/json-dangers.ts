@@ -13,7 +13,7 @@ export function reachesPrototype(value: unknown, text: string): boolean {
   }
 }
 
-/** Whether a text of JSON nests deeper than `maxDepth` levels; `bytes` are the same text, where they are there already. */
+/** Whether a JSON text nests deeper than `maxDepth` levels; `bytes` are the same text, if they are available. */
 export function nestsDeeperThan(maxDepth: number, text: string, bytes?: Uint8Array): boolean {
   return opensMore(text, maxDepth) && mayNestDeeper(text, maxDepth) && nestsDeeper(bytes ?? Buffer.from(text), maxDepth)
 }
@@ -27,7 +27,7 @@ function opensMore(text: string, maxDepth: number): boolean {
 }
 
 /**
- * Whether it may be too deep, read at its opening brackets alone. The next object of a list opens no level, since the one before
+ * Whether it may be too deep, read at its opening brackets alone. The next object of a list opens no level, since the previous one
  * it is closed, so a long list need not be read whole.
  *
  * For 16 kB of orders it takes 4 % of the time that parsing does, and reading all 25 %. Tiny objects, a bracket every seven bytes,
@@ -36,7 +36,7 @@ function opensMore(text: string, maxDepth: number): boolean {
 function mayNestDeeper(text: string, maxDepth: number): boolean {
   let depth = 0
   let last = 0
-  /** From where on to leap: what is in the way of one leap is in the way of others before it, and is not looked for again. */
+  /** The start of the next leap: an obstacle of one leap is also one for others before it, and is not searched again. */
   let leapFrom = 0
   let curly = text.indexOf('{')
   let square = text.indexOf('[')
@@ -45,7 +45,7 @@ function mayNestDeeper(text: string, maxDepth: number): boolean {
       depth = Math.max(0, depth - closedBefore(text, curly)) + 1
       const gap = curly - last
       last = curly
-      // So many characters take all levels that are left, at least.
+      // All remaining levels need at least this many characters.
       const way = (maxDepth - depth) * nestedLength
       while (last >= leapFrom && way > gap * 2) {
         const later = text.indexOf('{', last + way - gap)
@@ -62,11 +62,11 @@ function mayNestDeeper(text: string, maxDepth: number): boolean {
   return false
 }
 
-/** What one more level of objects takes: `"":{`. */
+/** The length of one more level of objects: `"":{`. */
 const nestedLength = 4
 
 /**
- * Whether a bracket is that of an object of the list that one before it is in, or of a list around that, so that it lies no deeper:
+ * Whether a bracket begins an object in the same list as one before it, or in a list around that, so that it is no deeper:
  * an item, with no list that begins between them. `square` is where the next one may, `end` how far the item may be.
  */
 function isLaterInList(text: string, at: number, end: number, square: number): boolean {
@@ -74,9 +74,9 @@ function isLaterInList(text: string, at: number, end: number, square: number): b
 }
 
 /**
- * How many levels are closed for certain right before the bracket of an object, as in `}]},{"name"`; 0 where that is in
- * doubt, as in a string. A quote that ends a string cannot come before a letter or a digit in JSON, so that the parser goes no
- * further there; a quote that begins one proves that what stands before it is not text of another.
+ * How many levels certainly close directly before the bracket of an object, as in `}]},{"name"`; 0 where that is
+ * uncertain, as in a string. A quote that ends a string cannot come before a letter or a digit in JSON, so that the parser goes no
+ * further there; a quote that begins one proves that the characters before it are not part of another.
  */
 function closedBefore(text: string, at: number): number {
   const quote = skipBlanks(text, at + 1, 1)
@@ -105,7 +105,7 @@ function isWord(code: number): boolean {
 
 /**
  * A million nested arrays keep `JSON.parse` busy for a third of a second, so they are counted before. On bytes, which
- * are read a third faster than characters; no byte of a longer character is one of those looked for.
+ * are read a third faster than characters; no byte of a longer character is a bracket or a quote.
  */
 function nestsDeeper(bytes: Uint8Array, maxDepth: number): boolean {
   const { length } = bytes
@@ -113,7 +113,7 @@ function nestsDeeper(bytes: Uint8Array, maxDepth: number): boolean {
   for (let at = 0; at < length; at++) {
     const byte = bytes[at]!
     if (byte === 34) {
-      // To the end of the string; a backslash takes the next byte with it.
+      // To the end of the string; a backslash skips the next byte.
       for (at++; at < length && bytes[at] !== 34; at++) if (bytes[at] === 92) at++
     } else if ((byte | 32) === 123) {
       if (++depth > maxDepth) return true

@@ -5,7 +5,7 @@ const kindOf = (value: unknown) =>
       ? 'undefined'
       : `a ${typeof value}`
 
-/** A value as JSON; `fail` makes the error for what JSON has no form for, which would else be lost on the way. */
+/** A value as JSON; `fail` makes the error for a value without a form in JSON, which would otherwise be lost. */
 export function jsonText(value: unknown, fail: (why: string) => Error): string {
   let text: string | undefined
   try {

@@ -1,6 +1,6 @@
 /**
- * What a map has under a key, made when it is first asked for and once for all who ask meanwhile. What fails is made anew for who
- * asks next.
+ * The value under a key of a map, made when it is first needed and once for all concurrent callers. After a failure the next
+ * caller makes it again.
  */
 export function keptIn<Key, Value>(
   map: Map<Key, Promise<Value>>,
@@ -29,7 +29,7 @@ export class Kept<Value> {
     return keptIn(this.#made, 'it', this.#make)
   }
 
-  /** Gives what was made, if anything was, and forgets it. */
+  /** Returns the value, if it was made, and forgets it. */
   release(): Promise<Value> | undefined {
     const made = this.#made.get('it')
     this.#made.clear()

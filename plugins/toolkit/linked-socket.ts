@@ -1,6 +1,6 @@
-/** The client's end of a websocket that never leaves the process: what the test client gives, and the websocket plugin opens. */
+/** The client's end of an in-process websocket: the test client provides it, and the websocket plugin opens it. */
 export interface LinkedPeer {
-  /** Called once, with how to reach the server's end and the sub-protocol. */
+  /** Called once, with the server's end and the sub-protocol. */
   opened(server: LinkedServer, protocol: string): void
   received(message: string | Uint8Array): void
   closed(code: number, reason: string): void

@@ -1,4 +1,4 @@
-/** Fields for a line of the log: of the work that it is written in, or of a request that is over. */
+/** Fields for a line of the log: of the work during which it is written, or of a request that is over. */
 export type LogFields = (request?: object) => Readonly<Record<string, string>> | undefined
 
 const sources: LogFields[] = []

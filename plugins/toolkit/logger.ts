@@ -10,7 +10,7 @@ type Level = keyof typeof levels
 /**
  * An error as plain data; getters that throw and cycles must not turn a log line into a second failure.
  *
- * @param forText for lines that people read, which say whether the framework has written a message.
+ * @param forText for lines for people, which record whether the framework has written a message.
  */
 export function describeError(value: unknown, forText: boolean, depth = 0): unknown {
   if (!(value instanceof Error)) {
@@ -47,7 +47,7 @@ function toLine(level: Level, bound: Record<string, unknown>, fields: object, me
 class LineLogger implements Logger {
   readonly #bound: Record<string, unknown>
   readonly #write: (line: string) => void
-  /** `undefined` where no level was given. */
+  /** `undefined` without a level. */
   readonly #from: Level | undefined
 
   constructor(write: (line: string) => void, from: Level | undefined, bound: Record<string, unknown> = {}) {
@@ -56,7 +56,7 @@ class LineLogger implements Logger {
     this.#bound = bound
   }
 
-  /** The same with `info`, unless a level was given. */
+  /** The same from `info` on, unless a level was given. */
   get talkative(): Logger {
     return new LineLogger(this.#write, this.#from ?? 'info', this.#bound)
   }
@@ -90,7 +90,7 @@ class LineLogger implements Logger {
 }
 
 /**
- * The logger of a server that was given none: one JSON line an entry on standard error, from `warn` on unless a level is
+ * The logger of a server without one: one JSON line an entry on standard error, from `warn` on unless a level is
  * given.
  *
  * It exists so that a failure is never silent; the log plugin replaces it with pino.
@@ -104,8 +104,8 @@ export function lineLogger(write?: (line: string) => void, from?: Level): Logger
 }
 
 /**
- * The logger for what application code logs by itself, in a job for example: `info` is written too, unless the application
- * has chosen a logger or a level. The framework's own lines stay from `warn` on.
+ * The logger for an application's own messages, in a job for example: `info` is written too, unless the application
+ * has chosen a logger or a level. The framework's own lines are written from `warn` on.
  *
  * @example
  * const log = applicationLogger(server.logger)
@@ -131,17 +131,17 @@ function openStandardError(): (line: string) => void {
   return (line) => lines.write(line)
 }
 
-/** The loggers of servers that were given none. */
+/** The loggers of servers without one. */
 const fallbacks = new WeakSet<Logger>()
 
-/** The logger of a server that was given none. */
+/** The logger of a server without one. */
 export function fallbackLogger(): Logger {
   const logger = lineLogger()
   fallbacks.add(logger)
   return logger
 }
 
-/** Whether no one has chosen this logger. */
+/** Whether this logger is the default one. */
 export function isFallback(logger: Logger): boolean {
   return fallbacks.has(logger)
 }

@@ -1,20 +1,20 @@
-/** Milliseconds that a timer of ours waits: what it waits longer is the delay. */
+/** Milliseconds of a timer: its additional wait is the delay. */
 const resolution = 20
 
 /** How late the event loop of this process is. */
 export interface LoopDelay {
-  /** The mean since the last call, in milliseconds; and begins anew. */
+  /** The mean since the last call, in milliseconds; resets the measurement. */
   take(): number
-  /** The number of looks and the sum of their milliseconds since the start, for readers that look now and then. */
+  /** The number of samples and the sum of their milliseconds since the start, for readers that read now and then. */
   total(): { readonly count: number; readonly sum: number }
   stop(): void
 }
 
 /**
- * Begins to watch the event loop; the watch keeps no process alive.
+ * Begins to watch the event loop; the watch does not keep a process alive.
  *
  * By a timer on every runtime. `monitorEventLoopDelay` of Node.js records nothing at its first tick after a `reset()`: where each turn of the loop takes
- * longer than the time between two looks, which is what is looked for, it never sees one. That of Deno measures nothing at all.
+ * longer than the time between two samples, which is the case to detect, it never records one. That of Deno measures nothing at all.
  */
 export function watchLoopDelay(): LoopDelay {
   let sum = 0

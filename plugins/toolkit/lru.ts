@@ -1,13 +1,13 @@
-/** Why an entry is no longer there: for want of room, with its time, by another in its place, or because it was deleted. */
+/** Why an entry was removed: for lack of room, expired, replaced by another, or deleted. */
 export type Dropped = 'evicted' | 'expired' | 'replaced' | 'deleted'
 
 export interface LruOptions<Value> {
-  /** At most that many entries. */
+  /** The maximum number of entries. */
   readonly max?: number
-  /** At most that much together, as `sizeOf` measures. What is larger alone is not kept. */
+  /** The maximum of their sizes together, as `sizeOf` measures. A single larger one is not kept. */
   readonly maxSize?: number
   readonly sizeOf?: (value: Value, key: string) => number
-  /** The clock, in milliseconds. By default one that no clock setting moves. */
+  /** The clock, in milliseconds. Default: one that changes of the system clock do not affect. */
   readonly now?: () => number
   readonly onDrop?: (value: Value, key: string, why: Dropped) => void
 }
@@ -22,10 +22,10 @@ interface Entry<Value> {
 }
 
 /**
- * A bounded map that drops what was used least recently.
+ * A bounded map that drops the least recently used entries.
  *
- * A list of its own and not the order of the `Map`: an entry that is used would be deleted there and added again, and after as many
- * uses as there are entries the whole table is built anew, while requests wait.
+ * A list of its own and not the order of the `Map`: a used entry would be deleted there and added again, and after as many
+ * uses as there are entries the whole table is rebuilt, while requests wait.
  */
 export class LruMap<Value> {
   readonly #entries = new Map<string, Entry<Value>>()
@@ -44,12 +44,12 @@ export class LruMap<Value> {
     this.#now = options.now ?? (() => performance.now())
   }
 
-  /** How many there are, with those that have expired and that were not asked for since. */
+  /** The number of entries, including expired ones that were not read since. */
   get size(): number {
     return this.#entries.size
   }
 
-  /** The value, which is now the one used last. */
+  /** The value, which is now the most recently used. */
   get(key: string): Value | undefined {
     const entry = this.#current(key)
     if (entry === undefined) return undefined
@@ -60,7 +60,7 @@ export class LruMap<Value> {
     return entry.value
   }
 
-  /** Whether there is one; it is not used by that. */
+  /** Whether there is one; this does not count as a use. */
   has(key: string): boolean {
     return this.#current(key) !== undefined
   }
@@ -90,7 +90,7 @@ export class LruMap<Value> {
     for (const entry of [...this.#entries.values()]) this.#drop(entry, 'deleted')
   }
 
-  /** Of all entries that have not expired. */
+  /** Of all unexpired entries. */
   keys(): string[] {
     return [...this.#entries.values()].filter((entry) => !this.#hasEnded(entry)).map(({ key }) => key)
   }
@@ -100,7 +100,7 @@ export class LruMap<Value> {
     for (const entry of this.#entries.values()) if (!this.#hasEnded(entry)) yield entry
   }
 
-  /** Of all entries, with those that have expired. None is used by that. */
+  /** Of all entries, including expired ones. This does not count as a use. */
   *values(): Generator<Value> {
     for (const { value } of this.#entries.values()) yield value
   }
@@ -113,7 +113,7 @@ export class LruMap<Value> {
   }
 
   #hasEnded({ end }: Entry<Value>): boolean {
-    // So written an end that is not a number has passed, and does not keep its entry for ever.
+    // In this form an end that is not a number has passed, and does not keep its entry for ever.
     return end !== Number.POSITIVE_INFINITY && !(end >= this.#now())
   }
 

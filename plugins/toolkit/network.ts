@@ -1,8 +1,8 @@
 const mappedHead = /^(?:0{0,4}:){2,5}(?:0{0,4}:)?ffff:/i
 
 /**
- * The network that an address counts for: an IPv4 address alone, also where it is written as IPv6, and the first 64 bits
- * of an IPv6 address. A household is given a /64 or more, so single addresses would be as good as no limit.
+ * The network by which an address counts: an IPv4 address alone, also where it is written as IPv6, and the first 64 bits
+ * of an IPv6 address. A household has a /64 or more, so single addresses would be as good as no limit.
  */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address

@@ -1,6 +1,6 @@
 /**
- * `NODE_ENV` of this process. Where Deno was not told to allow it, for which it throws, this counts as production: what is open
- * while developing stays closed.
+ * `NODE_ENV` of this process. Where Deno throws because it is not allowed, this counts as production: pages that are open
+ * in development stay closed.
  */
 export function nodeEnv(): string | undefined {
   try {

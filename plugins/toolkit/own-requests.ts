@@ -3,7 +3,7 @@ import type { Kernel, Request } from '../../kernel/index.ts'
 type IsOwn = (req: Request) => boolean
 
 const own = new WeakMap<object, IsOwn>()
-/** Without such a tool no request is asked for more than this. */
+/** Without such a tool this is the only check of a request. */
 let hasAny = false
 
 /**

@@ -1,8 +1,8 @@
 import type { Kernel } from '../../kernel/index.ts'
 
-/** Something that a person may open in a browser. */
+/** A page that a person may open in a browser. */
 export interface Page {
-  /** What it is, in a word or two: `API docs`. */
+  /** Its name, in a word or two: `API docs`. */
   readonly what: string
   readonly path: string
 }
@@ -11,9 +11,9 @@ export interface Page {
 const mark = Symbol.for('framework.pages')
 type WithPages = Kernel & { [mark]?: Page[] }
 
-/** Says what is served where, for the list that a development server shows when it starts. */
+/** Announces a page, for the list that a development server shows when it starts. */
 export function announcePage(server: WithPages, what: string, path: string): void {
-  // No one can open a pattern.
+  // A pattern cannot be opened.
   if (/[:*]/.test(path)) return
   server[mark] ??= []
   server[mark].push({ what, path })

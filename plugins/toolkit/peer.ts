@@ -10,7 +10,7 @@ export const PeerMissingError = defineError(
       : `${feature} needs the packages ${names.map((name) => `"${name}"`).join(' and ')}, which are not installed. Add them: ${install}`,
 )
 
-/** The install line of whoever runs this process; npm, yarn, pnpm and bun say so in their user agent. */
+/** The install command of the package manager that runs this process; npm, yarn, pnpm and bun are recognised by their user agent. */
 function installCommand(names: readonly string[]): string {
   const wanted = names.map((name) => `${name}${versionOf(name)}`)
   if ('Deno' in globalThis) return `deno add ${wanted.map((one) => `npm:${one}`).join(' ')}`
@@ -24,7 +24,7 @@ function installer(): string {
   return agent.startsWith('yarn') ? 'yarn add' : 'npm install'
 }
 
-/** The peers that this package takes; none where it cannot be found, as in a bundle. */
+/** The peer dependencies of this package; none where it cannot be found, as in a bundle. */
 function peerRanges(): Readonly<Record<string, string>> {
   const load = createRequire(import.meta.url)
   for (const manifest of ['../../package.json', '../package.json']) {
@@ -32,13 +32,13 @@ function peerRanges(): Readonly<Record<string, string>> {
       const { peerDependencies } = load(manifest) as { peerDependencies?: Readonly<Record<string, string>> }
       if (peerDependencies !== undefined) return peerDependencies
     } catch {
-      // Not there.
+      // It does not exist.
     }
   }
   return {}
 }
 
-/** `@16`: the latest version may be one that is not supported, or, where there are several, one that does not run on this Node.js. */
+/** `@16`: the latest version may be unsupported, or, where there are several, one that does not run on this Node.js. */
 function versionOf(name: string): string {
   const alternatives = (peerRanges()[name] ?? '').split('||')
   const isOld = !('Bun' in globalThis || 'Deno' in globalThis) && Number.parseInt(process.versions.node, 10) < 22
@@ -52,15 +52,15 @@ function versionOf(name: string): string {
 function isMissing(error: unknown, name: string): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown }
   const isNotFound = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND' || code === undefined
-  // Not when the package is there and something that it needs is not: then its own message tells more.
+  // Not when the package exists and one of its own dependencies does not: then its own message is more useful.
   return isNotFound && new RegExp(`['"\`](npm:)?${name}(@[^'"\`/]*)?['"\`]`).test(String(message))
 }
 
 /**
- * Loads an optional package when a feature starts that needs it.
+ * Loads an optional package when a feature that needs it starts.
  *
- * The literal `import()` stays with the caller, so that types and bundlers see it. Only «that very package was not
- * found» becomes `PeerMissingError`; a package that is installed but fails to load throws what it throws.
+ * The literal `import()` stays with the caller, so that types and bundlers see it. Only a failure to find that very package
+ * becomes `PeerMissingError`; the error of a package that is installed but fails to load is thrown unchanged.
  *
  * @example
  * const { Redis } = await peer('ioredis', () => import('ioredis'), 'the cache plugin (provider "redis")')
@@ -82,7 +82,7 @@ function missing(feature: string, names: readonly string[], cause: unknown): Mis
 }
 
 /**
- * The packages of one feature, so that those that are missing are reported together.
+ * The packages of one feature, so that all missing ones are reported together.
  *
  * @example
  * const [bullmq, ioredis] = await peers(

@@ -17,7 +17,7 @@ export async function readRegularFile(path: string): Promise<Buffer> {
 }
 
 /**
- * The same at once. @throws also an error with the code `EFBIG` for more bytes than `limit`.
+ * The same, synchronously. @throws also an error with the code `EFBIG` for more bytes than `limit`.
  *
  * @example
  * const key = readRegularFileSync('keys/server.pem', 65_536)

@@ -4,20 +4,20 @@ import { foreignOption } from './foreign-options.ts'
 import { Check, option } from './options/index.ts'
 import { peer } from './peer.ts'
 
-/** An address, and everything else that `new Redis()` of `ioredis` takes: `host`, `password`, `keyPrefix`, `tls` … */
+/** An address, and the other options of `new Redis()` of `ioredis`: `host`, `password`, `keyPrefix`, `tls` … */
 export interface RedisAddress {
   /**
-   * The address: `redis://` or `rediss://`. Default `REDIS_URL`, else `redis://127.0.0.1:6379`; not looked at beside `host` or
+   * The address: `redis://` or `rediss://`. Default `REDIS_URL`, else `redis://127.0.0.1:6379`; ignored beside `host` or
    * `path`, and `port` alone is one of this machine.
    */
   readonly url?: string | undefined
   readonly [option: string]: unknown
 }
 
-/** The address of a Redis as text. */
+/** The address of a Redis as a string. */
 export const redisUrl = addressOption('redis')
 
-/** A number or its digits: variables of the environment are text. */
+/** A number or its digits: variables of the environment are strings. */
 const digits = (from: number, to: number, takes: string) =>
   option.value<number | string>(takes, (given) => {
     const number = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
@@ -27,7 +27,7 @@ const digits = (from: number, to: number, takes: string) =>
 // Empty, too: a variable of the environment that is not set.
 const text = option.value<string>('text', (given) => typeof given === 'string')
 
-/** What keys begin with. */
+/** The prefix of keys. */
 export const redisPrefix = (fallback: string) => text.default(fallback)
 
 const members = {
@@ -40,38 +40,38 @@ const members = {
   password: text.secret(),
 }
 
-/** Its members are not options: read as such, another client would be made, of the Redis of this machine. */
+/** Its members are not options: read as such, another client would be made, for the Redis of this machine. */
 const isClient = (given: unknown) => typeof (given as { sendCommand?: unknown }).sendCommand === 'function'
 
-/** Options of a Redis, with those of the plugin beside them: its `prefix`, say. */
+/** Options of a Redis, with those of the plugin beside them: its `prefix`, for example. */
 export function redisOptions<More extends option.Members = {}>(
   more?: More,
 ): Check<RedisAddress | undefined, RedisAddress & option.ShapeValue<More>, 'filled'> {
   const all = { ...members, ...more }
   const check = option.shape(all, foreignOption([...Object.keys(all), 'family', 'tls', 'keyPrefix']))
   const takes = 'options of ioredis ({ url }, or { host, port } and so on)'
-  // What is checked is narrower than the type, which lets options of ioredis through that this version does not know.
+  // The check is narrower than the type, which allows options of ioredis that this version does not know.
   return new Check({ ...check.parts, takes, fits: (given) => check.parts.fits(given) && !isClient(given) }) as never
 }
 
-/** Where a Redis is, if by an address: the first argument of `new Redis()`, in front of the options. */
+/** The address of a Redis, if it has one: the first argument of `new Redis()`, before the options. */
 export function redisPlace({ url, ...options }: RedisAddress): { place: [] | [url: string]; options: object } {
   const { host, path, port } = options
   const isPlaced = host !== undefined || path !== undefined || (url === undefined && port !== undefined)
   return { place: isPlaced ? [] : [addressOf('redis', url)], options }
 }
 
-/** Who connects, and how patient he is. */
+/** The caller of a connection, and its timeouts. */
 export interface RedisUse {
-  /** Named where the package is missing: `the session plugin (store redis)`. */
+  /** For the error about a missing package: `the session plugin (store redis)`. */
   readonly feature: string
   /** Milliseconds for the answer to one command. */
   readonly commandTimeout: number
-  /** Told of each failed attempt to connect, and of each success. Commands that fail tell their reason themselves. */
+  /** Called at each failed attempt to connect, and at each success. Failing commands report their reasons themselves. */
   onState?(error: unknown | undefined): void
 }
 
-/** What every client has, beside the commands. */
+/** The members of every client, beside the commands. */
 interface Connection {
   on(event: 'connect' | 'error' | 'ready', listener: (error?: unknown) => void): unknown
   connect(): Promise<unknown>
@@ -86,10 +86,10 @@ const RedisDatabaseError = defineError(
 )
 
 /**
- * Tells of each failed attempt to connect, and of each success; nothing else hears of a client's errors.
+ * Reports each failed attempt to connect, and each success; all other errors of a client are ignored.
  *
- * A client whose database was refused would go on in database 0, among the keys of someone else: it is cut off before it is
- * ready, and tries again.
+ * A client whose database was refused would continue in database 0, among the keys of another application: it is disconnected before
+ * it is ready, and tries again.
  */
 export function watchConnection(
   client: Pick<Connection, 'on' | 'disconnect'>,
@@ -103,9 +103,9 @@ export function watchConnection(
   // Without a listener ioredis writes each failed attempt to the console.
   client.on('error', (error) => {
     const { command, message } = error as { command?: { name: string; args: unknown[] }; message: string }
-    // When a log-in is refused the error has the whole command, with the password.
+    // The error of a refused login has the whole command, with the password.
     delete (error as { command?: unknown }).command
-    // What follows comes of the cut.
+    // The following errors are caused by the disconnection.
     if (isRefused) return
     isRefused = command?.name === 'select'
     if (!isRefused) return onState(error)
@@ -118,13 +118,13 @@ const connectTimeout = 2_000
 const longestPause = 1_000
 
 /**
- * Connects a client of `ioredis` that is asked while someone waits: a command that cannot be sent at once fails, and is never
- * sent later, when what it says may be wrong.
+ * Connects a client of `ioredis` for commands with waiting callers: one that cannot be sent at once fails, and is never
+ * sent later, when it may be outdated.
  *
- * Resolves also where Redis cannot be reached, or takes connections and says nothing; it is then tried again until it can.
- * The type of the client is that of what is used of it: those of the package have thousands of overloads.
+ * Resolves also where Redis cannot be reached, or accepts connections without answering; it then retries until it can.
+ * The type of the client is its used part: those of the package have thousands of overloads.
  *
- * @throws (as a rejection) PeerMissingError without the package, OptionError for an address of the environment that is none,
+ * @throws (as a rejection) PeerMissingError without the package, OptionError for an invalid address in the environment,
  * RedisDatabaseError.
  */
 export async function connectRedis<Client>(

@@ -2,9 +2,9 @@ import type { KernelRequest, Request } from '../../kernel/http/request/request.t
 import type { Route } from '../../kernel/routing/route.ts'
 
 /**
- * A value that a plugin works out for each route once and reads at every request: its own form of a route option.
+ * A value that a plugin computes for each route once and reads at every request: its own form of a route option.
  *
- * It belongs to the compiled route and not to its name: a route that is cleared takes it along, and HEAD has that of its
+ * It belongs to the compiled route and not to its name: it is removed with its route, and HEAD has that of its
  * GET route.
  *
  * @example
@@ -23,7 +23,7 @@ export class RouteValue<Value> {
 
   /** The value of the route that answers; `undefined` where it has none, and for 404 and 405. */
   of(req: Request): Value | undefined {
-    // What is kept under this key was put there by `set`.
+    // Only `set` stores values under this key.
     return (req as KernelRequest).compiled.values?.get(this) as Value | undefined
   }
 }

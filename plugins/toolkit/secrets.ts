@@ -2,14 +2,14 @@ import { described, type Logger } from '../../kernel/index.ts'
 import { nodeEnv } from './node-env.ts'
 import { option } from './options/index.ts'
 
-/** From this many characters on a secret is taken in production. */
+/** The minimum length of a secret in production. */
 export const enough = 16
 const takes = `a random string of ${enough} characters or more, or a list of them: node -p "crypto.randomBytes(32).toString('base64url')"`
 
-/** What signs: one secret or a list, the first of which signs. No message and no listing shows one. */
+/** Secrets for signing: one or a list, the first of which signs. No message and no listing shows one. */
 export const secrets = option
   .custom<string | readonly string[], readonly string[]>(takes, (given, place) => {
-    // Spread, for holes are passed over by `map`.
+    // Spread, because `map` skips holes.
     const all: readonly unknown[] = Array.isArray(given) ? [...given] : [given]
     const problem = all.length === 0 ? 'an empty list' : all.map(problemOf).find((one) => one !== undefined)
     if (problem === undefined) return all as readonly string[]
@@ -27,7 +27,7 @@ function isWeak(secret: string): boolean {
   return secret.length < enough
 }
 
-/** In production it is an error; elsewhere a short one is handy, and said to be one. */
+/** In production a short one is an error; elsewhere it is convenient, and a warning reports it. */
 export function warnOfWeak(name: string, all: readonly string[], log: Logger): void {
   if (all.some(isWeak)) {
     log.warn(`${name} is short enough to guess and will be refused in production: use ${takes}`)

@@ -5,11 +5,11 @@ import { importFiles } from './files.ts'
 import { applicationLogger, lineLogger } from './logger.ts'
 import { option } from './options/index.ts'
 
-/** Classes with decorated methods that a service calls, and how their mistakes are told. */
+/** Classes with decorated methods that a service calls, and how their mistakes are reported. */
 export interface ServiceClassKind<Instance> {
-  /** What they extend. */
+  /** Their base class. */
   readonly base: abstract new () => Instance
-  /** What the decorator leaves on methods. */
+  /** The notes of the decorator on methods. */
   readonly notes: Notes<unknown>
   /** `@cron` */
   readonly decorator: string
@@ -19,14 +19,14 @@ export interface ServiceClassKind<Instance> {
   readonly fileError: (file: string, why: string) => Error
 }
 
-/** What is loaded. */
+/** The files and classes to load. */
 export interface ServiceSources {
   readonly sources: readonly unknown[]
-  /** Whether no one has said which files: then there need not be any. */
+  /** Whether the files are the default: then there may be none. */
   readonly isDefault: boolean
-  /** What may be listed, for the message. */
+  /** The valid members of the list, for the message. */
   readonly takes: string
-  /** Told of everything else that is listed or exported, with where; whether it may be listed. */
+  /** Receives every other member or export, with its place; returns whether it may be listed. */
   other?(value: unknown, where: string): boolean
 }
 
@@ -38,15 +38,15 @@ export const sourceList = <Source>(takes: string) => option.list(option.value<So
 /** The logger of the service that is making an instance; its constructor may log already. */
 let loggerNow: Logger | undefined
 
-/** For the constructor of a base: the logger of whoever makes the instance, with the name of its class. */
+/** For the constructor of a base: the logger of the service that makes the instance, with the name of its class. */
 export const instanceLogger = (kind: string, cls: { readonly name: string }): Logger =>
   applicationLogger(loggerNow ?? lineLogger()).child({ [kind]: cls.name })
 
 /**
- * Imports the files of globs, and gives the classes that they export or that are listed; what else the files declare they do
- * while they are imported.
+ * Imports the files of globs, and returns the classes that they export or that are listed; other declarations of the files run
+ * during the import.
  *
- * A base comes along where its file exports it; its methods are called in the classes that extend it.
+ * A base is included where its file exports it; its methods are called in the classes that extend it.
  *
  * @throws (as a rejection) the errors of the kind.
  */
@@ -87,7 +87,7 @@ export async function loadServiceClasses<Instance>(
 /** The name of a function or a class, for messages. */
 export const nameOf = (value: unknown) => (value as { name?: string }).name || 'a function'
 
-/** A class without decorated methods may be the base of others: it is nothing by itself. */
+/** A class without decorated methods may be the base of others: by itself it has no jobs. */
 const hasMethods = (notes: Notes<unknown>, value: unknown): value is AnyClass =>
   typeof value === 'function' &&
   typeof value.prototype === 'object' &&

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import type { Request } from '../../kernel/index.ts'
 
-/** What an answer says of the state that it shows. */
+/** The validators of the state that an answer shows. */
 export interface Validators {
   readonly etag?: string | undefined
   readonly lastModified?: string | undefined
@@ -22,9 +22,9 @@ export function fileValidators({ size, mtime }: Pick<Stats, 'mtime'> & { readonl
 }
 
 /**
- * What the conditions of a request come to (RFC 9110 section 13.2.2), for a GET or a HEAD.
+ * The result of the conditions of a request (RFC 9110 section 13.2.2), for a GET or a HEAD.
  *
- * `Cache-Control: no-cache` asks for the word of the origin, and this is the origin. `fetch` adds it to every condition.
+ * `Cache-Control: no-cache` requires an answer of the origin, and this is the origin. `fetch` adds it to every condition.
  */
 export function judgeConditions(headers: Conditions, validators: Validators): 200 | 304 | 412 {
   const match = headers['if-match']
@@ -53,10 +53,10 @@ function names(list: string, etag: string | undefined): boolean {
 }
 
 const imfOr850 = /^[A-Z][a-z]{2,8}, .+ GMT$/
-/** Without a zone, which is GMT: `Date.parse` would take it for the time of this machine. */
+/** Without a zone, which is GMT: `Date.parse` would read it as the time of this machine. */
 const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/
 
-/** NaN, with which every comparison fails, for what is not a date of HTTP (RFC 9110 section 5.6.7): such a condition is ignored. */
+/** NaN, with which every comparison fails, for an invalid date of HTTP (RFC 9110 section 5.6.7): such a condition is ignored. */
 function timeOf(date: string | undefined): number {
   if (date === undefined) return Number.NaN
   if (imfOr850.test(date)) return Date.parse(date)

@@ -11,8 +11,8 @@ export const BodyParsedError = defineError(
 )
 
 /**
- * The request as a web `Request`, for handlers that are made for those: of authentication libraries, of other frameworks,
- * and for `fetch`. What they answer is returned as it is.
+ * The request as a web `Request`, for handlers that expect one: of authentication libraries, of other frameworks,
+ * and for `fetch`. Return their answers unchanged.
  *
  * Its body is that of the connection, read as the handler reads it, so no parser may have read it before: the route has
  * `json: false`, and the same for the other parsers of the server. Its signal is `req.signal`. The headers of the connection
@@ -27,9 +27,9 @@ export function webRequest(req: Request): globalThis.Request {
   const { method, raw, signal } = req
   const headers = new Headers(req.rawHeaders)
   for (const name of connectionHeaders(headers.get('connection'))) headers.delete(name)
-  // It was met here; `fetch` of Node.js would refuse to send it on.
+  // It was handled here; `fetch` of Node.js would refuse to send it on.
   headers.delete('expect')
-  // The web knows no body of those.
+  // The web allows no body for those.
   if (!raw.hasBody || method === 'GET' || method === 'HEAD') {
     return new globalThis.Request(req.url, { method, headers, signal })
   }
@@ -42,7 +42,7 @@ export function webRequest(req: Request): globalThis.Request {
   return new globalThis.Request(req.url, init)
 }
 
-/** Nothing is read before someone asks: who refuses a request has then no need to receive it. */
+/** Nothing is read before the first call: code that refuses a request then need not receive it. */
 function bodyOf(raw: RawRequest): ReadableStream<Uint8Array<ArrayBuffer>> {
   const iterator = raw.stream()[Symbol.asyncIterator]()
   return new ReadableStream(

@@ -3,13 +3,13 @@ import { isIPv4, isIPv6 } from 'node:net'
 const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/
 
 /**
- * The one spelling of an address, `undefined` for what is none: lower case, shortest form (RFC 5952), an IPv4 address
+ * The one spelling of an address, `undefined` for an invalid one: lower case, shortest form (RFC 5952), an IPv4 address
  * inside IPv6 as IPv4, no zone.
  *
- * Two spellings of one address would be two clients for a limit, and would slip past a list of addresses.
+ * Two spellings of one address would be two clients for a limit, and would bypass a list of addresses.
  */
 export function canonicalAddress(text: string): string | undefined {
-  // Longer than every address; the patterns below should not see what someone sends in their place.
+  // Longer than every address; the patterns below should not process arbitrary long input.
   if (text.length > 64) return undefined
   if (isIPv4(text)) return text
   if (!isIPv6(text)) return undefined

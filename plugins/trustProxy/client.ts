@@ -17,7 +17,7 @@ function isSecure(protocol: string | undefined): boolean | undefined {
  */
 function walk(peer: string, entries: Iterable<string>, trusts: Trust): { address: string; hops: number } {
   let address = peer
-  // The peer is trusted, else no one asks.
+  // The peer is trusted; for others this is not called.
   let hops = 1
   for (const entry of entries) {
     const found = addressOfEntry(entry)
@@ -29,7 +29,7 @@ function walk(peer: string, entries: Iterable<string>, trusts: Trust): { address
   return { address, hops }
 }
 
-/** What a trusted peer says about the client, in `X-Forwarded-*`. */
+/** The client's address, protocol and host from the `X-Forwarded-*` of a trusted peer. */
 export function fromXForwarded(raw: RawRequest, peer: string, trusts: Trust): Rewrite {
   const { address, hops } = walk(peer, fromRight(raw.header('x-forwarded-for')), trusts)
   return {
@@ -39,7 +39,7 @@ export function fromXForwarded(raw: RawRequest, peer: string, trusts: Trust): Re
   }
 }
 
-/** The same in `Forwarded`, where the element of the farthest trusted proxy tells protocol and host. */
+/** The same from `Forwarded`, where protocol and host come from the element of the farthest trusted proxy. */
 export function fromForwarded(raw: RawRequest, peer: string, trusts: Trust): Rewrite {
   const elements = parseForwarded(raw.header('forwarded')).slice(0, maxHops)
   const { address, hops } = walk(

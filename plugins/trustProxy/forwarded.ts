@@ -1,20 +1,20 @@
-/** One element of a `Forwarded` header: what one proxy says. */
+/** One element of a `Forwarded` header: the report of one proxy. */
 export interface ForwardedElement {
   for?: string
   proto?: string
   host?: string
 }
 
-/** Longer than every head that a server takes by default; such a header says nothing. */
+/** Longer than every head that a server accepts by default; such a header is ignored. */
 const maxLength = 16_384
 
 // One pair of an element (RFC 7239 section 4): a token, and a token or a quoted string. Both alternatives of the value
-// begin differently and no part can match nothing, so it is linear.
+// begin differently and no part can match an empty string, so it is linear.
 const pair = /[ \t]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=(?:([^\s",;]+)|"((?:[^"\\]|\\.)*)")[ \t]*(?=([;,]|$))/y
 
 /**
- * The elements of a `Forwarded` header, the nearest proxy's first. A malformed element is empty, and so are those that
- * stand before it: they cannot be told apart from what a client has made up.
+ * The elements of a `Forwarded` header, the nearest proxy's first. A malformed element is empty, and so are those
+ * before it: they cannot be distinguished from a client's forgery.
  */
 export function parseForwarded(header: string | undefined): ForwardedElement[] {
   if (header === undefined || header.length > maxLength) return []
@@ -24,7 +24,7 @@ export function parseForwarded(header: string | undefined): ForwardedElement[] {
     pair.lastIndex = at
     const found = pair.exec(header)
     if (found === null || !takePair(found, elements[0]!)) {
-      // What trusted proxies have added to garbage of a client still counts: it goes on behind the next comma.
+      // The additions of trusted proxies to a client's garbage still count: parsing continues after the next comma.
       elements = [{}, {}]
       const comma = header.indexOf(',', at)
       if (comma === -1) return [{}]
@@ -32,13 +32,13 @@ export function parseForwarded(header: string | undefined): ForwardedElement[] {
       continue
     }
     if (found[4] === ',') elements.unshift({})
-    // Behind the separator; at the end there is none.
+    // After the separator; at the end there is none.
     at += found[0].length + 1
   }
   return elements
 }
 
-/** False for a name that the element has already: forbidden, and which one a proxy has checked no one knows. */
+/** False for a name that the element has already: this is forbidden, and it is unknown which one a proxy has checked. */
 function takePair(
   [, name = '', plain, quoted = '']: readonly (string | undefined)[],
   element: ForwardedElement,

@@ -1,4 +1,4 @@
-/** How many entries of a list are looked at, from its end: no chain of proxies is that long. */
+/** How many entries of a list are read, from its end: no chain of proxies is that long. */
 export const maxHops = 64
 
 /**
@@ -17,7 +17,7 @@ export function* fromRight(list: string | undefined): Generator<string> {
   }
 }
 
-/** The member that the proxy `hops` steps away wrote; where fewer have written, the farthest there is. */
+/** The member that the proxy `hops` steps away wrote; with fewer members, the farthest one. */
 export function memberAt(list: string | undefined, hops: number): string | undefined {
   let found: string | undefined
   let at = 0

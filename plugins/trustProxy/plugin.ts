@@ -3,15 +3,15 @@ import { canonicalAddress } from './address.ts'
 import { fromForwarded, fromXForwarded } from './client.ts'
 import { trustOf, trustProxyOptions } from './options.ts'
 
-/** A direct peer: in one spelling, and whether it is believed. */
+/** A direct peer: its address in one spelling, and whether it is trusted. */
 interface Peer {
   readonly address: string
   readonly trusted: boolean
 }
 
 /**
- * Believes what trusted proxies say about the client: `req.ip`, `req.protocol` and the host of `req.url` come from
- * their headers. Without this plugin, and from everyone else, such headers are ignored.
+ * Uses the headers of trusted proxies for data of the client: `req.ip`, `req.protocol` and the host of `req.url` come from
+ * them. Without this plugin, and from all other peers, such headers are ignored.
  *
  * @example
  * new Server({ plugins: { trustProxy: { trustedProxies: ['10.0.0.0/8'] } } })
@@ -23,7 +23,7 @@ export const trustProxy = definePlugin({
   setup(ctx, { trustedProxies, header }) {
     const trusts = trustOf(trustedProxies)
     const read = header === 'forwarded' ? fromForwarded : fromXForwarded
-    // A server has few direct peers behind a proxy, and the question costs ten times the answer.
+    // A server has few direct peers behind a proxy, and the check costs ten times a lookup.
     const peers = new Map<string, Peer>()
     const peerOf = (ip: string): Peer => {
       let peer = peers.get(ip)

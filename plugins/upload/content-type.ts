@@ -1,7 +1,7 @@
 const multipart = /^[\t ]*multipart\/form-data[\t ]*(?:;|$)/i
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 // RFC 2046 section 5.1.1: 1 to 70 of these, no blank at the end. Without quotes clients write more of them than a token
-// may have; a semicolon, a comma and a blank they do not.
+// allows, but no semicolon, comma or blank.
 const quotedBoundary = '"([0-9A-Za-z\'()+_,./:=? -]{0,69}[0-9A-Za-z\'()+_,./:=?-])"'
 const bareBoundary = "([0-9A-Za-z'()+_./:=?-]{1,70})"
 const parameter = new RegExp(
@@ -9,7 +9,7 @@ const parameter = new RegExp(
   'iy',
 )
 
-/** What a content type says: no multipart form, a form with its boundary, or a form that cannot be taken apart. */
+/** The form of a content type: no multipart form, a form with its boundary, or a form that cannot be parsed. */
 export type FormType = { readonly kind: 'none' } | { readonly kind: 'form'; readonly boundary: string } | Malformed
 interface Malformed {
   readonly kind: 'malformed'
@@ -18,7 +18,7 @@ interface Malformed {
 const none = { kind: 'none' } as const
 const malformed = { kind: 'malformed' } as const
 
-/** Reads a content type exactly (RFC 9110 section 8.3.1): what begins as a multipart form must have one boundary. */
+/** Reads a content type exactly (RFC 9110 section 8.3.1): one that begins as a multipart form must have one boundary. */
 export function formTypeOf(header: string | undefined): FormType {
   if (header === undefined) return none
   const start = multipart.exec(header)
@@ -32,8 +32,8 @@ export function formTypeOf(header: string | undefined): FormType {
     if (found === null) return /^[\t ;]*$/.test(header.slice(at)) && boundary !== undefined ? form(boundary) : malformed
     const [whole, quoted, bare] = found
     const value = quoted ?? bare
-    // Of two boundaries one would be believed here and the other one elsewhere. A name that is `boundary` and did not
-    // match as one has a value that none may have.
+    // With two boundaries, this parser and another reader could each use a different one. A parameter named `boundary` that did not
+    // match as one has an invalid value.
     if (value !== undefined && boundary !== undefined) return malformed
     if (value === undefined && /^[\t ;]*boundary=/i.test(whole)) return malformed
     boundary = value ?? boundary

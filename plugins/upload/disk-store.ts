@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { Store, Stored, StoreSource } from './store.ts'
 
 /**
- * Keeps files in a temporary folder that only this user can read, under names that no one can guess or choose.
+ * Keeps files in a temporary folder that only this user can read, under names that cannot be guessed or chosen.
  *
- * The folder is made for the first file; when someone has removed it, a new one.
+ * The folder is created for the first file; a removed one is created again.
  */
 export class DiskStore implements Store {
   readonly #base: string
@@ -47,7 +47,7 @@ export class DiskStore implements Store {
       const path = join(await folder, randomBytes(16).toString('hex'))
       return { path, handle: await open(path, 'wx', 0o600) }
     } catch (error) {
-      // A failure must not be kept for every file to come.
+      // A failure must not be kept for every later file.
       if (this.#folder === folder) this.#folder = undefined
       if (!retry || (error as { code?: unknown }).code !== 'ENOENT') throw error
       return this.#create(false)

@@ -13,7 +13,7 @@ export const UploadContentError = defineError(
     `${member} of the file "${field}": it is ${where}. Read ${instead}`,
 )
 
-/** An uploaded file; no one has looked into it. */
+/** An uploaded file; its content was not inspected. */
 export interface UploadedFile<Result = unknown> {
   /** The name of the form field. */
   readonly field: string
@@ -23,18 +23,18 @@ export interface UploadedFile<Result = unknown> {
   readonly mimeType: string
   /** The length of the file, in bytes. */
   readonly size: number
-  /** Where the file lies with `storage: 'disk'`; removed after the answer unless it was moved. */
+  /** The path of the file with `storage: 'disk'`; removed after the answer unless it was moved. */
   readonly path: string | undefined
-  /** What a sink of your own has returned for the file. */
+  /** The result of a custom sink for the file. */
   readonly result: Result
   /**
-   * The content with either storage of the framework's own. From a disk it is read anew, all of it while the process waits:
-   * large files have `stream()`.
+   * The content, with both built-in storages. It is read from the disk each time, synchronously:
+   * use `stream()` for large files.
    *
    * @throws UploadContentError for a sink, and for a file on disk that was removed.
    */
   bytes(): Uint8Array
-  /** The content with either storage of the framework's own. @throws UploadContentError for a sink. */
+  /** The content, with both built-in storages. @throws UploadContentError for a sink. */
   stream(): Readable
   /**
    * Keeps the file: puts it at a path, in place of an existing file, and makes the folders that are missing. Its mode is
@@ -43,7 +43,7 @@ export interface UploadedFile<Result = unknown> {
   moveTo(path: string): Promise<void>
 }
 
-/** What the parser found out about a file. */
+/** The parser's data about a file. */
 export interface FileFacts {
   readonly field: string
   readonly filename: string
@@ -90,7 +90,7 @@ export class StoredFile implements UploadedFile {
     }
   }
 
-  /** A temporary file goes with its request. */
+  /** A temporary file is removed with its request. */
   #explained(member: string, error: unknown): unknown {
     if (this.#moved || (error as { code?: unknown }).code !== 'ENOENT') return error
     const gone = UploadContentError(member, this.field, 'removed because its request was answered', 'it before')
@@ -118,7 +118,7 @@ export class StoredFile implements UploadedFile {
     this.#moved = true
   }
 
-  /** No one needs the file any more. */
+  /** The file is no longer needed. */
   async release(failed: boolean): Promise<void> {
     if (this.#moved || this.#isReleased) return
     this.#isReleased = true
@@ -126,7 +126,7 @@ export class StoredFile implements UploadedFile {
   }
 }
 
-/** Opened at once, so that it goes on when the file is removed after the answer. */
+/** Opened at once, so that it continues when the file is removed after the answer. */
 function fileStream(path: string, explained: (error: unknown) => unknown): Readable {
   let handle: FileHandle | undefined
   return new Readable({
@@ -168,7 +168,7 @@ async function moveFile(from: string, to: string): Promise<void> {
   }
 }
 
-/** Under another name first: no one ever sees half a file. */
+/** Under another name first: half a file is never visible. */
 async function writeWhole(path: string, write: (part: string) => Promise<void>): Promise<void> {
   const part = `${path}.${randomBytes(6).toString('hex')}.part`
   try {

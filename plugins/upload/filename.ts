@@ -1,12 +1,12 @@
 const maxBytes = 255
-/** Longer ones are no extension but a part of the name. */
+/** A longer ending is not an extension but a part of the name. */
 const maxExtension = 32
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
 const invisible = /[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 /**
- * What a client calls a file, reduced to a base name: no folder, no drive, no control character (a NUL would end the name
+ * The client's name of a file, reduced to a base name: no folder, no drive, no control character (a NUL would end the name
  * for the system, a change of direction would show `exe.txt` for `txt.exe`), at most 255 bytes, and never empty.
  *
  * @example

@@ -7,12 +7,12 @@ export { upload } from './plugin.ts'
 export type { UploadTrace } from './receiver.ts'
 export type { UploadSink, UploadSource } from './store.ts'
 
-// In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
+// In the files that declare the interfaces: merging into the entry point would hide them from applications that merge into theirs.
 declare module '../../kernel/http/request/request.ts' {
   interface Request {
     /** The uploaded files in the order of the form; empty without any. */
     readonly files: readonly UploadedFile[]
-    /** The first uploaded file of a field; the type argument is what a sink of your own returns. */
+    /** The first uploaded file of a field; the type argument is the result of a custom sink. */
     file<Result = unknown>(field: string): UploadedFile<Result> | undefined
   }
 }

@@ -37,14 +37,14 @@ const megabyte = 1024 ** 2
 
 const sink = '"memory", "disk" or a sink: { write(file) }, optionally with discard(result)'
 
-// Whatever else is in it: a sink may have the password of its bucket.
+// Whatever other members it has: a sink may have the password of its bucket.
 const ownSink = option
   .custom<UploadSink, UploadSink>(sink, (given, place) =>
     isSink(given) ? given : void place.wrong(quoted(given), sink),
   )
   .secret()
 
-/** By itself, so that a route may say each of them. */
+/** Separate, so that a route may set each of them. */
 const members = option
   .shape({
     maxFileSize: option.size().default('1mb'),
@@ -69,7 +69,7 @@ export function uploadOfRoute(given: unknown, place: OptionPlace, route: OptionR
   return own && place.isFine ? withFolder(own, place) : own
 }
 
-/** What the options mean together. */
+/** The limits from all options together. */
 export function limitsOf({ maxFileSize, maxTotalSize, maxFieldSize, ...counts }: UploadSettings): UploadLimits {
   return {
     fileSize: maxFileSize,
@@ -101,7 +101,7 @@ function whyUnusable(folder: string): string | undefined {
     accessSync(folder, constants.W_OK)
     return undefined
   } catch (error) {
-    // Its code, for the message has the path, and a path that is none may be an address with its password.
+    // Its code, because the message has the path, and an invalid path may be an address with its password.
     return (error as NodeJS.ErrnoException).code ?? 'it cannot be read'
   }
 }

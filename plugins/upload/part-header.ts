@@ -1,29 +1,29 @@
 import { BadRequestError, UnsupportedMediaTypeError } from '../../kernel/index.ts'
 import { baseName } from './filename.ts'
 
-/** The header of one part as the parser gives it: lower-case names, each byte a character. */
+/** The header of one part from the parser: lower-case names, each byte a character. */
 export type RawHeader = { readonly [name: string]: readonly string[] | undefined }
 
-/** What the header of one part says. */
+/** The data in the header of one part. */
 export interface PartHeader {
   readonly field: string
   /** A base name; `undefined` for a field. */
   readonly filename: string | undefined
-  /** The client named no file: what browsers send for a file input that was left empty. */
+  /** The client named no file: browsers send this for an empty file input. */
   readonly unnamed: boolean
   /** What the client claims, without parameters. */
   readonly mimeType: string
 }
 
 const token = /^[!#$%&'*+.^_`|~0-9a-z-]+\/[!#$%&'*+.^_`|~0-9a-z-]+$/
-// Each alternative begins with a character of its own, so that a name of any length is read once (multiparty's pattern
+// Each alternative begins with a different character, so that a name of any length is read once (multiparty's pattern
 // took quadratic time here).
 const parameter = /[\t ]*;[\t ]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)[\t ]*=[\t ]*(?:"((?:[^"\\]|\\.)*)"|([^;"\t ]+))/y
 
 /**
  * Reads the header of a part (RFC 7578 section 4.2).
  *
- * @throws BadRequestError for a part without a name or with a disposition that can be read in two ways;
+ * @throws BadRequestError for a part without a name or with an ambiguous disposition;
  * UnsupportedMediaTypeError for a transfer encoding or a charset.
  */
 export function readPartHeader(header: RawHeader): PartHeader {
@@ -50,14 +50,14 @@ export function readPartHeader(header: RawHeader): PartHeader {
   }
 }
 
-/** Of two headers one would be believed here and the other one elsewhere. */
+/** With two headers, this parser and another reader could each use a different one. */
 function single(header: RawHeader, name: string): string | undefined {
   const values = header[name]
   if (values !== undefined && values.length > 1) throw BadRequestError(`a part of the form has two headers ${name}`)
   return values?.[0]
 }
 
-/** Deprecated by RFC 7578 section 4.7; stored as it came it would be something else than what was meant. */
+/** Deprecated by RFC 7578 section 4.7; stored unchanged it would have the wrong content. */
 function refuseEncodings(header: RawHeader, type: string | undefined): void {
   const encoding = single(header, 'content-transfer-encoding')?.trim().toLowerCase()
   if (encoding !== undefined && !['7bit', '8bit', 'binary'].includes(encoding)) {
@@ -82,7 +82,7 @@ function dispositionOf(disposition: string | undefined): Map<string, string> {
     const [whole, name, quoted, bare] = found
     const key = name!.toLowerCase()
     if (parameters.has(key)) throw BadRequestError(`a part of the form has two parameters ${key}`)
-    // Only a quote and a backslash are escaped: in `C:\new` there is no line break.
+    // Only a quote and a backslash are escaped: `C:\new` contains no line break.
     parameters.set(key, bare ?? quoted!.replace(/\\(["\\])/g, '$1'))
     at += whole.length
   }

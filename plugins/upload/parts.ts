@@ -2,10 +2,10 @@ import { Dicer } from '@fastify/busboy'
 import { BadRequestError, PayloadTooLargeError } from '../../kernel/index.ts'
 import type { RawHeader } from './part-header.ts'
 
-/** More than the longest file name of any system needs, three times over. */
+/** Three times the longest file name of any system. */
 const maxHeaderBytes = 16_384
 const maxHeaderLines = 32
-/** Bytes are parsed in pieces of this size: how much is parsed at once does not depend on the sender. */
+/** Bytes are parsed in pieces of this size: the sender does not decide how much is parsed at once. */
 const pieceBytes = 65_536
 
 /** One part of a form; the next one comes when this one has been read to its end. */
@@ -17,10 +17,10 @@ export interface Part {
 type PartStream = Dicer.PartStream
 
 /**
- * Takes a multipart body apart while it arrives, with backpressure: nothing is kept beyond a few pieces.
+ * Parses a multipart body while it arrives, with backpressure: only a few pieces are in memory.
  *
- * The library leaves out what it cannot read and reports some failures only on streams that no one may be reading any
- * more (three of multer's advisories); here all of them end in {@link parts}.
+ * The library skips parts that it cannot read and reports some failures only on streams that are possibly no longer
+ * read (three of multer's advisories); here all of them end in {@link parts}.
  */
 export class PartReader {
   readonly #dicer: Dicer
@@ -30,11 +30,11 @@ export class PartReader {
   #current: PartStream | undefined
   #failure: { readonly error: unknown } | undefined
   #complete = false
-  /** Bytes handed to the parser, to the end of the piece that it is at. */
+  /** Bytes passed to the parser, to the end of the current piece. */
   #written = 0
   #wakeReader: (() => void) | undefined
   #wakeWriter: (() => void) | undefined
-  /** Reads no more of the body. */
+  /** Stops reading the body. */
   #leave: (() => void) | undefined
 
   readonly #maxParts: number
@@ -42,7 +42,7 @@ export class PartReader {
 
   constructor(boundary: string, maxParts: number) {
     this.#maxParts = maxParts
-    // Its types leave `maxHeaderSize` out. It drains after each piece.
+    // Its types lack `maxHeaderSize`. It drains after each piece.
     const headers = { maxHeaderPairs: maxHeaderLines, maxHeaderSize: maxHeaderBytes }
     this.#dicer = new Dicer({ boundary, highWaterMark: 1, ...headers } as Dicer.Config)
     this.#dicer.on('drain', () => this.#wakeWriter?.())
@@ -56,11 +56,11 @@ export class PartReader {
     })
   }
 
-  /** Feeds the body, counting what arrives; ends when the body does, or at the first failure. Never rejects. */
+  /** Feeds the body, counting arriving bytes; ends when the body does, or at the first failure. Never rejects. */
   feed(body: AsyncIterable<Uint8Array>, limit: number, tooLarge: () => Error): Promise<void> {
     const iterator = body[Symbol.asyncIterator]()
     return new Promise((resolve) => {
-      // A sender that pauses must not keep a failure from being answered; a generator leaves only when the piece it waits for has arrived.
+      // A sender that pauses must not delay the answer to a failure; a generator leaves only when the awaited piece has arrived.
       this.#leave = () => {
         void iterator.return?.()?.then(undefined, ignore)
         resolve()
@@ -103,7 +103,7 @@ export class PartReader {
     this.#wakeWriter?.()
   }
 
-  /** The parts in their order. @throws what {@link fail} was called with. */
+  /** The parts in their order. @throws the argument of {@link fail}. */
   async *parts(): AsyncGenerator<Part> {
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure.error
@@ -120,12 +120,12 @@ export class PartReader {
     }
   }
 
-  /** The first failure: what followed from it, on streams that broke off, tells less. */
+  /** The first failure: later ones, on streams that broke off, are less useful. */
   get failure(): { readonly error: unknown } | undefined {
     return this.#failure
   }
 
-  /** A promise where the parser does not take all of it at once. */
+  /** A promise where the parser does not accept all of it at once. */
   #write(chunk: Uint8Array): Promise<void> | undefined {
     const fits = chunk.length <= (this.#unread === undefined ? pieceBytes : maxHeaderBytes)
     return fits ? this.#writePiece(chunk) : this.#writePieces(chunk)
@@ -133,7 +133,7 @@ export class PartReader {
 
   async #writePieces(chunk: Uint8Array): Promise<void> {
     for (let from = 0; from < chunk.length && this.#failure === undefined; ) {
-      // While a header is not complete, no more than it may have.
+      // While a header is not complete, no more than its limit.
       const length = Math.min(this.#unread === undefined ? pieceBytes : maxHeaderBytes, chunk.length - from)
       const writing = this.#writePiece(chunk.subarray(from, from + length))
       if (writing !== undefined) await writing
@@ -142,7 +142,7 @@ export class PartReader {
   }
 
   #writePiece(piece: Uint8Array): Promise<void> | undefined {
-    // What follows the last boundary is counted, and nothing more.
+    // Bytes after the last boundary are counted, and nothing more.
     if (this.#complete) return undefined
     this.#written += piece.length
     try {
@@ -151,7 +151,7 @@ export class PartReader {
       // `#begin` has failed, or the library: at a boundary after the last one.
       this.fail(BadRequestError('the form is malformed'))
     }
-    // The parser cuts a header at its limit without a word.
+    // The parser silently cuts a header at its limit.
     if (this.#unread !== undefined && this.#written - this.#unread.from > maxHeaderBytes) this.#failHeader()
     if (this.#dicer.writableLength === 0 || this.#failure !== undefined || this.#complete) return undefined
     return new Promise((resolve) => {
@@ -163,7 +163,7 @@ export class PartReader {
     this.#mustHaveHeader()
     // Failures are reported by `fail`; without a listener one would end the process.
     stream.on('error', ignore)
-    // Counted where they are found: one piece has thousands of empty parts.
+    // Counted where they are found: one piece may have thousands of empty parts.
     if (++this.#count > this.#maxParts) this.fail(PayloadTooLargeError(`${this.#maxParts} parts`))
     // Leaves the parser, which would make a stream for each further part of the piece: 80 ms for 64 kB of boundaries.
     if (this.#failure !== undefined) throw this.#failure.error
@@ -186,7 +186,7 @@ export class PartReader {
 }
 
 /**
- * The content of a part, piece by piece as the parser finds it: the iterator of a stream would join what has come meanwhile
+ * The content of a part, piece by piece as the parser finds it: the iterator of a stream would join received pieces
  * into new memory, which took a quarter of the time of an upload.
  */
 export class PartBody implements AsyncIterator<Uint8Array, undefined> {
@@ -219,7 +219,7 @@ export class PartBody implements AsyncIterator<Uint8Array, undefined> {
     return new Promise((resolve, reject) => this.#readers.push({ resolve, reject }))
   }
 
-  /** All that is still to come, without backpressure, and without a promise for each piece. */
+  /** All remaining pieces, without backpressure, and without a promise for each piece. */
   async each(take: (piece: Uint8Array) => void): Promise<void> {
     for (const piece of this.#pieces.splice(0)) take(piece)
     this.#take = take
@@ -237,13 +237,13 @@ export class PartBody implements AsyncIterator<Uint8Array, undefined> {
   }
 }
 
-/** Someone who waits for a piece. */
+/** A reader that waits for a piece. */
 interface Reader {
   resolve(result: IteratorResult<Uint8Array, undefined>): void
   reject(error: Error): void
 }
 
-/** The bytes of a header; as many as the limit for one that has as many lines as the parser reads. */
+/** The bytes of a header; the limit for one with as many lines as the parser reads. */
 function sizeOf(header: RawHeader): number {
   let size = 0
   let lines = 0

@@ -48,14 +48,14 @@ export class FormReceiver {
     const feeding = this.#reader.feed(body, totalSize, () => FileTooLargeError('the form', totalSize))
     try {
       for await (const part of this.#reader.parts()) await this.#take(part)
-      // What follows the last boundary counts as well, and must have arrived before an answer is sent.
+      // Bytes after the last boundary count as well, and must have arrived before an answer is sent.
       await feeding
     } catch (error) {
       this.fail(error)
     }
     const { failure } = this.#reader
     if (failure === undefined) return { fields: this.#fields, files: this.#files }
-    // Also when it was the body that failed.
+    // Also when the body itself failed.
     this.#abort.abort(failure.error)
     await Promise.all(this.#files.map((file) => file.release(true)))
     throw failure.error
@@ -120,7 +120,7 @@ export class FormReceiver {
     let stored: Stored | undefined
     try {
       stored = await this.#store.write({ field, filename, mimeType, content, signal: this.#abort.signal })
-      // What a sink has not read still counts, and stands between here and the next part.
+      // Bytes that a sink has not read still count, and come before the next part.
       while (!(await read()).done);
     } catch (error) {
       await stored?.release(true)
@@ -138,7 +138,7 @@ function decode(bytes: Uint8Array, name: string): string {
   }
 }
 
-/** A name of the client's in a message: not all of it, and on one line. */
+/** A client's name in a message: shortened, and on one line. */
 function shown(name: string): string {
   return JSON.stringify(name.slice(0, 100)).slice(1, -1)
 }

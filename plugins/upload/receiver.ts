@@ -26,14 +26,14 @@ export interface UploadTrace extends TraceOutcome {
 
 const uploadTrace = new Trace<UploadTrace>('upload')
 
-/** Where the files of such settings go. */
+/** The store for these settings. */
 export function storeOf({ storage, folder }: UploadSettings, warn: (error: unknown) => void): Store {
   if (storage === 'memory') return memoryStore
   return storage === 'disk' ? new DiskStore(folder ?? tmpdir()) : sinkStore(storage, warn)
 }
 
 /**
- * The middleware that takes forms apart; `keep` is told the files of a request before anyone may ask for them.
+ * The middleware that parses forms; `keep` receives the files of a request before any other code can read them.
  */
 export function receiver(
   settings: UploadSettings,

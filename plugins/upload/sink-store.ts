@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Store, Stored, StoreSource, UploadSink, UploadSource } from './store.ts'
 
-/** Runs a sink of the application; `warn` hears of files that could not be discarded. */
+/** Runs a sink of the application; `warn` receives files that could not be discarded. */
 export function sinkStore(sink: UploadSink, warn: (error: unknown) => void): Store {
   const discard = async (result: unknown) => {
     try {
@@ -16,11 +16,11 @@ export function sinkStore(sink: UploadSink, warn: (error: unknown) => void): Sto
   return {
     async write({ content, ...facts }: StoreSource): Promise<Stored> {
       const stream = Readable.from(content, { objectMode: false })
-      // A sink that leaves it early makes it fail, which is not a failure; and one that fails says so itself.
+      // A sink that leaves it early makes it fail, which is not a failure; and one that fails reports that itself.
       stream.on('error', () => {})
       const result = await written({ ...facts, stream }).finally(() => stream.destroy())
       const release = async (failed: boolean) => {
-        // Not waited for: however long it takes, the client has its answer.
+        // Not awaited: the client has its answer, however long this takes.
         if (failed) void discard(result)
       }
       return { result, release }
@@ -29,7 +29,7 @@ export function sinkStore(sink: UploadSink, warn: (error: unknown) => void): Sto
   }
 }
 
-/** A sink that does not heed the signal must not hold up the answer; what it comes up with later is discarded then. */
+/** A sink that ignores the signal must not delay the answer; its later result is then discarded. */
 function unlessAborted(
   writing: Promise<unknown>,
   { signal }: UploadSource,

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 export interface UploadSource {
   /** The name of the form field. */
   readonly field: string
-  /** A base name as the client gave it: never a path, but not unique, and no one has checked it. */
+  /** A base name as the client gave it: never a path, but not unique, and otherwise unchecked. */
   readonly filename: string
   /** The media type that the client claims; no one has checked it. */
   readonly mimeType: string
@@ -15,7 +15,7 @@ export interface UploadSource {
 }
 
 /**
- * A place of your own for uploaded files.
+ * A custom destination of uploaded files.
  *
  * @example
  * const bucket: UploadSink<{ key: string }> = {
@@ -28,38 +28,38 @@ export interface UploadSource {
  * }
  */
 export interface UploadSink<Result = unknown> {
-  /** Takes one file; what it returns is the file's `result`. A failure is the request's. */
+  /** Stores one file; its result is the file's `result`. Its failure is the request's. */
   write(file: UploadSource): Promise<Result> | Result
   /** Removes a file again, when its request is answered with a status of 400 or above. */
   discard?(result: Result): Promise<void> | void
 }
 
-/** What a store has made of a file. */
+/** The result of a store for a file. */
 export interface Stored {
   /** The content where it is kept in memory. */
   readonly bytes?: Uint8Array
   /** The temporary file where it is kept on disk. */
   readonly path?: string
-  /** What a sink has returned. */
+  /** The result of a sink. */
   readonly result?: unknown
-  /** Called once, when no one needs the file any more; `failed`: the request was. Never rejects. */
+  /** Called once, when the file is no longer needed; `failed`: the request was. Never rejects. */
   release(failed: boolean): Promise<void>
 }
 
-/** The bytes of a file, once: piece by piece with backpressure, or all as they come. */
+/** The bytes of a file, once: piece by piece with backpressure, or all at once. */
 export interface FileContent extends AsyncIterable<Uint8Array> {
   each(take: (piece: Uint8Array) => void): Promise<void>
 }
 
-/** What a store is given: a file while it arrives, before it is a stream. */
+/** The argument of a store: a file while it arrives, before it is a stream. */
 export interface StoreSource extends Omit<UploadSource, 'stream'> {
   readonly content: FileContent
 }
 
-/** Where files go. `write` settles soon after the signal has aborted, and leaves nothing behind then. */
+/** The destination of files. `write` settles soon after the signal has aborted, and then keeps nothing. */
 export interface Store {
   write(source: StoreSource): Promise<Stored>
-  /** Removes what is left when the server closes. */
+  /** Removes remaining files when the server closes. */
   close(): Promise<void>
 }
 

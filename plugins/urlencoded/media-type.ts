@@ -1,10 +1,10 @@
 const form =
   /^[\t ]*application\/x-www-form-urlencoded[\t ]*(?:;[\t ]*(?:charset=(?<quote>"?)(?<charset>[\w.:-]+)\k<quote>[\t ]*)?)?$/i
 
-/** What a content type says about a body: no form, a form in UTF-8, or a form in a charset no one reads. */
+/** What a content type says about a body: not a form, a form in UTF-8, or a form in an unsupported charset. */
 export type FormType = 'none' | 'read' | 'charset'
 
-/** Reads a content type exactly, ignoring case; a form has no parameter but its charset. */
+/** Reads a content type exactly, ignoring case; a form has no parameter except its charset. */
 export function formTypeOf(header: string | undefined): FormType {
   const match = header === undefined ? null : form.exec(header)
   if (match === null) return 'none'

@@ -11,7 +11,7 @@ import {
 import type { Issue } from '../toolkit/schema/issue.ts'
 import { type Part, rowsOf, type ValidationIssue } from './issues.ts'
 
-/** What is wrong with a request, over all its parts. */
+/** All mistakes in a request, over all its parts. */
 export interface ValidationError extends Error {
   /** `ValidationError`, which clients may compare. */
   readonly code: string
@@ -19,11 +19,11 @@ export interface ValidationError extends Error {
   readonly status: number
   /** Each thing that is wrong, with the part of the request that it is in. */
   readonly errors: readonly ValidationIssue[]
-  /** What the validator itself said: of the one failed part, or a list of them. */
+  /** The validator's own errors: of the one failed part, or a list of them. */
   readonly cause: unknown
 }
 
-/** One part that failed, with what its validator said. */
+/** One part that failed, with its validator's errors. */
 export interface FailedPart {
   readonly part: Part
   readonly issues: readonly Issue[]
@@ -34,11 +34,11 @@ const makeError = defineError('ValidationError', 422, () => 'validation failed')
 
 export function validationError(failed: readonly FailedPart[]): ValidationError {
   const cause = failed.length === 1 ? failed[0]!.cause : failed.map((one) => one.cause)
-  // The message that stands in every answer, without the prefix of the framework's other errors.
+  // The message of every answer, without the prefix of the framework's other errors.
   return Object.assign(makeError(), { message: 'validation failed', errors: rowsOf(failed), cause })
 }
 
-/** Answers a request that is not valid; the status is preset to 422, a returned value becomes the body. */
+/** Answers an invalid request; the status is preset to 422, a returned value becomes the body. */
 export type ValidationErrorCallback = (req: Request, res: Response, error: ValidationError) => unknown
 
 /** How such requests are answered: a status, and the body made from the error. */
@@ -52,7 +52,7 @@ export interface ValidationErrorOptions {
 /** How requests that are not valid are answered: by a function, or by a status and a body. */
 export type ValidationErrorHandler = ValidationErrorCallback | ValidationErrorOptions
 
-/** The answer unless someone says otherwise. */
+/** The default answer. */
 function answerDefault(error: ValidationError, req: Request, res: Response, status: number): Response {
   return sendFailure(req, res, error, { status, errors: error.errors })
 }
@@ -76,7 +76,7 @@ export function toCallback(handler: ValidationErrorHandler): ValidationErrorCall
   }
 }
 
-/** Gives a failed request its answer; one that the handler leaves without an answer gets the default. */
+/** Answers a failed request; one that the handler does not answer has the default answer. */
 export function answerFailure(
   error: ValidationError,
   req: Request,

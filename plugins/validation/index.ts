@@ -19,18 +19,18 @@ declare module '../../kernel/plugin/services.ts' {
   }
 }
 
-// In the file that declares the interface: merging into the door would hide it from applications that merge into theirs.
+// In the file that declares the interface: merging into the entry point would hide it from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
     /** Schema of the body: JSON Schema, TypeBox, Zod, or another Standard Schema. Not for GET. */
     body?: object
-    /** Schema of the query; text is coerced to the types it names. */
+    /** Schema of the query; strings are coerced to its types. */
     query?: object
-    /** Schema of the headers, by their names in any case; text is coerced. */
+    /** Schema of the headers, by their names in any case; strings are coerced. */
     headers?: object
-    /** Schema of the parameters in the path; text is coerced. */
+    /** Schema of the parameters in the path; strings are coerced. */
     params?: object
-    /** Schema of headers, query and body as one object, which is found at `req.validated`. Not for GET. */
+    /** Schema of headers, query and body as one object, which is at `req.validated`. Not for GET. */
     all?: object
   }
   interface BodilessOptions {
@@ -51,7 +51,7 @@ declare module '../../kernel/routing/params.ts' {
     readonly headers: HeadersOf<Options>
     /** The parameters of the path, as the schema of the route leaves them; strings without one. */
     readonly params: ParamsOf<Options, Path>
-    /** What the route's `all` schema made of headers, query and body. */
+    /** The result of the route's `all` schema for headers, query and body. */
     readonly validated: ValidatedOf<Options>
   }
 }

@@ -17,7 +17,7 @@ import { mergedInput } from './merged.ts'
 /** The schemas of one route, by the part they are for. */
 export type InputSchemas = { readonly [Name in Part]?: object | undefined }
 
-/** One part of one route: reads it, checks it, and puts the outcome back. */
+/** One part of one route: reads it, checks it, and stores the result. */
 interface Step {
   readonly part: Part
   run(req: Request): Verdict | Promise<Verdict>
@@ -49,7 +49,7 @@ function compile(route: string, part: Part, schema: object): Step['run'] {
     case 'query':
       return (req) => check(readQuery(req.query))
     case 'body':
-      // A validator of its own may take no body; a JSON Schema describes one that is there.
+      // A custom validator may accept a missing body; a JSON Schema describes an existing one.
       return isStandard ? (req) => check(req.body) : (req) => (req.body === undefined ? missingBody : check(req.body))
     case 'all': {
       const merge = mergedInput(keysOf(schema), !isStandard, readQuery)
@@ -60,7 +60,7 @@ function compile(route: string, part: Part, schema: object): Step['run'] {
 }
 
 /**
- * Makes lists of the members that are given once, where the schema takes lists: `?tag=a` and `?tag=a&tag=b` are one and two.
+ * Makes lists of single members, where the schema expects lists: `?tag=a` and `?tag=a&tag=b` have one and two.
  * Ajv coerces them by itself.
  */
 function queryReader(lists: readonly string[]): (query: Query) => Query {
@@ -77,11 +77,11 @@ function queryReader(lists: readonly string[]): (query: Query) => Query {
   }
 }
 
-/** Puts a validated value where the handler reads it. */
+/** Stores a validated value where the handler reads it. */
 function store(req: Request, part: Part, value: unknown): void {
   switch (part) {
     case 'headers':
-      // Into the request's own object: whoever reads other headers behind this finds them all.
+      // Into the request's own object: code that reads other headers after this finds them all.
       if (typeof value === 'object' && value !== null && value !== req.headers) Object.assign(req.headers, value)
       break
     case 'params':
@@ -101,7 +101,7 @@ function store(req: Request, part: Part, value: unknown): void {
 
 type Failed = FailedPart[] | undefined
 
-/** Keeps what a check has found: the value where the handler reads it, or what is wrong with it. */
+/** Stores the result of a check: the value where the handler reads it, or its mistakes. */
 function take({ part }: Step, verdict: Verdict, req: Request, failed: Failed): Failed {
   if (!verdict.ok) return [...(failed ?? []), { part, issues: verdict.issues, cause: verdict.cause }]
   store(req, part, verdict.value)
@@ -123,7 +123,7 @@ function runSteps(steps: readonly Step[], index: number, req: Request, before: F
 }
 
 /**
- * The middleware that validates the input of one route; `fail` answers a request that is not valid.
+ * The middleware that validates the input of one route; `fail` answers an invalid request.
  *
  * @throws SchemaError naming route and part for a schema that cannot be compiled.
  */

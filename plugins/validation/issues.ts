@@ -1,6 +1,6 @@
 import { type Issue, maxIssues } from '../toolkit/schema/issue.ts'
 
-/** The parts of a request, in the order in which what is wrong with them is reported. */
+/** The parts of a request, in the order in which their mistakes are reported. */
 export const parts = ['headers', 'params', 'query', 'body', 'all'] as const
 export type Part = (typeof parts)[number]
 
@@ -10,14 +10,14 @@ export interface ValidationIssue extends Issue {
   part: Part
 }
 
-/** All rows together, in bytes: keys that a client chose stand in paths, and must not make an answer of 100 kB. */
+/** All rows together, in bytes: paths contain keys that a client chose, and must not make an answer of 100 kB. */
 const maxBytes = 8_192
 
 function short(text: string, limit: number): string {
   return text.length <= limit ? text : `${text.slice(0, limit)}…`
 }
 
-/** Keeps what a validator tells about its rule small, whatever the schema holds: an `enum` of a thousand values, say. */
+/** Keeps a validator's details about its rule small, whatever the schema has: an `enum` of a thousand values, for example. */
 function smallParams(params: Record<string, unknown>): Record<string, unknown> {
   const small: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(params)) {
@@ -31,7 +31,7 @@ function smallParams(params: Record<string, unknown>): Record<string, unknown> {
   return small
 }
 
-/** The rows of all failed parts, cut to what an answer may hold; the first one is always there. */
+/** The rows of all failed parts, cut to the limit of an answer; the first one is always included. */
 export function rowsOf(failed: readonly { part: Part; issues: readonly Issue[] }[]): ValidationIssue[] {
   const rows: ValidationIssue[] = []
   let left = maxBytes

@@ -12,15 +12,15 @@ function copy(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copy)
   const prototype: unknown = Object.getPrototypeOf(value)
-  // A file of an upload is handed on as it is.
+  // A file of an upload is passed on as it is.
   if (prototype !== Object.prototype && prototype !== null) return value
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, copy(one)]))
 }
 
 /**
- * Reads headers, query and body of a request as one object: the body wins over the query, the query over the headers.
+ * Reads headers, query and body of a request as one object: the body overrides the query, the query the headers.
  *
- * `keys` are those that the schema names: no other header is taken. Without them all headers are.
+ * `keys` are those that the schema names: no other header is included. Without them all headers are.
  */
 export function mergedInput(
   keys: readonly string[] | undefined,

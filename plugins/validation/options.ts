@@ -2,7 +2,7 @@ import type { OptionPlace, OptionRoute } from '../../kernel/index.ts'
 import { isSchema } from '../toolkit/schema/check.ts'
 import { keysOf } from '../toolkit/schema/keys.ts'
 
-/** A schema as it is; it is compiled with the route. `undefined` is an import that went wrong, and would check nothing. */
+/** A schema as it is; it is compiled with the route. `undefined` is a failed import, and would check nothing. */
 export function schemaOfRoute(given: unknown, place: OptionPlace): object | undefined {
   if (isSchema(given)) return given
   return void place.wrong(given, 'a JSON Schema, or a TypeBox, Zod or other Standard Schema')
@@ -21,7 +21,7 @@ export function paramsSchemaOfRoute(given: unknown, place: OptionPlace, { path }
   return schema
 }
 
-/** The same for what describes a body. */
+/** The same for the schema of a body. */
 export function bodySchemaOfRoute(given: unknown, place: OptionPlace, { method }: OptionRoute<unknown>) {
   if (method !== 'GET' && method !== 'HEAD') return schemaOfRoute(given, place)
   const why = `a ${method} request has no body; describe its query and its headers`

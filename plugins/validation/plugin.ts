@@ -9,7 +9,7 @@ import { Validation } from './service.ts'
 /**
  * Validates requests by the schemas in the route options `headers`, `params`, `query`, `body` and `all`.
  *
- * Every server has it. A failure is 422 `ValidationError`, a body that no parser took 415; `setValidationErrorHandler`
+ * Every server has it. A failure is 422 `ValidationError`, a body without a parser 415; `setValidationErrorHandler`
  * changes the answer. A schema that cannot be compiled fails the boot and names the route.
  *
  * @example
@@ -42,7 +42,7 @@ export const validation = definePlugin({
   },
 })
 
-/** For the API description. A body of a type that no one reads is refused where a schema asks for one. */
+/** For the API description. A body of a type without a parser is refused where there is a schema for it. */
 function failures(route: DescribedRoute): { readonly [status: string]: string } {
   const { body, query, all } = route.options
   if (parts.every((part) => route.options[part] === undefined)) return {}

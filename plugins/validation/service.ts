@@ -19,7 +19,7 @@ const SchemaIdError = defineError(
     `the schemas of ${first} and of ${second} share the $id "${id}" but differ. Change the $id of one of them`,
 )
 
-/** Those that are written by hand, and misspelt. */
+/** Keywords that are written by hand, and misspelt. */
 const keywords = [
   ...[
     'type',
@@ -36,7 +36,7 @@ const keywords = [
   ...['allOf', 'anyOf', 'oneOf', 'description', 'definitions', 'nullable', 'examples', 'multipleOf', 'title'],
 ]
 
-/** What Ajv says of a keyword that it does not know, in the words of whoever wrote it. */
+/** Ajv's message about an unknown keyword, in terms of the schema's author. */
 function whyOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   const keyword = /^strict mode: unknown keyword: "(.+)"$/.exec(message)?.[1]
@@ -50,7 +50,7 @@ export class Validation {
   #handler: ValidationErrorCallback | undefined
   readonly #ids = new Map<string, { schema: object; route: string }>()
 
-  /** Takes the place of the default answer; a function `(req, res, error)` or `{ status, map(error, req) }`. */
+  /** Replaces the default answer; a function `(req, res, error)` or `{ status, map(error, req) }`. */
   setHandler(handler: ValidationErrorHandler): void {
     this.#handler = toCallback(handler)
   }
@@ -58,7 +58,7 @@ export class Validation {
   /**
    * The check of one schema of one route.
    *
-   * @throws SchemaError for what is not a schema, SchemaIdError when another schema of this server has its `$id`.
+   * @throws SchemaError for an invalid schema, SchemaIdError when another schema of this server has its `$id`.
    */
   compile(schema: unknown, mode: Mode, route: string, part: string): Check {
     this.claim(schema, route, part)
@@ -71,7 +71,7 @@ export class Validation {
     }
   }
 
-  /** Makes sure that a value is a schema, and that its `$id` means this schema alone. */
+  /** Ensures that a value is a schema, and that only this schema has its `$id`. */
   claim(schema: unknown, route: string, part: string): asserts schema is object {
     if (!isSchema(schema)) throw SchemaError(route, part, `it is ${schema === null ? 'null' : `a ${typeof schema}`}`)
     const { $id: id } = schema as { $id?: unknown }

@@ -9,7 +9,7 @@ export class Allowance {
     this.#left = perSecond * 2
   }
 
-  /** Takes one, where there is one. */
+  /** Takes one, if there is one. */
   take(): boolean {
     const now = performance.now()
     if (this.#countedAt !== 0)

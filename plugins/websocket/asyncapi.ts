@@ -5,7 +5,7 @@ import { errorType, invalidMessageCode } from './messages.ts'
 import type { WebsocketRouteOptions } from './options.ts'
 import type { MessageSchemas } from './types.ts'
 
-/** Without a handler that takes or sends messages of its own, another plugin knows better. */
+/** Without a handler that receives or sends messages of its own, another plugin describes them. */
 const any = (isOwn: boolean): readonly AsyncApiMessage[] => [
   { name: 'message', description: 'Text or bytes of any content.', fallback: !isOwn },
 ]
@@ -21,7 +21,7 @@ const issue = {
   required: ['path', 'message'],
 }
 
-/** What answers a message that is not valid. */
+/** The answer to an invalid message. */
 const errorFrame: AsyncApiMessage = {
   name: errorType,
   summary: 'A message of the client was not valid, so no handler received it.',
@@ -37,7 +37,7 @@ const errorFrame: AsyncApiMessage = {
   },
 }
 
-/** For the description of messages: what a route with a websocket exchanges. */
+/** For the description of messages: those that a route with a websocket exchanges. */
 export function exchange({ options }: DescribedRoute): AsyncApiExchange | undefined {
   const { websocket, incoming, outgoing, socket } = options
   if (websocket === undefined) return undefined
@@ -57,13 +57,13 @@ function typed(schemas: MessageSchemas, mode: 'body' | 'exact'): AsyncApiMessage
   return Object.entries(schemas).map(([name, data]) => ({ name, data, optional: takesNothing(data, mode) }))
 }
 
-/** Whether a message of this type may come without data: no JSON Schema can say that of the whole value. */
+/** Whether a message of this type may come without data: a JSON Schema of the whole value cannot express that. */
 function takesNothing(schema: object, mode: 'body' | 'exact'): boolean {
   try {
     const verdict = checkOf(schema, mode)(undefined)
     return !(verdict instanceof Promise) && verdict.ok
   } catch {
-    // Before boot a schema may be one that no server would start with.
+    // Before boot a schema may be one with which no server would start.
     return false
   }
 }

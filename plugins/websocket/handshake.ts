@@ -24,7 +24,7 @@ const extension = `${token}(?:[ \\t]*;[ \\t]*${parameter})*`
 /** RFC 6455 section 9.1: a quoted value holds a token as well. */
 const extensionList = new RegExp(`^${extension}(?:[ \\t]*,[ \\t]*${extension})*$`)
 
-/** @throws what an opening handshake is refused with (RFC 6455 section 4.2.1). */
+/** @throws the refusal of an opening handshake (RFC 6455 section 4.2.1). */
 export function checkHandshake(req: Request, res: Response): void {
   const { raw } = req
   if (raw.header('sec-websocket-version') !== version) {
@@ -42,11 +42,11 @@ export function checkHandshake(req: Request, res: Response): void {
 }
 
 /**
- * A server that knows of `http` alone may be behind a proxy that ends TLS, so it takes pages of both schemes. One that is reached by
- * `https` does not take the page of the same host by `http`, which anyone on the way can have written.
+ * A server that only knows `http` may be behind a proxy that ends TLS, so it accepts pages of both schemes. One that is reached by
+ * `https` refuses the page of the same host by `http`, which an attacker on the network can have written.
  *
  * @throws OriginRefusedError for the page of another origin: a browser lets every page open a websocket, and sends the cookies of its
- * host along.
+ * host.
  */
 export function checkOrigin({ raw, url }: Request, allowed: 'same' | 'any' | readonly string[]): void {
   const origin = raw.header('origin')
@@ -65,7 +65,7 @@ export function checkOrigin({ raw, url }: Request, allowed: 'same' | 'any' | rea
 /**
  * The first of the server's sub-protocols that the client offers; `''` where the route has none.
  *
- * @throws BadRequestError where it offers none of them, one twice, or what is not a name (RFC 6455 section 4.1).
+ * @throws BadRequestError where it offers none of them, one twice, or an invalid name (RFC 6455 section 4.1).
  */
 export function chooseProtocol(offered: string | undefined, known: readonly string[] | undefined): string {
   const all = offered === undefined ? [] : offered.split(',').map((one) => one.trim())
@@ -78,11 +78,11 @@ export function chooseProtocol(offered: string | undefined, known: readonly stri
   return chosen
 }
 
-/** What the handshake itself says, and what a 101 cannot have (RFC 9110 section 8.6): twice, or from a middleware, it breaks the connection. */
+/** Headers of the handshake, and headers that a 101 cannot have (RFC 9110 section 8.6): twice, or from a middleware, they break the connection. */
 const ownNames =
   /^(?:connection|upgrade|keep-alive|content-length|transfer-encoding|sec-websocket-(?:accept|extensions|protocol))$/i
 
-/** The headers of the answer as they can leave with the 101: names and values in turn. */
+/** The headers of the answer that can be sent with the 101: names and values in turn. */
 export function withoutHandshake(headers: readonly string[]): readonly string[] {
   return headers.filter((_, i) => !ownNames.test(headers[i - (i % 2)]!))
 }

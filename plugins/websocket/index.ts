@@ -13,7 +13,7 @@ interface RefusedOptions extends BodilessOptions {
   websocket: 'the handlers are the last argument'
 }
 
-// In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
+// In the files that declare the interfaces: merging into the entry point would hide them from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
     /** Opens a websocket with these handlers where a client asks for one; other requests go on to the handler of the route. */

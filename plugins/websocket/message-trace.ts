@@ -1,7 +1,7 @@
 import { Trace, type TraceOutcome, TracePoint } from '../../kernel/index.ts'
 import type { ServerSocket } from './types.ts'
 
-/** A message of a client in the hands of its handler. */
+/** A message of a client that its handler processes. */
 export interface WebsocketMessageTrace extends TraceOutcome {
   /** The websocket that the message came on. */
   readonly socket: ServerSocket
@@ -13,7 +13,7 @@ export interface WebsocketMessageTrace extends TraceOutcome {
 
 export const messageTrace = new Trace<WebsocketMessageTrace>('websocket.message')
 
-/** A frame that leaves for a client. */
+/** A frame that is sent to a client. */
 export interface WebsocketSendTrace {
   readonly socket: ServerSocket
   /** The path of the route. */

@@ -1,7 +1,7 @@
 import { defineError } from '../../kernel/index.ts'
 import { nestsDeeperThan, reachesPrototype } from '../toolkit/json-dangers.ts'
 import { type Check, checkOf } from '../toolkit/schema/check.ts'
-import { type Issue, tellFirst } from '../toolkit/schema/issue.ts'
+import { firstInWords, type Issue } from '../toolkit/schema/issue.ts'
 import { whyNotJson } from '../toolkit/schema/sendable/check.ts'
 import type { Message, MessageSchemas } from './types.ts'
 
@@ -16,33 +16,33 @@ export const OutgoingMessageError = defineError(
   (what: string, why: string) => `${what} was not sent: ${why}`,
 )
 
-/** The type of the frame that answers a message which is not valid: a client must be able to tell it from those of the application. */
+/** The type of the frame that answers an invalid message: a client must be able to distinguish it from those of the application. */
 export const errorType = 'error'
 /** The code in it. */
 export const invalidMessageCode = 'InvalidMessageError'
 const reserved =
   'the framework itself sends messages of this type, as the answer to invalid messages. Choose another type'
 
-/** As of a body of JSON; the first level is the message itself. */
+/** As for a body of JSON; the first level is the message itself. */
 const maxDepth = 65
 
-/** Why a message of a client is not valid, as the frame that answers it says. */
+/** Why a message of a client is invalid, as the error frame reports it. */
 export interface InvalidMessage {
   readonly message: string
   readonly errors?: readonly Issue[]
 }
 
-/** A message that may pass, or why it may not. */
+/** A valid message, or the error. */
 export type ReadMessage =
   | { readonly ok: true; readonly message: string | Uint8Array | Message; readonly isExtension?: true }
   | {
       readonly ok: false
       readonly invalid: InvalidMessage
-      /** The types that there are, where the message has none of them. */
+      /** The known types, where the message has none of them. */
       readonly types?: readonly string[]
     }
 
-/** The frame that answers a message which is not valid. */
+/** The frame that answers an invalid message. */
 export function errorFrame({ message, errors }: InvalidMessage): string {
   return JSON.stringify({ type: errorType, data: { code: invalidMessageCode, message, errors } })
 }
@@ -78,11 +78,11 @@ export function readerOf(schemas: MessageSchemas | undefined): Read {
     const check = checks.get(type)
     if (check === undefined) return { ok: false, invalid: { message: unknownType(type, types) }, types }
     const verdict = check(data)
-    return verdict instanceof Promise ? verdict.then((settled) => told(type, settled)) : told(type, verdict)
+    return verdict instanceof Promise ? verdict.then((settled) => judged(type, settled)) : judged(type, verdict)
   }
 }
 
-/** Lets messages of these types pass, which another plugin takes; without a handler for all others, those are refused. */
+/** Accepts messages of these types, which another plugin handles; without a handler for all others, those are refused. */
 export function withExtension(read: Read, types: readonly string[], hasHandler: boolean): Read {
   return (text) => {
     const parsed = parse(text)
@@ -99,13 +99,13 @@ function unknownType(type: string, types: readonly string[]): string {
   return `unknown type ${JSON.stringify(type.slice(0, 100))}; the types are ${types.join(', ')}`
 }
 
-function told(type: string, verdict: Awaited<ReturnType<Check>>): ReadMessage {
+function judged(type: string, verdict: Awaited<ReturnType<Check>>): ReadMessage {
   if (verdict.ok) return { ok: true, message: { type, data: verdict.value } }
   const { issues } = verdict
-  return { ok: false, invalid: { message: `"${type}" is not valid: ${tellFirst(issues)}`, errors: issues } }
+  return { ok: false, invalid: { message: `"${type}" is not valid: ${firstInWords(issues)}`, errors: issues } }
 }
 
-/** The message of a text, or what is wrong with it. */
+/** The message of a text, or its error. */
 function parse(text: string | Uint8Array): Message | string {
   if (typeof text !== 'string') return 'a message must be JSON text, not bytes'
   if (nestsDeeperThan(maxDepth, text)) return `the message nests deeper than ${maxDepth} levels`
@@ -123,9 +123,9 @@ function parse(text: string | Uint8Array): Message | string {
 export type Write = (message: unknown) => string | Uint8Array
 
 /**
- * How messages are written: text and bytes as they are and all else as JSON, or by the schemas of their types.
+ * How messages are written: strings and bytes as they are and all else as JSON, or by the schemas of their types.
  *
- * @throws OutgoingMessageError by what it returns.
+ * @throws OutgoingMessageError by the returned function.
  */
 export function writerOf(schemas: MessageSchemas | undefined): Write {
   if (schemas === undefined)
@@ -142,7 +142,7 @@ export function writerOf(schemas: MessageSchemas | undefined): Write {
         `"${type}"`,
         'its schema is asynchronous; the schema of a sent message must be synchronous',
       )
-    if (!verdict.ok) throw OutgoingMessageError(`"${type}"`, tellFirst(verdict.issues))
+    if (!verdict.ok) throw OutgoingMessageError(`"${type}"`, firstInWords(verdict.issues))
     return toText({ type, data: verdict.value })
   }
 }

@@ -4,7 +4,7 @@ import { isSchema } from '../toolkit/schema/check.ts'
 import { isStandardSchema } from '../toolkit/schema/standard.ts'
 import type { AnyHandlers, MessageSchemas } from './types.ts'
 
-/** What becomes of a message to a client that does not read: see {@link WebsocketLimits.slowReaders}. */
+/** The treatment of a message to a client that does not read: see {@link WebsocketLimits.slowReaders}. */
 export type SlowReaders = 'close' | 'drop' | 'wait'
 
 /** Limits of one websocket; a route may have its own. */
@@ -25,8 +25,8 @@ export interface WebsocketLimits {
 /** Options of the websocket plugin. */
 export interface WebsocketOptions extends WebsocketLimits {
   /**
-   * Which pages may open a websocket, as browsers send cookies along: `'same'`, the default, takes the origin of the server itself, a list
-   * those too that it names (`https://example.com`), `'any'` all. Clients without an `Origin` are not browsers, and pass.
+   * The pages that may open a websocket, because browsers send cookies: `'same'`, the default, accepts the origin of the server itself,
+   * a list also its own members (`https://example.com`), `'any'` all. Clients without an `Origin` are not browsers, and pass.
    */
   origins?: 'same' | 'any' | readonly string[]
   /** How many sockets the server holds; a further one is refused with 503. Default 10000. */
@@ -38,8 +38,8 @@ export interface WebsocketOptions extends WebsocketLimits {
   /** Compresses messages from 1 kB on (RFC 7692). It costs CPU time and, for each socket, memory. Not on Deno. Default false. */
   compression?: boolean
   /**
-   * Milliseconds that clients have to answer a close frame before their connection is ended. Default 1500: with those that do not, a
-   * server ends within two seconds after its drain window.
+   * Milliseconds that clients have to answer a close frame before their connection is ended. Default 1500: so a
+   * server ends within two seconds after its drain window even if clients do not answer.
    */
   closeTimeout?: number
 }
@@ -59,7 +59,7 @@ const origin = option.custom<string, string>('an origin such as "https://example
 const origins = option.either(option.oneOf('same', 'any'), option.list(origin, { min: 1 })).guard()
 const rate = option.either(option.int({ min: 1 }), option.off())
 
-/** `ws` takes the limit as 32 bits, so that 4 GB are none; and no text is longer than 512 MB. */
+/** `ws` reads the limit as 32 bits, so that 4 GB mean none; and no string is longer than 512 MB. */
 const longestMessage = 256 * 1024 * 1024
 
 const limits = {

@@ -29,19 +29,19 @@ const TooManySocketsOfAddressError = defineError(
   429,
   (most: number) => `the address of the client has ${most} websockets, the maximum`,
 )
-/** The kernel names the route and its place around it. */
+/** The kernel adds the route and its place. */
 const WebsocketRouteError = defineError('WebsocketRouteError', 500, (why: string) => why)
 
 const protocol = 'websocket'
 
-/** Where a slow reader is not closed, how many times the limit of a slow reader may be waiting for it. */
+/** Where a slow reader is not closed, the maximum of bytes that wait for it, as a multiple of its limit. */
 const mostWaiting = 8
 
 /**
  * Opens websockets on routes: `router.ws(path, options, handlers)`, or the route option `websocket` of a GET.
  *
- * The opening request is an ordinary one: scopes, guards, policies, sessions and validation come first, and what refuses it answers as for
- * any route. Pages of other origins are refused unless `origins` names them. On Node.js it needs the package `ws`.
+ * The opening request is an ordinary one: scopes, guards, policies, sessions and validation come first, and their refusals are answered as
+ * for any route. Pages of other origins are refused unless `origins` names them. On Node.js it needs the package `ws`.
  *
  * @example
  * router.ws('/echo', { message: (socket, text) => socket.send(text) })
@@ -78,13 +78,13 @@ export const websocket = definePlugin({
     const bun: BunHandlers = bunHandlers(server, settings.maxMessageSize, settings.compression)
     ctx.upgrades({ protocol, bun: { websocket: bun }, ended: () => sockets.closeAll() })
     const wire = await wireOf(server.settings.adapter)
-    // At the end of the drain window: load balancers have stopped sending new ones here.
+    // At the end of the drain window: load balancers send no new ones here any more.
     server.closing.addEventListener('abort', () => void sockets.closeAll(), { once: true })
     ctx.onClose(() => sockets.closeAll())
 
     const { maxSockets, maxSocketsPerAddress } = settings
     if (maxSocketsPerAddress !== false) {
-      // Each would take as many of one address as all of them may.
+      // Each process would accept the maximum of one address.
       refuseSeveral(
         server.worker,
         'the sockets of each address are counted',
@@ -100,7 +100,7 @@ export const websocket = definePlugin({
     }
 
     const all: SocketRoute[] = []
-    // Not where the route is read: other plugins may do something with its messages.
+    // Not where the route is read: other plugins may add handlers for its messages.
     ctx.onReady(() => {
       const idle = all.find(({ handlers, extension }) => extension === undefined && hasNone(handlers))
       if (idle !== undefined)
@@ -149,7 +149,7 @@ export const websocket = definePlugin({
       const open = (req: Request, res: Response, subProtocol: string, value: unknown) => {
         const { ip } = req
         const params = isEmpty(req.params) ? noParams : req.params
-        // `data` may have taken its time.
+        // `data` may have taken long.
         checkRoom(ip)
         res.upgrade((connection, headers) => {
           const socket = new Socket(shared, { data: value, params, ip, protocol: subProtocol })
@@ -188,12 +188,12 @@ export const websocket = definePlugin({
 
 const hasNone = (handlers: object) => Object.values(handlers).every((one) => one === undefined)
 
-/** The members that are given. */
+/** The members that are set. */
 function defined<Members extends object>(members: Members): { [Name in keyof Members]: NonNullable<Members[Name]> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never
 }
 
-/** One for all sockets without parameters: on Bun an object for each costs half as much as the socket itself. */
+/** One for all sockets without parameters: on Bun an object for each costs half as much memory as the socket itself. */
 const noParams = Object.freeze({})
 
 function isEmpty(params: object): boolean {

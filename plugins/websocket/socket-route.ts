@@ -5,14 +5,14 @@ import type { Socket } from './socket.ts'
 import type { Sockets } from './sockets.ts'
 import type { AnyHandlers, Message } from './types.ts'
 
-/** What another plugin adds to the websockets of a route: messages of its own. */
+/** The additions of another plugin to the websockets of a route: messages of its own. */
 export interface SocketExtension {
   readonly types: readonly string[]
-  /** Messages after it wait until what it returns has settled. */
+  /** Messages after it wait until its result has settled. */
   received(socket: Socket, message: Message): unknown
 }
 
-/** What all sockets of one route share. */
+/** The data that all sockets of one route share. */
 export interface SocketRoute {
   readonly path: string
   readonly server: object
@@ -22,18 +22,18 @@ export interface SocketRoute {
   readonly write: Write
   readonly origins: 'same' | 'any' | readonly string[]
   readonly maxMessageSize: number
-  /** Whether the runtime lets longer messages through: one limit holds for all routes of its server. */
+  /** Whether the runtime lets longer messages through: it has one limit for all routes of its server. */
   readonly measures: boolean
   readonly messagesPerSecond: number | false
   readonly maxBuffered: number
-  /** What more than that waits for is closed. */
+  /** With more waiting bytes than that, a socket is closed. */
   readonly mostBuffered: number
   readonly slowReaders: SlowReaders
   readonly sockets: Sockets
   readonly log: Logger
 }
 
-/** What a socket keeps of its request. */
+/** The data that a socket keeps of its request. */
 export interface Opening {
   readonly data: unknown
   readonly params: object

@@ -15,7 +15,7 @@ type Handler = (socket: unknown, ...more: unknown[]) => unknown
 const alive = 1
 const busy = 2
 
-/** One client, from the moment on that its request was accepted. */
+/** One client, from when its request is accepted. */
 // Twelve fields: on Bun the thirteenth would cost 48 bytes.
 export class Socket implements ServerSocket, WireEvents {
   data: unknown
@@ -29,7 +29,7 @@ export class Socket implements ServerSocket, WireEvents {
   #wire: Wire | undefined = undefined
   #state: 'opening' | 'open' | 'closing' | 'closed' = 'opening'
   #flags = alive
-  /** Made with the first message, as the next one when it is needed: an idle socket is to cost little. */
+  /** Made with the first message, as the next one when it is needed: an idle socket must cost little. */
   #allowance: Allowance | undefined = undefined
   #strain: Strain | undefined = undefined
 
@@ -41,7 +41,7 @@ export class Socket implements ServerSocket, WireEvents {
     this.protocol = protocol
   }
 
-  /** Whether the client was heard since the last ping. */
+  /** Whether the client has sent anything since the last ping. */
   get #isAlive(): boolean {
     return (this.#flags & alive) !== 0
   }
@@ -50,7 +50,7 @@ export class Socket implements ServerSocket, WireEvents {
     this.#flags = is ? this.#flags | alive : this.#flags & ~alive
   }
 
-  /** A handler is at work; what comes meanwhile waits. */
+  /** A handler is running; messages wait meanwhile. */
   get #isBusy(): boolean {
     return (this.#flags & busy) !== 0
   }
@@ -91,7 +91,7 @@ export class Socket implements ServerSocket, WireEvents {
     return this.#route.log.child({ socket: this.id })
   }
 
-  // — what the application does —
+  // — methods for the application —
 
   send(message: unknown): boolean {
     const frame = this.#route.write(message)
@@ -143,7 +143,7 @@ export class Socket implements ServerSocket, WireEvents {
   }
 
   #closeWire(wire: Wire, code: number, reason: string): void {
-    // A reader that is paused would not see the answer of the client.
+    // The answer of the client would not reach a paused reader.
     if (this.#strain?.isPaused) wire.resume?.()
     wire.close(code, reason)
     const timer = setTimeout(() => this.#state === 'closing' && wire.terminate(), this.#route.sockets.closeTimeout)
@@ -155,16 +155,16 @@ export class Socket implements ServerSocket, WireEvents {
     else this.#wire.terminate()
   }
 
-  /** Ends a client that has not been heard since the last ping. */
+  /** Ends a client that has sent nothing since the last ping. */
   ping(): void {
     const wire = this.#wire
     if (wire?.ping === undefined || this.#state === 'closed') return
     const strain = this.#strain
-    // Nothing is read of it because handlers are slow: it may have answered.
+    // Its messages are not read because handlers are slow: it may have answered.
     if (strain?.isFull) return
     if (strain !== undefined) {
       const buffered = wire.getBufferedAmount()
-      // Nothing is read of a slow reader either, but it reads.
+      // The messages of a slow reader are not read either, but it reads.
       if (strain.isSlow && buffered < strain.bufferedAtPing) this.#isAlive = true
       strain.bufferedAtPing = buffered
     }
@@ -175,7 +175,7 @@ export class Socket implements ServerSocket, WireEvents {
     }
   }
 
-  // — what the wire reports —
+  // — events of the wire —
 
   opened(wire: Wire): void {
     if (this.#state === 'closed') {
@@ -208,7 +208,7 @@ export class Socket implements ServerSocket, WireEvents {
     this.#isAlive = true
     if (frame !== 'ping' || this.#state !== 'open') return
     if (!this.#mayAsk()) this.close(1008, 'too many pings')
-    // The runtime answers each: of a client that pings and never reads, the answers would fill the memory, and no message of ours is held up.
+    // The runtime answers each: if a client pings and never reads, the answers would fill the memory, while no message of ours waits.
     else if (this.buffered > this.#route.mostBuffered) this.close(1013, 'the client does not read')
   }
 
@@ -237,7 +237,7 @@ export class Socket implements ServerSocket, WireEvents {
       strain.queue = undefined
       strain.wake()
     }
-    // After the handler that is at work: it may still write what this one takes away.
+    // After the running handler: it may still write data that this one removes.
     if (this.#isBusy) this.#strained().ended = { code, reason }
     else this.#runClose(code, reason, wasOpen)
   }
@@ -287,7 +287,7 @@ export class Socket implements ServerSocket, WireEvents {
     else this.#pause()
   }
 
-  /** Runs a handler; what comes while its promise is pending waits. */
+  /** Runs a handler; messages wait while its promise is pending. */
   #run(call: () => unknown): void {
     let result: unknown
     try {
@@ -296,7 +296,7 @@ export class Socket implements ServerSocket, WireEvents {
       handlerFailed(this, this.#route, error)
       return
     }
-    // A query of a database is often no promise, but begins where it is waited for.
+    // A query of a database is often not a promise, but begins when it is awaited.
     if (!isPromise(result)) return
     this.#isBusy = true
     Promise.resolve(result).then(
@@ -356,7 +356,7 @@ export class Socket implements ServerSocket, WireEvents {
     const strain = this.#strain
     if (!strain?.isPaused || strain.isSlow || strain.isFull) return
     strain.isPaused = false
-    // What it has said meanwhile is read only now.
+    // Its messages since then are read only now.
     this.#isAlive = true
     this.#wire?.resume?.()
   }

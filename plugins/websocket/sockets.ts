@@ -5,13 +5,13 @@ import { withExtension } from './messages.ts'
 import type { Socket } from './socket.ts'
 import type { SocketExtension, SocketRoute } from './socket-route.ts'
 
-/** What is counted of all websockets of a plugin. */
+/** Counters of all websockets of a plugin. */
 export interface SocketCounts {
   /** Sockets that are open. */
   open: number
   /** Sockets that were opened since the start. */
   opened: number
-  /** Messages of clients that a handler received, those that were not valid, and those that slow readers did not get. */
+  /** Messages of clients that a handler received, invalid ones, and those that slow readers did not receive. */
   received: number
   /** Messages of clients that were not valid. */
   invalid: number
@@ -35,7 +35,7 @@ export class Sockets {
   readonly counts: SocketCounts = { open: 0, opened: 0, received: 0, invalid: 0, sent: 0, dropped: 0 }
   /** In the order of their next ping: the first is due first. */
   readonly #all = new Set<Socket>()
-  /** Counted where they are limited. */
+  /** Counted only where there is a limit. */
   readonly #ofNetwork: Map<string, number> | undefined
   readonly #whenEnded = new Map<Socket, () => void>()
   readonly #routes = new WeakMap<object, SocketRoute>()
@@ -56,7 +56,7 @@ export class Sockets {
     return this.#all.size
   }
 
-  /** How many are open, or about to be, of the network of an address; none where no limit asks for it. */
+  /** How many are open, or about to be, for the network of an address; 0 without a limit. */
   countOf(ip: string): number {
     return this.#ofNetwork?.get(networkOf(ip)) ?? 0
   }
@@ -78,7 +78,7 @@ export class Sockets {
     return this.#all.values()
   }
 
-  /** @internal Here and not in the sockets, of which few are in channels: a field of each costs memory. */
+  /** @internal Here and not in the sockets, few of which are in channels: a field of each costs memory. */
   whenEnded(socket: Socket, callback: () => void): void {
     const before = this.#whenEnded.get(socket)
     this.#whenEnded.set(socket, () => {
@@ -108,19 +108,19 @@ export class Sockets {
     shared.read = withExtension(shared.read, extension.types, message !== undefined)
   }
 
-  /** @internal Refuses the page of another origin, as an opening of this websocket would. */
+  /** @internal Refuses the page of another origin, as the opening of this websocket does. */
   checkOrigin(route: object, req: Request): void {
     checkOrigin(req, this.#routes.get(route)!.origins)
   }
 
-  /** From the moment on that its request is accepted. */
+  /** From when its request is accepted. */
   add(socket: Socket): void {
     this.#all.add(socket)
     this.counts.open++
     this.#count(socket.ip, 1)
     socket.due = performance.now() + this.#pingInterval
     if (this.#timer !== undefined || this.#pingInterval === 0) return
-    // In small portions: pings to all sockets at once would hold up requests.
+    // In small portions: pings to all sockets at once would delay requests.
     this.#timer = setInterval(() => this.#ping(), Math.min(1000, this.#pingInterval / 4))
     this.#timer.unref()
   }
@@ -147,7 +147,7 @@ export class Sockets {
     }
   }
 
-  /** Closes all with 1001, and ends what has not answered within the time that clients have for it. */
+  /** Closes all with 1001, and ends sockets whose clients do not answer in time. */
   closeAll(): Promise<void> {
     this.#ending ??= this.#closeAll().finally(() => {
       this.#ending = undefined

@@ -3,28 +3,28 @@ import type { Closing } from './socket-route.ts'
 /** Bytes of messages that may wait for the handler, as a multiple of the longest message; and how many messages. */
 const mostQueued = { messages: 1000, longest: 4 }
 
-/** How often a slow reader is looked at. */
+/** How often a slow reader is checked. */
 const lookMs = 50
 
 /**
- * What a socket keeps while one side is slower than the other, or while it begins or ends. Most sockets never have it: with
+ * The data of a socket while one side is slower than the other, or while it begins or ends. Most sockets never have it: with
  * all of it in each, one took 1.8 kB on Bun in place of 1.4.
  */
 export class Strain {
   queue: (string | Uint8Array)[] | undefined = undefined
   #queued = 0
   isPaused = false
-  /** With 'wait': more waits for the client than it may, so no message of its is handled. */
+  /** With 'wait': more bytes than the limit wait for the client, so its messages are not handled. */
   isSlow = false
   /** More messages wait for their handler than may. */
   isFull = false
   bufferedAtPing = 0
   #look: ReturnType<typeof setInterval> | undefined = undefined
-  /** Who waits for what was sent to leave. */
+  /** Callbacks that wait for buffered messages to be sent. */
   readonly waiting: (() => void)[] = []
-  /** Asked for before the connection was open. */
+  /** A close that was requested before the connection was open. */
   closeWith: Closing | undefined = undefined
-  /** The connection has ended while a handler was at work. */
+  /** The connection has ended while a handler was running. */
   ended: Closing | undefined = undefined
 
   /** Keeps a message for the handler. Returns whether there are too many now. */
@@ -49,7 +49,7 @@ export class Strain {
     return this.#look !== undefined
   }
 
-  /** Asks again and again until those who wait are awake. */
+  /** Checks again and again until all waiting callers have been called. */
   lookOut(look: () => void): void {
     this.#look ??= setInterval(look, lookMs)
     this.#look.unref()

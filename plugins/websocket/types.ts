@@ -55,10 +55,10 @@ export interface ServerSocket<Data = unknown, Outgoing = string | Uint8Array | o
   /** The server's logger with the id of this websocket. */
   readonly log: Logger
   /**
-   * Sends a message: text and bytes as they are, anything else as JSON. Returns whether it was sent: not on a socket that is not open,
+   * Sends a message: strings and bytes as they are, anything else as JSON. Returns whether it was sent: not on a socket that is not open,
    * nor to a slow reader where `slowReaders` is `drop` or `close`.
    *
-   * @throws OutgoingMessageError for what is not valid by the schemas of `outgoing`, or cannot be written as JSON.
+   * @throws OutgoingMessageError for a message that the schemas of `outgoing` refuse, or that cannot be written as JSON.
    */
   send(message: Outgoing): boolean
   /** Resolves when at most `maxBuffered` bytes are waiting for the client, or the socket is closed. */
@@ -70,13 +70,13 @@ export interface ServerSocket<Data = unknown, Outgoing = string | Uint8Array | o
 }
 
 /**
- * What a websocket does. Each handler is waited for before the next message of the same socket is handled, so messages keep their
+ * The handlers of a websocket. Each handler is awaited before the next message of the same socket is handled, so messages keep their
  * order.
  */
 export interface WebsocketHandlers<Req, Data, Incoming, Outgoing, Params> {
   /**
    * The data of the request that the socket keeps, because the request itself is not kept: the user, a session id. Called after every check, before the connection
-   * is opened; what it throws is answered as a failure of any route.
+   * is opened; its errors are answered like a failure of any route.
    */
   data?(req: Req, res: Response): Data | Promise<Data>
   /** The connection is open. Messages wait until the handler has settled. */
@@ -89,7 +89,7 @@ export interface WebsocketHandlers<Req, Data, Incoming, Outgoing, Params> {
   error?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>, error: unknown): unknown
 }
 
-/** What a route makes of its handlers. */
+/** The handlers of a route, by its options. */
 export type HandlersOf<Path extends string, Extension, Options, Data> = WebsocketHandlers<
   RouteRequest<Path, Extension, Options>,
   Data,

@@ -18,7 +18,7 @@ export const declaration = ({ name, type }: Variable, schema = 'schema'): string
 /** `(schema) => ({`, with a type or without. */
 const opening = /\(?\s*\b([A-Za-z_$][\w$]*)\s*(?::\s*\w+\s*)?\)?\s*=>\s*\(\s*\{/
 
-/** The module with the variables that its schema lacks; `undefined` where it has no schema that can be made out. */
+/** The module with the variables that its schema lacks; `undefined` where its schema is not recognised. */
 export function withDeclarations(text: string, variables: readonly Variable[]): string | undefined {
   const found = opening.exec(text)
   if (found === null || !/\bexport\s+const\s+env\b/.test(text)) return undefined
@@ -32,13 +32,13 @@ export function withDeclarations(text: string, variables: readonly Variable[]): 
   const indent = /^[^\S\r\n]*/.exec(text.slice(text.lastIndexOf('\n', end) + 1))![0]
   const comma = last < start || text[last] === ',' ? '' : ','
   const at = Math.max(last + 1, start)
-  // What stands behind the last member, a comment for one, stays there.
+  // Text after the last member, such as a comment, stays there.
   const rest = text.slice(at, end).trimEnd()
   const lines = missing.map((variable) => `${newline}${indent}  ${declaration(variable, found[1])}`).join('')
   return text.slice(0, at) + comma + rest + lines + newline + indent + text.slice(end)
 }
 
-/** Where the bracket that is open ends, and the last character before that is no blank and no comment. */
+/** The end of the open bracket, and the last character before it that is neither a blank nor in a comment. */
 function endOf(text: string, start: number): { readonly end: number | undefined; readonly last: number } {
   const skipped = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|\s+/y
   const literal = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`/y

@@ -3,20 +3,20 @@ export interface Variable {
   readonly name: string
   /** Its type in `src/env.ts`, as an expression of the schema. */
   readonly type: string
-  /** What the line before it says in `.env` and `.env.example`. */
+  /** The comment before it in `.env` and `.env.example`. */
   readonly about?: string
-  /** What `.env.example` shows: empty for a secret, which no one is to copy. */
+  /** The value in `.env.example`: empty for a secret, which must not be copied. */
   readonly example: string
-  /** What `.env` gets, so that the application runs here at once. Without it the variable is optional, and stays a comment. */
+  /** The value in `.env`, so that the application runs here at once. Without it the variable is optional, and stays a comment. */
   readonly value?: string
-  /** What `.env.test` gets, which is committed. Default: `value`. */
+  /** The value in `.env.test`, which is committed. Default: `value`. */
   readonly test?: string
 }
 
-/** One that has to be there, or the boot fails by its name. */
+/** A required one; without it the boot fails with its name. */
 export const required = (name: string, value: string): Variable => ({ name, type: 'string()', example: value, value })
 
-/** The same, with a password in it: no error tells of it. */
+/** The same with a password: no error shows it. */
 export const requiredSecret = (name: string, example: string, value = example): Variable => ({
   name,
   type: 'string({ secret: true })',
@@ -36,7 +36,7 @@ export const optionalSecret = (name: string, example: string): Variable => ({
   example,
 })
 
-/** What every AWS client reads; the token is that of temporary keys. */
+/** The variables of every AWS client; the token is that of temporary keys. */
 export const awsVariables = [
   optional('AWS_REGION', 'eu-south-1'),
   optional('AWS_ACCESS_KEY_ID', '…'),
@@ -44,8 +44,8 @@ export const awsVariables = [
   optionalSecret('AWS_SESSION_TOKEN', '…'),
 ]
 
-/** The function of a generated module that hands them to a client. */
-export const awsSource = `/** What is not set the client looks for as every AWS client does: in a profile, or by the role of the machine. */
+/** The function of a generated module that passes them to a client. */
+export const awsSource = `/** The client finds missing values as every AWS client does: in a profile, or by the role of the machine. */
 function aws() {
   const region = env.get('AWS_REGION')
   const accessKeyId = env.get('AWS_ACCESS_KEY_ID')

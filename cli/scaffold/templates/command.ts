@@ -28,7 +28,7 @@ export class ${name} extends Command {
     loud: { type: 'boolean', short: 'l', description: 'In capitals' },
   } as const
 
-  /** \`print\` is for what was asked for, \`note\` for everything about it. A number that is returned is the exit code. */
+  /** \`print\` is for the result, \`note\` for messages about it. A returned number is the exit code. */
   async run({ arguments: { who }, flags, print }: CommandInput<this>): Promise<void> {
     const greeting = \`Hello \${who}\`
     print(flags.loud ? greeting.toUpperCase() : greeting)

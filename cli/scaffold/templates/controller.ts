@@ -34,10 +34,10 @@ const NewItem = {
   required: ['name'],
 } as const
 
-/** In the place of a database. */
+/** Replace it by a database. */
 const items = new Map<string, OutputOf<typeof Item>>()
 
-/** What is thrown goes out as every failure of the server does. */
+/** When it is thrown, the answer has the format of every failure of the server. */
 const noItem = (id: string) => new HttpError(404, { code: 'ITEM_NOT_FOUND', message: \`There is no item \${id}\` })
 `
 

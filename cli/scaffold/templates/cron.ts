@@ -41,7 +41,7 @@ const functionalForm = (declaration: string, name: string) => `import { type Cro
 
 export const ${name} = ${declaration}
 
-/** What it throws is logged. \`signal\` aborts when the server closes. */
+/** Errors are logged. \`signal\` aborts when the server closes. */
 export async function run({ scheduledAt, signal, logger }: CronRun): Promise<void> {
   if (!signal.aborted) logger.info({ scheduledAt }, 'at work')
 }
@@ -53,7 +53,7 @@ const classForm = (declaration: string, name: string) => `import { BaseCron, typ
 
 /** One instance is made when the server listens. */
 export class ${name} extends BaseCron {
-  /** What it throws is logged. \`signal\` aborts when the server closes. */
+  /** Errors are logged. \`signal\` aborts when the server closes. */
   @${declaration}
   async run({ scheduledAt, signal }: CronRun): Promise<void> {
     if (!signal.aborted) this.logger.info({ scheduledAt }, 'at work')

@@ -56,11 +56,11 @@ const smtpUrl: Variable = {
   example: 'smtp://user:password@host:587',
 }
 
-/** What sends the mails of an application, with the first mail. */
+/** The module that sends the mails of an application, with the first mail. */
 export function mailer(place: Place, kind: MailKind): Scaffold {
   const adapter: Adapter = adapters[kind]
   const file = inFolder(place, 'mailer.ts')
-  // Beside the module: a build takes what lies among the sources.
+  // Beside the module: a build includes the files among the sources.
   const template = adapter.file === undefined ? undefined : inFolder(place, `templates/welcome.${adapter.file[0]}`)
   return {
     files: [
@@ -132,7 +132,7 @@ export function welcome(to: string, name: string): MailCallback {
 }
 
 const custom = `
-/** Puts data into \`{{name}}\`; in HTML it is escaped. An engine of yours takes its place. */
+/** Puts data into \`{{name}}\`; in HTML it is escaped. Replace it by an engine of yours. */
 function render(template: string, data: object, kind: 'html' | 'text'): string {
   const values = new Map<string, unknown>(Object.entries(data))
   return template.replaceAll(/\\{\\{(\\w+)\\}\\}/g, (_all, name: string) => {

@@ -4,13 +4,13 @@ import { importPath, inFolder, type Place } from '../place.ts'
 import type { Scaffold } from '../scaffold.ts'
 import { identifier, imports } from '../source.ts'
 
-/** What requests have already, of the kernel and of plugins: not for a middleware to replace. */
+/** Existing members of requests, of the kernel and of plugins: a middleware must not replace them. */
 const members = new Set(
   `abort body context cookie cookies file files headers id ip log method params path protocol query raw rawHeaders route
   server session signal signedCookies url validated`.split(/\s+/),
 )
 
-/** A middleware that adds something to the request, and refuses it where that is missing. */
+/** A middleware that adds a member to the request, and refuses it where that is missing. */
 export function middleware(place: Place, { kebab, camel, pascal }: Names): Scaffold {
   const file = inFolder(place, `${kebab}.ts`)
   const name = identifier(camel, 'Middleware')
@@ -45,7 +45,7 @@ const source = ({
   header,
 }: Parts & { readonly extension: string }) => `import { defineMiddleware, HttpError } from '${packageName}'
 
-/** What handlers after it find in their requests. */
+/** The addition to the requests of later handlers. */
 export interface ${extension} {
   ${member}: string
 }

@@ -5,11 +5,11 @@ import { decoratorNotes, globOf, importPath, inFolder, type Place } from '../pla
 import type { Scaffold } from '../scaffold.ts'
 import { imports, literal, propertyName } from '../source.ts'
 
-/** A topic as its file needs it. */
+/** The data of a topic for its file. */
 export interface TopicSettings {
   /** As it was typed. */
   readonly topic: string
-  /** Whether it has a wildcard: its handler is told the topic. */
+  /** Whether it has a wildcard: its handler receives the topic. */
   readonly isPattern: boolean
   /** Without `$share/<group>/`. */
   readonly filter: string
@@ -41,7 +41,7 @@ export function mqtt(place: Place, { kebab, pascal }: Names, settings: TopicSett
 
 interface Parts extends TopicSettings {
   readonly className: string
-  /** What brokers tell of themselves is plain text, and no one else publishes it. */
+  /** A broker's own topics have plain text, and no other client publishes to them. */
   readonly isOfBroker: boolean
 }
 
@@ -74,7 +74,7 @@ const options = ({ isOfBroker }: Parts) => (isOfBroker ? '{ qos: 1 }' : '{ qos: 
 const taken = ({ isPattern }: Parts) => `${isPattern ? 'topic: string, ' : ''}message: Message`
 const logged = ({ isPattern }: Parts) => (isPattern ? '{ topic, message }' : '{ message }')
 
-const functionalForm = (parts: Parts) => `/** What it throws goes to the handler of errors, or to the log. */
+const functionalForm = (parts: Parts) => `/** Errors go to the global error handler, or to the log. */
 export async function received(${taken(parts)}): Promise<void> {
   logger.info(${logged(parts)}, 'received')
 }
@@ -84,7 +84,7 @@ await mqtt.subscribe(${literal(parts.topic)}, received, ${options(parts)})
 
 const classForm = (parts: Parts) => `/** One instance is made when the server listens. */
 export class ${parts.className} extends BaseMqtt {
-  /** What it throws goes to the handler of errors, or to the log. */
+  /** Errors go to the global error handler, or to the log. */
   @mqtt.subscribe(${literal(parts.topic)}, ${options(parts)})
   async received(${taken(parts)}): Promise<void> {
     this.logger.info(${logged(parts)}, 'received')

@@ -4,7 +4,7 @@ import { importPath, inFolder, type Place } from '../place.ts'
 import type { Scaffold } from '../scaffold.ts'
 import { identifier, imports } from '../source.ts'
 
-/** What the files of one plugin call it. */
+/** The names in the files of one plugin. */
 export interface PluginParts {
   readonly kebab: string
   /** The factory. */
@@ -79,7 +79,7 @@ export const ${name} = definePlugin({
     ctx.onResponse((req, _res, ms) => {
       service.add({ route: \`\${req.method} \${req.route ?? req.path}\`, ms })
     })
-    // What setup opens is closed here.
+    // Close everything here that setup opens.
     ctx.onClose(() => service.clear())
   },
 })
@@ -90,7 +90,7 @@ export const serviceSource = ({ pascal }: PluginParts) => `export interface ${pa
   readonly ms: number
 }
 
-/** The work of the plugin: it knows no framework, and is tested without one. */
+/** The work of the plugin, independent of the framework, and tested without it. */
 export class ${pascal}Service {
   readonly #keep: number
   #entries: readonly ${pascal}Entry[] = []

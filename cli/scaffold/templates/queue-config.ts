@@ -5,7 +5,7 @@ import type { Scaffold } from '../scaffold.ts'
 import { imports, named } from '../source.ts'
 import { type QueueKind, queuePackages } from './queue.ts'
 
-/** Where the queues of an application are. */
+/** The configuration of an application's queues. */
 export function queueConfig(place: Place, kind: QueueKind): Scaffold {
   const file = inFolder(place, 'config.ts')
   return {
@@ -23,7 +23,7 @@ export function queueConfig(place: Place, kind: QueueKind): Scaffold {
   }
 }
 
-/** What a kind reads, what that becomes, and the declarations in between. */
+/** The variables of a kind, its settings, and the declarations in between. */
 interface Connection {
   readonly variables?: readonly Variable[]
   readonly declared?: string

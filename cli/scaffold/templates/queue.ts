@@ -42,7 +42,7 @@ const source = (kebab: string, name: string, factory: string) => `${imports([
   named(factory, 'logger', 'type OutputOf', 'type QueueMessage'),
 ])}
 
-/** What a message is, checked when it is published and again before it is handled. */
+/** The schema of a message, checked when it is published and again before it is handled. */
 export const Payload = {
   type: 'object',
   properties: { id: { type: 'string', minLength: 1 } },

@@ -13,11 +13,11 @@ import { imports, named } from '../source.ts'
 interface Provider {
   readonly imported: string
   readonly packages: readonly string[]
-  /** Variables that it reads. */
+  /** Its variables. */
   readonly variables: readonly Variable[]
   /** The function that makes it. */
   readonly source: string
-  /** What its test holds. */
+  /** The body of its test. */
   readonly test: string
 }
 
@@ -88,7 +88,7 @@ const providers = { s3, azure, local } as const
 export type StorageKind = keyof typeof providers
 export const storageKinds = Object.keys(providers) as [StorageKind, ...StorageKind[]]
 
-/** Where the objects of an application are. */
+/** The storage of an application. */
 export function storage(place: Place, kind: StorageKind): Scaffold {
   const provider = providers[kind]
   const file = inFolder(place, 'storage.ts')
@@ -109,7 +109,7 @@ export function storage(place: Place, kind: StorageKind): Scaffold {
   }
 }
 
-/** Objects are nothing to commit. */
+/** Objects must not be committed. */
 function ignored({ project }: Place): ScaffoldFile {
   const file = join(project.root, '.gitignore')
   const text = existsSync(file) ? readRegularFileSync(file).toString('utf8') : ''

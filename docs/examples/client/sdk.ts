@@ -156,23 +156,23 @@ export type HeaderValues = { readonly [name: string]: Value }
 
 /** Options of a client. */
 export interface ClientOptions {
-  /** Where the server is, with the prefix it is served under if any. Browsers can do without: the page's own origin. */
+  /** The address of the server, with the prefix that it is served under if any. Browsers do not need it: the default is their own origin. */
   readonly baseUrl?: string | undefined
-  /** Headers of every call; a function is asked before each. */
+  /** Headers of every call; a function is called before each. */
   readonly headers?: HeaderValues | (() => HeaderValues | Promise<HeaderValues>) | undefined
   /** In place of the global fetch: (request) => server.fetch(request) calls a server of this process. */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined
-  /** Whether cookies go along, as for fetch. */
+  /** Whether cookies are sent, as for fetch. */
   readonly credentials?: 'omit' | 'same-origin' | 'include' | undefined
-  /** Milliseconds after which a call is given up. Default none. */
+  /** Timeout of a call in milliseconds. Default none. */
   readonly timeout?: number | undefined
-  /** Gives up every call. */
+  /** Aborts every call. */
   readonly signal?: AbortSignal | undefined
-  /** Sees every failure: what fetch threw, and an ApiError for each answer that is not 2xx. */
+  /** Receives every failure: the errors of fetch, and an ApiError for each answer that is not 2xx. */
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
-/** What every call takes beside its own input; it wins over the options of the client. */
+/** Options of every call beside its own input; they override the options of the client. */
 export interface CallOptions {
   readonly headers?: HeaderValues | undefined
   readonly timeout?: number | undefined
@@ -196,7 +196,7 @@ export interface Answer<Status, Data> {
   readonly headers: Headers
 }
 
-/** Any answer, its status not known. */
+/** Any answer, of unknown status. */
 export interface AnyAnswer {
   readonly ok: boolean
   readonly status: number
@@ -215,7 +215,7 @@ export type DataOf<Answers> = true extends IsSuccess<keyof Answers>
   ? { [Status in keyof Answers]: IsSuccess<Status> extends true ? Answers[Status] : never }[keyof Answers]
   : unknown
 
-/** An answer that is not 2xx, as .data() throws it. */
+/** An answer that is not 2xx, thrown by .data(). */
 export class ApiError extends Error {
   readonly status: number
   readonly data: unknown
@@ -229,7 +229,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A call that is on its way. Await it for the answer, whatever its status; or take one of the other two forms. */
+/** A call in progress. Await it for the answer, whatever its status; or use one of the other two forms. */
 export class Call<Answers> implements Promise<Result<Answers>> {
   readonly [Symbol.toStringTag]: string = 'Call'
   readonly #what: string
@@ -247,7 +247,7 @@ export class Call<Answers> implements Promise<Result<Answers>> {
     if (!answer.ok) throw new ApiError(this.#what, answer)
     return answer.data as DataOf<Answers>
   }
-  /** The response as fetch gives it, its body unread: for streams, server-sent events for one. */
+  /** The response of fetch, its body unread: for streams, such as server-sent events. */
   raw(): Promise<Response> {
     return this.#response
   }
@@ -351,7 +351,7 @@ function plain(name: string, value: unknown): string {
 
 function segment(name: string, value: string | number | boolean): string {
   const text = String(value)
-  // Every URL parser takes dots away, with the segment before them, however they are escaped; half a character is not text.
+  // Every URL parser removes dots, with the segment before them, in any escaped form; half a surrogate pair is not text.
   if (text === '' || text === '.' || text === '..' || /\p{Surrogate}/u.test(text)) {
     throw new TypeError('the parameter ' + name + ' is "' + text + '", which cannot be sent in a path')
   }
@@ -373,11 +373,11 @@ export interface AnyWebSocket {
 export type WebSocketClass = new (url: string, protocols?: any, options?: any) => AnyWebSocket
 
 export interface ClientOptions {
-  /** In place of the global WebSocket, which Node.js has from version 22 on: that of the package ws, for one. */
+  /** In place of the global WebSocket, which Node.js has from version 22 on: for example that of the package ws. */
   readonly WebSocket?: WebSocketClass | undefined
 }
 
-/** How a socket connects again. */
+/** Options of reconnecting. */
 export interface Reconnect {
   /** Milliseconds to the first attempt, doubled for each further one; each wait is between half of that and the whole. Default 500. */
   readonly delay?: number | undefined
@@ -387,13 +387,13 @@ export interface Reconnect {
   readonly attempts?: number | undefined
 }
 
-/** What every socket takes beside its own input. */
+/** Options of every socket beside its own input. */
 export interface SocketOptions {
-  /** Of the opening request. Browsers cannot send any: there it is an error, and those of the client are left out. */
+  /** Headers of the opening request. Browsers cannot send any: there this is an error, and those of the client are left out. */
   readonly headers?: HeaderValues | undefined
   /** The sub-protocols that the client offers, the preferred one first. Default: all that the server names. */
   readonly protocols?: readonly string[] | undefined
-  /** Whether the socket connects again where the connection breaks off or the server goes away. Default false. */
+  /** Whether the socket reconnects when the connection breaks off or the server goes away. Default false. */
   readonly reconnect?: boolean | Reconnect | undefined
   /** How many messages may wait for a connection; a further one is an error. Default 100. */
   readonly buffer?: number | undefined
@@ -485,7 +485,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
       settle.end = resolve
     })
     this.#settle = settle
-    // Callers that do not ask for it learn of it through the iteration or on('close').
+    // Callers that do not use it receive the error through the iteration or on('close').
     this.opened.catch(() => {})
     for (const signal of [client.signal, options.signal]) signal?.addEventListener('abort', this.#stop)
     this.closed.then(() => {
@@ -502,7 +502,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
   get protocol(): string {
     return this.#web?.protocol ?? ''
   }
-  /** Sends a message. While there is no connection it waits for one, and throws where too many do; after the end it throws. */
+  /** Sends a message. Without a connection the message waits for one, or this throws where too many wait; after the end it throws. */
   send(message: Sent): void {
     const data = typeof message === 'string' || message instanceof Uint8Array ? message : JSON.stringify(message)
     if (this.#end !== undefined || this.#isClosing) throw new SocketError(this.#what + ' has ended', this.#end ?? { code: 1000, reason: '' })
@@ -513,14 +513,14 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     }
     this.#unsent.push(data)
   }
-  /** Calls a function for each message, opening or end of a connection; what it returns ends that. */
+  /** Calls a function for each message, opening or end of a connection; the returned function ends that. */
   on<Name extends keyof SocketEvents<Received>>(name: Name, listener: (event: SocketEvents<Received>[Name]) => void): () => void {
     const listeners = this.#listeners[name] as Set<(event: SocketEvents<Received>[Name]) => void>
     listeners.add(listener)
     if (name === 'message') queueMicrotask(() => this.#flush())
     return () => void listeners.delete(listener)
   }
-  /** Ends the socket, and connects no more. */
+  /** Ends the socket, without reconnecting. */
   close(code = 1000, reason = ''): void {
     if (this.#end !== undefined || this.#isClosing) return
     this.#isClosing = true
@@ -529,12 +529,12 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     try {
       this.#web.close(code, reason)
     } catch (error) {
-      // A code or a reason that the runtime does not send: the socket goes on, and can still be closed.
+      // A code or a reason that the runtime refuses: the socket continues, and can still be closed.
       this.#isClosing = false
       throw error
     }
   }
-  /** The messages from now on. It ends with the socket; a SocketError says that it did not end as it should. */
+  /** The messages from now on. It ends with the socket; a SocketError means an irregular end. */
   [Symbol.asyncIterator](): AsyncIterator<Received, undefined> {
     const ready: Received[] = []
     const asked: { resolve(result: IteratorResult<Received, undefined>): void; reject(error: unknown): void }[] = []
@@ -579,7 +579,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     try {
       make = await this.#connect()
     } catch (error) {
-      // The headers may be those of a token that cannot be had at this moment.
+      // The headers may need a token that is not available at this moment.
       return this.#lose(failed(error))
     }
     if (this.#end !== undefined) return
@@ -598,7 +598,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     web.binaryType = 'arraybuffer'
     web.addEventListener('open', () => this.#open())
     web.addEventListener('message', ({ data }) => this.#receive(data))
-    // Not every runtime says of a connection that was never made that it is closed.
+    // Not every runtime reports the close of a connection that was never made.
     web.addEventListener('error', () => {
       if (!this.#isOpen) over({ code: 1006, reason: '' })
     })
@@ -648,7 +648,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     try {
       callback()
     } catch (error) {
-      // It is not for the socket or other listeners to suffer from, and not to be lost.
+      // It must neither affect the socket and other listeners, nor be lost.
       queueMicrotask(() => {
         throw error
       })
@@ -658,7 +658,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     this.#web = undefined
     const { reconnect } = this.#options
     const { delay = 500, maxDelay = 30_000, attempts = Infinity } = typeof reconnect === 'object' ? reconnect : {}
-    // A connection that has held for a while begins anew.
+    // A connection that has lasted for a while resets the delay.
     if (this.#isOpen && Date.now() - this.#openedAt >= 5_000) this.#attempt = 0
     this.#isOpen = false
     const isWorthIt = [1001, 1005, 1006, 1011, 1012, 1013, 1014].includes(end.code)

@@ -2,8 +2,8 @@ const base = 36
 const highest = 0x10_ffff
 
 /**
- * The text that a label of punycode stands for, without its `xn--` and in lower case (RFC 3492 section 6.2); `undefined` for a
- * label that stands for no text.
+ * The text that a label of punycode stands for, without its `xn--` and in lower case (RFC 3492 section 6.2); `undefined` for an
+ * invalid label.
  */
 function decode(label: string): string | undefined {
   const delimiter = label.lastIndexOf('-')
@@ -46,12 +46,12 @@ function adapted(delta: number, count: number, isFirst: boolean): number {
   return k + Math.floor((36 * rest) / (rest + 38))
 }
 
-/** What no name has: controls, blanks, code points without a character, and a mark in front. Joiners stand between letters in some languages. */
+/** No name may have these: controls, blanks, code points without a character, a leading mark. Joiners stand between letters in some languages. */
 const unfit = /(?!\u200c|\u200d)\p{C}|\p{Z}|^\p{M}|^[\u200c\u200d]|[\u200c\u200d]$/u
 
 /**
  * Whether a label that begins with `xn--` is a name in another alphabet, in its one spelling. The URL parser of Node.js accepts any such
- * label since 24; those before it, of Bun and of Deno refuse different ones.
+ * since 24; earlier ones, Bun and Deno each refuse different labels.
  */
 export function isPunycode(label: string): boolean {
   const text = decode(label.slice(4).toLowerCase())

@@ -20,7 +20,7 @@ function decode(text: string): string {
 /**
  * Reads a query string into an object without prototype; `__proto__`, `constructor` and `prototype` are ignored.
  *
- * @throws BadRequestError for more than 1000 parameters: counted, not cut, so that nothing is lost in silence.
+ * @throws BadRequestError for more than 1000 parameters: an error and not a cut, so that nothing is lost silently.
  * @example
  * parseQuery('tag=a&tag=b&page=2') // { tag: ['a', 'b'], page: '2' }
  */
@@ -30,7 +30,7 @@ export function parseQuery(text: string, what = 'the query'): Query {
   for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) pairs++
   if (pairs > maxPairs) throw BadRequestError(`${what} has more than ${maxPairs} parameters`)
   const query = Object.create(null) as Query
-  // By hand: most names and values have nothing to decode, and `node:querystring` was three times as dear.
+  // By hand: most names and values have nothing to decode, and `node:querystring` took three times as long.
   for (let start = 0; start <= text.length; ) {
     const found = text.indexOf('&', start)
     const end = found === -1 ? text.length : found

@@ -8,7 +8,7 @@ import { parseQuery, type Query } from './query.ts'
 import type { Target } from './target.ts'
 
 /**
- * The server that something belongs to. The kernel, which is above everything else, says in `kernel.ts` what that is; below it, nothing
+ * The server that a request belongs to. The kernel, the top level, declares in `kernel.ts` what that is; no lower level
  * imports it.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: open for the kernel
@@ -24,8 +24,8 @@ export interface Request {
   /** Absolute: scheme, the validated host, path and query with the escapes that were sent; `new URL(req.url)` always works. */
   readonly url: string
   /**
-   * The path alone, without dot segments and in one spelling: what need not be percent-encoded is not, everything else is. So
-   * two requests have the same path exactly when the router reads the same path, but for one slash at its end.
+   * The path alone, without dot segments and in one spelling: only the characters that must be percent-encoded are. So
+   * two requests have the same path exactly when the router reads the same path, except for one trailing slash.
    */
   readonly path: string
   /** Decoded; typed by the path of the route. */
@@ -46,10 +46,10 @@ export interface Request {
   readonly protocol: 'http' | 'https'
   /** Aborts when the client disconnects before the answer is complete, and when the request is given up. */
   readonly signal: AbortSignal
-  /** Gives the request up: aborts `signal` with the reason. For timeouts, which answer by throwing; later answers of the handler are dropped. */
+  /** Gives up the request: aborts `signal` with the reason. For timeouts, which answer by throwing; later answers of the handler are dropped. */
   abort(reason: Error): void
   /**
-   * Gives the request so many milliseconds from now, in place of the server's `requestTimeout`; `false`: all the time it takes.
+   * Gives the request this many milliseconds from now, in place of the server's `requestTimeout`; `false`: no limit.
    * For plugins that keep the time themselves.
    */
   extend(ms: number | false): void
@@ -63,7 +63,7 @@ export interface Request {
   readonly raw: RawRequest
 }
 
-// A counter behind a random start: unique over processes, and free (a UUID for each request costs 0.2 µs).
+// A counter after a random start: unique over processes, and free (a UUID for each request costs 0.2 µs).
 const prefix = Math.random().toString(36).slice(2, 10).padEnd(8, '0')
 let count = 0
 
@@ -72,12 +72,12 @@ const trustedId = /^[\w.:-]{1,128}$/
 /** What the request must know of the compiled route that answers it. */
 export interface AnsweringRoute {
   readonly path: string | undefined
-  /** What plugins keep for the route; missing where there is none. */
+  /** What plugins keep for the route; missing where they keep nothing. */
   readonly values?: ReadonlyMap<object, unknown>
   readonly serialize: Serialize
 }
 
-/** May answer a request that no route matches. */
+/** How a request that matches no route may still be answered. */
 export interface Miss {
   /** The methods that the path has. */
   readonly allowed: readonly string[]
@@ -96,12 +96,12 @@ export class KernelRequest {
   body: unknown = undefined
   params: { readonly [name: string]: string | undefined }
   readonly compiled: AnsweringRoute
-  /** No one waits for what the handler still answers. */
+  /** The request was given up: the handler's answer is ignored. */
   givenUp = false
-  /** What it is at, when that takes time: what the pipeline says. */
+  /** What the request is working on, when that takes time; the pipeline sets it. */
   current: object | undefined = undefined
   timeLimit: TimeLimit | undefined = undefined
-  /** Set where no route answers: what else may. */
+  /** Set where no route matches: what else may answer. */
   miss: Miss | undefined = undefined
 
   #query: Query | undefined = undefined

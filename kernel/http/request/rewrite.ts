@@ -18,7 +18,7 @@ export interface Rewrite {
 /** Looks at a request before it is routed; an error it throws is answered like any other. */
 export type Rewriter = (raw: RawRequest) => Rewrite | undefined
 
-/** A request that is taken for another one; everything else is the original's. */
+/** A request that is treated as another one; everything else is the original's. */
 class RewrittenRequest implements RawRequest {
   readonly method: string
   readonly target: string
@@ -84,7 +84,7 @@ class RewrittenRequest implements RawRequest {
   }
 }
 
-/** A request whose own Host is missing or malformed keeps it, and so is refused: a rewriter may not launder it. */
+/** A request whose own Host is missing or malformed keeps it, and is refused: a rewriter cannot hide a bad Host. */
 function isAcceptable({ host, hostOptional }: RawRequest): boolean {
   return host === undefined ? hostOptional : isValidHost(host)
 }

@@ -2,7 +2,7 @@
 export interface Target {
   /** The path, without dot segments, fragment and query; percent-encoded, each path in one spelling. */
   path: string
-  /** The same with the escapes that came. */
+  /** The same with the original escapes. */
   sent: string
   /** The query without its question mark, `''` when there is none. */
   query: string
@@ -10,7 +10,7 @@ export interface Target {
   match: string
 }
 
-// 1: needs the slow way when it stands in a path, 2: also when it stands in a query. The rest is passed as it is.
+// 1: a path with it needs the slow way, 2: so does a query. All other characters are passed as they are.
 const special = new Uint8Array(128)
 for (let code = 0; code <= 0x20; code++) special[code] = 2
 for (const char of '"<>#\x7f') special[char.charCodeAt(0)] = 2
@@ -30,8 +30,8 @@ const QUESTION = 63
  * malformed: a bad escape, NUL, or nothing that a URL could be.
  *
  * The rules are those of the URL standard, since Bun and Deno apply them before the framework sees the request: dot
- * segments (`%2e` too) are resolved, a backslash is a slash, a fragment is cut. Two components that read one path in
- * two ways is how guards get bypassed.
+ * segments (`%2e` too) are resolved, a backslash is a slash, a fragment is cut. Guards get bypassed when two components
+ * read one path in two ways.
  */
 export function parseTarget(target: string): Target | undefined {
   if (target.charCodeAt(0) !== SLASH) {
@@ -81,7 +81,7 @@ function decoded(sent: string, query: string): Target | undefined {
 }
 
 function parseSlowly(target: string): Target | undefined {
-  // The URL parser drops some of them in silence; on a socket they never get here.
+  // The URL parser silently drops some of them; over a socket they never arrive here.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   if (/[\0-\x1f\x7f]/.test(target)) return undefined
   let url: URL
@@ -110,7 +110,7 @@ export function decodePath(path: string): string | undefined {
 const encoded = /[\0-\x20"<>\\^`{}\x7f-\uffff]+/g
 
 /**
- * The one spelling of a decoded path: what need not be escaped is not, what must be is, in upper case. Two paths are equal in
+ * The one spelling of a decoded path: only characters that must be escaped are, in upper case. Two paths are equal in
  * this form exactly when the router reads the same path, and no character in it could end a line or a header.
  */
 function encodePath(match: string): string {

@@ -6,7 +6,7 @@ import type { KernelResponse } from './response-buffer.ts'
 export interface Failure {
   /** The status of the answer, from 400 to 599. */
   readonly status: number
-  /** The name of the error; `INTERNAL_ERROR` where no one may know more. */
+  /** The code of the error; `INTERNAL_ERROR` where the client must not learn more. */
   readonly code: string
   /** What went wrong, in words that any client may read. */
   readonly message: string
@@ -14,19 +14,19 @@ export interface Failure {
   readonly type?: string | undefined
   /** What is not valid in a request, one row each. */
   readonly errors?: readonly object[] | undefined
-  /** What an `HttpError` says beside its code and its message. */
+  /** Members of an `HttpError` other than its code and its message. */
   readonly details?: Readonly<Record<string, unknown>> | undefined
   /** Headers of the error; the answer has them in any format. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** What was thrown. It is not to be sent: it was not written for strangers. */
+  /** The thrown value. Do not send it: its text was not written for clients. */
   readonly error: unknown
-  /** Whether no one has answered for what was thrown: a 500 that is a mistake of the application. */
+  /** Whether the error defines no answer of its own: a 500 that is a mistake of the application. */
   readonly unhandled: boolean
   /** The body in the default format; `undefined` for none. */
   readonly body: object | undefined
 }
 
-/** What a failure is answered with: JSON, or a string of the type that the headers name. */
+/** The answer to a failure: JSON, or a string of the type that the headers name. */
 export interface FailureAnswer {
   /** An object is sent as JSON, a string as it is. */
   readonly body: object | string
@@ -34,23 +34,23 @@ export interface FailureAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Receives what went wrong with an answer that is given all the same. */
+/** Receives an error from making an answer; an answer is still sent. */
 export type OnFormatFailure = (error: unknown, message: string) => void
 
-/** The one place that says what failures are answered with. The kernel is handed it. */
+/** The one place that decides how failures are answered. The kernel receives it. */
 export interface Failures {
-  /** What may be said of something that was thrown or raised. Never throws. */
+  /** What a client may learn of a value that was thrown or raised. Never throws. */
   of(error: unknown): Failure
-  /** The same of what is a mistake of the application, whatever it says itself. */
+  /** The same for a mistake of the application, whatever the error says itself. */
   mistake(error: unknown): Failure
   /**
-   * The answer; `undefined` is an empty body. There is no request where its head could not be read. Never throws, and the body is an object of
-   * its own that can be written.
+   * The answer; `undefined` is an empty body. `req` is missing where the head could not be read. Never throws, and the body is a new object
+   * that the caller may change.
    */
   answer(failure: Failure, req: Request | undefined, onFailure: OnFormatFailure): FailureAnswer | undefined
 }
 
-// What failures are answered with has a form of its own, whatever schema a route has for that status.
+// Bodies of failures have a format of their own, whatever schema a route has for that status.
 const failureBodies = new WeakSet<object>()
 
 /**
@@ -64,9 +64,9 @@ export function isFailureBody(body: unknown): boolean {
 }
 
 /**
- * Answers with a failure in the format of the server; for failures that are answered where they are found, and not thrown.
+ * Answers with a failure in the format of the server; for failures that are answered where they occur instead of being thrown.
  *
- * `more` says what differs from what the error says: `{ status: 400, errors }`; with `body` another body of the default format.
+ * `more` overrides members of the error: `{ status: 400, errors }`; with `body` another body of the default format.
  *
  * @example
  * const Locked = defineError('LockedError', 423, (id: string) => `the document ${id} is locked`)
@@ -82,7 +82,7 @@ export function sendFailure(
   const failure = more === undefined ? failures.of(error) : changed(failures.of(error), more)
   const onFailure: OnFormatFailure = (err, message) => req.log.error({ err }, message)
   const answer = failures.answer(failure, req, onFailure)
-  // What errors of other packages name as headers may be anything; and their failure is not to become another one.
+  // Errors of other packages may have anything as headers; a wrong one must not replace this failure with another.
   for (const [name, value] of res.answered ? [] : Object.entries({ ...failure.headers, ...answer?.headers })) {
     try {
       res.setHeader(name, value)
@@ -93,7 +93,7 @@ export function sendFailure(
   const body = answer?.body
   if (typeof body === 'object') failureBodies.add(body)
   const kind = body === undefined ? 'empty' : typeof body === 'string' ? 'text' : 'json'
-  // Every response is one.
+  // Every response is an instance of it.
   return (res as KernelResponse).answer(kind, body, failure.status)
 }
 

@@ -20,7 +20,7 @@ interface FileBody {
   modified: string
 }
 
-/** Codes that mean «there is no such file to be had»; the answer never shows the path. */
+/** Codes that mean that the file does not exist or cannot be read; the answer never shows the path. */
 const missing = new Set([
   'ENOENT',
   'ENOTDIR',
@@ -34,7 +34,7 @@ const missing = new Set([
   'IrregularFileError',
 ])
 
-/** Makes a file the answer, unless there is one when it is open. */
+/** Makes the file the answer, unless another answer was given before the file is open. */
 export async function openFile<Res extends KernelResponse>(
   res: Res,
   path: string,
@@ -55,7 +55,7 @@ async function fileBody(path: string, options: FileOptions = {}): Promise<FileBo
     const full = options.root === undefined ? path : await insideRoot(options.root, path)
     const { handle, stat } = await openRegularFile(full, { followLink: options.root === undefined })
     const { size } = stat
-    // Bounded by the length that is declared, so that a file growing meanwhile cannot outrun it.
+    // Limited to the declared length, so that a growing file cannot exceed it.
     const body =
       size <= smallPart ? await readPart(handle, 0, size) : handle.createReadStream({ start: 0, end: size - 1 })
     return { body, size, type: mediaTypeOfFile(full), modified: stat.mtime.toUTCString() }

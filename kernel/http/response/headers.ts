@@ -12,14 +12,14 @@ export const HeaderValueError = defineError(
   (name: string, why: string) => `the value of the header "${name}" ${why}`,
 )
 
-/** What only the server can say, because it is about how the answer is sent. */
+/** Headers that only the server can set, because they describe how the answer is sent. */
 export const FramingHeaderError = defineError(
   'FramingHeaderError',
   500,
   (name: string, why: string) => `the header "${name}" cannot be set: ${why}`,
 )
 const framing = new Map([
-  // Beside a content-length it would be read by one client this way and by the next one that way (RFC 9112 section 6.3).
+  // Beside a content-length, two clients could read it in two ways (RFC 9112 section 6.3).
   [
     'transfer-encoding',
     'the server itself sends bodies of unknown length in chunks. Leave the header out; res.stream sends a stream',
@@ -55,7 +55,7 @@ function checkValue(name: string, value: string): string {
   return value
 }
 
-/** Headers that describe a body, and go with it when an answer is taken back. */
+/** Headers that describe a body, and are removed with it when an answer is taken back. */
 export const bodyHeaders = [
   'content-type',
   'content-length',
@@ -79,7 +79,7 @@ export interface HeaderPreset {
 }
 
 /**
- * Checks headers once, for `res.setHeaders`: a dozen of them cost a tenth of a dozen calls of `setHeader`.
+ * Checks headers once, for `res.setHeaders`: a dozen of them then cost a tenth of a dozen calls of `setHeader`.
  *
  * @throws HeaderNameError, HeaderValueError as `setHeader` does.
  * @example
@@ -138,7 +138,7 @@ export class HeaderBag {
     }
   }
 
-  /** Adds to what is there: a further `set-cookie` line, a further member of a list for every other name. */
+  /** Adds to the existing value: a further `set-cookie` line, a further member of a list for every other name. */
   append(name: string, value: string): void {
     const key = normalizeName(name)
     const there = this.get(key)
@@ -179,13 +179,13 @@ export class HeaderBag {
   }
 }
 
-/** Encodes what a header cannot carry, and leaves escapes that are there alone. */
+/** Encodes what a header cannot carry, and keeps existing escapes. */
 export function encodeLocation(url: string): string {
   if (typeof url !== 'string') throw new TypeError('res.redirect takes the URL as a string')
   return url.replace(/[^\x21-\x7e]+/g, (part) => encodeURIComponent(wellFormed(part)))
 }
 
-/** Headers of one connection, which say nothing on another one (RFC 9110 section 7.6.1). */
+/** Headers that apply to one connection and not to the next (RFC 9110 section 7.6.1). */
 const ofConnection = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade']
 
 /**

@@ -10,7 +10,7 @@ const UnserializableError = defineError(
 export type Serialize = (payload: unknown, status: number) => string
 
 /**
- * The serialiser of routes that name none.
+ * The serialiser of routes that have none of their own.
  *
  * @example
  * toJson({ id: 7 }) // '{"id":7}'
@@ -29,8 +29,8 @@ export function toJson(payload: unknown): string {
 }
 
 /**
- * Refuses what JSON has written as `{}` although it is more than that: a Map, a Set, an Error. Asked of that text alone, so
- * that no other body pays for it.
+ * Refuses a value that JSON wrote as `{}` although it has contents: a Map, a Set, an Error. Called only when the result is `{}`, so
+ * that other bodies pay nothing.
  *
  * @throws UnserializableError
  * @example

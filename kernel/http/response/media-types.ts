@@ -1,4 +1,4 @@
-/** What knows more endings than the built-in table, such as the package `mime`. */
+/** A library that knows more endings than the built-in table, such as the package `mime`. */
 export interface MediaTypeLibrary {
   /** The media type of an ending without its dot (`webp`), `null` for an unknown one. */
   getType(ending: string): string | null
@@ -7,8 +7,8 @@ export interface MediaTypeLibrary {
 let loadLibrary: (() => MediaTypeLibrary) | undefined
 
 /**
- * Names a library for every ending that the table does not have. The kernel has none of its own; the first library that it is given
- * counts, and is loaded when such an ending comes.
+ * Sets a library for endings that the table does not have. The kernel has none of its own; the first library that is given
+ * is used, and is loaded when such an ending comes.
  *
  * @example
  * extendMediaTypes(() => ({ getType: (ending) => (ending === 'glb' ? 'model/gltf-binary' : null) }))
@@ -17,7 +17,7 @@ export function extendMediaTypes(load: () => MediaTypeLibrary): void {
   loadLibrary ??= load
 }
 
-/** What browsers are sent every day, with its charset. */
+/** Common types of the web, with their charset. */
 const types: Record<string, string> = {
   avif: 'image/avif',
   css: 'text/css; charset=utf-8',
@@ -53,7 +53,7 @@ const unknown = 'application/octet-stream'
 const text = /^(?:text\/|application\/(?:javascript|json))/
 
 /**
- * `json`, `.json` or a whole media type → a media type with its charset; what is unknown stays bytes.
+ * `json`, `.json` or a whole media type → a media type with its charset; an unknown type becomes bytes.
  *
  * @example
  * mediaType('json') // 'application/json; charset=utf-8'
@@ -80,7 +80,7 @@ function typeOfEnding(ending: string): string {
   return text.test(type) ? `${type}; charset=utf-8` : type
 }
 
-/** The media type of a body whose sender names none, by its kind. */
+/** The media type of a body without a type of its own, by its kind. */
 export const defaultTypes = {
   json: 'application/json; charset=utf-8',
   text: 'text/plain; charset=utf-8',

@@ -3,7 +3,7 @@ import { disposeStream } from '../streams.ts'
 import { defaultTypes } from './media-types.ts'
 import type { KernelResponse } from './response-buffer.ts'
 
-/** What is said of a whole body whose length the runtime declares. */
+/** The heads of whole bodies whose length the runtime declares. */
 const plainHeads = {
   json: Object.freeze(['content-type', defaultTypes.json]),
   text: Object.freeze(['content-type', defaultTypes.text]),
@@ -23,7 +23,7 @@ function reportBroken({ method, path, route, log }: KernelResponse['request'], e
 /**
  * Encodes a response for the runtime. HEAD drops the body and keeps its length.
  *
- * @throws when the payload cannot be serialised; the caller makes that a failure like any other.
+ * @throws when the payload cannot be serialised; the caller treats that as any other failure.
  */
 export function toReply(res: KernelResponse, closing: boolean): Reply {
   const { method, raw } = res.request
@@ -58,7 +58,7 @@ export function toReply(res: KernelResponse, closing: boolean): Reply {
       type = defaultTypes.stream
       break
   }
-  // The shape of nearly every small answer: a body, and no header that anyone set.
+  // The form of nearly every small answer: a body, and no header that the application set.
   if (bag === undefined && !head && !closing && length > 0 && !isBodiless(status)) {
     if (!measured) return { status, headers: plainHeads[res.kind as keyof typeof plainHeads], body }
     return { status, headers: ['content-type', type!, 'content-length', String(length)], body }
@@ -73,7 +73,7 @@ export function toReply(res: KernelResponse, closing: boolean): Reply {
     else if (name === 'content-length') declared = i
     else if (name === 'connection') connected = true
   }
-  // What is not a number would be sent as it is, and be taken by each reader for another one.
+  // A length that is not a number would be sent as it is, and readers would interpret it differently.
   if (declared !== -1 && !/^\d+$/.test(headers[declared + 1]!)) {
     headers.splice(declared, 2)
     declared = -1
@@ -84,7 +84,7 @@ export function toReply(res: KernelResponse, closing: boolean): Reply {
     if (closing && !connected) headers.push('connection', 'close')
     return { status, headers, body: null }
   }
-  // A length someone set is only believed for a stream and for HEAD, where the body itself does not tell.
+  // A length that the application set is used only for a stream and for HEAD, where the body does not show it.
   const believed = length === -1 || (head && res.kind === 'empty')
   const counted = !measured && length > 0
   if (declared !== -1 && !believed) {

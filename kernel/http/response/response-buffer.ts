@@ -15,17 +15,17 @@ export type BodyKind = 'none' | 'empty' | 'json' | 'text' | 'bytes' | 'stream' |
 
 export interface KernelResponse extends Response {}
 
-/** The implementation of {@link Response}: a buffer that `reply.ts` turns into what leaves. */
+/** The implementation of {@link Response}: a buffer that `reply.ts` turns into the reply. */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the shorthands are made from one table, merged members arrive by decorate
 export class KernelResponse {
   readonly request: KernelRequest
   kind: BodyKind = 'none'
   payload: unknown = undefined
   code = 0
-  /** Whether no one has answered, so that the answer is the empty one; and whether it has left. */
+  /** Whether the application has not answered, so that the answer is the empty one; and whether it has left. */
   isDefault = false
   sent = false
-  /** When its request came, and the body that has left, where hooks want to know. */
+  /** When its request came, and the body that has left, where hooks need them. */
   started = 0
   left: Reply['body'] | undefined = undefined
   /** Whether this answers a failure already. */
@@ -70,7 +70,7 @@ export class KernelResponse {
   /** The one place where an answer is taken. */
   answer(kind: BodyKind, payload: unknown, status = 0): this {
     if (this.kind !== 'none') {
-      // No one will read it, and a file would stay open.
+      // It will not be read, and a file would stay open.
       if (kind === 'stream' && payload !== this.payload) disposeStream(payload as StreamBody)
       if (this.request.givenUp) return this
       warnOfSecondAnswer(this)
@@ -92,7 +92,7 @@ export class KernelResponse {
     return this.#headers
   }
 
-  /** Takes the answer back, and what described its body; what middlewares said about the connection and the origin stays. */
+  /** Takes back the answer and the headers that describe its body; headers about the connection and the origin stay. */
   reset(): void {
     if (this.kind === 'stream') disposeStream(this.payload as StreamBody)
     this.kind = 'none'
@@ -140,7 +140,7 @@ export class KernelResponse {
 
   vary(...names: string[]): this {
     const said = this.headers.get('vary')
-    // The one name of most answers: taking lists apart costs 0.3 µs.
+    // Most answers have one name: splitting lists costs 0.3 µs.
     if (said === undefined && names.length === 1) return this.setHeader('vary', names[0]!)
     const there = String(said ?? '')
     const listed = there.toLowerCase().split(/, */)
@@ -161,7 +161,7 @@ export class KernelResponse {
     return this.sendWith(body, 0)
   }
 
-  /** Sends by what the body is, with a status of its own unless that is 0. */
+  /** Sends the body by its type, with `status` unless that is 0. */
   sendWith(body: unknown, status: number): this {
     if (body === undefined) return this.answer('empty', undefined, status)
     if (typeof body !== 'object' || body === null) return this.answer('json', body, status)
@@ -203,7 +203,7 @@ export class KernelResponse {
 
   file(path: string, options?: FileOptions): Promise<this> {
     const opening = openFile(this, path, options)
-    // No one may be waiting for it: what it fails with is then thrown by the chain.
+    // Perhaps no handler awaits it: the chain then throws its failure.
     opening.catch(() => this.onAnswer?.())
     this.opening = opening
     return opening
@@ -275,7 +275,7 @@ for (const [name, status] of Object.entries(statuses)) {
   })
 }
 
-/** Reports an answer that comes when one was given already, and what to do about it. */
+/** Reports an answer that comes after another one, and what to do about it. */
 function warnOfSecondAnswer(res: KernelResponse): void {
   const { request, statusCode, isDefault, sent } = res
   const route = `${request.method} ${request.route ?? request.path}`

@@ -11,7 +11,7 @@ type Shorthands = {
 }
 
 /**
- * The answer to one request. Nothing leaves before the chain has run: members can be changed until then. Each common status has a method of its
+ * The answer to one request. Nothing is sent before the chain has run: members can be changed until then. Each common status has a method of its
  * name ({@link StatusName}), which sets it and sends what it is given: `res.created({ id: 7 })`, `res.notFound()`.
  *
  * Answering twice keeps the first answer and logs a warning that names the route. Plugins add members by merging into
@@ -22,7 +22,7 @@ export interface Response extends Shorthands {
   status(code: number): Response
   /** The status that was set or preset, 200 before that. */
   readonly statusCode: number
-  /** Whether the answer, with or without a body, was decided. */
+  /** Whether an answer was given, with or without a body. */
   readonly answered: boolean
   /** The body as it was given, before serialisation. */
   readonly payload: unknown
@@ -48,7 +48,7 @@ export interface Response extends Shorthands {
   type(type: string): Response
   /** Answers with JSON, `application/json; charset=utf-8`; a string is encoded as well. Nothing given is an empty body. */
   json(body?: unknown): Response
-  /** JSON, a string too; bytes, streams, a web `Response`, a `Blob` and forms are sent as they are. */
+  /** JSON, also for a string; bytes, streams, a web `Response`, a `Blob` and forms are sent as they are. */
   send(body?: unknown): Response
   /** Answers with a string as `text/plain; charset=utf-8`, where no other type was set. */
   text(body: string): Response
@@ -61,8 +61,8 @@ export interface Response extends Shorthands {
   /** Server-sent events from an async iterable: strings or `{ data, event?, id?, retry? }`. */
   sse(events: AsyncIterable<string | SseMessage>): Response
   /**
-   * Sends a file with the type of its ending; a missing one, or what is not a regular file, is 404 `FileNotFoundError`. With `root`, nothing
-   * outside of it.
+   * Sends a file with the type of its ending; a missing file, or something other than a regular one, is 404 `FileNotFoundError`. With `root`,
+   * only files in that folder.
    */
   file(path: string, options?: FileOptions): Promise<Response>
   /** Sends bytes or a file as a download with a file name; bytes have the type of its ending. */
@@ -82,8 +82,8 @@ export interface Response extends Shorthands {
   /** Answers 204 without a body. */
   noContent(): Response
   /**
-   * Answers 101 and hands the connection over to another protocol, for a plugin that has announced it by `ctx.upgrades`; the headers that
-   * were set leave with the 101. The connection is handed over after the `onSend` hooks.
+   * Answers 101 and passes the connection to another protocol, for a plugin that has announced it by `ctx.upgrades`; the headers that
+   * were set are sent with the 101. The connection is passed on after the `onSend` hooks.
    */
   upgrade(takeOver: TakeOver): Response
 }

@@ -27,5 +27,5 @@ export type Statuses = typeof statuses
 /** The name of a shorthand: `notFound`. */
 export type StatusName = keyof Statuses
 
-/** What `res.redirect` takes. */
+/** The statuses that `res.redirect` accepts. */
 export const redirects: readonly number[] = [301, 302, 303, 307, 308]

@@ -11,10 +11,10 @@ export const UnsendableResponseError = defineError(
 )
 
 /**
- * Sends what the web knows as a body, and JSON would write as `{}`: a `Response`, a `Blob`, a form, a buffer. `false` for
- * every other object, which is left to JSON.
+ * Sends body objects of the web, which JSON would write as `{}`: a `Response`, a `Blob`, a form, a buffer. `false` for
+ * every other object, which becomes JSON.
  *
- * They are told by their tag: naming the classes would make Node.js load its fetch, 30 ms of CPU and 9 MB, for every server.
+ * They are recognised by their tag: naming the classes would make Node.js load its fetch, 30 ms of CPU and 9 MB, for every server.
  */
 export function sendWebBody(res: KernelResponse, body: object, status: number): boolean {
   if (ArrayBuffer.isView(body)) {
@@ -55,14 +55,14 @@ function sendBlob(res: KernelResponse, blob: Blob, status: number): boolean {
   if (typeof blob.stream !== 'function') return false
   if (!res.answered) {
     describe(res, blob.type)
-    // A Blob of Bun may lie elsewhere, and not know its size.
+    // A Blob of Bun may refer to a file or a store, and not know its size.
     if (Number.isSafeInteger(blob.size)) res.setHeader('content-length', blob.size)
   }
   res.answer('stream', blob.stream() as StreamBody, status)
   return true
 }
 
-/** A shorthand's `status` goes first; a 200 that no one chose does not take the place of a status that was set. */
+/** The `status` of a shorthand takes precedence; a 200 by default does not replace a status that was set. */
 function sendResponse(res: KernelResponse, response: globalThis.Response, status: number): boolean {
   const { headers, body } = response
   if (typeof headers?.forEach !== 'function' || (body && !isStream(body))) return false
@@ -71,7 +71,7 @@ function sendResponse(res: KernelResponse, response: globalThis.Response, status
       checkSendable(response, status)
       copyHeaders(res, response)
     } catch (error) {
-      // No one will read it, and the connection that it comes from would stay open.
+      // It will not be read, and its connection would stay open.
       if (body) disposeStream(body)
       throw error
     }
@@ -96,9 +96,9 @@ function copyHeaders(res: KernelResponse, { headers, url, body }: globalThis.Res
   const dropped = connectionHeaders(headers.get('connection'))
   const encoding = headers.get('content-encoding')
   const decoded = body !== null && url !== '' && encoding !== null && isDecodedByFetch(encoding)
-  // The length of what came over the wire is not that of what it was decoded to.
+  // The length of the encoded bytes differs from that of the decoded ones.
   if (decoded) dropped.add('content-encoding').add('content-length')
-  // Checked before the first of them is set: a failure must not be answered with the half of them.
+  // All are checked before the first is set: otherwise the answer to a failure would have half of them.
   const checked = new HeaderBag()
   headers.forEach((value, name) => {
     if (!dropped.has(name)) checked.append(name, value)
@@ -108,13 +108,13 @@ function copyHeaders(res: KernelResponse, { headers, url, body }: globalThis.Res
     else if (name === 'vary') res.vary(...String(value).split(/, */))
     else res.setHeader(name, value as string)
   }
-  // Bun leaves the type of a text to its own server, where no one can read it.
+  // Bun adds the type of a text only in its own server, where it cannot be read.
   if (body !== null && url === '' && 'Bun' in globalThis) describe(res, 'text/plain; charset=utf-8')
 }
 
 /**
- * Lets go of what a handler has returned and no one will read, because there is an answer already. A stream may be in use
- * by a handler that has answered itself; where the request was given up, no one has use for it.
+ * Releases a value that a handler returned and that is not sent, because there is an answer already. A stream may be in use
+ * by a handler that has answered itself; where the request was given up, it is not needed.
  */
 export function disposeUnsent(value: unknown, res: KernelResponse): void {
   const isResponse = (value as { [Symbol.toStringTag]?: unknown } | null)?.[Symbol.toStringTag] === 'Response'
@@ -123,16 +123,16 @@ export function disposeUnsent(value: unknown, res: KernelResponse): void {
   if (isUnused && isStream(body) && body !== res.payload) disposeStream(body)
 }
 
-/** What `fetch` of this runtime takes off the body, measured; the header stays, and would send clients to decode again. */
+/** Encodings that `fetch` of this runtime decodes, measured; the header stays, and would make clients decode again. */
 function isDecodedByFetch(encoding: string): boolean {
   const codings = ['gzip', 'br']
   if (!('Deno' in globalThis)) {
     codings.push('x-gzip', 'deflate')
-    // Node.js has it since 24, and Bun says that it is a later one.
+    // Node.js decodes it since 24, and Bun claims to be a later version.
     if (Number.parseInt(process.versions.node, 10) >= 24) codings.push('zstd')
   }
   const listed = encoding.split(',')
-  // Of two, one on the other, only Node.js takes off both; the others leave them.
+  // Of two encodings, only Node.js decodes both; the others decode neither.
   if (listed.length > 1 && ('Deno' in globalThis || 'Bun' in globalThis)) return false
   return listed.every((coding) => codings.includes(coding.trim().toLowerCase()))
 }

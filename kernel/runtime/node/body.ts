@@ -38,12 +38,12 @@ export const readBody: BodyReader = (message, limit, onLeft) =>
     const release = () => {
       message.off('data', onData).off('end', onEnd).off('close', onGone)
     }
-    // 'error' stays: what follows an abort must find a listener.
+    // 'error' stays: an error after an abort must find a listener.
     message.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone)
     if (message.destroyed) onGone()
   })
 
-/** Takes a body that no one reads off the wire, so that the next request can come, and no more than `limit` bytes of it. */
+/** Takes an unread body off the wire, so that the next request can come, and no more than `limit` bytes of it. */
 export function discardBody(message: IncomingMessage, limit: number, onTooMuch: () => void): void {
   let size = 0
   const onData = (chunk: Uint8Array) => {
@@ -57,22 +57,22 @@ export function discardBody(message: IncomingMessage, limit: number, onTooMuch: 
 
 /** A body that is read piece by piece. */
 interface StreamedBody extends AsyncIterableIterator<Uint8Array> {
-  /** Whether some of it is still to come, and no one waits for it. */
+  /** Whether some of it is still to come, and no reader waits for it. */
   isStalled(): boolean
 }
 
-/** Someone who waits for a piece. */
+/** A reader that waits for a piece. */
 interface Reader {
   resolve(result: IteratorResult<Uint8Array>): void
   reject(error: Error): void
 }
 
 /**
- * The body piece by piece, from the first piece that someone asks for, which `onBegin` is told of. Leaving the loop early
- * keeps the socket, on which someone still wants to answer, and tells `onLeft`.
+ * The body piece by piece, from the first piece that is requested, when `onBegin` is called. Leaving the loop early
+ * keeps the socket, on which an answer may still be written, and calls `onLeft`.
  *
- * No generator: one would leave only when the piece it waits for has arrived, which a slow client never sends. Nor the iterator of
- * the message: it joins what has come meanwhile into new memory, and an upload of 1 MB costs a tenth more with it.
+ * Not a generator, which would leave only when the awaited piece has arrived, and a slow client never sends it. Nor the iterator of
+ * the message: it joins the received pieces into new memory, and an upload of 1 MB costs a tenth more with it.
  */
 export function streamBody(message: IncomingMessage, onBegin: () => void, onLeft: () => void): StreamedBody {
   const pieces: Uint8Array[] = []
@@ -170,7 +170,7 @@ export async function writeStream(
   const onDrain = () => wake?.()
   response.on('close', onClose).on('drain', onDrain)
   try {
-    // The head must not wait for the first piece: an event stream may have nothing to say for minutes.
+    // The head must not wait for the first piece: an event stream may send nothing for minutes.
     if (!hasLatin1) response.flushHeaders()
     while (!gone) {
       const { done, value } = await source.next()
@@ -184,7 +184,7 @@ export async function writeStream(
       const chunk = hasLatin1 && typeof piece === 'string' ? Buffer.from(piece) : piece
       guard.add(typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.length)
       if (!response.write(chunk)) {
-        // A client that never reads never drains: a source that gives it up must end the connection.
+        // A client that never reads never drains: a source that gives up on it must end the connection.
         if (!isWatched) source.onFailure?.(() => wake?.())
         isWatched = true
         await new Promise<void>((resolve) => {
@@ -197,7 +197,7 @@ export async function writeStream(
     }
     source.cancel()
   } catch (error) {
-    // A source that fails because it was cancelled is no news.
+    // A source that fails because it was cancelled needs no report.
     if (gone) return
     source.cancel()
     throw error

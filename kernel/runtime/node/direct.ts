@@ -3,7 +3,7 @@ import { IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http'
 import { Socket } from 'node:net'
 import { declaredLength } from '../sending.ts'
 
-/** What `node:http` keeps beside its documented members, as far as it is leant on here; `node-probe.ts` finds out whether that holds. */
+/** The undocumented members of `node:http` that this module relies on; `node-probe.ts` checks that they behave as expected. */
 export interface OpenResponse extends ServerResponse {
   _header: string | null
   _headerSent: boolean
@@ -36,7 +36,7 @@ export type Sending = (
   encoding: Encoding,
 ) => void
 
-/** Sends an answer with a text body and returns true; or does nothing and returns false: the ordinary path knows how. */
+/** Sends an answer with a text body and returns true; or does nothing and returns false, for the ordinary path. */
 export type DirectWriter = (
   response: ServerResponse,
   status: number,
@@ -44,38 +44,38 @@ export type DirectWriter = (
   body: string,
 ) => boolean
 
-/** Where Node keeps, since 24, that all of an answer was handed over; before that it works it out. */
+/** Where Node stores, since 24, that all of an answer was passed on; before that it computes it. */
 const handedOver = Object.getOwnPropertySymbols(new ServerResponse(new IncomingMessage(new Socket()))).find(
   ({ description }) => description === 'kWritableFinished',
 )
 
 /**
- * Both in one write, past the checks that were made already. Until Node 22 the ordinary path makes two of it, the second empty and
- * only there to hear of its end.
+ * Both in one write, without the checks that were already done. Until Node 22 the ordinary path makes two writes, the second empty and
+ * only there to report its end.
  */
 export const writeOnce: Sending = (response, socket, head, body, encoding) => {
   response._header = head
   response._headerSent = true
   const isLarge = body.length >= largeFrom && body.length <= largest && socket.writableCorked === 0
   socket.write(isLarge ? inSpare(head, body, encoding) : head + body, encoding, (error) => {
-    // Node 22 says that a client has left, as 24 does, but its `node:http` takes no notice: the answer counts as finished there.
+    // Node 22 says that a client has left, as 24 does, but its `node:http` ignores it: the answer counts as finished there.
     if (error && handedOver !== undefined) return
     // Without the socket its end was reported before.
     if (!socket._hadError && response.socket === socket) reportEnd(response)
   })
-  // The system has not taken all of it: it is read from there later.
+  // The system has not taken all of it: it will read this memory later.
   if (isLarge && socket.writableLength > 0) spare = none
   response.finished = true
   response._finish()
   newest = response
 }
 
-/** From here on Node allocates memory for each text that it writes. */
+/** From here on Node allocates memory for each string that it writes. */
 const largeFrom = 16_384 - 2_048
-/** More is not kept for the next answer. */
+/** Larger memory is not kept for the next answer. */
 const largest = 1_048_576
 const none = Buffer.alloc(0)
-/** Memory of large answers that were taken at once, for the next one: a list of 115 kB costs 0.93 to 0.96 of what it does without. */
+/** Memory of large answers that the system took at once, for the next one: a list of 115 kB costs 0.93 to 0.96 of what it does without. */
 let spare = none
 
 function inSpare(head: string, body: string, encoding: Encoding): Uint8Array {
@@ -92,17 +92,17 @@ function reportEnd(response: OpenResponse): void {
   response.emit('finish')
 }
 
-/** The answer that was written last, as long as its end was not reported. */
+/** The answer that was written last, until its end is reported. */
 let newest: OpenResponse | undefined
-/** The socket that keeps answers back until the end of this turn, to send them in one write. */
+/** The socket that holds answers until the end of this turn, to send them in one write. */
 let collecting: OpenSocket | undefined
 
 /** Bytes that may wait for the end of the turn; a client that does not read must not fill the memory. */
 const mostCollected = 65_536
 
 /**
- * For a request that came in one piece with the one before it: reports the end of that one's answer now, so that this one gets the
- * socket at once, and keeps the answers of this turn back for one write. Returns whether `response` has the socket now: not where the
+ * For a request that came in one piece with the one before it: reports the end of that one's answer now, so that this one has the
+ * socket at once, and holds the answers of this turn for one write. Returns whether `response` has the socket now: not where the
  * answer before was not written here, not in full, or was the last of its connection.
  *
  * `node:http` reports the end of an answer a tick after it was written. Until then those of further requests are queued, and leave
@@ -128,7 +128,7 @@ function sendCollected(): void {
 
 const { writeHead, write, end, _storeHeader } = ServerResponse.prototype as OpenResponse
 
-/** Whether the methods that are passed by are those of Node. An agent that is loaded first has put its own in place by now. */
+/** Whether the bypassed methods are those of Node. An agent that is loaded first has replaced them by now. */
 export function areNodesOwn(): boolean {
   const contains = (method: unknown, part: string) => Function.prototype.toString.call(method).includes(part)
   return (
@@ -152,7 +152,7 @@ export function directWriter(send: Sending): DirectWriter {
     if (head === undefined) return false
     open.statusCode = status
     open.statusMessage = STATUS_CODES[status]!
-    // As many bytes as characters: all of them are ASCII, and latin1 is the shortest way for those.
+    // As many bytes as characters: all of them are ASCII, and latin1 is the fastest encoding for those.
     send(
       open,
       socket,
@@ -164,7 +164,7 @@ export function directWriter(send: Sending): DirectWriter {
   }
 }
 
-/** Whether nothing is special about this answer: it is the next one on its connection, which is kept, and no one has touched it. */
+/** Whether this answer has no special case: it is the next one on its connection, which is kept, and no other code has touched it. */
 function isPlain(response: OpenResponse, socket: OpenSocket): boolean {
   const { req } = response
   return (
@@ -184,7 +184,7 @@ function isPlain(response: OpenResponse, socket: OpenSocket): boolean {
     !response.strictContentLength &&
     req.httpVersionMajor === 1 &&
     req.httpVersionMinor === 1 &&
-    // An agent may watch by its own methods, on the prototype or on this one response, or have set a header.
+    // An agent may replace these methods, on the prototype or on this one response, or have set a header.
     response.writeHead === writeHead &&
     response.write === write &&
     response.end === end &&
@@ -201,7 +201,7 @@ for (const code of Object.keys(STATUS_CODES).map(Number)) {
 
 const unusual = /[^ -~]/
 const token = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
-/** Node changes an answer, or the connection, by these. */
+/** Headers by which Node changes an answer, or the connection. */
 const special = ['connection', 'date', 'expect', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade']
 
 /** A header as it was last written: most have the same value in every answer, and are checked and joined once. */
@@ -213,7 +213,7 @@ interface Line {
 
 const lines = new Map<string, Line>()
 
-/** Cookies and the like are not the same twice, and may be long. */
+/** Cookies and the like differ each time, and may be long. */
 const longestKept = 256
 
 function lineOf(name: string): Line {
@@ -225,7 +225,7 @@ function lineOf(name: string): Line {
   return line
 }
 
-/** The head without its end; `undefined` where node has more to say about it. */
+/** The head without its end; `undefined` where node has more to write in it. */
 function headOf(status: number, headers: readonly string[]): string | undefined {
   let head = statusLines[status]
   if (head === undefined) return undefined
@@ -249,7 +249,7 @@ function headOf(status: number, headers: readonly string[]): string | undefined 
 let second = 0
 let dateLine = ''
 
-/** By the clock and not by a timer: faked timers in someone's test would stop it for ever. */
+/** By the clock and not by a timer: a test's fake timers would stop it for ever. */
 function date(): string {
   const now = Math.floor(Date.now() / 1000)
   if (now !== second) {

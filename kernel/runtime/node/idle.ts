@@ -7,26 +7,26 @@ const intervalMs = 1000
 /** How much longer than announced a connection is kept: the next request may be under way. */
 const graceMs = 500
 
-// Bound before anyone can fake the clock: advancing a faked one would end the connections of a whole test suite.
+// Bound before the clock can be faked: advancing a faked one would end the connections of a whole test suite.
 const clock = performance.now.bind(performance)
 
 const takenOver = new WeakSet<Duplex>()
 
-/** A connection that speaks another protocol now: how long that may be silent, the protocol decides. */
+/** A connection that speaks another protocol now, which decides how long it may be silent. */
 export function leaveIdle(socket: Duplex): void {
   takenOver.add(socket)
 }
 
-/** Lets an answer announce how long its connection is kept, as node does where it counts the time itself. */
+/** Lets an answer announce how long its connection is kept, as node does where it measures the time itself. */
 export function announce(response: ServerResponse, timeout: number): void {
   ;(response as OpenResponse)._keepAliveTimeout = timeout
 }
 
 /**
- * Ends connections that have had an answer and then stay silent for `timeout`, and returns how to stop that.
+ * Ends connections that have had an answer and then stay silent for `timeout`, and returns a function that stops that.
  *
- * Node arms and disarms a timer with every answer instead: a twentieth of what a small one costs. As there, a head that
- * stops half way counts as silence, and a connection without an answer yet is the affair of the other limits.
+ * Node sets and clears a timer with every answer instead: a twentieth of the cost of a small one. As in Node, a head that
+ * stops halfway counts as silence, and the other limits apply to a connection without an answer yet.
  */
 export function endIdle(sockets: ReadonlySet<OpenSocket>, timeout: number): () => void {
   const seen = new WeakMap<OpenSocket, { bytes: number; since: number }>()

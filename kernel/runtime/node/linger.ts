@@ -7,9 +7,9 @@ const lingerMs = 500
 const lingering = new WeakSet<Duplex>()
 
 /**
- * Lets a connection end slowly behind its last answer.
+ * Ends a connection slowly after its last answer.
  *
- * Closing a socket that holds unread bytes sends a reset, which can overtake the answer; so the answer is sent, our
+ * Closing a socket with unread bytes sends a reset, which can overtake the answer; so the answer is sent, the server's
  * half is closed, and only then, after a moment, the socket is destroyed.
  */
 export function lingerAfter(socket: Duplex & { destroySoon?: () => void }): void {
@@ -34,8 +34,8 @@ export function closeUnread(message: IncomingMessage): void {
 }
 
 /**
- * The same for Bun, which ends a connection at once that is to be closed, and with it the answer of every third client that
- * still sends. So the answer does not say it, and for that moment the rest is read: what has not arrived by then never will.
+ * The same for Bun, which ends such a connection at once, and with it the answer of every third client that
+ * still sends. So the answer does not announce the end, and for that moment the rest is read: later bytes are lost.
  */
 export function closeIncomplete(message: IncomingMessage, response: ServerResponse): void {
   const linger = () => {

@@ -5,7 +5,7 @@ import { BadRequestError, PayloadTooLargeError } from '../../support/errors.ts'
 /** Reads the whole body, never more than `limit` bytes of it; `onLeft` is called when the rest of it will not be read. */
 export type BodyReader = (message: IncomingMessage, limit: number, onLeft: () => void) => Promise<Uint8Array>
 
-/** Someone who waits for a body, and what has come of it. */
+/** A caller that waits for a body, and the parts of it so far. */
 interface Collector {
   readonly limit: number
   readonly onLeft: () => void
@@ -15,7 +15,7 @@ interface Collector {
   size: number
 }
 
-/** What `node:http` keeps of a message beside its documented members; `probe.ts` finds out whether it means the same. */
+/** The undocumented members of a message of `node:http`; `probe.ts` checks that they behave as expected. */
 interface OpenMessage {
   readonly _readableState: Record<
     'dataEmitted' | 'ended' | 'endEmitted' | 'destroyed' | 'closed' | 'closeEmitted',
@@ -24,7 +24,7 @@ interface OpenMessage {
   _read(size: number): void
 }
 
-/** A message whose body the parser can hand to someone who waits for it, past the stream that it is. */
+/** A message whose body the parser can pass to a waiting caller, without the stream that it is. */
 export class CollectingMessage extends IncomingMessage {
   collector: Collector | undefined = undefined
 
@@ -37,7 +37,7 @@ export class CollectingMessage extends IncomingMessage {
     const { _readableState: state } = this as unknown as OpenMessage
     state.dataEmitted = true
     if (collector.size <= collector.limit) return true
-    // What follows goes into the stream, which takes no more than its high water mark.
+    // Later parts go into the stream, which takes no more than its high water mark.
     this.pause()
     this.#leave(collector, PayloadTooLargeError(`${collector.limit} bytes`))
     return true
@@ -54,11 +54,11 @@ export class CollectingMessage extends IncomingMessage {
     reject(error)
   }
 
-  /** Leaves the message as it is when all of it was read. */
+  /** Leaves the message in the state of one that was read in full. */
   #end({ chunks, size, resolve }: Collector): boolean {
     this.collector = undefined
     resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
-    // Someone came to listen meanwhile.
+    // A listener was added meanwhile.
     if (this.eventNames().length > 0) return this.resume().push(null)
     const { _readableState: state } = this as unknown as OpenMessage
     state.ended = state.endEmitted = state.destroyed = state.closed = state.closeEmitted = true
@@ -66,13 +66,13 @@ export class CollectingMessage extends IncomingMessage {
   }
 }
 
-/** What a body is refused with that breaks off. */
+/** The error for a body that breaks off. */
 export const EndedEarlyError = () => BadRequestError('the connection ended before the body was complete')
 
 const { push } = CollectingMessage.prototype
 const { on } = IncomingMessage.prototype
 
-/** Whether nothing of the body has come yet, and no one has looked at it, listens, or reads it by a method of their own. */
+/** Whether no part of the body has arrived yet, and no code has looked at it, listens, or reads it by a method of its own. */
 export function isUntouched(message: IncomingMessage): boolean {
   const isOurs = message.push === push && message.on === on
   const isNew = !message.complete && !message.destroyed && message.readableLength === 0
@@ -80,12 +80,12 @@ export function isUntouched(message: IncomingMessage): boolean {
 }
 
 /**
- * As `readBody` does, for an untouched message: without events. Each of `'data'`, `'end'` and `'close'` has a tick of its own,
- * and a small body needs none of them: a validated POST costs 0.9 of what it does with them.
+ * Works as `readBody` does, for an untouched message: without events. Each of `'data'`, `'end'` and `'close'` has a tick of its own,
+ * and a small body needs none of them: a validated POST costs 0.9 of the time with them.
  */
 export const collectBody: BodyReader = (message, limit, onLeft) =>
   new Promise((resolve, reject) => {
     ;(message as CollectingMessage).collector = { limit, onLeft, resolve, reject, chunks: [], size: 0 }
-    // Now it counts as read: otherwise node would drop what comes behind the answer.
+    // Now it counts as read: otherwise node would drop the bytes after the answer.
     ;(message as unknown as OpenMessage)._read(0)
   })

@@ -35,7 +35,7 @@ export interface NodeAdapterOptions {
 class NodeAdapter implements Adapter {
   readonly name = 'node'
   readonly #sockets = new Set<Socket>()
-  /** The encrypted ends of the same connections: only they tell whether anything was said behind the handshake. */
+  /** The encrypted ends of the same connections: only they show whether anything was sent after the handshake. */
   readonly #secured = new Set<Socket>()
   readonly #activity: Activity = { count: 0, working: 0 }
   readonly #ordinary: boolean
@@ -65,14 +65,14 @@ class NodeAdapter implements Adapter {
     }
     const server = await create(options, settings, requestListener(context, handler, 'nothing'))
     this.#server = server
-    // 0: node cuts a longer list in silence; the count is checked in `refusal()`, the size by the parser.
+    // 0: node silently cuts a longer list; `refusal()` checks the count, the parser the size.
     server.maxHeadersCount = 0
     server.on('checkContinue', requestListener(context, handler, 'continue'))
     server.on('checkExpectation', requestListener(context, handler, 'unknown'))
     server.on('connection', (socket: Socket) => track(this.#sockets, socket))
     server.on('secureConnection', (socket: Socket) => track(this.#secured, socket))
     server.on('clientError', (error: Error & { code?: string; reason?: string }, socket) => {
-      // A client that leaves in the middle of a request is everyday life. Of the others one line: where in the parser it
+      // A client that leaves in the middle of a request is normal. Each of the others is one line: where in the parser it
       // happened helps no one, and strangers decide how often it is written.
       if (error.code?.startsWith('HPE_') && error.code !== 'HPE_INVALID_EOF_STATE')
         onWarning(`a malformed request was refused: ${error.reason ?? error.message} (${error.code})`)
@@ -80,7 +80,7 @@ class NodeAdapter implements Adapter {
     })
     takeUpgrades(server, options.upgrades, context, handler)
     server.on('connect', ({ url, socket }: IncomingMessage, stream) => {
-      // No one else listens any more: an error would end the process.
+      // There is no other listener any more: an error would end the process.
       for (const one of [socket, stream]) one.on('error', () => one.destroy())
       whenAnswered(socket, () => refuseConnect(url, stream, refusals))
     })
@@ -113,7 +113,7 @@ class NodeAdapter implements Adapter {
     // Bun's `close` ends idle connections at once.
     if (isBun) await busiestMoment(this.#activity)
     const closed = new Promise<void>((resolve) => closeListener(server, resolve))
-    // Idle connections first get the time of one more request: `http.Server.close` ends them at once, and a client
+    // Idle connections first have the time of one more request: `http.Server.close` ends them at once, and a client
     // whose next request is already under way is reset (measured: up to 12 of 40).
     await Promise.race([closed, silence(this.#activity, graceMs)])
     this.#endIdle(server)
@@ -121,7 +121,7 @@ class NodeAdapter implements Adapter {
     await closed
     clearInterval(sweep)
     this.#stopSweeping?.()
-    // The sockets' own 'close' comes a little behind that of the server.
+    // The sockets' own 'close' comes a little after that of the server.
     this.#sockets.clear()
     // Frees the timer that checks the limits.
     server.close(() => {})
@@ -145,7 +145,7 @@ class NodeAdapter implements Adapter {
 }
 
 function track(sockets: Set<Socket>, socket: Socket): void {
-  // One that was given back after a refused upgrade comes again.
+  // A socket that was given back after a refused upgrade comes again.
   if (sockets.has(socket)) return
   sockets.add(socket)
   socket.once('close', () => sockets.delete(socket))
@@ -155,7 +155,7 @@ function track(sockets: Set<Socket>, socket: Socket): void {
 interface OwnSettings {
   readonly keepAliveTimeout: number
   readonly IncomingMessage?: typeof CollectingMessage
-  /** From Node.js 24 on a request that declares no body is a stream that has ended before it begins, and has no events. */
+  /** From Node.js 24 on a request that declares no body is a stream that ends before it begins, and has no events. */
   readonly optimizeEmptyRequests: boolean
 }
 
@@ -170,16 +170,16 @@ async function create(
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.receiveTimeout,
     maxHeaderSize: limits.maxHeaderSize,
-    // The default of 30 s makes every limit above a lie.
+    // The default of 30 s would make every limit above ineffective.
     connectionsCheckingInterval: 1000,
-    // A missing Host is refused by the kernel, with the body that every other refusal has.
+    // The kernel refuses a missing Host, with the same body as for other refusals.
     requireHostHeader: false,
-    // Known since Node.js 24.9. Later versions read the body of such a request, and `takeUpgrades` could not give it back.
+    // Called since Node.js 24.9. Later versions read the body of such a request, and `takeUpgrades` could not give it back.
     shouldUpgradeCallback: (message) => upgrades.length > 0 && !hasBody(message),
   }
   if (!https) return createServer(settings, listener)
   const { key, cert, ca, passphrase } = https
-  // A handshake may otherwise take two minutes, in which no other limit holds.
+  // A handshake may otherwise take two minutes, in which no other limit applies.
   const secure = {
     key: pem(key),
     cert: pem(cert),
@@ -187,7 +187,7 @@ async function create(
     passphrase,
     handshakeTimeout: limits.headersTimeout,
   }
-  // Loaded by those who use it: 3 to 10 ms of a start.
+  // Loaded only where it is used: 3 to 10 ms of a start.
   const { createServer: createSecureServer } = await import('node:https')
   return createSecureServer({ ...settings, ...secure }, listener)
 }
@@ -212,17 +212,17 @@ function requestListener(context: NodeContext, handler: RequestHandler, expects:
   return (message: IncomingMessage, response: ServerResponse) => {
     if (announced > 0) announce(response, announced)
     const { socket } = message
-    // The socket goes to the one in front, where there is one whose answer is not written yet.
+    // The socket goes to the request before it, if there is one whose answer is not written yet.
     if (response.socket === null && !makeWay(socket, response)) {
       const pipeline = pipelineOf(socket)
       pipeline.take({ response, begin: () => begin(message, response, pipeline) })
     }
-    // Otherwise the connection ends, as the client was told: what it sends all the same does not begin.
+    // Otherwise the connection ends, as announced to the client: requests that it sends nevertheless do not begin.
     else if (socket.writable) begin(message, response, undefined)
   }
 }
 
-/** The same port as the other workers have. */
+/** The port of the other workers. */
 async function sharedPort(share: NonNullable<ListenOptions['share']>, { host, port }: ListenOptions): Promise<number> {
   if (isBun) {
     throw ListenError(host, port, 'node:http on Bun cannot share a port with other workers. Leave out adapter: "node"')

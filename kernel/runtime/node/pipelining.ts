@@ -4,16 +4,16 @@ import type { Duplex } from 'node:stream'
 import type { OpenSocket } from './direct.ts'
 import { lingerAfter } from './linger.ts'
 
-/** How many requests of one connection are in work at the same time, beside the one in front. */
+/** How many requests of one connection are in progress at the same time, beside the first one. */
 const mostInWork = 16
 
-/** Bytes of answers that a client has not taken: above it no further request of its connection begins, nor is one read. */
+/** Bytes of answers that a client has not read: above it no further request of its connection begins, nor is one read. */
 const mostUnsent = 262_144
 
-/** How many requests behind the last one are parsed and dropped, before the connection is no longer read. */
+/** How many requests after the last one are parsed and dropped, before the connection is no longer read. */
 const mostDropped = 100
 
-/** A request that was parsed, and what begins it. */
+/** A parsed request, and the function that begins it. */
 interface Turn {
   readonly response: ServerResponse
   begin: () => void
@@ -21,7 +21,7 @@ interface Turn {
 
 const pipelines = new WeakMap<Duplex, Pipeline>()
 
-/** The pipeline of a connection. There is none while each request waits for the answer to the one before. */
+/** The pipeline of a connection. It does not exist while each request waits for the answer to the one before. */
 export function pipelineOf(socket: Duplex): Pipeline {
   let pipeline = pipelines.get(socket)
   if (pipeline === undefined) {
@@ -31,10 +31,10 @@ export function pipelineOf(socket: Duplex): Pipeline {
   return pipeline
 }
 
-/** Calls back when all requests of a connection have their answers, or all in front of one; at once where none is in work. */
+/** Calls back when all requests of a connection have their answers, or all before one; at once where none is in progress. */
 export function whenAnswered(socket: Duplex, run: () => void, before?: ServerResponse): void {
   const current = (socket as OpenSocket)._httpMessage
-  // `node:http` hands the connection to the next answer within the same event, before it comes here.
+  // `node:http` passes the connection to the next answer within the same event, before this code runs.
   if (current && current !== before) current.once('finish', () => whenAnswered(socket, run, before))
   else if (socket.writable) run()
 }
@@ -42,24 +42,24 @@ export function whenAnswered(socket: Duplex, run: () => void, before?: ServerRes
 /**
  * The requests that a client sends without waiting for answers.
  *
- * `node:http` starts all that came with one piece of data and keeps their answers in order. What it leaves open is here: how
- * many are begun (2000 requests of 26 bytes each arrive in one piece; with answers of 1 MB they took 2 GB), and what becomes
- * of those behind an answer that ends the connection (begun, and never answered).
+ * `node:http` starts all requests of one piece of data and keeps their answers in order. It does not decide how
+ * many begin (2000 requests of 26 bytes each arrive in one piece; with answers of 1 MB they took 2 GB), nor what happens
+ * to those after an answer that ends the connection (they began, and were never answered). This class decides both.
  */
 export class Pipeline {
   readonly #socket: OpenSocket
-  /** Begun and, when last looked at, not sent in full; in their order. */
+  /** Begun and, at the last check, not sent in full; in their order. */
   #begun: ServerResponse[] = []
   readonly #waiting: Turn[] = []
   #inWork = 0
   #unsent = 0
-  /** From how many on `#begun` is worth a look. */
+  /** The length from which `#begun` is worth a check. */
   #lookAt = 64
   #isAdvancing = false
   #isHeld = false
-  /** The answer whose end lets others begin. */
+  /** The answer after whose end others begin. */
   #awaited: ServerResponse | undefined
-  /** Nothing begins behind it. */
+  /** No request begins after it. */
   #last: ServerResponse | undefined
   #dropped = 0
 
@@ -67,7 +67,7 @@ export class Pipeline {
     this.#socket = socket
     socket.once('close', () => {
       this.#waiting.length = 0
-      // Until Node.js 22 only the answer in front learns that its client has left.
+      // Until Node.js 22 only the first answer learns that its client has left.
       for (const response of this.#begun) {
         if (response.destroyed || response.writableFinished) continue
         response.destroyed = true
@@ -76,7 +76,7 @@ export class Pipeline {
     })
   }
 
-  /** A request has arrived while the one in front of it is not answered. */
+  /** A request has arrived while the one before it is not answered. */
   take(turn: Turn): void {
     if (this.#last !== undefined) {
       this.#drop()
@@ -86,12 +86,12 @@ export class Pipeline {
     if (this.#waiting.length === 0 && (newest === undefined || newest.writableFinished)) this.#restart()
     this.#waiting.push(turn)
     this.#advance()
-    // What waits is begun by the end of another one, and would run in the context of that: a handler would read the tenant, or the
-    // user, of someone else from an `AsyncLocalStorage`.
+    // Waiting requests begin at the end of another one, and would run in its context: a handler would read the tenant, or the
+    // user, of another client from an `AsyncLocalStorage`.
     if (this.#waiting.at(-1) === turn) turn.begin = AsyncResource.bind(turn.begin)
   }
 
-  /** A request that was taken here has its answer. */
+  /** A request that this pipeline took has its answer. */
   answered(response: ServerResponse): void {
     this.#inWork--
     this.#unsent += response.writableLength
@@ -99,7 +99,7 @@ export class Pipeline {
   }
 
   /**
-   * An answer ends its connection: nothing further begins, and the end is said by the last answer that is in work. Whether
+   * An answer ends its connection: no further request begins, and the last answer in progress announces the end. Returns whether
    * that is this one.
    */
   endsWith(response: ServerResponse): boolean {
@@ -113,10 +113,10 @@ export class Pipeline {
   }
 
   /**
-   * What came behind `current`, the request in front, is not HTTP. Whole requests have their answers, and nothing comes after
-   * that; `refuse` is called when one that breaks off half way is the next to be answered.
+   * The bytes after `current`, the first request, are not HTTP. Whole requests have their answers, and nothing comes after
+   * them; `refuse` is called when a request that breaks off halfway is the next to be answered.
    */
-  endBehind(current: ServerResponse, refuse: () => void): void {
+  endAfter(current: ServerResponse, refuse: () => void): void {
     if (this.#last !== undefined) return
     this.#look()
     const all = [...this.#begun, ...this.#waiting.map(({ response }) => response)]
@@ -132,14 +132,14 @@ export class Pipeline {
 
   #endAfter(last: ServerResponse, ending?: ServerResponse): void {
     this.#last = last
-    // What is still under way to us must not reset a connection whose answers the client has not read.
+    // Bytes that are still arriving must not reset a connection whose answers the client has not read.
     if (this.#begun.length > 0) lingerAfter(this.#socket)
     if (last === ending) return
     if (!last.headersSent) last.shouldKeepAlive = false
     else last.once('finish', () => this.#socket.destroySoon())
   }
 
-  /** The client was told, or will be, that the connection ends; it may send this again on another one. */
+  /** The client learns that the connection ends; it may send this request again on another one. */
   #drop(): void {
     if (this.#dropped === 0) lingerAfter(this.#socket)
     if (++this.#dropped > mostDropped) this.#socket.pause()
@@ -152,7 +152,7 @@ export class Pipeline {
   }
 
   #advance(): void {
-    // An answer that is given at once comes back here.
+    // An immediate answer calls this method again.
     if (this.#isAdvancing) return
     this.#isAdvancing = true
     while (this.#waiting.length > 0 && this.#hasRoom()) {
@@ -194,13 +194,13 @@ export class Pipeline {
     if (!this.#isHeld) return
     this.#isHeld = false
     this.#socket.off('resume', this.#pause)
-    // Where `node:http` has paused it as well, it knows itself when to go on.
+    // Where `node:http` has paused it as well, it resumes the socket itself.
     if (!this.#socket._paused) this.#socket.resume()
   }
 
-  /** `node:http` reads on whenever the client has taken something: each time as much as would fill the memory again. */
+  /** `node:http` resumes reading whenever the client has taken some bytes: enough each time to fill the memory again. */
   readonly #pause = (): void => {
-    // A resume that was under way comes behind the pause; to pause what is paused says nothing to those who read.
+    // A scheduled resume runs after the pause; pausing a paused socket notifies no reader.
     if (this.#socket.isPaused()) this.#socket.emit('pause')
     else this.#socket.pause()
   }

@@ -15,7 +15,7 @@ import {
 } from './direct.ts'
 import { type BodyReader, CollectingMessage, collectBody } from './message.ts'
 
-/** An answer whose bytes show how everything is written. */
+/** An answer whose bytes show how every part is written. */
 interface Sample {
   readonly headers: readonly string[]
   readonly body: string
@@ -34,10 +34,10 @@ const samples: readonly Sample[] = [
 let found: Promise<DirectWriter | undefined> | undefined
 
 /**
- * The direct writer of this process, `undefined` where it is not known to do what the ordinary path does.
+ * The direct writer of this process, `undefined` where it may differ from the ordinary path.
  *
- * It leans on members that are no one's promise. So answers are sent both ways into a socket of memory first: another
- * byte, event or state, an exception or a missing member, and everything goes the ordinary way.
+ * It relies on undocumented members. So answers are first sent both ways into a socket in memory: if a
+ * byte, event or state differs, an exception is thrown or a member is missing, all answers take the ordinary path.
  */
 export function findDirectWriter(): Promise<DirectWriter | undefined> {
   found ??= probe()
@@ -49,7 +49,7 @@ async function probe(): Promise<DirectWriter | undefined> {
   return (await isFaithful(writeOnce)) ? directWriter(writeOnce) : undefined
 }
 
-/** Whether answers that are sent this way cannot be told from those that `writeHead` and `end` send. */
+/** Whether answers that are sent this way are identical to those of `writeHead` and `end`. */
 export async function isFaithful(send: Sending): Promise<boolean> {
   try {
     if (!('_hadError' in new Socket())) return false
@@ -70,7 +70,7 @@ export async function isFaithful(send: Sending): Promise<boolean> {
   }
 }
 
-/** Whether a socket shows the answer that it belongs to, and an answer tells how long the connection is kept when it is told. */
+/** Whether a socket shows the answer that it belongs to, and an answer announces how long the connection is kept when that is set. */
 export function showsOwners(): boolean {
   if (detectRuntime() !== 'node') return false
   try {
@@ -90,13 +90,13 @@ const bodies = [[null], ['a', null], ['a', 'b', 'c', null], ['a', 'bcd', 'e', nu
 
 let collects: Promise<boolean> | undefined
 
-/** Whether bodies can be had past the stream that a message is. Found out as {@link findDirectWriter} does. */
+/** Whether bodies can be read without the stream of their message. Checked as {@link findDirectWriter} does. */
 export function findCollecting(): Promise<boolean> {
   collects ??= detectRuntime() === 'node' && areNodesOwn() ? readsAlike(collectBody) : Promise.resolve(false)
   return collects
 }
 
-/** Whether bodies that are read in this way, and their messages, cannot be told from those that were read by events. */
+/** Whether bodies that are read in this way, and their messages, are identical to those that were read by events. */
 export async function readsAlike(read: BodyReader): Promise<boolean> {
   const reads = [readBody, read].map((one) => Promise.all(bodies.map((pieces) => recordBody(one, pieces))))
   try {
@@ -107,7 +107,7 @@ export async function readsAlike(read: BodyReader): Promise<boolean> {
   }
 }
 
-/** Everything that can be seen of one body and its message, as text. */
+/** All observable data of one body and its message, as text. */
 async function recordBody(read: BodyReader, pieces: readonly (string | null)[]): Promise<string> {
   const seen: unknown[] = []
   const message = new CollectingMessage(open(() => {}).socket)
@@ -122,12 +122,12 @@ async function recordBody(read: BodyReader, pieces: readonly (string | null)[]):
   return seen.join(' ')
 }
 
-// Not setImmediate, which faked timers hold back: only ticks lie between a write and its end.
+// Not setImmediate, which fake timers delay: only ticks lie between a write and its end.
 async function ticks(): Promise<void> {
   for (let i = 0; i < 10; i++) await new Promise<void>((resolve) => process.nextTick(resolve))
 }
 
-/** Everything that can be seen of one answer, as text. */
+/** All observable data of one answer, as text. */
 async function record(answer: (response: ServerResponse) => void): Promise<string> {
   const seen: string[] = []
   let bytes = ''
@@ -150,7 +150,7 @@ async function record(answer: (response: ServerResponse) => void): Promise<strin
   return `${bytes.replace(date, '\r\nDate\r\n')}\n${seen.join('\n')}`
 }
 
-/** An answer on a socket of memory. */
+/** An answer on a socket in memory. */
 function open(onWrite: (chunk: string | Uint8Array, encoding: BufferEncoding) => void): {
   socket: OpenSocket
   response: OpenResponse

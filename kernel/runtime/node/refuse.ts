@@ -14,32 +14,32 @@ import {
 import { isBun } from '../runtime-name.ts'
 import { pipelineOf } from './pipelining.ts'
 
-/** The methods that a server may have at all; only for answers that are given before a route can be known. */
+/** The methods that a server can have; only for answers that are given before a route is known. */
 const allow = 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
 
-/** How answers are made that no request object stands for. */
+/** Makes answers for connections without a request object. */
 export interface Refusals {
   readonly failures: Failures
   onWarning(message: string, error?: unknown): void
 }
 
-/** Answers what the HTTP parser refused, if there is still someone who can read it, and closes the connection. */
+/** Answers a request that the HTTP parser refused, if the client can still read it, and closes the connection. */
 export function refuseConnection(error: Error & { code?: string }, socket: Duplex, how: Refusals): void {
   const code = error.code ?? ''
   const timedOut = code === 'ERR_HTTP_REQUEST_TIMEOUT'
   const current = (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage
   if ((timedOut || code.startsWith('HPE_')) && current?.req.complete) {
-    pipelineOf(socket).endBehind(current, () => refuseConnection(error, socket, how))
+    pipelineOf(socket).endAfter(current, () => refuseConnection(error, socket, how))
     return
   }
-  // Resets, failed handshakes and write errors leave no one to talk to; a head that has begun must not get a second one.
+  // After resets, failed handshakes and write errors no client is listening; a head that has begun must not be followed by a second one.
   if (!(timedOut || code.startsWith('HPE_')) || !socket.writable || current?.headersSent) {
     socket.destroy()
     return
   }
   if (timedOut) {
-    // An early 408 on a connection that never spoke would be read as the answer to its first request.
-    // Bun counts no bytes, and shows no connection that never spoke.
+    // An early 408 on a connection without any bytes would be read as the answer to its first request.
+    // Bun counts no bytes, and shows no connection without any.
     if (!isBun && (socket as Duplex & { bytesRead?: number }).bytesRead === 0) socket.destroy()
     else write(socket, lateRequest(), how)
   } else if (code === 'HPE_HEADER_OVERFLOW') {

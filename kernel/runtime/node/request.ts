@@ -21,38 +21,38 @@ import { closeIncomplete, closeUnread } from './linger.ts'
 import { collectBody, isUntouched } from './message.ts'
 import { type Pipeline, pipelineOf, whenAnswered } from './pipelining.ts'
 
-/** How long a body that no one waits for may hold up its connection behind the answer. */
+/** How long an unread body may delay its connection after the answer. */
 const stalledMs = 1_000
 
-/** What all requests of one server share. */
+/** Shared by all requests of one server. */
 export interface NodeContext {
   readonly activity: Activity
   readonly limits: Limits
-  /** Set where the direct way of answering is known to be safe. */
+  /** Set where the direct writer is known to be safe. */
   readonly direct: DirectWriter | undefined
-  /** How long answers say that their connection is kept; 0 where node says it. */
+  /** How long answers announce that their connection is kept; 0 where node announces it. */
   readonly announced: number
   onWarning(message: string, error?: unknown): void
 }
 
-/** What a client waits for before it sends the body: `100 Continue`, or something that only it knows. */
+/** What a client waits for before it sends the body: `100 Continue`, or an expectation that the server does not know. */
 export type Expectation = 'nothing' | 'continue' | 'unknown'
 
-/** A request that asks for another protocol, with what only its connection knows. */
+/** A request for another protocol, with the parts that only its connection has. */
 export interface AskedUpgrade {
   readonly protocol: string
   handOver(takeOver: TakeOver, headers: readonly string[]): void
 }
 
-/** A request of `node:http`. Nothing is copied or parsed before someone asks for it. */
+/** A request of `node:http`. Nothing is copied or parsed before it is read. */
 export class NodeRequest implements RawRequest {
   readonly #message: IncomingMessage
   readonly #response: ServerResponse
   readonly #context: NodeContext
   readonly #expects: Expectation
-  /** Where the request came behind another one. */
+  /** Set where the request came after another one. */
   readonly #pipeline: Pipeline | undefined
-  /** What came behind the head of a request whose connection may be taken over. */
+  /** The bytes after the head of a request whose connection may be taken over. */
   readonly #upgrade: AskedUpgrade | undefined
   /** The rest of the body will never be read. */
   #abandoned = false
@@ -155,7 +155,7 @@ export class NodeRequest implements RawRequest {
     }
     if (this.#isRead) return Promise.reject(BodyReadError())
     this.#begin()
-    // Node has ended the stream of a message that declares none, which reads like one that broke off.
+    // Node has ended the stream of a message that declares no body, which reads like one that broke off.
     if (!this.hasBody) return Promise.resolve(Buffer.alloc(0))
     const message = this.#message
     const read = isUntouched(message) ? collectBody : readBody
@@ -168,7 +168,7 @@ export class NodeRequest implements RawRequest {
     const onBegin = () => {
       if (this.#isRead) throw BodyReadError()
       this.#begin()
-      // Someone may read on behind the answer; who does not, holds up the next request of the connection.
+      // The body may be read after the answer; a reader that stops delays the next request of the connection.
       this.#response.once('finish', () => {
         const closeStalled = () => body.isStalled() && this.#closeAfterAnswer()
         if (body.isStalled()) setTimeout(closeStalled, stalledMs).unref()
@@ -242,7 +242,7 @@ export class NodeRequest implements RawRequest {
     const response = this.#response
     const { body } = reply
     let headers = this.#isLast ? closing(reply.headers) : reply.headers
-    // The next request may have come with the end of a body that is too large.
+    // The next request may have come together with the end of a body that is too large.
     if (this.#message.complete) this.#abandoned && this.#message.resume()
     else if (this.#abandoned || this.#leavesMuch()) {
       if (isBun) closeIncomplete(this.#message, response)
@@ -269,10 +269,10 @@ export class NodeRequest implements RawRequest {
     return undefined
   }
 
-  /** Whether no one has read the body, and more of it is to come than is worth reading for the next request. */
+  /** Whether the body is unread, and its rest is too large to read for the sake of the next request. */
   #leavesMuch(): boolean {
     if (this.#isRead || !this.hasBody) return false
-    // Who waits for `100 Continue` may now send the body, or the next request in its place.
+    // A client that waits for `100 Continue` may now send the body, or the next request in its place.
     return this.#expects === 'continue' || Number(this.header('content-length') ?? 0) > mostUnread
   }
 
@@ -284,7 +284,7 @@ export class NodeRequest implements RawRequest {
     })
   }
 
-  /** What is half written must not look finished, so the connection ends here, when those in front have their answers. */
+  /** A half-written answer must not look finished, so the connection ends here, when earlier requests have their answers. */
   #breakOff(): void {
     const response = this.#response
     if (response.headersSent) {
@@ -292,7 +292,7 @@ export class NodeRequest implements RawRequest {
       whenAnswered(socket, () => socket.destroy(), response)
       return
     }
-    // The attempt before has left its own status text.
+    // The failed attempt has left its own status text.
     response.writeHead(500, STATUS_CODES[500], ['content-length', '0'])
     response.end()
   }
@@ -309,8 +309,8 @@ export class NodeRequest implements RawRequest {
 }
 
 /**
- * Whether a value has characters from U+0080 to U+00FF, one byte each (RFC 9110 section 5.5). `node:http` writes the head along
- * with the first text of the body, and as UTF-8 then: two bytes each. In front of bytes it does not.
+ * Whether a value has characters from U+0080 to U+00FF, one byte each (RFC 9110 section 5.5). `node:http` writes the head together
+ * with the first text of the body, and as UTF-8 then: two bytes each. With bytes it does not.
  */
 function hasLatin1(headers: readonly string[]): boolean {
   for (let i = 1; i < headers.length; i += 2) if (latin1.test(headers[i]!)) return true

@@ -10,7 +10,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }
 
-/** The protocol that a connection is to be taken over for. No one would read a body any more: with one, the request is an ordinary one. */
+/** The protocol that a connection is to be taken over for. A body would then stay unread: with one, the request is an ordinary one. */
 function wantsUpgrade(message: IncomingMessage, upgrades: readonly Upgrade[]): string | undefined {
   const { headers, method, httpVersion } = message
   if (method !== 'GET' || hasBody(message) || httpVersion !== '1.1') return undefined
@@ -18,8 +18,8 @@ function wantsUpgrade(message: IncomingMessage, upgrades: readonly Upgrade[]): s
 }
 
 /**
- * Sends requests that ask for another protocol through the ordinary way, which ends in a connection that is taken over or in an ordinary
- * answer. `node:http` has let go of the connection by then: it parses nothing more, and hears of no error.
+ * Sends requests for another protocol through the ordinary pipeline, which ends in a connection that is taken over or in an ordinary
+ * answer. `node:http` has released the connection by then: it parses no more bytes, and receives no error.
  */
 export function takeUpgrades(
   server: Server,
@@ -27,7 +27,7 @@ export function takeUpgrades(
   context: NodeContext,
   handler: RequestHandler,
 ): void {
-  // Without a listener `node:http` leaves every such request what it is, an ordinary one.
+  // Without a listener `node:http` treats every such request as an ordinary one.
   if (upgrades.length === 0) return
   // An answer of the direct writer would keep the connection.
   const shared: NodeContext = { ...context, direct: undefined }
@@ -55,7 +55,7 @@ function begin(
   { protocol, stream, head }: { readonly protocol: string; readonly stream: Duplex; readonly head: Buffer },
 ): void {
   const { socket } = message
-  // `node:http` counts the silence after the answer before this one, and would end the connection while a guard still waits.
+  // `node:http` measures the silence since the previous answer, and would end the connection while a guard still waits.
   socket.setTimeout(0)
   const response = new ServerResponse(message)
   response.shouldKeepAlive = false
@@ -65,7 +65,7 @@ function begin(
     response.emit('close')
   }
   socket.once('close', onClose)
-  // `node:http` has taken its listener away with all others: an answer in pieces would wait for ever.
+  // `node:http` has removed its listener with all others: an answer in pieces would wait for ever.
   const onDrain = () => response.emit('drain')
   socket.on('drain', onDrain)
   response.once('finish', () => socket.destroySoon())
@@ -75,7 +75,7 @@ function begin(
     response.detachSocket(socket)
     leaveIdle(socket)
     takeOver({ runtime: 'node', message, socket: stream, head }, headers)
-    // Nothing of the request moves any more.
+    // The request has ended.
     response.emit('close')
   }
   context.activity.count++
@@ -84,8 +84,8 @@ function begin(
 }
 
 /**
- * Hands a request for a protocol that is not spoken here back to `node:http`, as an ordinary one on the same connection: written anew
- * without `Upgrade`, in front of what came after it. The option `shouldUpgradeCallback` would let such a request through since Node.js 24.9,
+ * Gives a request for an unknown protocol back to `node:http`, as an ordinary one on the same connection: written again
+ * without `Upgrade`, before the bytes after it. Since Node.js 24.9 the option `shouldUpgradeCallback` would let such a request through,
  * and drop the requests after it.
  */
 function giveBack(server: Server, message: IncomingMessage, stream: Duplex, head: Buffer): void {
@@ -94,6 +94,6 @@ function giveBack(server: Server, message: IncomingMessage, stream: Duplex, head
   for (let i = 0; i < rawHeaders.length; i += 2)
     if (rawHeaders[i]!.toLowerCase() !== 'upgrade') text += `${rawHeaders[i]}: ${rawHeaders[i + 1]}\r\n`
   stream.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, 'latin1'), head]))
-  // A TLS server takes a 'connection' for one that still has to encrypt.
+  // A TLS server takes a 'connection' for one that must still encrypt.
   server.emit('encrypted' in stream ? 'secureConnection' : 'connection', stream)
 }

@@ -3,18 +3,18 @@ import type { Deadlines } from '../../support/deadlines.ts'
 import { defaultLimits, type Limits, type Upgrade } from '../adapter.ts'
 import type { Activity } from '../drain-moments.ts'
 
-/** What a request is doing, told only about those that are not answered at once; `left` is done, with a body that was not read to its end. */
+/** The state of a request, reported only for those that are not answered at once; `left`: done, and its body was not read to its end. */
 export type Phase = 'working' | 'done' | 'left'
 
 export type HeaderLines = readonly (readonly [name: string, value: string])[]
 
-/** What a web request does not tell about itself. One object for a whole server. */
+/** Facts that a web request does not show about itself. One object for a whole server. */
 export interface FetchContext {
   readonly limits: Limits
   readonly secure: boolean
   /** The request came over a socket: its Host is a header, and its body is as long as its head says. */
   readonly wire: boolean
-  /** The runtime speaks HTTP/2 here, whose requests have their authority in place of a Host, and does not tell which do. */
+  /** The runtime speaks HTTP/2 here, whose requests have their authority in place of a Host, and does not show which do. */
   readonly hasAuthority: boolean
   /** The address of a request has the authority of an absolute target, as it came; where it is Host in any case, that target's is lost. */
   readonly showsTarget: boolean
@@ -22,7 +22,7 @@ export interface FetchContext {
   readonly keepsUnread: boolean
   /** Until when a body must have arrived; without them there is no limit. */
   readonly deadlines: Deadlines | undefined
-  /** A missing Host is not refused by the kernel: the runtime does that where it is a fault. */
+  /** The kernel does not refuse a missing Host: the runtime does where that is an error. */
   readonly hostOptional: boolean
   /**
    * All header lines of a request, in any order and any case. Where the runtime accepts heads above `maxHeaderSize`: there they are
@@ -40,7 +40,7 @@ export interface FetchContext {
   onWarning(message: string, error?: unknown): void
 }
 
-/** What holds for a request that never saw a wire. */
+/** The context of a request that did not come over a socket. */
 export const inProcess: Omit<FetchContext, 'activity'> = {
   limits: defaultLimits,
   secure: false,

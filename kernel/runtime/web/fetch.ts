@@ -14,7 +14,7 @@ const encoder = new TextEncoder()
 type WebRequest = globalThis.Request
 type WebResponse = globalThis.Response
 
-/** A function from web request to web response. What is answered synchronously is returned without a promise. */
+/** A function from web request to web response. A synchronous answer is returned without a promise. */
 export function fetchHandler(
   handler: RequestHandler,
   context: Partial<FetchContext> = {},
@@ -29,7 +29,7 @@ export function fetchHandler(
   }
 }
 
-/** A web request: those of Bun and Deno, and those that never saw a wire. */
+/** A web request: those of Bun and Deno, and those without a socket. */
 class FetchRequest implements RawRequest {
   readonly #request: WebRequest
   readonly #url: string
@@ -42,7 +42,7 @@ class FetchRequest implements RawRequest {
   #onGone: (() => void) | undefined
   #waiting: (() => void)[] | undefined
   #settled = false
-  /** `phase` has been told of this request. */
+  /** Whether `phase` was called with this request. */
   #busy = false
   #isLast = false
 
@@ -57,10 +57,10 @@ class FetchRequest implements RawRequest {
     return this.#request.method
   }
 
-  /** The runtimes put an authority in front, made of Host or of an absolute target; whose it is, only `host` says. */
+  /** The runtimes prepend an authority, made of Host or of an absolute target; only `host` knows which. */
   get target(): string {
     const url = this.#url
-    // Bun gives the path alone when the Host is bad; a scheme other than http is for the kernel to refuse.
+    // Bun gives the path alone when the Host is bad; the kernel refuses a scheme other than http.
     if ((url.charCodeAt(0) | 32) !== lowerH) return url
     const start = url.indexOf('/', url.indexOf(':') + 3)
     return start === -1 ? url : url.slice(start)
@@ -115,7 +115,7 @@ class FetchRequest implements RawRequest {
 
   get hasBody(): boolean {
     const { method } = this.#request
-    // A web request has none (RFC 9110 section 9.3.1 gives it no meaning); Bun and Deno drop what is sent.
+    // A web request has none (RFC 9110 section 9.3.1 gives it no meaning); Bun and Deno drop one that is sent.
     if (method === 'GET' || method === 'HEAD') return false
     const length = this.#header('content-length')
     if (length !== null) return Number(length) > 0
@@ -209,7 +209,7 @@ class FetchRequest implements RawRequest {
     this.#resolve?.(response)
   }
 
-  /** The answer itself when it is there already, else a promise of it. */
+  /** The answer itself when it is available at once, else a promise of it. */
   answer(): WebResponse | Promise<WebResponse> {
     if (this.#response) return this.#response
     if (!this.#busy) this.#enter('working')
@@ -255,9 +255,9 @@ class FetchRequest implements RawRequest {
     })
   }
 
-  /** Nothing more can happen to the client that anyone wants to hear of. */
+  /** From now on no listener needs to know what the client does. */
   #settle(): void {
-    // Deno fires `abort` after every answer that was delivered, too, and warns about it if someone listens.
+    // Deno fires `abort` after every answer that was delivered, too, and warns about it if there is a listener.
     if (this.#onGone) this.#request.signal.removeEventListener('abort', this.#onGone)
     this.#onGone = undefined
     this.#body?.settle()
@@ -269,7 +269,7 @@ class FetchRequest implements RawRequest {
     this.#waiting = undefined
   }
 
-  /** Some of the body is still to come, and no one will read it: the connection may have to end. */
+  /** Some of the body is still to come, and will not be read: the connection may have to end. */
   get #isLeft(): boolean {
     const body = this.#body
     if (body?.isRead || body?.isAbandoned) return body.isAbandoned
@@ -284,7 +284,7 @@ class FetchRequest implements RawRequest {
   }
 }
 
-/** Whether this Host is what stands in the address, as for every request whose target is a path. */
+/** Whether this Host equals that of the address, as for every request whose target is a path. */
 function isAuthority(host: string, url: string): boolean {
   const start = url.indexOf(':') + 3
   return url.startsWith(host, start) && url.charCodeAt(start + host.length) === slash

@@ -8,7 +8,7 @@ const AsyncApiFragmentError = defineError(
   (owner: string, what: string) => `the plugin "${owner}" describes messages incorrectly: ${what}`,
 )
 
-/** What one plugin says of its channels, or why it does not. */
+/** The channels of one plugin, or why it has no description. */
 export interface Contribution {
   readonly plugin: string
   readonly channels: readonly AsyncApiChannel[]
@@ -17,7 +17,7 @@ export interface Contribution {
 
 const members: readonly string[] = ['exchange', 'channels'] satisfies (keyof AsyncApiFragment)[]
 
-/** @throws AsyncApiFragmentError for what a plugin of someone else says in a form that has no meaning. */
+/** @throws AsyncApiFragmentError for a plugin of another author whose description has an invalid form. */
 export function checkFragments(plugins: readonly ListedPlugin[]): void {
   for (const { definition } of plugins) {
     const fragment: unknown = definition.asyncapi
@@ -40,7 +40,7 @@ export function checkFragments(plugins: readonly ListedPlugin[]): void {
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
-/** The channels of all plugins that are not routes; a plugin that fails takes no more than its own with it. */
+/** The channels of all plugins that are not routes; a plugin that fails loses only its own. */
 export function contributionsOf(server: Kernel): Contribution[] {
   return server.listing.plugins.flatMap(({ definition, settings }) => {
     const { name: plugin, asyncapi } = definition
@@ -58,7 +58,7 @@ export function contributionsOf(server: Kernel): Contribution[] {
   })
 }
 
-/** What plugins say of a route, by plugin. */
+/** The descriptions of a route, by plugin. */
 export function exchangesOf({ record, reachedBy }: ListedRoute, note: (why: string) => void): AsyncApiExchange[] {
   const { method, path, options } = record
   return [...reachedBy.values()].flatMap(({ definition, settings }) => {
@@ -84,7 +84,7 @@ function isExchange(value: unknown): value is AsyncApiExchange {
   )
 }
 
-/** All that tells contributions apart: texts and numbers by value, schemas by which they are. */
+/** All parts that distinguish contributions: strings and numbers by value, schemas by identity. */
 export function partsOf(value: unknown, depth = 0): unknown[] {
   if (typeof value !== 'object' || value === null || depth > 8) return [value]
   if (Array.isArray(value)) return [value.length, ...value.flatMap((one) => partsOf(one, depth + 1))]

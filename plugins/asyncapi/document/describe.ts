@@ -22,12 +22,12 @@ import { schemesOf, securityOf } from './security.ts'
 import { Servers } from './servers.ts'
 
 /**
- * Describes what a server exchanges in messages, in AsyncAPI 3.0.0.
+ * Describes the messages that a server exchanges, in AsyncAPI 3.0.0.
  *
  * It works before boot, with the routes of the application alone, and afterwards with those of plugins as well. The plugin need not be
  * registered.
  *
- * @throws OptionError; AsyncApiFragmentError when a plugin describes messages in a form that no one reads.
+ * @throws OptionError; AsyncApiFragmentError when a plugin describes messages in an invalid form.
  * @example
  * import { Server } from 'framework'
  * import { describeMessages } from 'framework/plugins/asyncapi'
@@ -42,7 +42,7 @@ export function describeMessages(server: Kernel, options?: MessageDescriptionOpt
   return describeContributions(server, contributionsOf(server), settings).document
 }
 
-/** The same of what is registered, with notes of what could not be described. */
+/** The same of all registrations, with notes about parts that could not be described. */
 export function describeContributions(
   { listing }: Kernel,
   contributions: readonly Contribution[],
@@ -79,7 +79,7 @@ export function describeContributions(
   }
 }
 
-/** A channel, and what is asked of who opens it. */
+/** A channel, and the security requirements for opening it. */
 interface Entry {
   readonly id: string
   readonly exchanges: AsyncApiExchange[]
@@ -111,7 +111,7 @@ class Channels {
     this.#notes.set(`${route}: ${why}`, { route, why })
   }
 
-  /** Describes what is exchanged on a route, at each of its paths. */
+  /** Describes the messages of a route, at each of its paths. */
   addRoute(route: ListedRoute): void {
     const { record, plugin } = route
     const { method, path, options } = record
@@ -160,7 +160,7 @@ class Channels {
     })
   }
 
-  /** Describes a channel that is not a route. What several say of one address and protocol is one channel. */
+  /** Describes a channel that is not a route. Several descriptions of one address and protocol become one channel. */
   add(given: AsyncApiChannel): void {
     const { address, protocol, parameters, title, receive, send, subprotocols, bindings, operationBindings, ...rest } =
       given
@@ -249,7 +249,7 @@ class Channels {
   }
 }
 
-/** Schemas that stand in a channel, in the dialect of AsyncAPI. */
+/** Schemas of a channel, in the dialect of AsyncAPI. */
 function writeSchemas(channel: Json): void {
   for (const message of Object.values(channel.messages as Json) as Json[]) {
     if (message.payload !== undefined) message.payload = toDraft7(message.payload)
@@ -263,7 +263,7 @@ const uncapital = (word: string) => word.charAt(0).toLowerCase() + word.slice(1)
 const hintOf = (id: string, what: string) =>
   plainName(`${capital(id)} ${what}`.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase()))
 
-/** The members `x-…`, as far as their names are those that AsyncAPI takes. */
+/** The members `x-…`, if AsyncAPI allows their names. */
 function extensionsOf(given: Json, note: (why: string) => void): Json {
   const own = Object.entries(given).filter(([name]) => name.startsWith('x-'))
   const isTaken = ([name]: [string, unknown]) => /^x-[\w.-]+$/.test(name)
@@ -274,7 +274,7 @@ function extensionsOf(given: Json, note: (why: string) => void): Json {
   return toPlain(Object.fromEntries(own.filter(isTaken))) as Json
 }
 
-/** Each parameter of an address, with what is said of it. */
+/** Each parameter of an address, with its description. */
 function parametersIn(
   address: string,
   said: AsyncApiChannel['parameters'] = {},

@@ -1,7 +1,7 @@
 import { isObject, type Json, put } from '../../toolkit/description/json.ts'
 import { listKeywords, mapKeywords, schemaKeywords } from '../../toolkit/schema/keywords.ts'
 
-/** Keywords that draft 7 does not have, and nothing in it says the same. */
+/** Keywords that draft 7 does not have, and that no other keyword of it can express. */
 const unknown: ReadonlySet<string> = new Set([
   'minContains',
   'maxContains',
@@ -33,7 +33,7 @@ export function toDraft7(schema: unknown): unknown {
     draft.discriminator = discriminator.propertyName
   if (example !== undefined) draft.examples ??= [example]
   if ($ref === undefined) return draft
-  // Draft 7 ignores what stands beside a reference.
+  // Draft 7 ignores members beside a reference.
   if (Object.keys(draft).length === 0) return { $ref }
   const all = Array.isArray(draft.allOf) ? draft.allOf : []
   return { ...draft, allOf: [{ $ref }, ...all] }
@@ -46,7 +46,7 @@ function byName(value: unknown): unknown {
   return map
 }
 
-/** What must be there, and what must hold, where a member is there. */
+/** Which members must exist, and which schemas must hold, where a member exists. */
 function dependencies(required: unknown, schemas: unknown): Json {
   const all: Json = {}
   for (const [name, one] of Object.entries(isObject(schemas) ? schemas : {})) put(all, name, toDraft7(one))

@@ -4,10 +4,10 @@ import { plainName } from '../../toolkit/schema/names.ts'
 import type { Direction } from '../../toolkit/schema/self-description.ts'
 import type { AsyncApiExchange, AsyncApiMessage } from '../fragment.ts'
 
-/** A place for a schema of any kind; `what` says whose it is, for its name and for notes. */
+/** A place for a schema of any kind; `what` describes its owner, for its name and for notes. */
 export type Use = (schema: object, direction: Direction, what: string) => unknown
 
-/** The messages of one side of a channel, of all who describe it, each once. */
+/** The messages of one side of a channel, from all its descriptions, each once. */
 export function messagesOf(exchanges: readonly AsyncApiExchange[], side: 'receive' | 'send'): AsyncApiMessage[] {
   const all: AsyncApiMessage[] = []
   for (const message of exchanges.flatMap((one) => one[side] ?? [])) {
@@ -26,7 +26,7 @@ export function describeMessages(
   side: 'receive' | 'send',
   { names, use, more }: { readonly names: Names; readonly use: Use; readonly more: Json },
 ): [key: string, message: Json][] {
-  // What arrives is described as what goes into the schema, and what leaves as what comes out of it.
+  // A received message is described as the input of the schema, and a sent one as its output.
   const direction = side === 'receive' ? 'input' : 'output'
   return messages.map((message) => {
     const { name, summary, description, payload, data, optional } = message

@@ -4,10 +4,10 @@ import { type Members, membersOf } from '../../toolkit/description/members.ts'
 import type { DescribedPath } from '../../toolkit/description/paths.ts'
 import { Link } from '../../toolkit/description/schemas/links.ts'
 
-/** The translated schema, to be taken apart. */
+/** The translated schema, for reading its parts. */
 type Look = (schema: unknown, what: string) => unknown
 
-/** What the opening request of a websocket has: the binding `ws` of a channel. */
+/** The parts of the opening request of a websocket: the binding `ws` of a channel. */
 export function openingOf(options: RouteOptions, subprotocols: readonly string[] | undefined, look: Look): Json {
   const all = options.all === undefined ? undefined : membersOf(look(options.all, 'all'))
   const query = objectOf(partOf(options.query, 'query', look), all, (name) => !isHeaderName(name))
@@ -47,7 +47,7 @@ function objectOf(
       if (given === all?.properties && !isOwn(name)) continue
       put(properties, name, schema)
       const own = schema instanceof Link ? schema.part.body : schema
-      // What has a default may be left out.
+      // A member with a default may be left out.
       if (needed.has(name) && !(isObject(own) && 'default' in own)) required.push(name)
     }
   }
@@ -65,7 +65,7 @@ function withSubprotocols(headers: ObjectSchema | undefined, subprotocols: reado
   }
 }
 
-/** The parameters of a path: AsyncAPI knows text alone. */
+/** The parameters of a path: AsyncAPI only knows strings. */
 export function parametersOf(path: DescribedPath, options: RouteOptions, look: Look): Json | undefined {
   if (path.parameters.length === 0) return undefined
   const members = partOf(options.params, 'params', look)?.properties

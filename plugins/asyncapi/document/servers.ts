@@ -4,10 +4,10 @@ import { Names } from '../../toolkit/description/schemas/names.ts'
 import { plainName } from '../../toolkit/schema/names.ts'
 import type { AsyncApiReference, AsyncApiServer } from '../types.ts'
 
-/** A websocket is opened by a request, so who names where that goes has named both. */
+/** A websocket is opened by a request, so an HTTP address is also the one for websockets. */
 const upgraded: Readonly<Record<string, string>> = { http: 'ws', https: 'wss' }
 
-/** A server as AsyncAPI has them; `undefined` for an address without protocol and host. */
+/** A server in the form of AsyncAPI; `undefined` for an address without protocol and host. */
 export function readServer({ url, description, variables, ...rest }: OpenApiServer): AsyncApiServer | undefined {
   const [, scheme = '', host = '', pathname = ''] = /^([a-z][a-z\d+.-]*):\/\/([^/?#]+)(\/[^?#]*)?$/i.exec(url) ?? []
   if (host === '') return undefined
@@ -22,7 +22,7 @@ export function readServer({ url, description, variables, ...rest }: OpenApiServ
   }
 }
 
-/** Protocols that say the same to a channel. */
+/** Protocols that are equivalent for a channel. */
 const families: Readonly<Record<string, readonly string[]>> = {
   ws: ['ws', 'wss'],
   mqtt: ['mqtt', 'mqtts', 'mqtt5', 'secure-mqtt'],
@@ -39,7 +39,7 @@ export class Servers {
     this.all = Object.fromEntries(read.map((one) => [names.claim(plainName(one.protocol)), one]))
   }
 
-  /** The servers that have the channels of a protocol; none where that is all of them, or the document names none. */
+  /** The servers for the channels of a protocol; none where that is all of them, or the document names none. */
   of(protocol: string): AsyncApiReference[] {
     const family = families[protocol] ?? [protocol]
     const all = Object.entries(this.all)
@@ -47,7 +47,7 @@ export class Servers {
     return own.length === all.length ? [] : own.map(([name]) => ({ $ref: `#/servers/${name}` }))
   }
 
-  /** Whether the document names servers, and none that has channels of the protocol. */
+  /** Whether the document names servers, but none for channels of the protocol. */
   lacks(protocol: string): boolean {
     return (
       Object.keys(this.all).length > 0 &&

@@ -80,7 +80,7 @@ export class MemoryStore implements CacheStore {
     return keys
   }
 
-  /** The index of tags must shrink with the entries, or it would be what fills the memory. */
+  /** The index of tags must shrink with the entries, or it would fill the memory itself. */
   #forget(key: string, tags: readonly string[]): void {
     for (const tag of tags) {
       const keys = this.#keysOf.get(tag)

@@ -1,11 +1,11 @@
 /**
- * What is used of a client of ioredis. Its own type has thousands of overloads: compared with them, the cache alone cost the
+ * The used part of a client of ioredis. Its own type has thousands of overloads: compared with them, the cache alone cost the
  * type checker 245 000 instantiations.
  */
 export interface RedisClient {
   getBuffer(key: string): Promise<Buffer | null>
   eval(script: string, keys: number, ...keysAndArguments: (string | number | Buffer)[]): Promise<unknown>
-  /** Any command, whose answer is bytes where it is text. */
+  /** Any command; string answers come as bytes. */
   callBuffer(command: string, ...rest: (string | number | Buffer)[]): Promise<unknown>
   scan(
     cursor: string,

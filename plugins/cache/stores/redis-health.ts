@@ -2,12 +2,12 @@ import { Breaker } from '../../toolkit/breaker.ts'
 import { StoreDown } from './contract.ts'
 import type { RedisClient } from './redis-client.ts'
 
-/** How often a Redis that did not answer is asked again. */
+/** How often a Redis that did not answer is tried again. */
 const restMs = 500
 
 /**
- * Knows whether Redis answers. While it does not, nothing is sent: a request must not pay a time-out for each answer it
- * could have had from the cache.
+ * Knows whether Redis answers. While it does not, no command is sent: a request must not wait for a timeout for each answer
+ * that could have come from the cache.
  */
 export class RedisHealth {
   readonly #breaker: Breaker
@@ -21,7 +21,7 @@ export class RedisHealth {
       probe: () => client.ping(),
       onChange: (isDown, error) => onChange(isDown ? 'down' : 'up', error),
     })
-    // Without a listener the process would end; every failed command tells its reason itself.
+    // Without a listener the process would end; every failed command reports its reason itself.
     client.on('error', () => {})
   }
 
@@ -37,7 +37,7 @@ export class RedisHealth {
     }
   }
 
-  /** Runs when Redis answers again; for what may have been done although no one heard of it. */
+  /** Runs when Redis answers again; for commands that may have been executed although their answers were lost. */
   whenUp(action: () => unknown): void {
     this.#breaker.whenClosed(action)
   }
@@ -46,7 +46,7 @@ export class RedisHealth {
     this.#breaker.stop()
   }
 
-  /** It is there and says no, out of memory for example: told once a minute, asked again each time. */
+  /** Redis answers with an error, out of memory for example: reported once a minute, tried again each time. */
   #refused(error: unknown): void {
     if (performance.now() - this.#refusedAt < 60_000) return
     this.#refusedAt = performance.now()

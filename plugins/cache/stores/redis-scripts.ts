@@ -1,9 +1,9 @@
-// Versions of what was invalidated stay longer than any answer can take to compute.
+// Versions of invalidated answers stay longer than any answer can take to compute.
 const versionSeconds = 2 * 86_400
 
 /**
- * KEYS lock, entry, epoch, a version for each tag; ARGV token, milliseconds, whether the entry is looked for. The entry, where another has left
- * it; the versions; or nothing while another holds the lock.
+ * KEYS lock, entry, epoch, a version for each tag; ARGV token, milliseconds, whether to look for the entry. Returns the entry, where another
+ * process has stored it; the versions; or nothing while another process holds the lock.
  */
 export const beginScript = `
 local entry = ARGV[3] == '1' and redis.call('GET', KEYS[2])
@@ -15,7 +15,7 @@ return false`
 
 /**
  * KEYS lock, entry, epoch, n versions, n tags; ARGV token, milliseconds, bytes, n, the versions seen at the beginning.
- * 1 when the entry was kept, 0 when something of it was invalidated meanwhile.
+ * 1 when the entry was kept, 0 when a part of it was invalidated meanwhile.
  */
 export const commitScript = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
@@ -35,7 +35,7 @@ for i = 1, n do
 end
 return 1`
 
-/** KEYS lock; ARGV token. Only the owner releases: after a time-out the lock may be someone else's. */
+/** KEYS lock; ARGV token. Only the owner releases: after a timeout another process may have the lock. */
 export const abandonScript = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
 return 0`

@@ -6,19 +6,19 @@ import type { RedisClient } from './redis-client.ts'
 import { RedisHealth } from './redis-health.ts'
 import { abandonScript, beginScript, commitScript, epochScript, invalidateScript } from './redis-scripts.ts'
 
-/** What the store must know beside its client. */
+/** The settings of the store besides its client. */
 export interface RedisStoreOptions {
   readonly prefix: string
   /** Milliseconds for which a process that dies keeps others from computing the same answer. */
   readonly lockTimeout: number
   /** Whether the client is this store's own, to be closed with it. */
   readonly owned: boolean
-  /** Told once per change. */
+  /** Called once per change. */
   onChange(state: 'up' | 'down' | 'refused', error?: unknown): void
 }
 
 /**
- * Answers in Redis, for all processes of an application. Needs a single server or a replica set, no cluster: an answer and
+ * Answers in Redis, for all processes of an application. Needs a single server or a replica set, not a cluster: an answer and
  * its tags are changed together.
  */
 export class RedisStore implements CacheStore {
@@ -53,11 +53,11 @@ export class RedisStore implements CacheStore {
       if (Buffer.isBuffer(found)) {
         const entry = decodeEntry(found)
         if (entry !== undefined) return { entry }
-        // What cannot be read is computed anew, and overwritten.
+        // An unreadable entry is computed again, and overwritten.
         found = await ask(0)
       }
     } catch (error) {
-      // A Redis that was frozen takes the lock when it thaws, and no one would release it.
+      // A Redis that was frozen executes the lock command when it continues, and no process would release that lock.
       this.#health.whenUp(abandon)
       throw error
     }
@@ -86,7 +86,7 @@ export class RedisStore implements CacheStore {
           return 'failed'
         }
       },
-      // The lock ends by itself when Redis does not hear this.
+      // The lock expires by itself when this command does not reach Redis.
       abandon: async () => void (await abandon()),
     }
     return { fill }
@@ -105,7 +105,7 @@ export class RedisStore implements CacheStore {
 
   async invalidatePattern(pattern: string): Promise<number> {
     const match = redisGlob(this.#options.prefix, pattern)
-    // First of all: what is being computed now was computed from what is invalid now.
+    // Before anything else: answers that are being computed now use data that is now invalid.
     await this.#health.run(() => this.#client.eval(epochScript, 1, this.#name('cache-epoch')))
     let cursor = '0'
     let removed = 0

@@ -1,4 +1,4 @@
-/** Who alone receives a message. */
+/** The only recipient of a message. */
 export interface Recipient {
   /** All clients of this user. */
   readonly user?: string
@@ -6,7 +6,7 @@ export interface Recipient {
   readonly client?: string
 }
 
-/** One message of a channel, or one order to remove a client, in the order in which all instances have them. */
+/** One message of a channel, or one order to remove a client, in the order that is the same on all instances. */
 export interface Entry {
   /** The id, which only grows within a channel. */
   readonly id: string
@@ -20,7 +20,7 @@ export interface Entry {
   readonly except?: string
 }
 
-/** What others see of a client. */
+/** The data of a client that others see. */
 export interface Present {
   /** The id of the client. */
   readonly id: string
@@ -28,7 +28,7 @@ export interface Present {
   readonly data: unknown
 }
 
-/** What a channel keeps for those who come back. */
+/** The history that a channel keeps for clients that reconnect. */
 export interface Keeping {
   readonly messages: number
   readonly ms: number
@@ -37,17 +37,17 @@ export interface Keeping {
 /** A part of the history. */
 export interface Replay {
   readonly entries: readonly Entry[]
-  /** Whether nothing is missing between what was asked for and these. */
+  /** Whether no message between the requested id and these is missing. */
   readonly isComplete: boolean
   /** The last message of the channel. */
   readonly last: string
-  /** Milliseconds since someone was last removed; `Infinity` where that is not known of anyone. */
+  /** Milliseconds since a client was last removed; `Infinity` where none is known. */
   readonly removedMs: number
 }
 
 export interface BusEvents {
   entry(name: string, entry: Entry): void
-  /** Someone has entered or left; `undefined` for who has left. */
+  /** A client has entered or left; `undefined` for one that has left. */
   present(name: string, id: string, present: Present | undefined): void
   /** The connection was lost and is up again: messages may be missing. */
   resumed(): void
@@ -56,21 +56,21 @@ export interface BusEvents {
 /**
  * Carries the messages of channels between the instances of an application.
  *
- * The ids of one channel are an epoch and a number, `k3f9-17`, and the numbers have no holes: who has seen `k3f9-17` knows at `k3f9-19`
- * that one is missing. A bus that has forgotten its numbers begins another epoch. A channel in which nothing was published yet is at `0-0`: it takes
- * no room, or a client that joins one name after the other would fill the memory of the store.
+ * The ids of one channel are an epoch and a number, `k3f9-17`, and the numbers have no gaps: a client that has seen `k3f9-17` knows at
+ * `k3f9-19` that one is missing. A bus that has forgotten its numbers begins another epoch. A channel without any message is at `0-0`: it takes
+ * no memory; otherwise a client that joins one name after the other would fill the store.
  */
 export interface Bus {
-  /** What is the same for buses that carry each message to all of their hubs: a message is published once for each key. */
+  /** The same for buses that carry each message to all of their hubs: a message is published once for each key. */
   readonly key: string
   open(events: BusEvents): Promise<void>
-  /** From then on `entry` and `present` report of this name. */
+  /** From then on `entry` and `present` report events of this name. */
   subscribe(name: string): Promise<void>
   unsubscribe(name: string): Promise<void>
   publish(name: string, entry: Omit<Entry, 'id'>, keeping: Keeping): Promise<string>
   /**
-   * What came after an id; without one nothing but `last`. An id of this instance's `'own'` that is ahead of the numbers shows that the store
-   * has lost some, and begins another epoch; one of a client shows nothing.
+   * The messages after an id; without one only `last`. An id of this instance's `'own'` that is ahead of the numbers shows that the store
+   * has lost some, and begins another epoch; one of a client proves nothing.
    */
   after(name: string, id?: string, whose?: 'own'): Promise<Replay>
   enter(name: string, present: Present): Promise<void>
@@ -79,16 +79,16 @@ export interface Bus {
   close(): Promise<void>
 }
 
-/** The epoch and the number of an id; `undefined` for what is not one. */
+/** The epoch and the number of an id; `undefined` for a malformed one. */
 export function partsOf(id: string): { readonly epoch: string; readonly number: number } | undefined {
   const parts = /^([a-z0-9]{1,32})-(\d{1,15})$/.exec(id)
   return parts === null ? undefined : { epoch: parts[1]!, number: Number(parts[2]) }
 }
 
-/** The place of a channel in which nothing was published. */
+/** The place of a channel without messages. */
 export const nothingYet = '0-0'
 
-/** Whether a message is the next one after another, was before it, or comes after one that is missing. */
+/** Whether a message is the next one after another, was before it, or comes after a missing one. */
 export function placeOf(id: string, last: string): 'seen' | 'next' | 'gap' {
   const [of, seen] = [partsOf(id), partsOf(last)]
   if (of === undefined || seen === undefined) return 'gap'
@@ -97,7 +97,7 @@ export function placeOf(id: string, last: string): 'seen' | 'next' | 'gap' {
   return of.number === seen.number + 1 ? 'next' : 'gap'
 }
 
-/** The place from which on a message is the next. */
+/** The place after which a message is the next. */
 export function placeBefore(id: string): string {
   const { epoch, number } = partsOf(id)!
   return `${epoch}-${number - 1}`

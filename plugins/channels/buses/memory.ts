@@ -12,12 +12,12 @@ import {
 } from './contract.ts'
 
 /**
- * Channels without clients whose history is kept. What is forgotten for want of room begins another epoch, which clients see as a gap; those
- * with clients are not forgotten, or each message in one of more channels than that would be a gap.
+ * Channels without clients whose history is kept. One that is dropped for lack of room begins another epoch, which clients see as a gap;
+ * those with clients are not dropped: otherwise, in a larger number of channels, each message would be a gap.
  */
 const maxIdle = 10_000
 
-/** How often what is over is thrown away, of channels in which nothing happens. */
+/** How often expired messages are removed in channels without activity. */
 const sweepMs = 30_000
 
 interface History {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Present } from './contract.ts'
 import type { RedisCommands } from './redis.ts'
 
-/** How often an instance says that it lives, and after how long of silence the others take it for dead. */
+/** How often an instance refreshes its entry, and how long the others wait until they consider it dead. */
 const beatMs = 5_000
 const staleMs = 15_000
 
@@ -30,8 +30,8 @@ interface Surroundings {
 }
 
 /**
- * Who is in which channel, on all instances: a hash for each channel, in which each client stands with its instance. What a dead instance
- * has left is not counted, and is taken away by one of the others.
+ * The clients of each channel, on all instances: a hash for each channel, with each client and its instance. The entries of a dead instance
+ * are not counted, and one of the others removes them.
  */
 export class RedisPresence {
   readonly #redis: RedisCommands
@@ -41,9 +41,9 @@ export class RedisPresence {
   readonly #own = new Map<string, Map<string, Present>>()
   #timer: ReturnType<typeof setInterval> | undefined
   #beats = 0
-  /** Something of this instance may not be in Redis. */
+  /** Redis may lack some data of this instance. */
   #isDoubtful = false
-  /** What has left while Redis did not answer: by channel, the id and what stands there. */
+  /** Clients that left while Redis did not answer: by channel, the id and the stored entry. */
   readonly #left = new Map<string, Map<string, string>>()
 
   constructor(redis: RedisCommands, prefix: string, around: Surroundings) {
@@ -77,7 +77,7 @@ export class RedisPresence {
       const [isNew, stale] = await this.#redis.channelBeat(this.#instances, this.#instance, staleMs, keptMs)
       this.#beats++
       const isForgotten = isNew === 1 && this.#beats > 1
-      // The others have taken this one for dead, and may still be taking away what it had; or Redis has lost that.
+      // The others consider this instance dead, and may still be removing its entries; or Redis has lost them.
       if (isForgotten) this.#instance = randomUUID()
       if (isForgotten) await this.#redis.channelBeat(this.#instances, this.#instance, staleMs, keptMs)
       if (isForgotten || this.#isDoubtful) await this.#enterAgain()
@@ -89,7 +89,7 @@ export class RedisPresence {
     }
   }
 
-  /** Redis is there again, perhaps without what it had. */
+  /** Redis is available again, perhaps without its former data. */
   resumed(): Promise<void> {
     this.#isDoubtful = true
     return this.#beat()
@@ -113,7 +113,7 @@ export class RedisPresence {
   }
 
   async #bury(instance: string): Promise<void> {
-    // Of several that have noticed, one does it.
+    // Of several instances that notice, one does it.
     if ((await this.#redis.zrem(this.#instances, instance)) === 0) return
     for (const name of await this.#redis.smembers(this.#channelsOf(instance))) {
       const all = await this.#redis.hgetall(this.#keyOf(name))
@@ -131,7 +131,7 @@ export class RedisPresence {
     await this.#doubted(() => this.#write(name, present))
   }
 
-  /** All at once: what comes between two answers, the end of this client, would be undone by the second command. */
+  /** All at once: if this client left between two commands, the second would undo that. */
   async #write(name: string, present: Present): Promise<void> {
     const key = this.#keyOf(name)
     await Promise.all([
@@ -167,7 +167,7 @@ export class RedisPresence {
     })
   }
 
-  /** What fails is done again with the next beat. */
+  /** A failed change is repeated with the next beat. */
   async #doubted(change: () => Promise<unknown>): Promise<void> {
     try {
       await change()
@@ -192,7 +192,7 @@ export class RedisPresence {
       const { instance, present } = JSON.parse(text) as { instance: string; present: Present }
       return alive.has(instance) && instance !== this.#instance ? [present] : []
     })
-    // Those of this instance are known here: Redis may have lost them, and does not have them again yet.
+    // Those of this instance are known here: Redis may have lost them, and not have them again yet.
     const own = this.#own.get(name) ?? new Map<string, Present>()
     return [...others.filter(({ id }) => !own.has(id)), ...own.values()]
   }
@@ -205,7 +205,7 @@ export class RedisPresence {
         this.#redis.del(this.#channelsOf(this.#instance)),
       ])
     } catch {
-      // The others notice by its silence.
+      // The others notice its silence.
     }
   }
 }

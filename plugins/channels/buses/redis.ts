@@ -14,7 +14,7 @@ import {
 } from './contract.ts'
 import { RedisPresence } from './redis-presence.ts'
 
-/** A client that asks waits no longer than that for its channel. */
+/** A client waits no longer than that for its channel. */
 const commandTimeout = 2_000
 
 /** For how long the numbers of a channel outlive its last message. Then it begins another epoch. */
@@ -25,7 +25,7 @@ const atOnce = 500
 
 /**
  * Numbers, keeps and publishes a message in one step, so that all instances see the messages of a channel in the order of their numbers. A
- * channel whose numbers are gone begins another epoch, and what it had kept under the old ones goes.
+ * channel whose numbers are gone begins another epoch, and loses the messages that it kept under the old ones.
  */
 const publish = `
 local epoch = redis.call('hget', KEYS[1], 'e')
@@ -48,8 +48,8 @@ redis.call('publish', ARGV[1], 'm' .. id .. '\\n' .. ARGV[2] .. '\\n' .. ARGV[3]
 return id`
 
 /**
- * Writes nothing about a channel in which nothing was published: a client may join one name after the other. Numbers that this instance
- * knows to be lost, with what a Redis has not saved before its end, begin another epoch before they are given out again.
+ * Writes nothing about a channel without messages: a client may join one name after the other. Numbers that this instance
+ * knows to be lost, such as those that a Redis did not save before it ended, begin another epoch before they are used again.
  */
 const read = `
 local epoch = redis.call('hget', KEYS[1], 'e')
@@ -79,7 +79,7 @@ interface Scripts {
   >
 }
 
-/** What is used of `ioredis`. */
+/** The used part of `ioredis`. */
 export interface RedisCommands extends Scripts {
   readonly options: { readonly db?: number; readonly keyPrefix?: string }
   defineCommand(name: string, script: { readonly numberOfKeys: number; readonly lua: string }): void
@@ -94,7 +94,7 @@ export interface RedisCommands extends Scripts {
   pexpire(key: string, ms: number): Promise<number>
   del(key: string): Promise<number>
   channelBeat(key: string, instance: string, staleMs: number, keptMs: number): Promise<[isNew: number, stale: string[]]>
-  /** Only what is as given: its client may have come back meanwhile. */
+  /** Only an entry that is still the given one: its client may have reconnected meanwhile. */
   channelTake(key: string, id: string, text: string, channel: string, notice: string): Promise<number>
 }
 
@@ -106,7 +106,7 @@ interface Subscriber {
 
 const newEpoch = () => randomBytes(6).toString('hex')
 
-/** Channels over a Redis, for all instances together: one connection that listens, and one that asks, however many channels there are. */
+/** Channels over a Redis, for all instances together: one connection that listens, and one for commands, for any number of channels. */
 export class RedisBus implements Bus {
   readonly key: string
   readonly #settings: ChannelsRedisSettings
@@ -116,7 +116,7 @@ export class RedisBus implements Bus {
   #commands!: RedisCommands & { disconnect(): void }
   #subscriber: (Subscriber & { disconnect(): void }) | undefined
   #presence!: RedisPresence
-  /** What the names of pub/sub begin with. Redis has one set of them for all databases, and prefixes of keys do not hold for them. */
+  /** The prefix of the names of pub/sub. Redis has one set of them for all databases, and prefixes of keys do not apply to them. */
   #space = ''
 
   constructor(settings: ChannelsRedisSettings, log: Logger) {
@@ -140,14 +140,14 @@ export class RedisBus implements Bus {
     })
     let isDown = false
     this.#subscriber = await connectRedis<Subscriber>(
-      // What was subscribed to is subscribed to here, so that it is known when that is done.
+      // Subscriptions are restored here, so that it is known when they are.
       { ...address, autoResubscribe: false },
       {
         feature,
         commandTimeout,
         onState: (error) => {
           if (error === undefined) {
-            // Not at the first connection, when there is nothing yet.
+            // Not at the first connection, without any subscriptions yet.
             if (this.#subscriber !== undefined) void this.#resubscribe()
             if (isDown) this.#log.warn('the connection to the Redis of the channels is restored')
             isDown = false
@@ -173,7 +173,7 @@ export class RedisBus implements Bus {
       await this.#presence.resumed()
       this.#events?.resumed()
     } catch (error) {
-      // The connection is cut again, or hangs: when it is ready the next time, this is done again.
+      // The connection is cut again, or hangs: this is repeated when it is ready the next time.
       this.#log.warn({ err: error }, 'channels could not be resubscribed in Redis')
     }
   }
@@ -182,7 +182,7 @@ export class RedisBus implements Bus {
     try {
       this.#read(name, text)
     } catch (error) {
-      // Thrown on, it would end the process. The next message shows that this one is missing.
+      // A throw would end the process. The next message shows that this one is missing.
       this.#log.error({ err: error, channel: name }, 'Redis delivered something that is not a message of a channel')
     }
   }
@@ -202,7 +202,7 @@ export class RedisBus implements Bus {
   }
 
   async subscribe(name: string): Promise<void> {
-    // Before it is done: a client that leaves at once takes it away again.
+    // Before it has finished: a client that leaves at once removes it again.
     this.#subscribed.add(name)
     await this.#subscriber!.subscribe(this.#space + name)
   }
@@ -248,7 +248,7 @@ export class RedisBus implements Bus {
       return { entries: [], isComplete, last: nothingYet, removedMs: Number.POSITIVE_INFINITY }
     }
     const [epoch, number, now, all, removed] = answer
-    // With what the clock of Redis rounds.
+    // With the rounding error of Redis's clock.
     const rest = { last: `${epoch}-${number}`, removedMs: removed < 0 ? Number.POSITIVE_INFINITY : removed - 2 }
     if (id === undefined) return { entries: [], isComplete: true, ...rest }
     const entries = all.flatMap(([place, [, meta, , body, , end]]) =>

@@ -1,11 +1,11 @@
 import type { Declared } from './declarations.ts'
 
 /**
- * One job of this process, whichever service runs it, and whether it is running: a service that takes it over from another keeps
- * to its `overlap` while the last run in the other goes on.
+ * One job of this process, whichever service runs it, and whether it is running: a service that takes it over from another respects
+ * its `overlap` while the last run in the other goes on.
  */
 export class Activity {
-  /** What its handle says; of a method each service has its own, with an instance of its own. */
+  /** The declaration by its handle; a method has one in each service, with an instance of its own. */
   readonly ofHandle: (() => Declared) | undefined
   readonly #runs = new Set<object>()
   readonly #waiting: (() => void)[] = []
@@ -27,7 +27,7 @@ export class Activity {
     }
   }
 
-  /** Calls once nothing is running. */
+  /** Calls once no run is active. */
   whenFree(goOn: () => void): void {
     this.#waiting.push(goOn)
   }

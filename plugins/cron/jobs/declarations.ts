@@ -8,7 +8,7 @@ import type { CronHandler } from './run.ts'
 /** A job that was declared: by a handle, or by a method of a class. */
 export interface Declared {
   readonly name: string
-  /** Whether the name is one that another instance has for the same job. */
+  /** Whether the name is the same in other instances of the application. */
   readonly isNamed: boolean
   readonly pattern: CronPattern
   readonly options: CronJobSettings
@@ -19,7 +19,7 @@ export interface Declared {
   handler: CronHandler
 }
 
-/** What runs jobs. */
+/** Runs jobs. */
 export interface JobRunner extends Runner<Activity> {
   /** No more ticks. */
   drop(activity: Activity): void
@@ -27,7 +27,7 @@ export interface JobRunner extends Runner<Activity> {
   forget(activity: Activity): void
 }
 
-/** The started jobs of handles, and those of classes that a runner has: each runs in one runner. */
+/** The started jobs of handles, and the jobs of classes that a runner has: each runs in one runner. */
 export const declarations = new Declarations<Activity, JobRunner>()
 
 /** Opens a runner; `own` are the jobs of the classes that it has made, which others may have made as well. */
@@ -36,7 +36,7 @@ export async function openRunner(runner: JobRunner, own: Iterable<Activity>): Pr
   await declarations.open(runner)
 }
 
-/** What was its own goes to another one that has the class, or ends. */
+/** Its own jobs go to another runner that has the class, or end. */
 export function closeRunner(runner: JobRunner, own: Iterable<Activity>): void {
   declarations.leave(runner)
   for (const activity of own) {
@@ -54,7 +54,7 @@ export function endJob(activity: Activity): void {
   for (const runner of declarations.runners) runner.forget(activity)
 }
 
-/** Logs the handles that were started and that no one runs, once each. */
+/** Logs the started handles that no runner runs, once each. */
 export function reportStarted(log: Logger, remedy: string): void {
   declarations.reportIdle(({ ofHandle }) => {
     if (ofHandle === undefined) return

@@ -16,10 +16,10 @@ export interface CronHandle extends MethodMark<CronHandler> {
   /** The pattern as it was given: `0 30 3 * * *`. */
   readonly pattern: string
   /**
-   * Hands the job over to the server or the service of this process: at once where one is running, else as soon as one does.
-   * A job that was stopped goes on without a handler, with the one that it had.
+   * Passes the job to the server or the service of this process: at once where one is running, else as soon as one does.
+   * A stopped job that starts without a handler keeps the one that it had.
    *
-   * @throws (as a rejection) when it is started already; CronDestroyedError; CronNameError for a name that another has.
+   * @throws (as a rejection) when it is started already; CronDestroyedError; CronNameError for a name that another job has.
    */
   start(handler?: CronHandler): Promise<void>
   /** No more ticks; running jobs finish. The job may be started again. */
@@ -44,15 +44,15 @@ export const shownJob = ({ note, label, place }: ImportedMethod<CronNote>) =>
   `the cron job ${note.options.name === undefined ? '' : `"${note.options.name}" of `}${label} (${place})`
 const handles = new WeakMap<object, { readonly wasStarted: () => boolean }>()
 
-/** What is known of a handle; `undefined` of everything else. */
+/** The data of a handle; `undefined` for any other value. */
 export const handleOf = (value: unknown) => handles.get(value as object)
 
 const noop: CronHandler = () => {}
 
-/** How many jobs without a name have which pattern. */
+/** How many jobs without a name have each pattern. */
 const unnamed = new Map<string, number>()
 
-/** The pattern for the first; behind it they are numbered in the order in which they start. */
+/** The pattern for the first; the next ones are numbered in the order in which they start. */
 function nameFor(pattern: string): string {
   const count = (unnamed.get(pattern) ?? 0) + 1
   unnamed.set(pattern, count)
@@ -60,7 +60,7 @@ function nameFor(pattern: string): string {
 }
 
 /**
- * Declares a job: what comes back has `start(handler)`, and is a decorator for methods of classes that extend `BaseCron`.
+ * Declares a job: the result has `start(handler)`, and is a decorator for methods of classes that extend `BaseCron`.
  *
  * Jobs run while a server with the cron plugin listens, or after `CronService.run()`; never under `inject`. On Node.js only;
  * needs the package `node-schedule`.
@@ -87,7 +87,7 @@ export function cronJob(pattern: string, given?: CronJobOptions): CronHandle {
   let name = options.name
   const place = new CallSite()
   const declared: Declared = {
-    // When it is first needed: of what is only used as a decorator it never is.
+    // When it is first needed: never for one that is only used as a decorator.
     get name() {
       name ??= nameFor(parsed.text)
       return name
@@ -110,7 +110,7 @@ export function cronJob(pattern: string, given?: CronJobOptions): CronHandle {
     async start(given?: CronHandler) {
       const handler = given === undefined && state === 'stopped' ? declared.handler : given
       if (state === 'destroyed') throw CronDestroyedError(declared.name)
-      // Without a code in front: this sentence is the contract.
+      // Without the prefix of a code: this sentence is the contract.
       if (state === 'started') throw new Error(`Cron job "${declared.name}" is already started`)
       if (typeof handler !== 'function')
         throw new TypeError(`start of the cron job "${declared.name}" takes a function`)

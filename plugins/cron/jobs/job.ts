@@ -1,6 +1,6 @@
 import { type Logger, Trace, type TraceOutcome } from '../../../kernel/index.ts'
 import { applicationLogger } from '../../toolkit/logger.ts'
-import { tellFailure } from '../failures.ts'
+import { notifyFailure } from '../failures.ts'
 import { type Held, type LockGuard, nothingHeld } from '../locks/guard.ts'
 import { lastTime, nextTime } from '../schedule/calendar.ts'
 import type { CronClock } from '../schedule/clock.ts'
@@ -9,7 +9,7 @@ import { type Zone, zoneByName } from '../schedule/zone.ts'
 import type { Declared } from './declarations.ts'
 import type { CronJobInfo, CronRecord, CronRun } from './run.ts'
 
-/** What a job of a service runs in. */
+/** The environment of a job of a service. */
 export interface JobSurroundings {
   readonly clock: CronClock
   readonly guard: LockGuard | undefined
@@ -18,12 +18,12 @@ export interface JobSurroundings {
   readonly history: number
 }
 
-/** A tick this late was missed, and not just served late. */
+/** A tick this late was missed, and not just run late. */
 const lateMs = 60_000
-/** A clock that is set back further than that was wrong before; less than that, ticks that have run do not run again. */
+/** A clock that is set back further than that was wrong before; for less than that, ticks that have run do not run again. */
 const correctionMs = 3 * 3_600_000
 
-/** Whether a pattern comes several times a minute, and not by the clock on the wall. */
+/** Whether a pattern comes several times a minute, independently of the clock on the wall. */
 const isOfSeconds = ({ seconds, isEveryHour }: CronPattern) => seconds.length > 1 && isEveryHour
 
 /** One run of a job. */
@@ -36,19 +36,19 @@ export interface CronRunTrace extends TraceOutcome {
 
 const runTrace = new Trace<CronRunTrace>('cron.run')
 
-/** One job of a running service: waits for its ticks, and serves them. */
+/** One job of a running service: waits for its ticks, and runs them. */
 export class Job {
   readonly declared: Declared
   readonly #around: JobSurroundings
   readonly #zone: Zone
   readonly #logger: Logger
   #due: number | undefined
-  /** Up to where its time has come. */
+  /** The time up to which ticks were processed. */
   #seen = 0
   /** Milliseconds from the last tick to the next. */
   #interval = 0
   #cancel: (() => void) | undefined
-  /** How the runs, and the claims before them, are ended. */
+  /** Functions that end the runs, and the claims before them. */
   readonly #active = new Set<() => void>()
   readonly #running = new Set<Date>()
   #queued: number | undefined
@@ -88,17 +88,17 @@ export class Job {
     this.#queued = undefined
   }
 
-  /** Tells the runs that it is time to end. */
+  /** Signals to the runs that they should end. */
   abort(reason: Error): void {
     for (const controller of this.#controllers) controller.abort(reason)
   }
 
-  /** Stops counting what still runs: stopping has waited for it, and the next service may begin. */
+  /** Stops counting unfinished runs: stopping has waited for them, and the next service may begin. */
   abandon(): void {
     for (const end of this.#active) end()
   }
 
-  /** Resolves when nothing is running. */
+  /** Resolves when no run is active. */
   async idle(): Promise<void> {
     while (this.isActive) await new Promise<void>((resolve) => this.#waiters.add(resolve))
   }
@@ -156,15 +156,15 @@ export class Job {
     else this.#arrive(tick)
   }
 
-  /** What has been served lies ahead again, and is not served twice. */
+  /** Ticks that have run are in the future again, and do not run twice. */
   #setBack(now: number, due: number): void {
     if (this.#seen - now > correctionMs) {
       this.#plan(now)
       return
     }
     const { pattern } = this.declared
-    // For a job of seconds, hours of silence are worse than a second that comes twice. At least one interval passes in
-    // between, and a lock still refuses what has run.
+    // For a job of seconds, hours without a run are worse than a second that comes twice. At least one interval passes in
+    // between, and a lock still refuses ticks that have run.
     const again = isOfSeconds(pattern) ? nextTime(pattern, this.#zone, now + this.#interval - 1) : undefined
     this.#due = Math.min(due, again ?? due)
     this.#wait()
@@ -172,7 +172,7 @@ export class Job {
 
   #miss(due: number, until: number): void {
     let count = 0
-    // Counted as far as it is worth it: a second's job of a machine that slept for a year has missed millions.
+    // Counted only up to a limit: after a machine has slept for a year, a job of seconds has missed millions.
     for (let tick: number | undefined = due; tick !== undefined && tick < until && count < 1000; count++) {
       tick = nextTime(this.declared.pattern, this.#zone, tick)
     }
@@ -269,11 +269,11 @@ export class Job {
     this.#counts[outcome.outcome]++
     this.#runs.unshift({ ...times, durationMs, ...outcome })
     this.#runs.length = Math.min(this.#runs.length, history)
-    if (failure !== undefined) await tellFailure(failure.error, run, this.declared.options.onFailed)
+    if (failure !== undefined) await notifyFailure(failure.error, run, this.declared.options.onFailed)
   }
 }
 
-/** Whatever was thrown, an object that cannot be written as text too; no longer than a page can show. */
+/** The failure for any thrown value, also an object that cannot be converted to a string; no longer than a page can show. */
 function failedWith(error: unknown): { outcome: 'failed'; error: string } {
   try {
     return { outcome: 'failed', error: (error instanceof Error ? error.message : String(error)).slice(0, 1000) }

@@ -57,7 +57,7 @@ export interface CronJobInfo {
   readonly timezone: string | undefined
   /** `running`: at this moment; `stopped`: by its handle, or because the service is not running. */
   readonly state: 'scheduled' | 'running' | 'stopped'
-  /** When the run that is going on began, the oldest of several. */
+  /** When the present run began, the oldest of several. */
   readonly runningSince: Date | undefined
   /** The time of the next tick; `undefined` for a stopped job, and for a pattern that never comes again. */
   readonly next: Date | undefined

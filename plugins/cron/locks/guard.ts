@@ -11,7 +11,7 @@ export const CronLockLostError = defineError(
     `the lock of the cron job "${job}" was lost while the job ran: this process was blocked for too long, and another instance started the job`,
 )
 
-/** A tick that may be served. */
+/** A tick that may run. */
 export interface Held {
   release(): Promise<void>
 }
@@ -19,7 +19,7 @@ export interface Held {
 export const nothingHeld: Held = { release: async () => {} }
 
 const again = 1_000
-/** Who cannot reach the lock for that long lets the tick go. */
+/** An instance that cannot reach the lock for that long skips the tick. */
 const patience = 60_000
 const askFor = 3_000
 const closeWithin = 300
@@ -28,13 +28,13 @@ export interface ClaimWish {
   readonly job: string
   readonly tick: number | undefined
   readonly exclusive: CronClaim['exclusive']
-  /** When the next tick comes: this one is then given up. */
+  /** When the next tick comes: this one is then skipped. */
   readonly next: number | undefined
   readonly signal: AbortSignal
   onLost(error: Error): void
 }
 
-/** Asks a lock for ticks, and holds on to what was claimed. */
+/** Claims ticks from a lock, and renews the claims. */
 export class LockGuard {
   readonly #lock: CronLock
   readonly #ttl: number
@@ -72,7 +72,7 @@ export class LockGuard {
     }
   }
 
-  /** Does not wait for a store that says nothing: closing has a deadline. */
+  /** Does not wait for a silent store: closing has a deadline. */
   async close(): Promise<void> {
     const closed = (async () => this.#lock.close?.())().catch((error: unknown) => {
       this.#logger.warn({ err: error }, 'the lock of the cron jobs cannot be closed')
@@ -105,7 +105,7 @@ export class LockGuard {
     }
   }
 
-  /** Tells now where the lock cannot be reached: the first tick may be hours away. */
+  /** Reports now that the lock cannot be reached: the first tick may be hours away. */
   async probe(): Promise<void> {
     const nothing = { job: '', tick: undefined, owner: '', ttl: 1, exclusive: false } as const
     await this.#ask(async () => this.#lock.release(nothing).then(() => true))
@@ -124,7 +124,7 @@ export class LockGuard {
     }
   }
 
-  /** A store that was silent may do later what it was asked for: it would hold a job for someone who is not there. */
+  /** A silent store may execute a claim later: it would then hold a job for an instance that has stopped waiting. */
   #abandon(claim: CronClaim): void {
     if (this.#abandoned.length < 1000) this.#abandoned.push(claim)
   }

@@ -9,7 +9,7 @@ interface Known {
 
 const memoryLocks = new WeakSet<object>()
 
-/** Whether a lock says nothing to other processes. */
+/** Whether a lock is not shared with other processes. */
 export const isMemoryLock = (lock: object): boolean => memoryLocks.has(lock)
 
 /**

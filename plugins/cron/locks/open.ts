@@ -1,7 +1,7 @@
 import type { CronLockSettings } from '../options.ts'
 import { type CronLock, lockTtl } from './contract.ts'
 
-/** The lock that an option means; its package is loaded here. */
+/** The lock of an option; its package is loaded here. */
 export async function openLock(given: CronLockSettings): Promise<{ lock: CronLock; ttl: number }> {
   if ('claim' in given) return { lock: given, ttl: lockTtl }
   const { redis, postgres, ttl } = given

@@ -2,7 +2,7 @@ import { connectRedis } from '../../toolkit/redis.ts'
 import type { CronRedisSettings } from '../options.ts'
 import { aheadMs, type CronClaimed, type CronLock, type CronRedisClient, rememberMs } from './contract.ts'
 
-// KEYS the last tick with its owner, who is running; ARGV tick (or nothing), owner, ttl, exclusive, ahead, remember.
+// KEYS the last tick with its owner, the running owner; ARGV tick (or nothing), owner, ttl, exclusive, ahead, remember.
 // Time is that of Redis: those of the instances differ.
 const claimScript = `
 local tick, owner, exclusive = ARGV[1], ARGV[2], ARGV[4]
@@ -37,10 +37,10 @@ const releaseScript = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 1`
 
-/** How long a command may take; who waits for it asks again. */
+/** Timeout of a command; the caller then asks again. */
 const commandTimeout = 2_000
 
-/** Agrees in Redis; it exists also while Redis cannot be reached. */
+/** Agrees in Redis; it can be constructed while Redis cannot be reached. */
 export async function openRedisLock({ client, prefix, ...address }: CronRedisSettings): Promise<CronLock> {
   const use = { feature: 'the cron plugin (lock redis)', commandTimeout }
   const own = client === undefined ? await connectRedis<CronRedisClient>(address, use) : undefined

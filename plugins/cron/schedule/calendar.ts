@@ -15,12 +15,12 @@ function isDay(pattern: CronPattern, wall: Date): boolean {
   const length = new Date(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth() + 1, 0)).getUTCDate()
   const byDay = pattern.days.has(day) || (pattern.lastDay && day === length)
   const byWeekday = pattern.weekdays.has(weekday) || (pattern.lastWeekdays.has(weekday) && day > length - 7)
-  // Where both are named, either is enough: so says POSIX.
+  // Where both are named, either is enough, as in POSIX.
   if (pattern.isAnyDay) return byWeekday || pattern.isAnyWeekday
   return pattern.isAnyWeekday ? byDay : byDay || byWeekday
 }
 
-/** The next time of a pattern behind `after` on a clock without a zone; both are written as if they were UTC. */
+/** The next time of a pattern after `after` on a clock without a zone; both are written as if they were UTC. */
 function nextWall(pattern: CronPattern, after: number): number | undefined {
   const start = Math.floor(after / 1000) * 1000 + 1000
   let day = Math.floor(start / dayMs) * dayMs
@@ -39,7 +39,7 @@ function nextWall(pattern: CronPattern, after: number): number | undefined {
   return undefined
 }
 
-/** The first time of a pattern on a day, at or behind `from` milliseconds of it. */
+/** The first time of a pattern on a day, at or after `from` milliseconds of it. */
 function timeOfDay({ hours, minutes, seconds }: CronPattern, from: number): number | undefined {
   for (const hour of hours) {
     const begin = hour * hourMs
@@ -55,11 +55,11 @@ function timeOfDay({ hours, minutes, seconds }: CronPattern, from: number): numb
 }
 
 /**
- * When a pattern comes next, strictly behind an instant.
+ * The next time of a pattern, strictly after an instant.
  *
- * A pattern that names its hours goes by the clock on the wall, each time once: when clocks go forward, a time that is
- * left out comes as much later as they were moved; when they go back, the first of two counts. A pattern of every hour
- * goes by what has passed, so that «every ten minutes» stays that.
+ * A pattern that names its hours follows the clock on the wall, each time once: when clocks go forward, a time that is
+ * left out comes later by the change; when they go back, the first of two counts. A pattern of every hour
+ * follows elapsed time, so that «every ten minutes» stays that.
  */
 export function nextTime(pattern: CronPattern, zone: Zone, after: number): number | undefined {
   return pattern.isEveryHour ? nextElapsed(pattern, zone, after) : nextOnTheWall(pattern, zone, after)
@@ -67,7 +67,7 @@ export function nextTime(pattern: CronPattern, zone: Zone, after: number): numbe
 
 function nextOnTheWall(pattern: CronPattern, zone: Zone, after: number): number | undefined {
   const offset = zone.offset(after)
-  // Behind a change forward there may be times to come that are earlier on the wall.
+  // After a change forward, future times may be earlier on the wall.
   const moved = Math.max(0, offset - zone.offset(after - dayMs))
   let wall: number | undefined = after + offset - moved
   for (;;) {
@@ -87,12 +87,12 @@ function nextElapsed(pattern: CronPattern, zone: Zone, after: number): number | 
     const time = wall - offset
     const change = zone.changeBetween(from, time)
     if (change === undefined) return time
-    // The instant of the change belongs to what comes behind it.
+    // The instant of the change belongs to the time after it.
     from = change - 1
-    const behind = zone.offset(change)
-    const first = nextWall(pattern, from + behind)
+    const offsetAfter = zone.offset(change)
+    const first = nextWall(pattern, from + offsetAfter)
     if (first === undefined) return undefined
-    if (zone.changeBetween(change, first - behind) === undefined) return first - behind
+    if (zone.changeBetween(change, first - offsetAfter) === undefined) return first - offsetAfter
     from = change
   }
   return undefined

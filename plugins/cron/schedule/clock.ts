@@ -16,7 +16,7 @@ export interface MemoryClock extends CronClock {
   advance(ms: number): Promise<void>
   /** Goes on to an instant, and wakes on the way as `advance` does. */
   advanceTo(time: Date | string | number): Promise<void>
-  /** Shows another time at once, as when a machine has slept or its clock was set: no one is woken on the way. */
+  /** Shows another time at once, as when a machine has slept or its clock was set: no job wakes on the way. */
   set(time: Date | string | number): Promise<void>
 }
 
@@ -68,7 +68,7 @@ export function memoryClock(start: Date | string | number = Date.now()): MemoryC
       return () => void waiting.delete(one)
     },
     async advance(ms) {
-      // Behind a time that is not a number there would always be another tick.
+      // After a time that is not a number there would always be another tick.
       if (!Number.isFinite(ms) || ms < 0) throw new TypeError(`advance takes milliseconds, not ${String(ms)}`)
       await advanceTo(now + ms)
     },

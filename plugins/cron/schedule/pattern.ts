@@ -53,7 +53,7 @@ const macros: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 }
 
-/** Longer than any pattern that someone means, and short enough to be read in no time. */
+/** Longer than any reasonable pattern, and short enough to be read quickly. */
 const maxLength = 500
 const longestMonth = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
@@ -109,7 +109,7 @@ export function parsePattern(given: unknown): CronPattern {
 
 type Six = [string, string, string, string, string, string]
 
-/** Sets the items that mean a last day apart from the others. */
+/** Separates the items that mean a last day from the others. */
 function lastOf(value: string, form: RegExp): { last: string[]; rest: string } {
   const items = value.split(',')
   const last = items.filter((item) => form.test(item))

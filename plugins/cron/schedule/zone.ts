@@ -2,23 +2,23 @@
 export interface Zone {
   /** Milliseconds that its clocks are ahead of UTC at an instant. */
   offset(instant: number): number
-  /** The first instant at which its clocks show that time; where they leave it out, as much later as they are moved. */
+  /** The first instant at which its clocks show that time; where they skip it, later by the size of the change. */
   instant(wall: number): number
-  /** The first change of its clocks behind `from` and not behind `to`. */
+  /** The first change of its clocks after `from` and not after `to`. */
   changeBetween(from: number, to: number): number | undefined
 }
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** Changes that are back to back within this time would be missed; none ever were. */
+/** Two opposite changes within this time would be missed; none ever happened. */
 const stepMs = 7 * dayMs
 
 function zoneOf(offset: (instant: number) => number): Zone {
   const instant = (wall: number) => {
     const before = offset(wall - dayMs)
-    const behind = offset(wall + dayMs)
-    const fitting = [wall - before, wall - behind].filter((one) => one + offset(one) === wall)
+    const after = offset(wall + dayMs)
+    const fitting = [wall - before, wall - after].filter((one) => one + offset(one) === wall)
     return fitting.length === 0 ? wall - before : Math.min(...fitting)
   }
   const changeBetween = (from: number, to: number) => {
@@ -47,7 +47,7 @@ const zones = new Map<string, Zone>()
  * @throws RangeError for a name that the runtime does not know.
  */
 export function zoneByName(name: string | undefined): Zone {
-  // Asked anew each time: `TZ` may change while a process runs, in tests at least.
+  // Read each time: `TZ` may change while a process runs, in tests at least.
   if (name === undefined) return zoneOf((instant) => -new Date(instant).getTimezoneOffset() * 60_000)
   const known = zones.get(name)
   if (known !== undefined) return known

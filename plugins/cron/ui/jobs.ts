@@ -2,7 +2,7 @@ import { answerAsLeader, askLeader } from '../../toolkit/workers.ts'
 import type { CronJobInfo } from '../jobs/run.ts'
 import type { CronService } from '../service.ts'
 
-/** The jobs as the page needs them, of whichever worker runs them. */
+/** The jobs as the page needs them, from whichever worker runs them. */
 export interface ShownJobs {
   /** Rejects where no worker that runs them answers. */
   list(): Promise<readonly CronJobInfo[]>
@@ -10,7 +10,7 @@ export interface ShownJobs {
   run(name: string): Promise<boolean | undefined>
 }
 
-/** `scope` tells the services of one server apart. */
+/** `scope` distinguishes the services of one server. */
 export function shownJobs(service: CronService, scope: string): ShownJobs {
   const topics = { list: `cron jobs ${scope}`, run: `cron run ${scope}` }
   const own: ShownJobs = {
@@ -31,7 +31,7 @@ export function shownJobs(service: CronService, scope: string): ShownJobs {
 
 const times = new Set(['scheduledAt', 'startedAt', 'endedAt', 'runningSince', 'next'])
 
-/** What they were before they were text. */
+/** The values before they were serialised. */
 function asJobs(given: unknown): readonly CronJobInfo[] {
   const text = JSON.stringify(given)
   return JSON.parse(text, (key, value: unknown) =>

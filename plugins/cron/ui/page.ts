@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto'
 import { escapeHtml } from '../../toolkit/html.ts'
 import type { CronJobInfo, CronRecord } from '../jobs/run.ts'
 
-/** What the page shows besides the jobs. */
+/** The data of the page besides the jobs. */
 export interface PageView {
   readonly now: Date
   /** The zone of every time on the page, a name of the IANA database. */
   readonly timezone: string
-  /** Whether whoever sees it may run jobs. */
+  /** Whether the viewer may run jobs. */
   readonly canRun: boolean
   /** Seconds between reloads. */
   readonly refresh: number | undefined
-  /** What came of the last click. */
+  /** The result of the last click. */
   readonly notice: string | undefined
   describe(pattern: string): string
 }
@@ -43,10 +43,10 @@ td:last-child{overflow-wrap:anywhere;min-width:12rem}`
 
 const styleHash = createHash('sha256').update(style).digest('base64')
 
-/** Nothing is loaded, nothing runs but the style above, and no other page shows this one in a frame to catch clicks. */
+/** Loads no resources, runs nothing but the style above, and forbids other pages to show this one in a frame to catch clicks. */
 export const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
 
-/** The page. Everything that comes from the application is escaped. */
+/** The page. Every value that comes from the application is escaped. */
 export function renderPage(jobs: readonly CronJobInfo[], view: PageView): string {
   const refresh =
     view.refresh === undefined
@@ -67,7 +67,7 @@ function article(job: CronJobInfo, view: PageView): string {
   const { name, pattern, timezone, state, runningSince: since, next, runs } = job
   const [last] = runs
   const described = view.describe(pattern)
-  // A pattern is read in the zone of its job, which need not be that of the page.
+  // A pattern is interpreted in the zone of its job, which may differ from that of the page.
   const zone = `<span class="dim">in ${escapeHtml(timezone ?? ofProcess())}</span>`
   const when = `<code>${escapeHtml(pattern)}</code>${described === '' ? '' : `<br>${escapeHtml(described)}`}<br>${zone}`
   const due =
@@ -101,15 +101,15 @@ function history({ name, runs }: CronJobInfo, view: PageView): string {
 function counted({ counts }: CronJobInfo): string {
   const { ok, failed, skipped, missed, elsewhere, unlocked } = counts
   const all = { ok, failed, skipped, missed, 'run elsewhere': elsewhere, 'without lock': unlocked }
-  const told = Object.entries(all).filter(([what, count]) => count > 0 || what === 'ok')
-  return told.map(([what, count]) => `${count} ${what}`).join(', ')
+  const shown = Object.entries(all).filter(([what, count]) => count > 0 || what === 'ok')
+  return shown.map(([what, count]) => `${count} ${what}`).join(', ')
 }
 
 const plural = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
 
 const outcome = ({ outcome }: CronRecord) => `<span class="${outcome}">${outcome}</span>`
 
-// A page has hundreds of times, and to make a format takes as long as to write thirty of them.
+// A page has hundreds of times, and making a format takes as long as formatting thirty of them.
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 function formatFor(timeZone: string): Intl.DateTimeFormat {
@@ -120,7 +120,7 @@ function formatFor(timeZone: string): Intl.DateTimeFormat {
 
 const styles = { dateStyle: 'medium', timeStyle: 'medium' } as const
 
-/** The zone of whatever names none. */
+/** The default zone. */
 export const ofProcess = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone
 
 function timeTag(time: Date, { timezone }: PageView): string {

@@ -9,7 +9,7 @@ const definitions: { readonly [name: string]: string } = {
     'directive @listSize(assumedSize: Int, slicingArguments: [String!], sizedFields: [String!], requireOneSlicingArgument: Boolean = true) on FIELD_DEFINITION',
 }
 
-/** The definitions of those that type definitions use and do not define, also while no cost is counted. */
+/** The definitions of the directives that type definitions use without defining them, also while costs are not computed. */
 export function missingDefinitions(
   graphql: Graphql,
   typeDefs: readonly (string | SdlDocument)[],
@@ -25,14 +25,14 @@ export function missingDefinitions(
     .map(([, definition]) => definition)
 }
 
-/** What may carry directives: as text in its definition, or as data where it was made in code. */
+/** A definition that can have directives: as text in its source, or as data where it was made in code. */
 interface Carrier {
   readonly astNode?: { readonly directives?: readonly ConstDirectiveNode[] | undefined } | null | undefined
   readonly extensionASTNodes?: readonly { readonly directives?: readonly ConstDirectiveNode[] | undefined }[]
   readonly extensions?: unknown
 }
 
-/** The arguments of a directive on a field, an argument or a type; `undefined` where it is not there. */
+/** The arguments of a directive on a field, an argument or a type; `undefined` if it has none. */
 export function directiveOn(
   graphql: Graphql,
   carrier: Carrier,
@@ -44,7 +44,7 @@ export function directiveOn(
     const given = (found.arguments ?? []).map((one) => [one.name.value, graphql.valueFromASTUntyped(one.value)])
     return Object.fromEntries(given) as { [argument: string]: unknown }
   }
-  // As libraries that make schemas in code keep them, for tools to find.
+  // Libraries that make schemas in code store them here, for tools to find.
   const kept = (carrier.extensions as { directives?: { [name: string]: unknown } } | undefined)?.directives?.[name]
   const one: unknown = Array.isArray(kept) ? kept[0] : kept
   return typeof one === 'object' && one !== null ? (one as { [argument: string]: unknown }) : undefined

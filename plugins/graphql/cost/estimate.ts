@@ -15,24 +15,24 @@ import type { Graphql } from '../packages.ts'
 import type { Values } from './variables.ts'
 import { type FieldWeight, numberOf, type Weights } from './weights.ts'
 
-/** Before anything is executed; a schema may be asked with more selections than that in no time that matters. */
+/** Before anything is executed; up to this many selections the check takes negligible time. */
 const mostVisits = 20_000
 
 /** Why an operation has no cost: it is not executed. */
 export class Uncountable extends Error {}
 
-/** What does not change from one operation to the next. */
+/** The data that is the same for all operations. */
 export interface CostBasis {
   readonly graphql: Graphql
   readonly schema: GraphQLSchema
   readonly weights: Weights
-  /** How long a list is of which nothing else is known. */
+  /** The assumed length of a list without a known one. */
   readonly listSize: number
 }
 
 /**
- * Estimates what an operation costs: the weight of each field, as often as the lists around it are long. Fields of one
- * name in one place are the one field that they become; of the types that an interface may be, the dearest counts.
+ * Estimates the cost of an operation: the weight of each field, multiplied by the lengths of the lists around it. Fields of one
+ * name in one place count as one field; of the possible types of an interface, the most expensive counts.
  */
 export class Estimate {
   readonly #basis: CostBasis
@@ -55,13 +55,13 @@ export class Estimate {
     return root ? base + this.#select([selectionSet], root, undefined) : base
   }
 
-  /** `around`: what surrounds the place, if it says how long the lists in it are. */
+  /** `around`: the surrounding field, if it sets the lengths of the lists in it. */
   #select(sets: readonly SelectionSetNode[], type: GraphQLCompositeType, around: Around | undefined): number {
     const { graphql, schema } = this.#basis
     if (graphql.isObjectType(type)) return this.#fields(sets, type, type, around)
     const conditions = new Set<string>()
     for (const set of sets) this.#conditionsOf(set, conditions)
-    // Types to which the same fragments apply are asked for the same.
+    // Types to which the same fragments apply have the same selections.
     const kinds = new Map<string, GraphQLObjectType>()
     for (const one of schema.getPossibleTypes(type)) {
       const applying = [...conditions].filter((name) => this.#applies(name, one))
@@ -99,7 +99,7 @@ export class Estimate {
     const below = graphql.getNamedType(field.type)
     const deeper = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
     const select = (size?: Around) => (graphql.isCompositeType(below) ? this.#select(deeper, below, size) : 0)
-    // Its lists are as long as the schema, whatever is asked.
+    // Its lists are as long as the schema, whatever the query is.
     if (name.startsWith('__') || type.name.startsWith('__')) return (graphql.isCompositeType(below) ? 1 : 0) + select()
     const own = weights.of(field)
     const weight = Math.max(own.weight, this.#declaredWeight(declared, name))
@@ -112,18 +112,18 @@ export class Estimate {
     }
     const inherited = own.slicing.length === 0 && isSized(around, name) ? around!.size : undefined
     const one = weight + select()
-    // Nothing stays nothing, however often.
+    // Zero stays zero, whatever the length.
     return cost + (one === 0 ? 0 : one * (given ?? inherited ?? own.assumedSize ?? this.#basis.listSize))
   }
 
-  /** An interface may say what its types do not repeat. */
+  /** An interface may have weights that its types do not repeat. */
   #declaredWeight(declared: GraphQLCompositeType, name: string): number {
     const { graphql, weights } = this.#basis
     const field = graphql.isInterfaceType(declared) ? declared.getFields()[name] : undefined
     return field === undefined ? 0 : weights.of(field).weight
   }
 
-  /** How long the arguments want the list to be: the largest of them, 1 at least, `undefined` when none says. */
+  /** The length of the list by its arguments: the largest of them, 1 at least, `undefined` when none sets it. */
   #slice(
     { slicing, needsOne }: FieldWeight,
     nodes: readonly FieldNode[],
@@ -134,7 +134,7 @@ export class Estimate {
     const sizes: number[] = []
     for (const path of slicing) {
       const [name = '', ...inside] = path.split('.')
-      // Fields of one name have the same arguments: else the document is not valid.
+      // Fields of one name have the same arguments: otherwise the document is invalid.
       const node = nodes[0]!.arguments?.find((one) => one.name.value === name)
       const given = this.#values.at(node?.value, inside)
       const fallback = defaultOf(graphql, field, name)
@@ -186,7 +186,7 @@ export class Estimate {
     return graphql.isAbstractType(named) && schema.isSubType(named, type)
   }
 
-  /** By a literal or a variable that says so; what is not known is taken to be there. */
+  /** By a literal or a variable; an unknown value counts as included. */
   #isLeftOut({ directives }: SelectionNode): boolean {
     for (const { name, arguments: given } of directives ?? []) {
       const skips = name.value === 'skip'
@@ -209,7 +209,7 @@ const isSized = (around: Around | undefined, name: string) =>
 const isGiven = (nodes: readonly FieldNode[], argument: string) =>
   nodes[0]!.arguments?.some((one) => one.name.value === argument) === true
 
-/** What an argument is when it is not given: as a value until version 16 of the package, and also as text since 17. */
+/** The default of an argument: as a value until version 16 of the package, and also as text since 17. */
 function defaultOf(graphql: Graphql, field: GraphQLField<unknown, unknown>, name: string): unknown {
   const arg = field.args.find((one) => one.name === name) as
     | { defaultValue?: unknown; default?: { value?: unknown; literal?: ConstValueNode } }

@@ -7,10 +7,10 @@ import { type CostBasis, Estimate, Uncountable } from './estimate.ts'
 import { Values } from './variables.ts'
 import { Weights } from './weights.ts'
 
-/** Refuses an operation that is too dear, before it is executed. */
+/** Refuses an operation that is too expensive, before it is executed. */
 export type CheckCost = (variables: Variables) => Refusal | undefined
 
-/** Outcomes that are kept for one operation, by the variables that they depend on. */
+/** Results that are kept for one operation, by the variables that they depend on. */
 const mostKept = 50
 const longestKey = 200
 
@@ -25,7 +25,7 @@ export class CostLimit {
     this.#basis = { graphql, schema, listSize, weights: new Weights(graphql, settings) }
   }
 
-  /** The check of one operation; where no variable matters it is decided here, once. */
+  /** The check of one operation; one that depends on no variable is decided here, once. */
   of(document: DocumentNode, operation: OperationDefinitionNode): CheckCost {
     const check = (variables: Variables) => {
       const values = new Values(this.#basis.graphql, operation, variables)
@@ -33,7 +33,7 @@ export class CostLimit {
     }
     const first = check(undefined)
     if (first.used.size === 0) return () => first.refusal
-    // With other values others may be asked for: what was kept did not know of them.
+    // Other values may make it depend on other variables, which the kept results do not include.
     let names = [...first.used]
     const kept = new Map<string, Refusal | undefined>()
     const keyOf = (variables: Variables) => JSON.stringify(names.map((name) => variables?.[name] ?? null))
@@ -65,8 +65,8 @@ export class CostLimit {
 }
 
 function tooDear(cost: number, max: number): Refusal {
-  const told = Math.min(cost, Number.MAX_SAFE_INTEGER)
-  const message = `The operation costs ${told}, and the limit is ${max}. Request fewer fields or shorter lists.`
+  const shown = Math.min(cost, Number.MAX_SAFE_INTEGER)
+  const message = `The operation costs ${shown}, and the limit is ${max}. Request fewer fields or shorter lists.`
   const refusal = refuse(400, message, 'COST_LIMIT_EXCEEDED')
-  return { ...refusal, errors: [{ message, extensions: { code: 'COST_LIMIT_EXCEEDED', cost: told, max } }] }
+  return { ...refusal, errors: [{ message, extensions: { code: 'COST_LIMIT_EXCEEDED', cost: shown, max } }] }
 }

@@ -2,10 +2,10 @@ import type { OperationDefinitionNode, ValueNode } from 'graphql'
 import type { Variables } from '../execution/execute.ts'
 import type { Graphql } from '../packages.ts'
 
-/** Stands for what is not given. */
+/** Marks a missing value. */
 const nothing = Symbol('nothing')
 
-/** Reads values of an operation, before the variables are known to fit; notes which variables were asked for. */
+/** Reads values of an operation, before the variables are checked; notes which variables were read. */
 export class Values {
   readonly #graphql: Graphql
   readonly #defaults = new Map<string, unknown>()
@@ -22,7 +22,7 @@ export class Values {
     }
   }
 
-  /** A value, or a member of it; `undefined` where it is not given. */
+  /** A value, or a member of it; `undefined` where it is missing. */
   at(node: ValueNode | undefined, path: readonly string[] = []): unknown {
     let value: unknown = node === undefined ? nothing : node
     if (node?.kind === 'Variable') return follow(this.#variable(node.name.value), path)

@@ -3,20 +3,20 @@ import type { CostSettings } from '../options.ts'
 import type { Graphql } from '../packages.ts'
 import { directiveOn } from './directives.ts'
 
-/** What a field costs, as its schema says. */
+/** The cost of a field by its schema. */
 export interface FieldWeight {
-  /** Of one value of it. */
+  /** Of one of its values. */
   readonly weight: number
-  /** Of each argument that is given, by name. */
+  /** Of each given argument, by name. */
   readonly ofArguments: ReadonlyMap<string, number>
   readonly isList: boolean
-  /** How long its list is where no argument says it; `undefined`: what surrounds it may know. */
+  /** The length of its list where no argument sets it; `undefined`: the surrounding field may set it. */
   readonly assumedSize: number | undefined
-  /** The arguments that say how long it is; with dots into an input object. */
+  /** The arguments that set its length; with dots into an input object. */
   readonly slicing: readonly string[]
-  /** Whether exactly one of them must be given. */
+  /** Whether exactly one of them is required. */
   readonly needsOne: boolean
-  /** The lists below that are as long as they say, where the field is none itself; `undefined`: all of them. */
+  /** The lists below whose length they set, where the field itself is not a list; `undefined`: all of them. */
   readonly sized: ReadonlySet<string> | undefined
 }
 
@@ -57,7 +57,7 @@ export class Weights {
     }
   }
 
-  /** An object is 1 and a leaf nothing, unless the type says otherwise. */
+  /** An object is 1 and a leaf 0, unless the type says otherwise. */
   #weightOf(type: GraphQLNamedType): number {
     return this.#weightOn(type) ?? (this.#graphql.isCompositeType(type) ? 1 : 0)
   }
@@ -72,7 +72,7 @@ function texts(value: unknown): string[] | undefined {
   return Array.isArray(list) && list.length > 0 ? list.map(String) : undefined
 }
 
-/** A number of at least nothing, also as text, which the cost specification has. */
+/** A number of at least 0, also as a string, which the cost specification has. */
 export function numberOf(value: unknown): number | undefined {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   return typeof number === 'number' && number >= 0 ? number : undefined

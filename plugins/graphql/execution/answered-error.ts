@@ -1,4 +1,4 @@
-/** An error as it is answered. */
+/** An error in the form of an answer. */
 export interface AnsweredError {
   readonly message: string
   readonly locations?: readonly object[]
@@ -9,15 +9,15 @@ export interface AnsweredError {
 const longest = 500
 
 /**
- * A message about what a client has sent: without all of it, since a value is repeated in each error about it, and
- * without «Did you mean» where the schema is no one's business, since that tells it to a patient asker word by word.
+ * A message about a client's input: shortened, since each error about a value repeats it, and
+ * without «Did you mean» where the schema is private, since that would reveal it word by word to a patient client.
  */
 export function worded(message: string, hints: boolean): string {
-  const told = hints ? message : message.replace(/ Did you mean .*$/s, '')
-  return told.length > longest ? `${told.slice(0, longest)}…` : told
+  const text = hints ? message : message.replace(/ Did you mean .*$/s, '')
+  return text.length > longest ? `${text.slice(0, longest)}…` : text
 }
 
-// No name: the variables of a request are data, and could have a member of any name.
+// A symbol and not a name: the variables of a request are data, and could have a member of any name.
 const refused = Symbol('refused')
 
 /** Why a request is not executed. */
@@ -31,7 +31,7 @@ export interface Refusal {
   readonly allow?: string
 }
 
-/** Refuses a request for what it is. */
+/** Refuses a request for its form. */
 export function refuse(status: number, message: string, code = 'BAD_REQUEST', allow?: string): Refusal {
   return {
     [refused]: true,
@@ -47,7 +47,7 @@ export function refuseDocument(errors: readonly AnsweredError[]): Refusal {
   return { [refused]: true, status: 400, legacy: true, errors }
 }
 
-/** Refuses what the server failed to prepare. */
+/** Refuses a request because of a failure in the server. */
 export function refuseFailure(status: number, error: AnsweredError): Refusal {
   return { [refused]: true, status, legacy: false, errors: [error] }
 }

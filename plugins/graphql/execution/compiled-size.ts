@@ -9,10 +9,10 @@ import type {
 import type { Graphql } from '../packages.ts'
 
 /**
- * Estimates what the compiler would write for an operation, in fields: those of interfaces and unions once for each type
- * they may be, and of variables every field of their types, to the bottom.
+ * Estimates the size of the compiler's output for an operation, in fields: those of interfaces and unions once for each possible
+ * type, and for variables every field of their types, at every depth.
  *
- * An input type that holds itself has no bottom, and the compiler writes until the stack ends; three levels of an
+ * An input type that contains itself has no end, and the compiler writes until the stack overflows; three levels of an
  * interface with a hundred types took it 25 seconds. Stops counting above `most`.
  */
 export function expandedSize(
@@ -27,7 +27,7 @@ export function expandedSize(
   const typeNamed = (name: string | undefined) => (name === undefined ? undefined : schema.getType(name))
   let size = 0
 
-  /** `times`: how often what surrounds the place is written. */
+  /** `times`: how often the surrounding part is written. */
   function select(set: SelectionSetNode, type: GraphQLNamedType | undefined, times: number): void {
     const each = graphql.isAbstractType(type) ? times * schema.getPossibleTypes(type).length : times
     for (const one of set.selections) {
@@ -43,7 +43,7 @@ export function expandedSize(
       }
     }
   }
-  /** Nothing for fields of the introspection, below which all types are definite. */
+  /** None for fields of the introspection, below which all types are definite. */
   function fieldType(type: GraphQLNamedType | undefined, name: string): GraphQLNamedType | undefined {
     const fields = graphql.isObjectType(type) || graphql.isInterfaceType(type) ? type.getFields() : undefined
     return graphql.getNamedType(fields?.[name]?.type)
@@ -53,7 +53,7 @@ export function expandedSize(
     if (size > most) return
     if (graphql.isNonNullType(type)) take(type.ofType)
     else if (graphql.isListType(type)) {
-      // Written twice: for a list, and for the one value that stands for a list.
+      // Written twice: for a list, and for a single value in place of a list.
       take(type.ofType)
       take(type.ofType)
     } else if (graphql.isInputObjectType(type)) for (const field of Object.values(type.getFields())) take(field.type)

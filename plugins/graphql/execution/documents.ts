@@ -14,13 +14,13 @@ export interface Operation {
   readonly document: DocumentNode
   readonly name: string | undefined
   readonly run: Run
-  /** Whether it may cost what it does; `undefined`: no one counts. */
+  /** Checks its cost; `undefined`: costs are not limited. */
   readonly checkCost: CheckCost | undefined
 }
 
 /** The operations of a document by name. */
 export interface Operations {
-  /** The one that needs no name. */
+  /** The operation if the document has exactly one. */
   readonly only: Operation | undefined
   readonly named: ReadonlyMap<string, Operation>
 }
@@ -34,10 +34,10 @@ export interface DocumentsOptions {
 const mostErrors = 20
 
 /**
- * Documents that were parsed and found valid, by their text. At most 1000, with 500 000 characters together: a parsed
+ * Documents that were parsed and are valid, by their text. At most 1000, with 500 000 characters together: a parsed
  * document takes about a hundred bytes for each.
  *
- * What is refused is not kept: a stream of faulty texts would only push out what is asked every second.
+ * Refused documents are not kept: a stream of faulty texts would only displace the frequent ones.
  */
 export class Documents {
   readonly #graphql: Graphql
@@ -86,7 +86,7 @@ export class Documents {
       if (error.message.includes('Parsing aborted')) return refuseExcess(`has more than ${limits.tokens} tokens`)
       return refuseDocument([this.#describe(error, 'GRAPHQL_PARSE_FAILED')])
     }
-    // Not told by tokens: a line may be empty. To find the place of an error all lines before it are counted, every time.
+    // Not by the number of tokens: a line may be empty. To find the place of an error all lines before it are counted, every time.
     if ((document.loc?.endToken.line ?? 0) > limits.tokens) return refuseExcess(`has more than ${limits.tokens} lines`)
     const excess = measure(document, limits)
     if (excess !== undefined) return refuseExcess(excess)
@@ -130,7 +130,7 @@ function refuseExcess(excess: string): Refusal {
   return refuse(400, `The document ${excess}.`, 'LIMIT_EXCEEDED')
 }
 
-/** The operation that is asked for. */
+/** The requested operation. */
 export function chooseOperation(operations: Operations, name: string | undefined): Operation | Refusal {
   const { only, named } = operations
   const code = 'OPERATION_RESOLUTION_FAILURE'

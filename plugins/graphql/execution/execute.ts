@@ -5,15 +5,15 @@ import { expandedSize } from './compiled-size.ts'
 
 export type Variables = { readonly [name: string]: unknown } | undefined
 
-/** Executes one operation; gives a promise only where a resolver gave one. */
+/** Executes one operation; returns a promise only where a resolver returned one. */
 export type Run = (context: unknown, variables: Variables) => ExecutionResult | Promise<ExecutionResult>
 
 /**
- * How many variables that do not fit are told: each error is worded with the value it is about, which may be the whole body.
+ * How many invalid variables are reported: each error repeats the value it is about, which may be the whole body.
  */
 export const coercion = { maxCoercionErrors: 3 }
 
-/** How operations are executed: by graphql-js, and compiled where that is wanted. */
+/** How operations are executed: by graphql-js, and compiled where that is enabled. */
 export class Executors {
   readonly #graphql: Graphql
   readonly #schema: GraphQLSchema

@@ -1,9 +1,9 @@
 import type { DocumentNode, FieldNode, FragmentDefinitionNode, SelectionNode, SelectionSetNode } from 'graphql'
 import type { Limits } from '../options.ts'
 
-// Not options: what is above takes a server tens of milliseconds and no person writes it. Fields of one name in one
-// place are compared in pairs by graphql-js (2000 tokens can make a million of pairs), and fragments that spread each
-// other multiply what a few lines ask for.
+// Not options: larger documents take a server tens of milliseconds and no person writes them. graphql-js compares fields of one name in one
+// place in pairs (2000 tokens can make a million pairs), and fragments that spread each
+// other multiply the selections of a few lines.
 const mostVisits = 5_000
 const mostPairs = 10_000
 
@@ -11,12 +11,12 @@ const mostPairs = 10_000
 const aliasInIntrospection = 10
 
 /**
- * What a document has too much of; `undefined` when nothing.
+ * The excess of a document; `undefined` when there is none.
  *
- * Counts it as it would be executed: a fragment wherever it is spread, and fields of one name in one place as the
- * one field they become.
+ * Counts it as it would be executed: a fragment wherever it is spread, and fields of one name in one place as
+ * one field.
  *
- * Gives up as soon as a limit is passed, so that no document takes longer than the largest that is allowed.
+ * Stops as soon as a limit is passed, so that no document takes longer than the largest allowed one.
  */
 export function measure(document: DocumentNode, limits: Limits): string | undefined {
   return new Counter(document, limits).count()
@@ -30,7 +30,7 @@ class Counter {
   readonly #limits: Limits
   readonly #fragments = new Map<string, FragmentDefinitionNode>()
   readonly #reached = new Set<string>()
-  /** The fragments that the place being counted lies in. */
+  /** The fragments around the place that is being counted. */
   readonly #open = new Set<string>()
   #visits = 0
   #pairs = 0
@@ -52,7 +52,7 @@ class Counter {
       for (const variable of one.variableDefinitions ?? []) this.#countDirectives(variable.directives?.length)
       this.#walk([one.selectionSet], 1, false)
     }
-    // What no operation uses is validated all the same.
+    // Fragments that no operation uses are validated nevertheless.
     for (const one of this.#fragments.values()) {
       if (this.#reached.has(one.name.value)) continue
       this.#countDirectives(one.directives?.length)

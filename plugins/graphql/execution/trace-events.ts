@@ -14,6 +14,6 @@ export interface GraphqlResolverTrace extends TraceOutcome {
   readonly type: string
   /** The name of the field: `books`. */
   readonly field: string
-  /** The `GraphQLResolveInfo` of the package `graphql`, which these types are to compile without. */
+  /** The `GraphQLResolveInfo` of the package `graphql`; these types must compile without that package. */
   readonly info: object
 }

@@ -17,7 +17,7 @@ export function tracedRun(run: Run, type: GraphqlOperationTrace['type'], name: s
 
 const traced = new WeakSet<GraphQLSchema>()
 
-/** Makes the resolvers of a schema report, where someone listens when it is built. Default resolvers do nothing that is worth it. */
+/** Makes the resolvers of a schema report, where there is a subscriber when it is built. Default resolvers are too trivial to report. */
 export function traceResolvers(graphql: Graphql, schema: GraphQLSchema): void {
   if (!resolverTrace.isOn || traced.has(schema)) return
   traced.add(schema)

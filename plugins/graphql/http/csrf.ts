@@ -5,7 +5,7 @@ const simpleTypes = new Set(['application/x-www-form-urlencoded', 'multipart/for
 const mediaType = /^[\t ]*([!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+)[\t ]*(?:;|$)/
 
 /**
- * Whether a browser would have asked before it sent this for a foreign page: it has one of the headers for that, or a
+ * Whether a browser would send a preflight first for a page of another origin: it has one of the headers that require one, or a
  * content type that no form can have (Fetch Standard, CORS-safelisted request-header).
  */
 export function isPreflighted(raw: RawRequest): boolean {

@@ -1,20 +1,20 @@
 const comment = ':\n\n'
 const complete = 'event: complete\ndata: \n\n'
 
-/** What an event stream is made of. */
+/** The parts of an event stream. */
 export interface EventStreamParts {
   readonly events: AsyncIterator<unknown>
-  /** What becomes of a failure of `events`: the last event. */
+  /** Turns a failure of `events` into the last event. */
   readonly failed: (error: unknown) => unknown
-  /** Milliseconds after which a silent stream sends a comment, so that no one on the way takes it for dead. */
+  /** Milliseconds after which a silent stream sends a comment, so that proxies do not consider it dead. */
   readonly keepAlive: number
-  /** Called once when the stream has ended, whoever ended it. */
+  /** Called once when the stream has ended, whichever side ended it. */
   readonly onEnd: () => void
 }
 
 /** A stream of server-sent events, and the way to end it from outside. */
 export interface EventStream extends AsyncIterable<string> {
-  /** Ends it without `complete`: the client is to ask again. */
+  /** Ends it without `complete`: the client should reconnect. */
   stop(): void
 }
 
@@ -26,8 +26,8 @@ function eventOf(value: unknown): string {
 /**
  * Writes events in the form of «GraphQL over SSE», distinct connections: `next` for each, `complete` at the end.
  *
- * Asks for an event only when the last one was taken, so that a slow reader holds its source up and no memory. Not an
- * async generator: `return()` of one waits for the event that may never come.
+ * Requests an event only when the last one was taken, so that a slow reader delays the source and fills no memory. Not an
+ * async generator: its `return()` waits for the event that may never come.
  */
 export function eventStream({ events, failed, keepAlive, onEnd }: EventStreamParts): EventStream {
   let asked = false
@@ -48,7 +48,7 @@ export function eventStream({ events, failed, keepAlive, onEnd }: EventStreamPar
     leave()
   }
   function leave(): void {
-    // A source that fails while it is told to end has no one left to tell.
+    // If ending the source fails, there is no one left to report to.
     new Promise((resolve) => resolve(events.return?.())).catch(() => {})
   }
   function ask(): void {
@@ -57,7 +57,7 @@ export function eventStream({ events, failed, keepAlive, onEnd }: EventStreamPar
       .next()
       .then(({ done, value }) => arrive(done === true ? complete : eventOf(value), done === true))
       .catch((error: unknown) => {
-        // Also for a value that cannot be written as JSON, whose source would go on.
+        // Also for a value that cannot be written as JSON, whose source would continue.
         leave()
         arrive(eventOf(failed(error)) + complete, true)
       })
@@ -66,7 +66,7 @@ export function eventStream({ events, failed, keepAlive, onEnd }: EventStreamPar
     arrived = { text, last }
     wake?.()
   }
-  /** Until something arrives or ends; `true` when the time is over instead. */
+  /** Waits for an event or the end; `true` when the time is over instead. */
   function silence(): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, keepAlive, true)
@@ -78,7 +78,7 @@ export function eventStream({ events, failed, keepAlive, onEnd }: EventStreamPar
   }
 
   async function next(): Promise<IteratorResult<string, undefined>> {
-    // At once, so that the client knows it is connected.
+    // At once, so that the client knows that it is connected.
     if (!isOpen) {
       isOpen = true
       return { done: false, value: comment }

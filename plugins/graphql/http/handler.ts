@@ -12,13 +12,13 @@ import { type Wanted, wantedBy } from './negotiate.ts'
 import { type Asked, askedByBody, askedByQuery } from './request.ts'
 import type { EventAnswers } from './subscribe.ts'
 
-/** What executes requests, made of a schema. */
+/** Executes requests with a schema. */
 export interface Engine {
   readonly graphql: Graphql
   readonly schema: GraphQLSchema
   readonly documents: Documents
   readonly events: EventAnswers
-  /** Whether errors say what else there is in the schema. */
+  /** Whether errors suggest other names of the schema. */
   readonly hints: boolean
 }
 
@@ -27,16 +27,16 @@ export interface HandlerOptions {
   readonly engine: () => Engine | Refusal
   readonly csrfPrevention: boolean
   readonly context: ContextFunction | undefined
-  /** Answers browsers; `undefined`: no one gets a page. */
+  /** Answers browsers; `undefined`: there is no page. */
   readonly page: ((req: Request, res: Response) => unknown) | undefined
 }
 
 const jsonType = /^[\t ]*application\/json[\t ]*(?:;|$)/i
 
 /**
- * Answers one request: what it wants, what it may, what it asks for, in this order, then the execution.
+ * Answers one request: first its accepted types, then whether it is allowed, then its operation, then the execution.
  *
- * Synchronous as long as the context and the resolvers are: a promise on this path would be paid by every request.
+ * Synchronous as long as the context and the resolvers are: every request would pay for a promise here.
  */
 export class GraphqlHandler {
   readonly #options: HandlerOptions
@@ -45,7 +45,7 @@ export class GraphqlHandler {
     this.#options = options
   }
 
-  /** What websockets share with requests. */
+  /** The parts that websockets share with requests. */
   get shared(): Pick<HandlerOptions, 'engine' | 'context'> {
     return this.#options
   }
@@ -107,7 +107,7 @@ export class GraphqlHandler {
     context: unknown,
     variables: Variables,
   ): unknown {
-    // The context function may have refused the request by itself.
+    // The context function may have refused the request itself.
     if (res.answered) return res
     if (wanted === 'events') return events.answer(req, res, operation, context, variables)
     const finish = (result: ExecutionResult) =>

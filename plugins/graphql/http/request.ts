@@ -1,7 +1,7 @@
 import { parse } from 'secure-json-parse'
 import { isRefusal, type Refusal, refuse } from '../execution/answered-error.ts'
 
-/** What a request asks for. */
+/** The parameters of a request. */
 export interface Asked {
   readonly query: string
   readonly operationName: string | undefined

@@ -42,12 +42,12 @@ export class EventAnswers {
       }
       return this.#send(req, res, one(describeResult(this.#graphql, results, req, this.#hints)))
     } catch (error) {
-      // A `subscribe` that gives something else than events.
+      // A `subscribe` that returns something other than events.
       return this.#send(req, res, one({ errors: [describeError(this.#graphql, error, req)] }))
     }
   }
 
-  /** What was refused: an event too, because a browser tells a script nothing of an event stream with another status. */
+  /** A refusal: an event too, because a browser shows a script nothing of an event stream with another status. */
   refuse(req: Request, res: Response, { errors }: Refusal): Response {
     return this.#send(req, res, one({ errors }))
   }
@@ -61,7 +61,7 @@ export class EventAnswers {
     })
     const stop = () => stream.stop()
     this.#stops.add(stop)
-    // The source is told at once, also while it waits for an event that may never come.
+    // The source is ended at once, also while it waits for an event that may never come.
     req.raw.onSettled(stop)
     this.#watch(req.server.closing)
     res.setHeader('content-type', 'text/event-stream; charset=utf-8')

@@ -21,12 +21,12 @@ import { askedByBody } from './request.ts'
 /** The sub-protocol of graphql-ws. */
 export const subProtocol = 'graphql-transport-ws'
 
-/** Code of a message that is not one of the protocol. */
+/** Code for a message that does not belong to the protocol. */
 const badRequest = 4400
-/** Code of a failure that is not the client's. */
+/** Code for a failure of the server. */
 const internalError = 4500
 
-/** What a socket of the websocket plugin is, as far as GraphQL needs it. */
+/** The part of a socket of the websocket plugin that GraphQL needs. */
 interface Socket {
   readonly data: Exchange
   readonly protocol: string
@@ -35,7 +35,7 @@ interface Socket {
   close(code?: number, reason?: string): void
 }
 
-/** The request that opened a socket, and what the protocol makes of its messages. */
+/** The request that opened a socket, and its messages by the protocol. */
 interface Exchange {
   readonly req: Request
   readonly res: Response
@@ -58,7 +58,7 @@ export interface SocketOptions {
 export async function openSockets(options: SocketOptions) {
   const feature = 'the graphql plugin (option "websocket")'
   const { makeServer } = await peer('graphql-ws', () => import('graphql-ws'), feature)
-  // The copy that graphql-ws compares errors with.
+  // The copy with which graphql-ws compares errors.
   const { GraphQLError: ErrorClass } = await peer('graphql', () => import('graphql'), feature)
   const server = makeServer(new Operations(options, ErrorClass).serverOptions()) as unknown as Server<Exchange>
   return {
@@ -86,7 +86,7 @@ export async function openSockets(options: SocketOptions) {
         socket.close(badRequest, mistake)
         return
       }
-      // Not waited for: a subscription settles with its last event, and `complete` must reach it before.
+      // Not awaited: a subscription settles with its last event, and `complete` must reach it before.
       receive(text as string).catch((error: unknown) => {
         const isClients = (error as Error).message.startsWith('Unexpected message')
         if (!isClients) req.log.error({ err: error }, 'GraphQL: a websocket failed')
@@ -107,11 +107,11 @@ function mistakeIn(text: string): string | undefined {
   }
 }
 
-/** What graphql-ws asks for each operation. */
+/** The callbacks of graphql-ws for each operation. */
 class Operations {
   readonly #options: SocketOptions
   readonly #Error: Graphql['GraphQLError']
-  /** Errors that are ready to be sent: graphql-ws takes those of graphql alone. */
+  /** Errors that are ready to be sent: graphql-ws only accepts those of graphql. */
   readonly #described = new WeakMap<GraphQLError, AnsweredError>()
 
   constructor(options: SocketOptions, ErrorClass: Graphql['GraphQLError']) {

@@ -1,6 +1,6 @@
 /**
- * What the GraphiQL page runs: plain script for browsers, so it is text here. Queries go where the page came from;
- * subscriptions are read from the event stream, which `EventSource` could not ask for with POST.
+ * The script of the GraphiQL page: plain script for browsers, so it is a string here. Queries go to the address of the page;
+ * subscriptions are read from the event stream, which `EventSource` cannot request with POST.
  */
 export const pageScript = `'use strict'
 {

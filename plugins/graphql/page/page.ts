@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { FileNotFoundError, presetHeaders, type Request, type Response, sendFailure } from '../../../kernel/index.ts'
 import { pageScript } from './page-script.ts'
 
-/** The GraphiQL page and what it loads. */
+/** The GraphiQL page and its files. */
 export interface GraphiqlPage {
   /** Answers with the page. */
   answer(req: Request, res: Response): unknown
@@ -19,7 +19,7 @@ interface Asset {
   readonly read: () => Promise<Uint8Array>
 }
 
-// Everything comes from this server, and nothing that a query brings can run as a script.
+// Everything comes from this server, and no part of a query can run as a script.
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -39,7 +39,7 @@ const pageHeaders = presetHeaders({
   vary: 'Accept',
 })
 const assetHeaders = presetHeaders({
-  // The name of a file changes with what is in it.
+  // The name of a file changes with its content.
   'cache-control': 'public, max-age=31536000, immutable',
   'x-content-type-options': 'nosniff',
 })
@@ -63,7 +63,7 @@ export function openPage(): GraphiqlPage {
   }
 }
 
-/** Where the files of the package lie. */
+/** The paths of the package's files. */
 interface Found {
   readonly version: string
   readonly files: readonly string[]
@@ -73,7 +73,7 @@ function findPackage(): Found | undefined {
   try {
     const manifest = createRequire(import.meta.url).resolve('graphiql/package.json')
     const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }
-    // React as the package itself finds it, which need not be the application's.
+    // React as the package itself finds it, which may differ from the application's.
     const folderOf = (name: string) => dirname(createRequire(manifest).resolve(`${name}/package.json`))
     const files = [
       join(folderOf('react'), 'umd/react.production.min.js'),
@@ -84,7 +84,7 @@ function findPackage(): Found | undefined {
     for (const file of files) accessSync(file)
     return { version, files }
   } catch {
-    // Not there, or of a version that is built in another way.
+    // Missing, or of a version that is built in another way.
     return undefined
   }
 }

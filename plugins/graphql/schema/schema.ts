@@ -12,7 +12,7 @@ export const GraphqlSchemaError = defineError(
   (why: string) => `the schema of GraphQL cannot be built: ${why}`,
 )
 
-/** Everything a schema is made of, when it is made. */
+/** All parts of a schema, at the time when it is built. */
 export interface SchemaParts {
   readonly given: SchemaSource | ReadySchema
   /** The documents of the files. */
@@ -21,16 +21,16 @@ export interface SchemaParts {
   readonly resolvers: readonly GraphqlResolvers[]
 }
 
-/** The packages that build it; the second may be missing where a schema is given ready. */
+/** The packages that build it; the second may be missing where a ready schema is given. */
 export interface SchemaPackages {
   readonly graphql: Graphql
   readonly tools: SchemaTools | undefined
 }
 
 /**
- * Builds the schema; a ready one is extended by what was added.
+ * Builds the schema; a ready one is extended by the additions.
  *
- * @throws GraphqlSchemaError with what is wrong, GraphqlCopiesError where two copies of the package meet.
+ * @throws GraphqlSchemaError with the mistake, GraphqlCopiesError where two copies of the package are mixed.
  */
 export function buildSchema(packages: SchemaPackages, parts: SchemaParts): GraphQLSchema {
   const { graphql } = packages
@@ -82,7 +82,7 @@ function listOf<Item>(value: Item | readonly Item[] | undefined): readonly Item[
   return value === undefined ? [] : Array.isArray(value) ? value : [value as Item]
 }
 
-/** What is wrong, and where in the text. */
+/** The mistake, and its place in the text. */
 function reasonOf(graphql: Graphql, error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const [place] = error instanceof graphql.GraphQLError ? (error.locations ?? []) : []

@@ -1,10 +1,10 @@
 import { LruMap } from '../../toolkit/lru.ts'
 
-/** Characters of the templates that are kept compiled; their code takes some ten times that. */
+/** Characters of the templates that are kept compiled; their code takes about ten times that. */
 const maxCharacters = 2_000_000
 const maxTemplates = 1000
 
-/** Makes something once for each template, and forgets what was not used for the longest time. */
+/** Compiles each template once, and forgets the least recently used ones. */
 export class Compiled<Value extends {}> {
   readonly #kept = new LruMap<Value>({
     max: maxTemplates,
@@ -21,7 +21,7 @@ export class Compiled<Value extends {}> {
     return made
   }
 
-  /** How many there are, for tests. @internal */
+  /** The number of kept templates, for tests. @internal */
   get size(): number {
     return this.#kept.size
   }

@@ -2,7 +2,7 @@ import { OptionError } from '../../../kernel/index.ts'
 import type { TemplateAdapter } from './contract.ts'
 
 /**
- * Templates of whatever a function makes of them; it may be async.
+ * Templates with any function as their engine; it may be async.
  *
  * @example
  * const adapter = new CustomAdapter((template, data) =>

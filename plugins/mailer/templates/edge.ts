@@ -3,7 +3,7 @@ import { Compiled } from './compiled.ts'
 import type { TemplateAdapter } from './contract.ts'
 import { refusal, valueAt } from './names.ts'
 
-/** The part of an instance of Edge that is used, one with globals and mounted folders for example. */
+/** The used part of an instance of Edge, for example one with globals and mounted folders. */
 export interface EdgeEngine {
   /** Values that every template sees. */
   readonly globals: object
@@ -15,7 +15,7 @@ export interface EdgeEngine {
   readonly tags?: object
 }
 
-/** Three or two braces up to their end, or some that are not closed; `@` in front of them keeps them as they are. */
+/** Two or three braces up to their end, or unclosed ones; `@` before them keeps them as they are. */
 const braces = /@?(?:\{\{\{([\s\S]*?)\}\}\}|\{\{(?!\{)([\s\S]*?)\}\}|\{\{)/g
 
 /** Where a line may begin with a tag. */
@@ -31,8 +31,8 @@ interface Parts {
 }
 
 /**
- * Edge takes a name for a global of the runtime before it looks into the data, and the runtimes differ: `name` is one in
- * Deno. Such names are made variables of the template.
+ * Edge prefers a global of the runtime to a name of the data, and the runtimes differ: `name` is one in
+ * Deno. Such names become variables of the template.
  */
 function linesOfOwnNames(data: object): string[] {
   const shadowed = Object.keys(data).filter(
@@ -59,9 +59,9 @@ async function loadParts(given: EdgeEngine | undefined): Promise<Parts> {
  * Templates of Edge; needs the package `edge.js`.
  *
  * `{{ name }}` is escaped, `{{{ name }}}` is not. Its templates are programs: only an author of the application may write
- * one. In subjects and plain text of mails what stands in braces are names, as in `{{ order.number }}`, and run nothing.
+ * one. In subjects and plain text of mails only names are allowed in braces, as in `{{ order.number }}`, and no code runs.
  *
- * @param engine An instance with globals and folders. Default: one of its own.
+ * @param engine An instance with globals and folders. Default: a new one.
  * @example
  * const provider = { transporter: memoryTransport(), templateAdapter: new EdgeAdapter(), from: 'shop@example.org' } as const
  */

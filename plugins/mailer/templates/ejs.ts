@@ -5,7 +5,7 @@ import { refusal, valueAt } from './names.ts'
 
 type Ejs = typeof import('ejs')
 
-/** `<%%`, which stands for `<%`; a tag, whose `-%>` takes the line break with it; or one that is not closed. */
+/** `<%%`, which means `<%`; a tag, whose `-%>` removes the following line break; or an unclosed one. */
 const tags = /<%%|<%([\s\S]*?)(?:-%>(?:\r?\n)?|%>)|<%/g
 
 const asItIs = (value?: unknown) => (value === undefined || value === null ? '' : String(value))
@@ -14,7 +14,7 @@ const asItIs = (value?: unknown) => (value === undefined || value === null ? '' 
  * Templates of EJS; needs the package `ejs`.
  *
  * `<%= name %>` is escaped, `<%- name %>` is not. Its templates are programs: only an author of the application may write
- * one. In subjects and plain text of mails tags are names, as in `<%= order.number %>`, and run nothing.
+ * one. In subjects and plain text of mails tags are names, as in `<%= order.number %>`, and no code runs.
  *
  * @example
  * const provider = { transporter: memoryTransport(), templateAdapter: new EjsAdapter(), from: 'shop@example.org' } as const
@@ -28,7 +28,7 @@ export class EjsAdapter implements TemplateAdapter {
     const ejs = await this.#engine
     const settings = kind === 'text' ? { cache: false, escape: asItIs } : { cache: false }
     const run = await this.#compiled.get(template, kind, () => ejs.compile(template, settings))
-    // A copy with nothing else: EJS takes settings, code included, from members of its data.
+    // A copy with nothing else: EJS reads settings, code included, from members of its data.
     return run(Object.assign(Object.create(null), data))
   }
 

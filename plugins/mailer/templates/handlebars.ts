@@ -2,7 +2,7 @@ import { peer } from '../../toolkit/peer.ts'
 import { Compiled } from './compiled.ts'
 import type { TemplateAdapter } from './contract.ts'
 
-/** The part of the package `handlebars` that is used, of an instance with helpers and partials for example. */
+/** The used part of the package `handlebars`, for example an instance with helpers and partials. */
 export interface HandlebarsEngine {
   /** Makes a function of a template; `noEscape` leaves values as they are. */
   compile(template: string, options?: { noEscape?: boolean }): (data: unknown, options?: object) => string
@@ -16,9 +16,9 @@ async function loadEngine(): Promise<HandlebarsEngine> {
 /**
  * Templates of Handlebars; needs the package `handlebars`.
  *
- * `{{name}}` is escaped, `{{{name}}}` is not. Members of prototypes are not seen.
+ * `{{name}}` is escaped, `{{{name}}}` is not. Members of prototypes are not visible.
  *
- * @param engine An instance with helpers and partials. Default: one of its own.
+ * @param engine An instance with helpers and partials. Default: a new one.
  * @example
  * const provider = { transporter: memoryTransport(), templateAdapter: new HandlebarsAdapter(), from: 'shop@example.org' } as const
  */

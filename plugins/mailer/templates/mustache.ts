@@ -4,7 +4,7 @@ import type { TemplateAdapter } from './contract.ts'
 
 type Tokens = readonly unknown[]
 
-/** The part of the package that is used; its types have no classes to extend. */
+/** The used part of the package; its types have no classes to extend. */
 interface Mustache {
   readonly Context: new (view: unknown, parent?: object) => { readonly view: unknown; readonly parent?: unknown }
   readonly Writer: new () => Writer
@@ -19,7 +19,7 @@ interface Engine {
   contextOf(view: unknown): object
 }
 
-/** What data has by itself: never members of a prototype, which would be called or tell of the program. */
+/** Own members of the data: never members of a prototype, which would be called or reveal the program. */
 function ownMember(view: unknown, name: string): unknown {
   if (typeof view !== 'object' || view === null || !Object.hasOwn(view, name)) return undefined
   return (view as Record<string, unknown>)[name]
@@ -51,12 +51,12 @@ async function loadEngine(): Promise<Engine> {
     }
   }
   const writer = new mustache.Writer()
-  // Its own cache has no bound.
+  // Its own cache is unbounded.
   writer.templateCache = undefined
   return { writer, contextOf: (view) => new OwnContext(view) }
 }
 
-/** The place as a line: Mustache tells of a mistake at which character it is. */
+/** The place as a line: Mustache reports the index of a mistake's character. */
 function parsed(writer: Writer, template: string): Tokens {
   try {
     return writer.parse(template)
@@ -70,7 +70,7 @@ function parsed(writer: Writer, template: string): Tokens {
 /**
  * Templates of Mustache, without logic; needs the package `mustache`.
  *
- * `{{name}}` is escaped, `{{{name}}}` is not. Only own members of the data are seen.
+ * `{{name}}` is escaped, `{{{name}}}` is not. Only own members of the data are visible.
  *
  * @example
  * const provider = { transporter: memoryTransport(), templateAdapter: new MustacheAdapter(), from: 'shop@example.org' } as const

@@ -1,12 +1,12 @@
 /** A name, or members of it: `order.number`. */
 const path = /^[\p{L}_$][\p{L}\p{N}_$]*(?:\.[\p{L}_$][\p{L}\p{N}_$]*|\.\d+)*$/u
 
-/** They lead from the data to the program. */
+/** These names lead from the data to the program. */
 const hidden = new Set(['__proto__', 'constructor', 'prototype'])
 
 const shown = (tag: string) => JSON.stringify(tag.length > 60 ? `${tag.slice(0, 60)}…` : tag)
 
-/** For what is code of the engine. */
+/** The error for a tag that is code of the engine. */
 export function refusal(tag: string): Error {
   return new Error(
     `${shown(tag)} is not a name of the data. Subjects and texts run no code: put the result of the code into the data`,
@@ -14,14 +14,14 @@ export function refusal(tag: string): Error {
 }
 
 /**
- * What stands in the place of a name in a subject or a text.
+ * The value of a name in a subject or a text.
  *
- * These are written in code, where `Hello ${name}` comes easily: a name that someone has chosen would run as a program. So they
- * are not programs: a tag is a name, and whatever else it holds is refused.
+ * These are written in code, where `Hello ${name}` comes easily: a user's input for the name would run as a program. So they
+ * are not programs: a tag is a name, and any other content is refused.
  *
- * @param tag As it stands in the template.
- * @param name What stands within.
- * @throws for what is not a name, or a name that the data does not have.
+ * @param tag As it is in the template.
+ * @param name Its content.
+ * @throws for a tag that is not a name, or a name that the data does not have.
  */
 export function valueAt(data: object, tag: string, name: string): string {
   const names = name.trim().split('.')

@@ -2,7 +2,7 @@ import { hidden, OptionError, type OptionPlace, quoted } from '../../../kernel/i
 import { variable } from '../../toolkit/environment/process.ts'
 import type { ConnectionSettings } from './connection-options.ts'
 
-/** Where a broker is. */
+/** The address of a broker. */
 export interface Address {
   readonly protocol: 'mqtt' | 'mqtts' | 'ws' | 'wss'
   readonly host: string
@@ -26,7 +26,7 @@ export function readUrl(text: unknown, place: OptionPlace): Partial<Address> | u
   }
   return {
     protocol: protocol as Address['protocol'],
-    // An IPv6 address stands in brackets there only.
+    // Only there an IPv6 address has brackets.
     host: url.hostname.replace(/^\[|\]$/g, ''),
     ...(url.port !== '' && { port: Number(url.port) }),
     ...(url.pathname.length > 1 && { path: url.pathname + url.search }),
@@ -51,7 +51,7 @@ function portOfEnvironment(): number | undefined {
   throw OptionError('MQTT_PORT (of the environment)', quoted(text), 'a number from 1 to 65535')
 }
 
-/** @throws OptionError for a port of the environment that is none. */
+/** @throws OptionError for an invalid port in the environment. */
 export function addressOf({ url, ...options }: ConnectionSettings, place: OptionPlace): Address {
   const fromUrl: Partial<Address> = url ?? {}
   if (url !== undefined) {

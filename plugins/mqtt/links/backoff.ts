@@ -1,4 +1,4 @@
-/** How long to wait before the next attempt. */
+/** The delay before the next attempt. */
 export class Backoff {
   readonly #first: number
   readonly #most: number
@@ -10,7 +10,7 @@ export class Backoff {
     this.#most = most
   }
 
-  /** Twice as long each time, less up to half of it by chance: brokers must not meet all their clients at once. */
+  /** Twice as long each time, less up to half of it at random: the clients of a broker must not all come back at once. */
   next(): number {
     const full = Math.min(this.#first * 2 ** Math.min(this.#attempts++, 30), this.#most)
     return Math.max(1, Math.round(full * (0.5 + Math.random() / 2)))
@@ -20,7 +20,7 @@ export class Backoff {
     this.#upSince = performance.now()
   }
 
-  /** A connection that lasted begins anew; two clients of one name, which drive each other out, go on waiting longer. */
+  /** A connection that lasted resets the delay; two clients of one name, which disconnect each other, wait longer and longer. */
   down(): void {
     if (this.#upSince > 0 && performance.now() - this.#upSince > this.#most) this.#attempts = 0
     this.#upSince = 0

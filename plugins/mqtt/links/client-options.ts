@@ -7,7 +7,7 @@ const forEver = 0xffff_ffff
 const asBuffer = <T extends string | Uint8Array | undefined>(value: T) =>
   value instanceof Uint8Array ? Buffer.from(value) : (value as string | undefined)
 
-/** What the package `mqtt` is told; its own type of this costs the type checker 30 000 instantiations. */
+/** The options for the package `mqtt`; its own type for them costs the type checker 30 000 instantiations. */
 export interface ClientOptions {
   reconnectPeriod?: number
   readonly [name: string]: unknown
@@ -38,11 +38,11 @@ export function clientOptions(settings: MqttSettings, version: 4 | 5): ClientOpt
     keepalive,
     connectTimeout,
     reconnectOnConnackError: true,
-    // Both are ours: what waits is bounded, and who subscribes again is told of what the broker refuses.
+    // Both are done here: the outbox is bounded, and a new subscription must report the broker's refusals.
     queueQoSZero: false,
     resubscribe: false,
     ...(isTls && tls),
-    // The websocket library takes them apart from the rest.
+    // The websocket library expects them separately.
     ...(address.protocol === 'wss' && { wsOptions: tls }),
     ...(version === 5 && {
       properties: { receiveMaximum, ...(expiry !== undefined && { sessionExpiryInterval: expiry }) },

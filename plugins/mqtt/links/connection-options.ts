@@ -5,7 +5,7 @@ import { bytesOf } from '../messages/payload.ts'
 import type { MqttWill } from '../options.ts'
 import { type Address, addressOf, addressTakes, readUrl } from './address.ts'
 
-/** How a broker is reached. */
+/** The address of a broker, and the settings of a connection. */
 export interface ConnectionOptions {
   /** `mqtt://`, `mqtts://`, `ws://` or `wss://`, in place of `protocol`, `host`, `port`, `path`, `username` and `password`. */
   url?: string
@@ -25,11 +25,11 @@ export interface ConnectionOptions {
   username?: string
   /** The password that goes with it; without TLS it is sent in the clear. */
   password?: string | Uint8Array
-  /** Seconds without a sign of life after which the connection counts as lost, half of them later. Default 15. */
+  /** Seconds without a packet after which the connection counts as lost, at most half of them later. Default 15. */
   keepalive?: number
-  /** `false`: the broker keeps the subscriptions of this `clientId`, and their messages, while it is away. Default true. */
+  /** `false`: the broker keeps the subscriptions of this `clientId`, and their messages, while it is disconnected. Default true. */
   clean?: boolean
-  /** Seconds for which it does, of MQTT 5. Default, where `clean` is false: for ever. */
+  /** Seconds for which it keeps them, in MQTT 5. Default, where `clean` is false: for ever. */
   sessionExpiryInterval?: number
   /** The message that the broker publishes when this client vanishes. Default none. */
   will?: MqttWill
@@ -39,24 +39,24 @@ export interface ConnectionOptions {
   cert?: string | Uint8Array
   /** The key of the client's certificate, as PEM. */
   key?: string | Uint8Array
-  /** `false`: any certificate will do. Default true. */
+  /** `false`: any certificate is accepted. Default true. */
   rejectUnauthorized?: boolean
   /** The name that the certificate must have. Default: the host. */
   servername?: string
   /** Milliseconds that one attempt to connect may take. Default 5000. */
   connectTimeout?: number
-  /** Milliseconds before the first attempt to connect again; doubled from one to the next, each a bit earlier by chance. Default 500. */
+  /** Milliseconds before the first attempt to connect again; doubled from one to the next, minus a random part. Default 500. */
   reconnectDelay?: number
-  /** The most it becomes. Default 10000. */
+  /** The maximum of that delay. Default 10000. */
   maxReconnectDelay?: number
-  /** How many messages of QoS 1 and 2 the broker may send before the first is handled, of MQTT 5. Default 1000. */
+  /** How many messages of QoS 1 and 2 the broker may send before the first is handled, in MQTT 5. Default 1000. */
   receiveMaximum?: number
 }
 
 const withoutNul = option.name(/^[^\0]+$/, 'text')
 const pem = {
   takes: 'PEM as text or bytes: "-----BEGIN …"',
-  // What is none would be left out without a word; the name of a file, for example.
+  // Any other value would be silently ignored; the name of a file, for example.
   isIt: (given: unknown) =>
     (typeof given === 'string' || given instanceof Uint8Array) && Buffer.from(given).includes('-----BEGIN '),
 }
@@ -93,7 +93,7 @@ export const connectionMembers = {
     'text',
     (given) => withoutNul.parts.fits(given) && Buffer.byteLength(given as string) <= 65_535,
   ),
-  // Some brokers take a token in its place.
+  // Some brokers expect a token instead.
   username: option.text(/^[^\0]+$/, 'text').secret(),
   password: option
     .value<string | Uint8Array>('text or bytes', (given) => typeof given === 'string' || given instanceof Uint8Array)
@@ -123,7 +123,7 @@ export const connectionMembers = {
 
 export type ConnectionSettings = option.ShapeValue<typeof connectionMembers>
 
-/** Notes what does not belong together, and adds where the broker is. */
+/** Notes conflicting options, and adds the broker's address. */
 export function withAddress<Given extends ConnectionSettings>(
   given: Given,
   place: OptionPlace,

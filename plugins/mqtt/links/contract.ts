@@ -7,7 +7,7 @@ export interface Outgoing {
   readonly topic: string
   readonly payload: Buffer
   readonly options: MqttPublishOptions
-  /** Goes with it as user properties, where the broker takes some. */
+  /** Is sent with it as user properties, where the broker supports them. */
   readonly carrier?: Readonly<Carrier> | undefined
 }
 
@@ -15,43 +15,43 @@ export interface Outgoing {
 export interface Incoming {
   readonly payload: Uint8Array
   readonly details: MqttDetails
-  /** By the numbers given with `subscribe`, which subscriptions it is for; empty where the broker does not say. */
+  /** The numbers, given with `subscribe`, of its subscriptions; empty where the broker does not send them. */
   readonly subscriptions: readonly number[]
-  /** Every handler has done its part: the broker may forget the message. */
+  /** Every handler has finished: the broker may forget the message. */
   handled(): void
 }
 
-/** What a link tells. */
+/** The events of a link. */
 export interface LinkEvents {
-  /** The broker is there; `resumed`: it has kept the subscriptions of last time. */
+  /** The broker is connected; `resumed`: it has kept the subscriptions of the last connection. */
   up(resumed: boolean): void
   down(error: Error): void
   message(message: Incoming): void
 }
 
-/** What the broker can do, known once it is there. */
+/** The capabilities of the broker, known once it is connected. */
 export interface LinkLimits {
-  /** How many messages of QoS 1 and 2 may be under way to it. */
+  /** How many messages of QoS 1 and 2 may be unacknowledged. */
   readonly window: number
-  /** Whether it tells which subscriptions a message is for. */
-  readonly tellsSubscriptions: boolean
+  /** Whether it sends the subscriptions that a message is for. */
+  readonly namesSubscriptions: boolean
 }
 
-/** The link was lost before the broker has said yes or no. */
+/** The link was lost before the broker answered. */
 export class LinkLost extends Error {}
 
-/** How long a publisher waits. Not an `AbortSignal`: making one took 3 of the 29 µs of a message there and back. */
+/** The timeout of a publication. Not an `AbortSignal`: creating one took 3 of the 29 µs of a message there and back. */
 export interface Patience {
   isOver: boolean
   /** Called when it is. */
   whenOver: (() => void) | undefined
 }
 
-/** A connection to a broker, which makes itself anew when it is lost. */
+/** A connection to a broker, which reconnects when it is lost. */
 export interface Link {
   readonly limits: LinkLimits
   /**
-   * Resolves when the broker is there for the first time; with `isPatient` it does not give up, until it is closed.
+   * Resolves when the broker is connected for the first time; with `isPatient` it tries until it is closed.
    *
    * @throws (as a rejection) MqttUnavailableError
    */
@@ -59,13 +59,13 @@ export interface Link {
   /**
    * Resolves when the broker has the message: QoS 1 and 2 acknowledged, QoS 0 written.
    *
-   * @throws (as a rejection) LinkLost when it is to be sent again; an error for what the broker refuses.
+   * @throws (as a rejection) LinkLost when it is to be sent again; an error for a message that the broker refuses.
    */
   publish(message: Outgoing, patience: Patience): Promise<void>
   /** @throws (as a rejection) LinkLost, MqttSubscribeError */
   subscribe(filter: string, qos: MqttQos, subscription: number): Promise<void>
   unsubscribe(filter: string): Promise<void>
-  /** Says good-bye, and cuts the connection when that takes longer than a second. */
+  /** Disconnects, and cuts the connection when that takes longer than a second. */
   close(): Promise<void>
 }
 

@@ -3,27 +3,27 @@ import { type Filter, matches } from '../topics/filter.ts'
 import type { MqttDetails } from '../types.ts'
 import type { Outgoing } from './contract.ts'
 
-/** One message as a client gets it. */
+/** One message as a client receives it. */
 export interface Delivered {
   readonly payload: Buffer
   readonly details: MqttDetails
   readonly subscription: number
 }
 
-/** What a broker is told when a client connects. */
+/** The data of a client that connects. */
 export interface Hello {
   readonly clientId: string
   readonly clean: boolean
   /** Seconds for which its session outlives the connection. */
   readonly expiry: number
-  /** With the seconds for which it waits. */
+  /** With the seconds before it is published. */
   readonly will?: { readonly message: Outgoing; readonly delay: number } | undefined
 }
 
-/** The end of a connection that the broker sees. */
+/** The broker's view of a connection. */
 export interface Client {
   deliver(message: Delivered): void
-  /** Another one of its name has connected. */
+  /** Another client of its name has connected. */
   drivenOut(): void
 }
 
@@ -34,17 +34,17 @@ interface Subscription {
   readonly group: string | undefined
 }
 
-/** How many messages wait for a client that is away. */
+/** How many messages wait for a disconnected client. */
 const mostWaiting = 10_000
 
 const seconds = (count: number | undefined) => (count === undefined ? Number.POSITIVE_INFINITY : count * 1000)
 
-/** What a broker knows of one client: it may outlive the connection. */
+/** The broker's state of one client: it may outlive the connection. */
 export class Session {
   readonly subscriptions = new Map<string, Subscription>()
-  /** For a client that is away: what it will get, and until when. */
+  /** For a disconnected client: messages for it, and their expiry. */
   readonly #waiting: { readonly message: Delivered; readonly until: number }[] = []
-  /** Of QoS 1 and 2: what it has been given and not handled yet. */
+  /** Of QoS 1 and 2: messages that it received and has not handled yet. */
   readonly #given = new Set<Delivered>()
   #client: Client | undefined
   #hello: Hello
@@ -67,12 +67,12 @@ export class Session {
     client.deliver(message)
   }
 
-  /** The client needs this one no more. */
+  /** The client has handled this one. */
   handled(message: Delivered): void {
     this.#given.delete(message)
   }
 
-  /** What the client has not handled waits for whoever has its name next. */
+  /** Unhandled messages wait for the next client of its name. */
   #takeBack(): void {
     const until = Number.POSITIVE_INFINITY
     const again = [...this.#given].map((message) => ({
@@ -83,7 +83,7 @@ export class Session {
     this.#waiting.unshift(...again)
   }
 
-  /** Whether it was this client that was there. */
+  /** Whether this client was the connected one. */
   disconnect(client: Client): boolean {
     if (this.#client !== client) return false
     this.#client = undefined
@@ -100,7 +100,7 @@ export class Session {
     return !this.isConnected && performance.now() >= this.#endsAt
   }
 
-  /** Drives out who is there; what was its last will. */
+  /** Disconnects the present client; returns its last will. */
   takeOver(): Hello['will'] {
     const client = this.#client
     this.#client = undefined
@@ -127,10 +127,10 @@ interface Kept {
 export class MemoryBroker {
   readonly #sessions = new Map<string, Session>()
   readonly #kept = new Map<string, Kept>()
-  /** Whose turn it is in each group. */
+  /** The next member of each group. */
   readonly #turns = new Map<string, number>()
 
-  /** The session of a client, and whether it goes on. */
+  /** The session of a client, and whether it continues. */
   connect(client: Client, hello: Hello): { session: Session; resumed: boolean } {
     this.#forgetSessions()
     const there = this.#sessions.get(hello.clientId)
@@ -138,13 +138,13 @@ export class MemoryBroker {
     const will = there?.takeOver()
     const session = resumed ? there : new Session(hello)
     this.#sessions.set(hello.clientId, session)
-    // Section 3.1.3.2.2: one that waits is not published where its session goes on.
+    // Section 3.1.3.2.2: a delayed will is not published if its session continues.
     if (will !== undefined && (!resumed || will.delay === 0)) this.publish(will.message)
     session.connect(client, hello)
     return { session, resumed }
   }
 
-  /** A client that has said good-bye: no one hears its last will. */
+  /** A client that has disconnected properly: its last will is dropped. */
   disconnect(client: Client, session: Session): void {
     session.disconnect(client)
     this.#forgetSessions()
@@ -154,7 +154,7 @@ export class MemoryBroker {
     for (const [clientId, session] of this.#sessions) if (session.isOver) this.#sessions.delete(clientId)
   }
 
-  /** Whether no one is there, and no one will come back. */
+  /** Whether no client is connected, and none will come back. */
   get isDeserted(): boolean {
     return this.#sessions.size === 0
   }
@@ -190,7 +190,7 @@ export class MemoryBroker {
     for (const [group, members] of groups) this.#giveOne(group, members, message)
   }
 
-  /** One of a group in turn; of those that are there, where some are. */
+  /** One of a group in turn; a connected one, where some are. */
   #giveOne(
     group: string,
     members: readonly { session: Session; subscription: Subscription }[],

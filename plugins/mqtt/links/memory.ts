@@ -8,7 +8,7 @@ import { type Link, type LinkEvents, type LinkLimits, LinkLost, type Outgoing } 
 import { type Client, type Delivered, type Hello, MemoryBroker, type Session } from './memory-broker.ts'
 import { withCarrier } from './packets.ts'
 
-/** The brokers of this process by address: who names the same one reaches the same one. */
+/** The brokers of this process by address: clients with the same address reach the same broker. */
 const brokers = new Map<string, MemoryBroker>()
 let clients = 0
 
@@ -29,7 +29,7 @@ function willOf(will: MqttWill | undefined): Hello['will'] {
 
 /** A connection to a broker within this process: it ends by `close`, or when another client of its name connects. */
 export class MemoryLink implements Link {
-  readonly limits: LinkLimits = { window: 1000, tellsSubscriptions: true }
+  readonly limits: LinkLimits = { window: 1000, namesSubscriptions: true }
   readonly #address: string
   readonly #shown: string
   readonly #hello: Hello
@@ -68,7 +68,7 @@ export class MemoryLink implements Link {
       const session = this.#session
       if (session === undefined) return
       const { payload, details, subscription } = given
-      // A copy, for one handler may write into it.
+      // A copy, because one handler may change it.
       const message = { payload: Buffer.from(payload), details, subscriptions: [subscription] }
       this.#events.message({ ...message, handled: () => session.handled(given) })
     })
@@ -77,7 +77,7 @@ export class MemoryLink implements Link {
   async publish(message: Outgoing): Promise<void> {
     if (this.#session === undefined) throw new LinkLost('lost')
     this.#broker!.publish({ ...message, options: withCarrier(message) })
-    // Behind the deliveries: who subscribes after this must not get it.
+    // After the deliveries: a later subscriber must not receive them.
     await nextTurn()
   }
 

@@ -2,13 +2,13 @@ import type { IPublishPacket } from 'mqtt'
 import type { MqttQos } from '../messages/message-options.ts'
 import type { Wire } from './acks.ts'
 
-/** A packet as the client tells it. */
+/** A packet as the client emits it. */
 export type Packet =
   | (Omit<IPublishPacket, 'cmd'> & { readonly cmd: 'publish' })
   | { readonly cmd: 'connack'; readonly sessionPresent: boolean }
   | { readonly cmd: 'pubrel'; readonly messageId: number }
 
-/** What a broker of MQTT 5 says of itself, as far as it holds us to it. */
+/** The announced limits of a broker of MQTT 5. */
 export interface Announced {
   readonly receiveMaximum?: number
   readonly maximumPacketSize?: number
@@ -26,7 +26,7 @@ interface Events {
   packetreceive: (packet: Packet) => void
 }
 
-/** What is used of a client of the package `mqtt`. */
+/** The used part of a client of the package `mqtt`. */
 export interface MqttClient {
   readonly options: { reconnectPeriod?: number }
   readonly stream: Wire & { destroy(): unknown; setNoDelay?(noDelay: boolean): unknown }
@@ -42,7 +42,7 @@ export interface MqttClient {
   end(force: boolean): unknown
 }
 
-/** What is used of the package. */
+/** The used part of the package. */
 export interface MqttPackage {
   connect(options: object): MqttClient
   readonly ReasonCodes: { readonly [code: number]: string }

@@ -11,10 +11,10 @@ import type { Announced, MqttClient, MqttPackage } from './mqtt-client.ts'
 import { detailsOf, packetProperties, subscriptionsOf, withCarrier } from './packets.ts'
 import { explainFailure } from './remedy.ts'
 
-/** Without a word of the broker: as much as keeps a connection busy. */
+/** Where the broker announces nothing: enough to keep a connection busy. */
 const defaultWindow = 1000
 
-/** The codes with which a broker refuses MQTT 5 itself, in the words of 3.1.1 and of 5. */
+/** The codes with which a broker refuses MQTT 5 itself, in 3.1.1 and in 5. */
 const isVersionRefused = (code: unknown) => code === 1 || code === 132
 
 /** A connection over the network, by the package `mqtt`. */
@@ -27,7 +27,7 @@ export class NetworkLink implements Link {
   readonly #closing = new AbortController()
   #client: MqttClient | undefined
   #version: 4 | 5
-  /** What gives up each message that the broker has not acknowledged. */
+  /** Functions that give up the messages that the broker has not acknowledged. */
   readonly #underWay = new Set<() => void>()
   #isUp = false
   #announced: Announced = {}
@@ -45,12 +45,12 @@ export class NetworkLink implements Link {
   get limits(): LinkLimits {
     return {
       window: Math.min(this.#announced.receiveMaximum ?? defaultWindow, defaultWindow),
-      tellsSubscriptions: this.#version === 5 && this.#announced.subscriptionIdentifiersAvailable !== false,
+      namesSubscriptions: this.#version === 5 && this.#announced.subscriptionIdentifiersAvailable !== false,
     }
   }
 
   async open(isPatient: boolean): Promise<void> {
-    let hasToldDown = false
+    let hasReportedDown = false
     for (;;) {
       try {
         await this.#attempt()
@@ -63,15 +63,15 @@ export class NetworkLink implements Link {
         }
         const failure = this.#unavailable(error as Error)
         if (!isPatient || this.#closing.signal.aborted) throw failure
-        if (!hasToldDown) this.#events.down(failure)
-        hasToldDown = true
+        if (!hasReportedDown) this.#events.down(failure)
+        hasReportedDown = true
         await pause(this.#backoff.next(), undefined, { signal: this.#closing.signal }).catch(() => {})
         if (this.#closing.signal.aborted) throw failure
       }
     }
   }
 
-  /** One connection from nothing; behind it the client connects again by itself. */
+  /** One connection from scratch; after it the client reconnects by itself. */
   async #attempt(): Promise<void> {
     const options = clientOptions(this.#settings, this.#version)
     options.reconnectPeriod = this.#backoff.next()
@@ -125,10 +125,10 @@ export class NetworkLink implements Link {
         this.#events.down(this.#unavailable(this.#lastError ?? new Error('the connection was closed')))
     })
     client.on('packetreceive', (packet) => {
-      // Not on `connect`, which is told later: messages of the session may stand right behind this packet.
+      // Not on `connect`, which is emitted later: messages of the session may come directly after this packet.
       if (packet.cmd === 'connack') {
-        // Acknowledgements are small: held back until the broker has acknowledged the last one in TCP, which it does
-        // after 40 ms, they came to 500 messages a second.
+        // Acknowledgements are small: delayed until the broker has acknowledged the last one in TCP, which it does
+        // after 40 ms, they were limited to 500 messages a second.
         client.stream.setNoDelay?.(true)
         this.#acks.connected(client.stream, packet.sessionPresent)
       }
@@ -136,8 +136,8 @@ export class NetworkLink implements Link {
       if (packet.cmd !== 'publish') return
       const { qos } = packet
       const handled = qos === 0 ? () => {} : this.#acks.take(client.stream, qos, packet.messageId!, packet.dup)
-      // Acknowledging is ours: the client itself would do so before the handlers are done, or take no other packet until
-      // they are, and one that publishes would wait for an answer that waits for it.
+      // Acknowledgements are sent by `Acks`: the client itself would send them before the handlers have finished, or take no other packet
+      // until they have, and a handler that publishes would wait for an answer that waits for it.
       packet.qos = 0
       if (handled === undefined) return
       const payload = packet.payload as Buffer
@@ -164,8 +164,8 @@ export class NetworkLink implements Link {
     const id = client.getLastMessageId()
     let isLost = false
     const remove = () => client.removeOutgoingMessage(id)
-    // With a session that the broker keeps, the client itself goes on where it was; without one it would send this again
-    // before the subscriptions are there again, and we would miss what we have published.
+    // With a session that the broker keeps, the client itself continues; without one it would send this again
+    // before the subscriptions are restored, and this process would miss its own messages.
     const lose = () => {
       isLost = true
       remove()
@@ -185,7 +185,7 @@ export class NetworkLink implements Link {
     }
   }
 
-  /** MQTT 3.1.1 has no user properties; and a message that has room for itself is not refused for what follows it. */
+  /** MQTT 3.1.1 has no user properties; and a message that fits is not refused because of its carrier. */
   #carries({ topic, payload, options, carrier }: Outgoing): boolean {
     if (carrier === undefined || this.#version === 4) return false
     const { maximumPacketSize = Number.POSITIVE_INFINITY } = this.#announced
@@ -195,7 +195,7 @@ export class NetworkLink implements Link {
     return payload.byteLength + Buffer.byteLength(topic) + size <= maximumPacketSize
   }
 
-  /** What would make the broker end the connection. */
+  /** Refuses a message that would make the broker end the connection. */
   #mustTake({ topic, payload, options }: Outgoing): void {
     const { maximumPacketSize, maximumQoS, retainAvailable } = this.#announced
     const later = this.#version === 4 ? needsVersion5(options) : undefined
@@ -213,7 +213,7 @@ export class NetworkLink implements Link {
   }
 
   async subscribe(filter: string, qos: MqttQos, subscription: number): Promise<void> {
-    const properties = this.limits.tellsSubscriptions ? { subscriptionIdentifier: subscription } : undefined
+    const properties = this.limits.namesSubscriptions ? { subscriptionIdentifier: subscription } : undefined
     try {
       await this.#client!.subscribeAsync(filter, { qos, ...(properties && { properties }) })
     } catch (error) {
@@ -232,7 +232,7 @@ export class NetworkLink implements Link {
     this.#closing.abort()
     const client = this.#client
     if (client === undefined) return
-    // The client waits for what is under way, for ever where the broker is frozen.
+    // The client waits for unacknowledged messages, for ever where the broker is frozen.
     const isUp = this.#isUp
     this.#isUp = false
     const ended = isUp && (await withinTime(client.endAsync(), 1000))

@@ -3,7 +3,7 @@ import type { MqttSettings } from '../options.ts'
 import type { Link, LinkEvents } from './contract.ts'
 import type { MqttPackage } from './mqtt-client.ts'
 
-/** The link that the settings ask for; only who needs the network loads what it needs. */
+/** The link for the settings; loads the network client only where it is needed. */
 export async function openLink(settings: MqttSettings, events: LinkEvents): Promise<Link> {
   if (settings.provider === 'memory') return new (await import('./memory.ts')).MemoryLink(settings, events)
   const mqtt: unknown = await peer('mqtt', () => import('mqtt'), 'the mqtt plugin')

@@ -3,12 +3,12 @@ import type { MqttPublishOptions, MqttQos } from '../messages/message-options.ts
 import type { MqttDetails } from '../types.ts'
 import type { Outgoing } from './contract.ts'
 
-/** The options with the carrier among their user properties; one of the application's own of the same name stays. */
+/** The options with the carrier among their user properties; the application's own of the same name stays. */
 export function withCarrier({ options, carrier }: Outgoing): MqttPublishOptions {
   return carrier === undefined ? options : { ...options, userProperties: { ...carrier, ...options.userProperties } }
 }
 
-/** The properties of MQTT 5 that options ask for; `undefined` for none. */
+/** The properties of MQTT 5 for the options; `undefined` for none. */
 export function packetProperties(options: MqttPublishOptions): IPublishPacket['properties'] {
   const { messageExpiryInterval, userProperties, contentType, responseTopic, correlationData } = options
   const properties = {
@@ -21,7 +21,7 @@ export function packetProperties(options: MqttPublishOptions): IPublishPacket['p
   return Object.keys(properties).length === 0 ? undefined : properties
 }
 
-/** What a handler can be told of a packet. */
+/** The details of a packet for a handler. */
 export function detailsOf(packet: IPublishPacket, qos: MqttQos): MqttDetails {
   const { userProperties, contentType, responseTopic, correlationData } = packet.properties ?? {}
   return {

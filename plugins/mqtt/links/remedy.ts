@@ -1,4 +1,4 @@
-/** What to do about a connection that does not come, by the code of its error. */
+/** The remedies for a connection that fails, by the code of its error. */
 const remedies: readonly (readonly [code: RegExp, remedy: string])[] = [
   [
     /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_UNTRUSTED|UnknownIssuer/,
@@ -21,13 +21,13 @@ const remedies: readonly (readonly [code: RegExp, remedy: string])[] = [
   ],
 ]
 
-/** Why a connection does not come, in one line, and what to do about it. */
+/** Why a connection fails, in one line, and the remedy. */
 export function explainFailure(error: Error & { code?: unknown; reason?: unknown }): string {
   const code = String(error.code ?? '')
-  // The message of OpenSSL has the line of its own source, and an address in memory.
-  const told =
+  // The message of OpenSSL has a line number of its source, and an address in memory.
+  const text =
     typeof error.reason === 'string' && /error:[\dA-F]{8}:/.test(error.message) ? error.reason : error.message
-  const why = told === '' ? code || error.name : told
+  const why = text === '' ? code || error.name : text
   const remedy = remedies.find(([pattern]) => pattern.test(code))?.[1]
   const number = typeof error.code === 'number' ? ` (${code})` : ''
   return `${why.replace(/\.$/, '')}${number}. ${remedy ?? 'Is it running, and are the address and the credentials right?'}`

@@ -1,7 +1,7 @@
 import { option } from '../../toolkit/options/index.ts'
 import { topicProblem } from '../topics/filter.ts'
 
-/** 0: at most once, 1: at least once, 2: exactly once, as far as the broker. */
+/** 0: at most once, 1: at least once, 2: exactly once, up to the broker. */
 export type MqttQos = 0 | 1 | 2
 
 /** Options of one message. */
@@ -10,7 +10,7 @@ export interface MqttPublishOptions {
   qos?: MqttQos
   /** Whether the broker keeps it for later subscribers; an empty payload removes it. Default false. */
   retain?: boolean
-  /** Seconds after which the broker gives it to no one any more. This and the following need MQTT 5. */
+  /** Seconds after which the broker no longer delivers it. This and the following need MQTT 5. */
   messageExpiryInterval?: number
   /** Headers of the message by name; a list is a header that comes several times. */
   userProperties?: { readonly [name: string]: string | readonly string[] }
@@ -24,13 +24,13 @@ export interface MqttPublishOptions {
 
 /** Options of one subscription. */
 export interface MqttSubscribeOptions {
-  /** The most the broker uses for what it sends. Default 0. */
+  /** The highest QoS that the broker uses for its messages. Default 0. */
   qos?: MqttQos
-  /** Whether the handler gets bytes. Default false. */
+  /** Whether the handler receives bytes. Default false. */
   raw?: boolean
-  /** Whether the handler gets what came with the message as a further argument. Default false. */
+  /** Whether the handler receives the details of the message as a further argument. Default false. */
   details?: boolean
-  /** What messages must be: JSON Schema, TypeBox, Zod, or another Standard Schema. */
+  /** The schema of messages: JSON Schema, TypeBox, Zod, or another Standard Schema. */
   schema?: object
   /** How many messages are handled at the same time; with 1, the default, they keep their order. */
   concurrency?: number
@@ -48,7 +48,7 @@ const properties = [
   'correlationData',
 ] as const
 
-/** Whether a message has something that only MQTT 5 can carry. */
+/** The part of a message that needs MQTT 5. */
 export function needsVersion5(options: MqttPublishOptions): string | undefined {
   return properties.find((name) => options[name] !== undefined)
 }
@@ -60,7 +60,7 @@ const text = option.value<string>(
   (given) => typeof given === 'string' && Buffer.byteLength(given) <= 65_535 && !given.includes('\0'),
 )
 
-/** The name of a topic that something is published to. */
+/** The name of a topic for publishing. */
 export const topicName = option.custom<string, string>('the name of a topic', (given, place) => {
   if (typeof given !== 'string') return void place.wrong(given, 'the name of a topic')
   const problem = topicProblem(given)
@@ -69,7 +69,7 @@ export const topicName = option.custom<string, string>('the name of a topic', (g
   return undefined
 })
 
-/** The members of what goes with a message. */
+/** The members that describe a message. */
 export const messageMembers = {
   qos,
   retain: option.flag(),

@@ -12,10 +12,10 @@ interface Entry extends Patience {
   isEnded: boolean
 }
 
-/** How many messages of QoS 0 are given to a connection that does not take them any more: each has a listener there. */
+/** How many messages of QoS 0 are passed to a connection that accepts no more: each has a listener there. */
 const mostUnwritten = 500
 
-/** Sends messages in their order, at once while the broker is there; what waits is bounded in number, size and time. */
+/** Sends messages in their order, at once while the broker is connected; waiting ones are limited in number, size and time. */
 export class Outbox {
   readonly #link: Link
   readonly #settings: MqttSettings
@@ -50,7 +50,7 @@ export class Outbox {
     return done.promise
   }
 
-  /** The broker is there, and so are the subscriptions. */
+  /** The broker is connected, and the subscriptions are restored. */
   up(): void {
     this.#isUp = true
     this.#sendWaiting()
@@ -61,14 +61,14 @@ export class Outbox {
     this.#whyDown = why
   }
 
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when no message waits and none is unacknowledged. */
   async idle(): Promise<void> {
     while (this.#waiting.length + this.#underWay.size > 0) {
       await Promise.allSettled([...this.#waiting, ...this.#underWay].map((entry) => entry.done.promise))
     }
   }
 
-  /** Rejects everything that is left. */
+  /** Rejects all remaining messages. */
   close(): void {
     this.#isUp = false
     const why = MqttUnavailableError('the service stopped before the broker acknowledged the message')
@@ -103,8 +103,8 @@ export class Outbox {
 
   #putBack(entry: Entry): void {
     this.#underWay.delete(entry)
-    const behind = this.#waiting.findIndex((other) => other.number > entry.number)
-    this.#waiting.splice(behind === -1 ? this.#waiting.length : behind, 0, entry)
+    const after = this.#waiting.findIndex((other) => other.number > entry.number)
+    this.#waiting.splice(after === -1 ? this.#waiting.length : after, 0, entry)
   }
 
   #late(entry: Entry): void {

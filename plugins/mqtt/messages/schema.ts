@@ -2,16 +2,16 @@ import { type Check, lazyCheckOf, passed } from '../../toolkit/schema/check.ts'
 import type { OutputOf } from '../../validation/index.ts'
 import { MqttPayloadError } from '../errors.ts'
 
-/** What handlers get of messages with that schema. */
+/** The type that handlers receive for messages with that schema. */
 export type ReceivedBy<Schema> = OutputOf<Schema>
 
-/** Gives a message as its schema leaves it, defaults filled in; rejects what the schema refuses. */
+/** Returns a message as its schema does, defaults filled in; rejects a message that the schema refuses. */
 export type CheckMessage = (topic: string, message: unknown) => Promise<unknown>
 
 /**
  * A check that is compiled at its first use: JSON Schema, TypeBox, Zod, or another Standard Schema.
  *
- * @throws MqttPayloadError (as a rejection) with `issues`, for a message that is not what the schema says.
+ * @throws MqttPayloadError (as a rejection) with `issues`, for a message that does not match the schema.
  */
 export function messageCheck(schema: object): CheckMessage {
   let check: Check | undefined

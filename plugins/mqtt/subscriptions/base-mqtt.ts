@@ -8,13 +8,13 @@ import { importedSubscriptions, type MqttNote, mqttNotes } from '../mqtt.ts'
 import { type Declared, declarations, withdraw } from './declarations.ts'
 import { declarationOf, handleOf } from './handle.ts'
 
-/** Classes of which there is an instance, with what it has declared where the service has made it. */
+/** Classes with an instance, with its declarations where the service has made it. */
 const made = new WeakMap<object, readonly Declared[]>()
-/** The class of which the service is making an instance. */
+/** The class whose instance the service is making. */
 let beingMade: object | undefined
 
 /**
- * What a class with `@mqtt.subscribe` methods extends. Its methods are subscribed as soon as there is an instance; of a class
+ * The base class for `@mqtt.subscribe` methods. Its methods are subscribed as soon as there is an instance; of a class
  * that a file of subscriptions exports, and of one that is listed in `subscribe`, the service makes one without arguments.
  *
  * @example
@@ -35,7 +35,7 @@ export abstract class BaseMqtt {
     this.logger = instanceLogger('mqtt', new.target)
     const cls = new.target
     importedSubscriptions.resolve(cls)
-    // One of the application takes the place of one that the service has made.
+    // An instance of the application replaces one that the service has made.
     for (const declared of made.get(cls) ?? []) void withdraw(declared).catch(() => {})
     const all = subscribeMethods(cls, this)
     made.set(cls, beingMade === cls ? all : [])
@@ -57,7 +57,7 @@ export const mqttClasses: ServiceClassKind<BaseMqtt> = {
 function subscribeMethods(cls: AnyClass, instance: object): Declared[] {
   return decoratedMethods(cls).flatMap((method) =>
     mqttNotes.of(method).map((note) =>
-      // Looked up for each message: fields of the class are not there yet, and one of them may be the method.
+      // Looked up for each message: fields of the class do not exist yet, and one of them may be the method.
       declareMethod(note, (...args) =>
         (instance as Record<PropertyKey, (...all: readonly unknown[]) => unknown>)[method.name]!(...args),
       ),
@@ -74,7 +74,7 @@ function declareMethod({ topic, options }: MqttNote, handler: (...args: readonly
 export const isMade = (cls: AnyClass): boolean => made.has(cls)
 
 /**
- * Makes an instance, unless there is one.
+ * Makes an instance, unless one exists.
  *
  * @throws MqttClassError
  */
@@ -93,7 +93,7 @@ export function instantiate(cls: BaseMqttClass, logger: Logger): void {
   }
 }
 
-/** Subscribes a method whose class is not known: it runs with nothing of its instance but the logger. */
+/** Subscribes a method whose class is not known: the only member of its instance is the logger. */
 export function subscribeClassless({ note, label, value }: ImportedMethod<MqttNote>, logger: Logger): Declared {
   const instance = instanceStandIn(applicationLogger(logger).child({ mqtt: label }), (member) =>
     MqttClassError(

@@ -11,7 +11,7 @@ export interface Declared {
   readonly handler: (...args: readonly unknown[]) => unknown
 }
 
-/** What has a connection; one that only publishes takes no subscription. Those are adopted when the broker has agreed, or cannot be asked now. */
+/** A connection; one that only publishes takes no subscription. Those are adopted when the broker has accepted them, or is unavailable. */
 export interface Connection extends Runner<Declared> {
   drop(declared: Declared): Promise<void>
   publish(topic: string, message: unknown, options?: MqttPublishOptions): Promise<void>
@@ -20,13 +20,13 @@ export interface Connection extends Runner<Declared> {
 /** The subscriptions of this process: each runs in one connection. */
 export const declarations = new Declarations<Declared, Connection>()
 
-/** The oldest first, those that are leaving too: what their handlers publish still goes through them. */
+/** The oldest first, including those that are closing: their handlers still publish through them. */
 const connections: Connection[] = []
 
 /** The connection through which this process publishes. */
 export const publisher = (): Connection | undefined => declarations.runners[0] ?? connections[0]
 
-/** What is published goes there, although it cannot take anything over yet. */
+/** Publications use it, although it cannot take over subscriptions yet. */
 export function announceConnection(connection: Connection): void {
   if (!connections.includes(connection)) connections.push(connection)
 }

@@ -39,7 +39,7 @@ export function declarationOf(topic: string, handler: AnyHandler, given?: MqttSu
 export function handleOf(declared: Declared, made: Promise<void>, unsubscribe: () => Promise<void>): MqttHandle {
   const subscription: MqttSubscription = { topic: declared.filter.text, unsubscribe }
   const promise = made.then(() => subscription)
-  // Whoever subscribes while a module is loaded waits for nothing; an unhandled rejection would end the process.
+  // A subscription while a module is loaded is not awaited; an unhandled rejection would end the process.
   promise.catch(() => {})
   return Object.assign(promise, subscription)
 }

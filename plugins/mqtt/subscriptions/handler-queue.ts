@@ -2,16 +2,16 @@ import { type Logger, Trace, type TraceOutcome, within } from '../../../kernel/i
 import { type Carrier, carrierOf } from '../../toolkit/carrier.ts'
 import { deferred } from '../deferred.ts'
 import { MqttHandlerError } from '../errors.ts'
-import { tellFailure } from '../failures.ts'
+import { notifyFailure } from '../failures.ts'
 import type { Incoming } from '../links/contract.ts'
 import { messageOf } from '../messages/payload.ts'
 import type { Declared } from './declarations.ts'
 
-/** A message in the hands of one handler. */
+/** A message that one handler processes. */
 export interface MqttMessageTrace extends TraceOutcome {
   /** The topic that the message was published to. */
   readonly topic: string
-  /** What the handler has subscribed to. */
+  /** The filter of the handler's subscription. */
   readonly filter: string
   /** The length of the payload. */
   readonly bytes: number
@@ -28,16 +28,16 @@ interface Job {
   readonly done: () => void
 }
 
-/** More than what one read of a socket can hold: no handler begins before all of that has come. */
+/** More than one read of a socket can hold: no handler begins before all of that has come. */
 const defaultMaxWaiting = 10_000
 
-/** Ten thousand messages of a megabyte would be the memory of a machine. */
+/** Ten thousand messages of a megabyte would fill the memory of a machine. */
 const mostWaitingBytes = 64 * 2 ** 20
 
-/** How many topics are remembered of whose kept message a handler was told. */
+/** For how many topics a handler remembers that it has received the kept message. */
 const mostRemembered = 100_000
 
-/** The queue that each subscription has had last. */
+/** The latest queue of each subscription. */
 const queues = new WeakMap<Declared, HandlerQueue>()
 
 /** One handler with the messages that wait for it. */
@@ -46,12 +46,12 @@ export class HandlerQueue {
   readonly #timeout: number
   readonly #log: Logger
   readonly #waiting: Job[] = []
-  /** Bytes of those that wait. */
+  /** Bytes of the waiting messages. */
   #size = 0
   readonly #running = new Set<Promise<void>>()
   readonly #kept = new Set<string>()
   readonly #closed = deferred()
-  /** Resolves when what an earlier queue of this subscription has begun is over; `undefined` where nothing is. */
+  /** Resolves when the calls of an earlier queue of this subscription have ended; `undefined` where there are none. */
   #earlier: Promise<void> | undefined
   #isRefusing = false
   #isDropping = false
@@ -60,7 +60,7 @@ export class HandlerQueue {
     this.declared = declared
     this.#timeout = declared.options.handlerTimeout ?? timeout
     this.#log = log
-    // Another connection may take a subscription over while its handler runs: `concurrency` is a promise across both.
+    // Another connection may take a subscription over while its handler runs: `concurrency` applies across both.
     this.#earlier = queues
       .get(declared)
       ?.over()
@@ -71,13 +71,13 @@ export class HandlerQueue {
     queues.set(declared, this)
   }
 
-  /** Resolves when no handler runs any more, or none is waited for; `undefined` where none runs. */
+  /** Resolves when no handler runs any more, or none is awaited; `undefined` where none runs. */
   over(): Promise<void> | undefined {
     return this.#running.size === 0 ? this.#earlier : Promise.race([this.idle(), this.#closed.promise])
   }
 
   /**
-   * Whether a kept message of the topic is new to this handler. The broker sends it to everyone who subscribes; a second
+   * Whether a kept message of the topic is new to this handler. The broker sends it to every new subscriber; a second
    * subscription to the same filter makes it send it to the first once more.
    */
   isNew(topic: string): boolean {
@@ -86,7 +86,7 @@ export class HandlerQueue {
     return true
   }
 
-  /** The broker has forgotten the subscription, and sends what it keeps again. */
+  /** The broker has forgotten the subscription, and sends its kept messages again. */
   forgetKept(): void {
     this.#kept.clear()
   }
@@ -101,7 +101,7 @@ export class HandlerQueue {
     }
     const size = this.#size + message.payload.byteLength
     const isFull = this.#waiting.length >= maxWaiting || (this.#waiting.length > 0 && size > mostWaitingBytes)
-    // Of QoS 1 and 2 the broker sends no more than it may have unacknowledged; of QoS 0 it sends what there is.
+    // Of QoS 1 and 2 the broker sends no more than the window allows; of QoS 0 it sends all.
     if (message.details.qos === 0 && isFull) {
       this.#dropped(message)
       done()
@@ -116,7 +116,7 @@ export class HandlerQueue {
     this.#isDropping = true
     const { filter } = this.declared
     const why = `messages of QoS 0 arrive faster than the handler finishes, and ${this.#waiting.length} with ${this.#size} bytes are waiting: further messages are dropped. Raise concurrency or maxWaiting, or subscribe with qos: 1`
-    void tellFailure(MqttHandlerError(filter.text, why), { subscription: filter.text, topic, payload }, this.#log)
+    void notifyFailure(MqttHandlerError(filter.text, why), { subscription: filter.text, topic, payload }, this.#log)
   }
 
   #run(job: Job): void {
@@ -128,7 +128,7 @@ export class HandlerQueue {
     this.#running.add(run)
   }
 
-  /** Begins with what waits, as far as there is room. */
+  /** Begins waiting messages, up to the concurrency. */
   #fill(): void {
     const { concurrency = 1 } = this.declared.options
     while (this.#running.size < concurrency && this.#waiting.length > 0) {
@@ -160,7 +160,7 @@ export class HandlerQueue {
         throw MqttHandlerError(filter.text, why)
       })
     } catch (error) {
-      await tellFailure(error, { subscription: filter.text, topic, payload }, this.#log)
+      await notifyFailure(error, { subscription: filter.text, topic, payload }, this.#log)
     }
   }
 
@@ -169,19 +169,19 @@ export class HandlerQueue {
     while (this.#running.size > 0) await Promise.all(this.#running)
   }
 
-  /** Takes no other message: those of QoS 1 and 2 are left to the broker, which sends them again where it can. */
+  /** Takes no further messages: those of QoS 1 and 2 are left to the broker, which sends them again where it can. */
   refuse(): void {
     this.#isRefusing = true
   }
 
-  /** No one wants its messages any more. */
+  /** Its messages are no longer needed. */
   drop(): void {
     this.refuse()
     this.#size = 0
     for (const job of this.#waiting.splice(0)) job.done()
   }
 
-  /** Begins no other message, and leaves to the broker what waits as well. */
+  /** Begins no further message, and leaves the waiting ones to the broker as well. */
   close(): void {
     this.refuse()
     this.#waiting.length = 0

@@ -4,7 +4,7 @@ import { declarations } from './declarations.ts'
 
 const remedy = 'register the plugin "mqtt" (background: { mqtt: { connect: { … } } }), or call MqttService.connect()'
 
-/** Reports the classes that nothing handles, when a server boots and neither a server with the plugin nor a connection is there. */
+/** Reports the classes without a service, when a server boots without a server with the plugin or a connection in the process. */
 export function reportIdleSubscriptions(server: Kernel): void {
   if (declarations.expected.size > 0) return
   importedSubscriptions.report(

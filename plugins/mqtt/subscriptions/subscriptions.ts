@@ -1,6 +1,6 @@
 import { isInTime, type Logger } from '../../../kernel/index.ts'
 import { withinTime } from '../deferred.ts'
-import { tellFailure } from '../failures.ts'
+import { notifyFailure } from '../failures.ts'
 import { type Incoming, type Link, LinkLost } from '../links/contract.ts'
 import type { MqttQos } from '../messages/message-options.ts'
 import type { MqttSettings } from '../options.ts'
@@ -12,7 +12,7 @@ import { Unclaimed } from './unclaimed.ts'
 /** One subscription at the broker, with its handlers. */
 interface Entry {
   readonly filter: Filter
-  /** By which the broker tells that a message is for this one. */
+  /** The number with which the broker marks messages for this one. */
   readonly number: number
   readonly queues: Set<HandlerQueue>
 }
@@ -20,16 +20,16 @@ interface Entry {
 /** MQTT 5 section 3.8.2.1.2: one to 268435455. */
 const numbers = 268_435_455
 
-/** Which handlers are told of which messages, and what the broker is asked for. */
+/** Which handlers receive which messages, and which subscriptions the broker has. */
 export class Subscriptions {
   readonly #link: Link
   readonly #log: Logger
   readonly #timeout: number
-  /** How long the broker may take to answer. */
+  /** The timeout of the broker's answer. */
   readonly #patience: number
   readonly #byText = new Map<string, Entry>()
   readonly #byNumber = new Map<number, Entry>()
-  /** Left while the broker was away: it is told when it is back. */
+  /** Removed while the broker was disconnected: it receives an UNSUBSCRIBE when it is back. */
   readonly #left = new Set<string>()
   readonly #unclaimed: Unclaimed
   // At random: a broker that has kept subscriptions of an earlier process uses the numbers of that one.
@@ -50,9 +50,9 @@ export class Subscriptions {
   }
 
   /**
-   * Resolves when the broker has agreed; at once while it cannot be asked.
+   * Resolves when the broker has accepted; at once while it is unavailable.
    *
-   * @throws (as a rejection) MqttSubscribeError; the handler is gone then.
+   * @throws (as a rejection) MqttSubscribeError; the handler is then removed.
    */
   async add(declared: Declared): Promise<void> {
     const { filter } = declared
@@ -85,7 +85,7 @@ export class Subscriptions {
     this.#byNumber.delete(entry.number)
   }
 
-  /** What is lost on the way is asked for again when the broker is back; one that says nothing is not waited for. */
+  /** A request that is lost is repeated when the broker is back; a silent broker is not awaited. */
   async #ask(entry: Entry): Promise<void> {
     const { filter, number, queues } = entry
     const qos = Math.max(...[...queues].map((queue) => queue.declared.options.qos ?? 0)) as MqttQos
@@ -93,16 +93,16 @@ export class Subscriptions {
       if (!(error instanceof LinkLost)) throw error
     })
     if (await isInTime(asked, this.#patience)) return
-    asked.catch((error: unknown) => this.tell([this.#refuse(entry, error)]))
+    asked.catch((error: unknown) => this.reportRefused([this.#refuse(entry, error)]))
   }
 
-  /** The broker has said no to everyone who has this topic. */
+  /** The broker has refused all handlers of this topic. */
   #refuse(entry: Entry, error: unknown): { filter: Filter; error: unknown } {
     for (const queue of [...entry.queues]) this.#forget(entry, queue)
     return { filter: entry.filter, error }
   }
 
-  /** Takes a handler off; the broker is told when it was the last of its filter. What has begun goes on. */
+  /** Removes a handler; the broker receives an UNSUBSCRIBE when it was the last of its filter. Running calls continue. */
   async remove(declared: Declared): Promise<void> {
     const entry = this.#byText.get(declared.filter.text)
     const queue = [...(entry?.queues ?? [])].find((one) => one.declared === declared)
@@ -120,9 +120,9 @@ export class Subscriptions {
   }
 
   /**
-   * The broker is there: asks for everything.
+   * The broker is connected: requests all subscriptions.
    *
-   * Resolves to what it has refused: those subscriptions are gone.
+   * Resolves to the refused ones: they are removed.
    */
   async up(resumed: boolean): Promise<{ filter: Filter; error: unknown }[]> {
     this.#isUp = true
@@ -146,10 +146,10 @@ export class Subscriptions {
     this.#isUp = false
   }
 
-  /** Tells the log, or who is told of failures. */
-  async tell(refused: readonly { filter: Filter; error: unknown }[]): Promise<void> {
+  /** Reports refusals to the error handler, or to the log. */
+  async reportRefused(refused: readonly { filter: Filter; error: unknown }[]): Promise<void> {
     for (const { filter, error } of refused) {
-      await tellFailure(error, { subscription: filter.text, topic: undefined, payload: undefined }, this.#log)
+      await notifyFailure(error, { subscription: filter.text, topic: undefined, payload: undefined }, this.#log)
     }
   }
 
@@ -157,7 +157,7 @@ export class Subscriptions {
     if (!this.#give(message)) this.#unclaimed.keep(message)
   }
 
-  /** Gives a message to each handler once; whether there is one. */
+  /** Passes a message to each handler once; returns whether there is one. */
   #give(message: Incoming): boolean {
     const entries = this.#entriesFor(message)
     if (entries.length === 0) {
@@ -177,25 +177,25 @@ export class Subscriptions {
   }
 
   #entriesFor({ details: { topic }, subscriptions }: Incoming): Entry[] {
-    // A broker that says which ones a message is for may send it once for each; to another one it is for all that match.
+    // A broker that names the subscriptions of a message may send it once for each; a message of another one is for all that match.
     const named = subscriptions.map((number) => this.#byNumber.get(number)).filter((entry) => entry !== undefined)
     if (named.length > 0 || subscriptions.some((number) => this.#isOurs(number))) return [...new Set(named)]
     const levels = topic.split('/')
     return [...this.#byText.values()].filter(({ filter }) => matches(filter.levels, levels))
   }
 
-  /** Whether a number is one that was given here, to a subscription that may have been left meanwhile. */
+  /** Whether a number was assigned here, to a subscription that may have been removed meanwhile. */
   #isOurs(number: number): boolean {
     return (number - this.#first + numbers) % numbers < this.#issued
   }
 
-  /** Takes off everything at the broker, so that nothing else comes. */
+  /** Removes all subscriptions at the broker, so that no further message comes. */
   async leave(): Promise<void> {
     if (!this.#isUp) return
     await Promise.allSettled([...this.#byText.keys()].map((filter) => this.#link.unsubscribe(filter)))
   }
 
-  /** Begins with nothing that comes from now on. */
+  /** Processes no message that comes from now on. */
   refuse(): void {
     for (const queue of this.queues) queue.refuse()
   }

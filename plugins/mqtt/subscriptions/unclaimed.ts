@@ -6,7 +6,7 @@ const patience = 5_000
 
 /**
  * Messages that a broker had kept for this client and that come before their handlers: a process that connects first and
- * subscribes then would acknowledge what no one has seen. The broker sends no more of them than may be unacknowledged.
+ * subscribes then would acknowledge unhandled messages. The broker sends no more of them than the window allows.
  */
 export class Unclaimed {
   readonly #log: Logger
@@ -20,7 +20,7 @@ export class Unclaimed {
     this.#isOpen = isOpen
   }
 
-  /** Keeps a message that no one has wanted, where it may still be wanted. */
+  /** Keeps a message without a handler, where one may still come. */
   keep(message: Incoming): void {
     if (!this.#isOpen || message.details.qos === 0) {
       message.handled()

@@ -2,15 +2,15 @@ import { MqttTopicError } from '../errors.ts'
 
 /** A topic filter, read once. */
 export interface Filter {
-  /** As the broker is told, with `$share/<group>/`. */
+  /** As the broker receives it, with `$share/<group>/`. */
   readonly text: string
-  /** Whether it has a wildcard: its handlers are told the topic. */
+  /** Whether it has a wildcard: its handlers receive the topic. */
   readonly isPattern: boolean
-  /** What the broker holds against topics, by level. */
+  /** The part that the broker compares with topics, by level. */
   readonly levels: readonly string[]
 }
 
-/** MQTT 5 section 1.5.4: the length of text is 16 bits. */
+/** MQTT 5 section 1.5.4: the length of a string has 16 bits. */
 const longest = 65_535
 
 function shown(name: unknown): string {
@@ -19,7 +19,7 @@ function shown(name: unknown): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
 }
 
-/** What holds for names and filters alike (section 4.7.3). */
+/** The rules for names and filters alike (section 4.7.3). */
 function problemOf(name: unknown): string | undefined {
   if (typeof name !== 'string') return 'is not a string'
   if (name === '') return 'is empty'
@@ -29,7 +29,7 @@ function problemOf(name: unknown): string | undefined {
   return bytes > longest ? `is ${bytes} bytes long; MQTT allows ${longest}` : undefined
 }
 
-/** Why nothing can be published to a topic of that name. */
+/** Why a topic name cannot be published to. */
 export function topicProblem(name: unknown): string | undefined {
   const hasWildcard = typeof name === 'string' && /[+#]/.test(name)
   return problemOf(name) ?? (hasWildcard ? 'has a wildcard: a message is published to exactly one topic' : undefined)
@@ -49,7 +49,7 @@ export function checkTopic(name: unknown): string {
 /**
  * Reads a topic filter.
  *
- * @throws MqttTopicError for one that no broker would take.
+ * @throws MqttTopicError for one that brokers refuse.
  */
 export function parseFilter(text: unknown): Filter {
   const fail = (why: string) => MqttTopicError(`the subscription ${shown(text)}`, why)
@@ -76,15 +76,15 @@ export function parseFilter(text: unknown): Filter {
   return { text: filter, levels, isPattern: levels.some((level) => level === '+' || level === '#') }
 }
 
-/** Whether a broker gives a message of that topic to that filter; the topic comes by level. */
+/** Whether a message of that topic matches that filter; the topic comes by level. */
 export function matches(filter: readonly string[], topic: readonly string[]): boolean {
   const first = filter[0]!
-  // Section 4.7.2: `$SYS` and its like are not for those who want everything.
+  // Section 4.7.2: wildcards at the beginning do not match `$SYS` and the like.
   if ((first === '+' || first === '#') && topic[0]!.startsWith('$')) return false
   for (let i = 0; i < filter.length; i++) {
     const level = filter[i]
     if (level === '#') return true
-    // `a/#` stands for `a` as well.
+    // `a/#` includes `a` as well.
     if (i === topic.length) return false
     if (level !== '+' && level !== topic[i]) return i === topic.length
   }

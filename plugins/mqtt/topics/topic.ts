@@ -5,7 +5,7 @@ import { messageCheck } from '../messages/schema.ts'
 import type { MqttHandle } from '../subscriptions/handle.ts'
 import { checkTopic, parseFilter } from './filter.ts'
 
-/** The two halves that a topic needs, without their types. */
+/** The two methods that a topic needs, without their types. */
 interface Halves {
   publish(topic: string, message: never, options?: MqttPublishOptions): Promise<void>
   subscribe(topic: string, handler: never, options?: MqttSubscribeOptions): MqttHandle
@@ -13,7 +13,7 @@ interface Halves {
 
 const topicOptions = option.shape({ schema: schemaOption })
 
-/** Makes what `topic(name)` is. */
+/** Makes the function `topic(name)`. */
 export function topicOf(api: Pick<MqttApi, 'publish' | 'subscribe'>): MqttApi['topic'] {
   const { publish, subscribe } = api as unknown as Halves
   return function topic(name: string, options?: MqttTopicOptions) {
@@ -24,7 +24,7 @@ export function topicOf(api: Pick<MqttApi, 'publish' | 'subscribe'>): MqttApi['t
       name: text,
       async publish(message: never, publishOptions?: MqttPublishOptions) {
         checkTopic(name)
-        // Bytes are no one's to read.
+        // Bytes are not checked.
         const isChecked = check !== undefined && !ArrayBuffer.isView(message)
         await publish.call(api, name, isChecked ? ((await check(name, message)) as never) : message, publishOptions)
       },

@@ -17,7 +17,7 @@ const classes: Readonly<Record<string, string>> = {
   5: 'Server error',
 }
 
-/** `2xx` as OpenAPI writes it; `undefined` for what is not a status. */
+/** `2xx` in the form of OpenAPI; `undefined` for an invalid status. */
 function statusKey(key: string): string | undefined {
   if (key === 'default') return key
   const status = key.toUpperCase()
@@ -48,7 +48,7 @@ const isSchema = (value: object) => schemaMarks.some((mark) => mark in value)
 const isComponentReference = (value: Json) =>
   typeof value.$ref === 'string' && !value.$ref.startsWith('#/components/schemas/')
 
-/** The answers of an operation: those of its schemas, those of `apidoc` merged over, and failures where it says nothing. */
+/** The answers of an operation: those of its schemas, those of `apidoc` merged over them, and failures where it names none. */
 export function answersOf(scene: Scene, apidoc: Json): Answers {
   const answers: Answers = {}
   for (const set of scene.sets) {
@@ -106,7 +106,7 @@ function referenceOf(scene: Scene, status: string, { $ref, description }: Json):
   return own ?? { description: describeStatus(status) }
 }
 
-/** The members of an OpenAPI response as they may be; `schema` is short for that of its JSON content. */
+/** The valid members of an OpenAPI response; `schema` is short for that of its JSON content. */
 function responseOf(scene: Scene, status: string, given: Json, below: Json): Json {
   const { description, headers, content, links, schema } = given
   const response: Json = {
@@ -123,7 +123,7 @@ function responseOf(scene: Scene, status: string, given: Json, below: Json): Jso
   return response
 }
 
-/** A link leads to one operation; one that does not say which is left out. */
+/** A link refers to one operation; one that names none is left out. */
 function linkOf([name, given]: [string, unknown]): [string, Json][] {
   if (!isObject(given) || !isComponentName(name)) return []
   const link = formed(linkForm, given)

@@ -4,7 +4,7 @@ import { mediaOf } from './answers.ts'
 import { bodyForm, formed, operationForm, parameterForms } from './forms.ts'
 import type { Scene } from './operation-context.ts'
 
-/** What the options of a route and its plugins say under `apidoc`, as one: the route's own words hold over the plugins'. */
+/** The `apidoc` of a route's options and its plugins, merged: the route's own takes precedence. */
 export function apidocOf({ sets, note }: Scene): Json {
   // The route's own set is the first one.
   const [own, ...contributed] = sets.map(({ apidoc }) => apidoc as unknown)
@@ -29,7 +29,7 @@ export function apidocOf({ sets, note }: Scene): Json {
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 const asObject = (value: unknown): Json => (isObject(value) ? value : {})
 
-/** The members that stand in an operation as they are. */
+/** The members that an operation has unchanged. */
 export function plainMembers(apidoc: Json, note: (why: string) => void): Json {
   const members = formed(operationForm, apidoc)
   for (const name of Object.keys(operationForm)) {
@@ -52,7 +52,7 @@ export function mergeParameters(scene: Scene, below: readonly OpenApiParameter[]
     }
     const place = one.in as OpenApiParameter['in']
     const name = place === 'path' ? pathNameOf(scene, one.name) : one.name
-    // A form of the path without its optional parameter has none of that name.
+    // A form of the path without its optional parameter does not have it.
     if (name === undefined) continue
     const there = merged.get(key({ name, in: place }))
     const { schema, content } = one

@@ -7,7 +7,7 @@ import type { OpenApiMediaType, OpenApiRequestBody, OpenApiSchema } from '../typ
 import { type Scene, schemasOf } from './operation-context.ts'
 import { isHeaderName } from './parameters.ts'
 
-/** The body of an operation by its schemas, in each form that the plugins around the route read. */
+/** The body of an operation by its schemas, in each form that the plugins of the route read. */
 export function bodyOf(scene: Scene): OpenApiRequestBody | undefined {
   const { route, method } = scene
   const bodies = schemasOf(scene, 'body')
@@ -29,7 +29,7 @@ export function bodyOf(scene: Scene): OpenApiRequestBody | undefined {
   return { ...(required && { required }), content }
 }
 
-/** Fields that allow no others than those they name: files come beside them and are none. */
+/** Fields that allow no others than those they name: files are beside them and do not count. */
 function fieldsOf(scene: Scene, schema: unknown): unknown {
   const looked = scene.look(schema, 'body')
   return isObject(looked) && looked.additionalProperties === false
@@ -37,9 +37,9 @@ function fieldsOf(scene: Scene, schema: unknown): unknown {
     : undefined
 }
 
-/** Whether a form can have what a body must have: a form is text, and the text of a body becomes nothing else. */
+/** Whether a form can have the members of a body: a form has strings, which are not converted. */
 function isForForms(scene: Scene, schema: unknown): boolean {
-  // A validator of its own may take text for what it describes as a number.
+  // A custom validator may accept a string for a number of its description.
   if (typeof schema !== 'object' || schema === null || '~standard' in schema) return true
   const { properties, required } = membersOf(scene.look(schema, 'body'))
   return [...required].every((name) => {
@@ -50,7 +50,7 @@ function isForForms(scene: Scene, schema: unknown): boolean {
   })
 }
 
-/** What an `all` schema says of the body: its members without those that are headers. */
+/** The body's part of an `all` schema: its members without those that are headers. */
 function bodiesOfAll(scene: Scene, bodies: readonly unknown[]): unknown[] {
   if (bodies.length > 0) return []
   return schemasOf(scene, 'all').map((schema) => {
@@ -67,7 +67,7 @@ function bodiesOfAll(scene: Scene, bodies: readonly unknown[]): unknown[] {
   })
 }
 
-/** Whether a validator takes a request without a body; a JSON Schema describes one that is there. */
+/** Whether a validator accepts a request without a body; a JSON Schema describes an existing one. */
 function isOptional(schema: unknown): boolean {
   const zod: unknown = (schema as { _zod?: unknown } | null)?._zod
   return isObject(zod) && zod.optin === 'optional'
@@ -83,7 +83,7 @@ function uploadOf({ route }: Scene): Upload | undefined {
   return { ...(route.reachedBy.get('upload')?.options as object | undefined), ...upload }
 }
 
-/** Files may come in fields of any name. */
+/** Files may have any field names. */
 function formOf(fields: OpenApiSchema | undefined, { maxFiles = 10 }: Upload): OpenApiSchema {
   const file = { type: 'string', format: 'binary' }
   const files = {

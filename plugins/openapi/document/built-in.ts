@@ -41,7 +41,7 @@ const issue = object({
 })
 const issues = { type: 'array', items: issue }
 
-/** What the framework answers itself, as it does unless someone says otherwise. */
+/** The framework's own answers, by default. */
 const builtIns: { readonly [name: string]: OpenApiResponse } = {
   BadRequest: {
     description: 'The request cannot be read: `JsonNotValidError` for a body that is not JSON, else `BadRequestError`.',
@@ -62,14 +62,14 @@ const builtIns: { readonly [name: string]: OpenApiResponse } = {
   ServiceUnavailable: { description: 'The answer takes too long, or is being computed for another request.' },
 }
 
-/** Bodies of the default format that are not those of every other failure. */
+/** Bodies of the default format that differ from that of other failures. */
 const ownBodies: { readonly [name: string]: OpenApiSchema } = {
   Unauthorized: object({ error: text }),
   Forbidden: object({ error: text }),
   ValidationError: object({ code: text, message: text, errors: issues }),
 }
 
-/** The responses of one document by name: those of plugins and of the application, and of the framework those in use. */
+/** The responses of one document by name: those of plugins and of the application, and the used ones of the framework. */
 export class SharedResponses {
   readonly #own: Json
   readonly #used = new Set<string>()
@@ -78,7 +78,7 @@ export class SharedResponses {
   readonly #format: DescribedFormat | undefined
   #placed: unknown
 
-  /** `place` gives a schema its place in the document; `format` is that of the failures of the server, where it is not the default one. */
+  /** `place` adds a schema to the document; `format` is that of the failures of the server, where it is not the default one. */
   constructor(own: Json | undefined, place: (schema: unknown) => unknown, format: DescribedFormat | undefined) {
     this.#own = own ?? {}
     this.#place = place
@@ -90,7 +90,7 @@ export class SharedResponses {
     return Object.hasOwn(this.#own, name) || Object.hasOwn(builtIns, name)
   }
 
-  /** A reference to it: one of the framework's own is then taken into the document. */
+  /** A reference to it: one of the framework's own is then added to the document. */
   reference(name: string): OpenApiReference {
     this.#used.add(name)
     return { $ref: `#/components/responses/${name}` }
@@ -102,7 +102,7 @@ export class SharedResponses {
     return this.reference(name)
   }
 
-  /** The response of a failure, with the body that every failure has where it names none. */
+  /** The response of a failure, with the default body of failures where it has none. */
   failure(name: string): OpenApiResponse {
     const isOwn = Object.hasOwn(this.#own, name)
     const given = (isOwn ? this.#own[name] : builtIns[name]) as OpenApiResponse
@@ -117,7 +117,7 @@ export class SharedResponses {
       const own = Object.hasOwn(ownBodies, name) ? ownBodies[name] : undefined
       return { [contentType]: { schema: own ?? this.#body(failure) } }
     }
-    // What a function of the application makes is what it says, or anything.
+    // The result of an application's function has its declared schema, or any.
     if (schema === undefined) return { [contentType]: {} }
     if (schema !== 'problem') return { [contentType]: { schema: this.#body(schema) } }
     const body = this.#body(problem)
@@ -125,7 +125,7 @@ export class SharedResponses {
     return { [contentType]: { schema: name === 'ValidationError' ? invalid : body } }
   }
 
-  /** One object wherever it is: what says the same is seen to be the same. */
+  /** One object for each body: equal bodies are then recognised as equal. */
   #body(schema: unknown): OpenApiSchema {
     this.#placed ??= this.#place(schema)
     return this.#placed as OpenApiSchema

@@ -26,11 +26,11 @@ import type { Scene } from './operation-context.ts'
 /**
  * Describes the routes of a server in OpenAPI 3.1.1.
  *
- * It works before boot, with the routes of the application alone, and afterwards with those of plugins as well. What
+ * It works before boot, with the routes of the application alone, and afterwards with those of plugins as well. A part that
  * cannot be described is `{}` with a note in its description; the document is valid in any case.
  *
  * @throws OptionError; OpenApiConflictError when two plugins describe a tag or a component of one name differently;
- * OpenApiFragmentError when one describes what no document can hold.
+ * OpenApiFragmentError when a plugin's description is invalid.
  * @example
  * import { Server } from 'framework'
  * import { describeServer } from 'framework/plugins/openapi'
@@ -44,7 +44,7 @@ export function describeServer(server: Kernel, options?: DescriptionOptions): Op
   return describeListing(server.listing, settings, describedFormat(server.settings.errorFormat)).document
 }
 
-/** The same of what is registered, with notes of what could not be described. */
+/** The same of all registrations, with notes about parts that could not be described. */
 export function describeListing(
   { routes, plugins }: Listing,
   options: DescriptionSettings,
@@ -92,7 +92,7 @@ export function describeListing(
 }
 
 /**
- * What plugins add, the application's own left out.
+ * Checks the additions of plugins, without the application's own.
  *
  * @throws OpenApiConflictError, OpenApiFragmentError
  */
@@ -105,7 +105,7 @@ export function checkPlugins(plugins: readonly ListedPlugin[], { tags, component
 
 function isIncluded({ record, plugin }: ListedRoute, { include }: DescriptionSettings): boolean {
   const { method, path, options } = record
-  // OpenAPI has no words for messages, and a client would be given a GET that is always refused.
+  // OpenAPI cannot describe messages, and a generated client would have a GET that is always refused.
   if (isUpgradeAlone(record)) return false
   return options.apidoc !== false && (include === undefined || include({ method, path, plugin, options }))
 }
@@ -125,7 +125,7 @@ function nonEmpty(kinds: Json): Json {
   return Object.fromEntries(Object.entries(kinds).filter(([, named]) => namesIn(named).length > 0))
 }
 
-/** What a plugin says of a route; one that fails takes no more than its own words with it. */
+/** The description of a route by a plugin; one that fails loses only its own. */
 function contributionOf({ name, openapi }: ListedPlugin['definition'], options: RouteOptions, note: Scene['note']) {
   try {
     const sets: unknown = openapi?.describe?.(options) ?? []
@@ -140,12 +140,12 @@ function contributionOf({ name, openapi }: ListedPlugin['definition'], options: 
 interface Entry {
   readonly method: string
   readonly path: DescribedPath
-  /** What the route itself wants to be called. */
+  /** The id that the route itself asks for. */
   readonly wanted: string | undefined
   readonly operation: Unnamed
 }
 
-/** What the operations of a document have in common. */
+/** The common parts of the operations of a document. */
 interface Around {
   readonly schemas: Schemas
   /** The components of plugins and of the application. */
@@ -217,12 +217,12 @@ class Operations {
     }
   }
 
-  /** The names of the security schemes that operations ask for. */
+  /** The names of the security schemes that operations use. */
   asked(): string[] {
     return this.#entries.flatMap(({ operation }) => (operation.security ?? []).flatMap(namesIn))
   }
 
-  /** The paths in order of registration, each operation with an id of its own: those that routes ask for come first. */
+  /** The paths in order of registration, each operation with a unique id: those of the routes' own come first. */
   named(): { [path: string]: OpenApiPathItem } {
     const names = new Names()
     const ids = new Map<Entry, string>()

@@ -3,7 +3,7 @@ import { isObject, type Json, mergeOver } from '../../toolkit/description/json.t
 import type { OpenApiReference, OpenApiResponse } from '../types.ts'
 import type { Scene } from './operation-context.ts'
 
-/** What the plugins around a route answer in place of its handler, for the statuses that are not described otherwise. */
+/** The answers of the plugins of a route in place of its handler, for the statuses that are not described otherwise. */
 export function failuresOf(
   scene: Scene,
   isFree: (status: string) => boolean,
@@ -24,27 +24,30 @@ export function failuresOf(
   return Object.fromEntries(entries)
 }
 
-/** The valid ones of what one plugin says, over all options that the route is described by. */
+/** The valid ones of one plugin, over all options that describe the route. */
 function declaredBy({ definition, settings }: ListedPlugin, scene: Scene): [status: string, name: string][] {
   const { method, path, options } = scene.route.record
   const declare = definition.openapi?.failures
   if (declare === undefined) return []
-  // A set that tells its answers tells the one to a request that is not valid, too.
-  const isTold = (set: RouteOptions) => set !== options && set.apidoc !== false && set.apidoc?.responses !== undefined
-  const told: [string, string][] = []
+  // A set with answers of its own also has the one to an invalid request.
+  const describesItself = (set: RouteOptions) =>
+    set !== options && set.apidoc !== false && set.apidoc?.responses !== undefined
+  const declarations: [string, string][] = []
   try {
     for (const set of scene.sets) {
-      if (isTold(set)) continue
+      if (describesItself(set)) continue
       const declared: unknown = declare({ method, path, options: { ...options, ...set }, settings })
       if (isObject(declared))
-        told.push(...Object.entries(declared as { [status: string]: string }).filter(([, name]) => name !== undefined))
+        declarations.push(
+          ...Object.entries(declared as { [status: string]: string }).filter(([, name]) => name !== undefined),
+        )
       else scene.note(`the description that the plugin "${definition.name}" gives of its failures is not an object`)
     }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     scene.note(`the plugin "${definition.name}" failed to describe its failures: ${why}`)
   }
-  return told.filter(([status, name]) => {
+  return declarations.filter(([status, name]) => {
     const isKnown = /^[45]\d\d$/.test(status) && typeof name === 'string' && scene.responses.has(name)
     if (!isKnown)
       scene.note(
@@ -54,7 +57,7 @@ function declaredBy({ definition, settings }: ListedPlugin, scene: Scene): [stat
   })
 }
 
-/** One answer of several that have one status. */
+/** One answer from several with one status. */
 function combined(answers: readonly OpenApiResponse[]): OpenApiResponse {
   const description = answers.map((one) => one.description).join(' ')
   const headers = answers.reduce<Json>((all, one) => mergeOver(all, (one.headers ?? {}) as Json), {})

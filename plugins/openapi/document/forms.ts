@@ -1,7 +1,7 @@
 import { isObject, type Json, put, toPlain } from '../../toolkit/description/json.ts'
 import { isAddress, isComponentName } from '../../toolkit/description/names.ts'
 
-/** What a member of an OpenAPI object must be: its form in the document, `undefined` for what has none. */
+/** The form of a member of an OpenAPI object: its value in the document, `undefined` for an invalid one. */
 type Read = (value: unknown) => unknown
 export type Form = { readonly [member: string]: Read }
 
@@ -59,7 +59,7 @@ const member =
     return needs === undefined || one[needs] !== undefined ? one : undefined
   }
 
-/** What stands around the paths. */
+/** The parts around the paths. */
 export const documentForm: Form = {
   info: member({
     title: text,
@@ -76,7 +76,7 @@ export const documentForm: Form = {
   externalDocs,
 }
 
-/** What an operation says in words of its own. */
+/** The parts of an operation besides its schemas. */
 export const operationForm: Form = {
   tags: texts,
   summary: text,
@@ -114,7 +114,7 @@ export const linkForm: Form = {
   requestBody: anything,
 }
 
-/** The members that a form knows, each as it must be, and those of the name `x-…`. */
+/** The members that a form knows, each in its form, and those named `x-…`. */
 export function formed(form: Form, given: Json): Json {
   const members: Json = {}
   for (const [name, value] of Object.entries(given)) {
@@ -122,7 +122,7 @@ export function formed(form: Form, given: Json): Json {
     const read = name.startsWith('x-') ? toPlain(value) : Object.hasOwn(form, name) ? form[name]!(value) : undefined
     if (read !== undefined) put(members, name, read)
   }
-  // Only one of these two may be there.
+  // Only one of these two is allowed.
   if (members.examples !== undefined) delete members.example
   if (members.value !== undefined) delete members.externalValue
   return members

@@ -18,7 +18,7 @@ const OpenApiFragmentError = defineError(
   (owner: string, what: string) => `the plugin "${owner}" has an invalid description: ${what}`,
 )
 
-/** What the definitions of plugins add to a description. */
+/** The additions of the definitions of plugins to a description. */
 export interface Fragments {
   readonly tags: readonly OpenApiTag[]
   /** Components by kind and name. */
@@ -31,10 +31,10 @@ interface Owned {
 }
 
 /**
- * The fragments of all plugins as one; `isTaken` says what the application names itself, which holds over them.
+ * The fragments of all plugins, merged; `isTaken` marks names of the application, which take precedence.
  *
- * @throws OpenApiFragmentError for what no document can hold, OpenApiConflictError naming both plugins where two say
- * different things under one name.
+ * @throws OpenApiFragmentError for an invalid part, OpenApiConflictError naming both plugins where two have
+ * different values under one name.
  */
 export function fragmentsOf(
   plugins: readonly ListedPlugin[],
@@ -69,7 +69,7 @@ export function fragmentsOf(
 
 const members = ['tags', 'components', 'describe', 'failures']
 
-/** What of a plugin's part has no place in a document: it is of others, so its author has to be told and not its reader. */
+/** The invalid part of a plugin's fragment: the error is for the plugin's author, not for a reader of the document. */
 function faultOf(fragment: unknown): string | undefined {
   if (fragment === undefined) return undefined
   if (!isObject(fragment)) return 'its openapi is not an object'

@@ -5,10 +5,10 @@ import { Link } from '../../toolkit/description/schemas/links.ts'
 import type { OpenApiParameter, OpenApiSchema } from '../types.ts'
 import { type Part, type Scene, schemasOf } from './operation-context.ts'
 
-/** These three are described elsewhere; OpenAPI leaves parameters of their names out. */
+/** These three are described elsewhere; OpenAPI ignores parameters of their names. */
 const ignored: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])
 
-/** The members that the schemas of a part name, those of all who validate it. */
+/** The members of the schemas of a part, of all its validators. */
 export function membersOfPart(scene: Scene, part: Part): Members {
   return membersOf({ allOf: schemasOf(scene, part).map((schema) => scene.look(schema, part)) })
 }
@@ -68,7 +68,7 @@ function parameter(place: OpenApiParameter['in'], name: string, schema: unknown)
   }
 }
 
-/** Any names at all: each member of this object is a parameter of its own. */
+/** Any names: each member of this object is a parameter of its own. */
 function freeQuery(scene: Scene, taken: ReadonlySet<string>): OpenApiParameter {
   const looked = schemasOf(scene, 'query').map((schema) => scene.look(schema, 'query'))
   const described = looked.find((one) => isObject(one) && typeof one.description === 'string') as Json | undefined

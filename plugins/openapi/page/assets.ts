@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { peer } from '../../toolkit/peer.ts'
 
-/** The files of the package that the page needs; no other is served. */
+/** The files of the package that the page needs; others are not served. */
 export const assetNames: ReadonlySet<string> = new Set([
   'swagger-ui.css',
   'swagger-ui-bundle.js',
@@ -11,7 +11,7 @@ export const assetNames: ReadonlySet<string> = new Set([
   'oauth2-redirect.js',
 ])
 
-/** Where the package lies, and which one it is. */
+/** The path and the version of the package. */
 export interface Assets {
   readonly folder: string
   readonly version: string

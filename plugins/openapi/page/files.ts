@@ -1,4 +1,4 @@
-/** Follows the colours of the system, and says what went wrong where there is nothing to show. */
+/** Follows the colours of the system, and reports errors where the page cannot be shown. */
 export const pageScript = String.raw`'use strict'
 {
   const { from, path } = document.currentScript.dataset
@@ -8,8 +8,8 @@ export const pageScript = String.raw`'use strict'
   dark.addEventListener('change', paint)
   paint()
 
-  // swagger-ui lets the browser parse what a description says before it takes the dangerous parts out. Nothing runs there, but
-  // Chromium reports every event handler that it meets as blocked by the policy, so they leave before.
+  // swagger-ui lets the browser parse HTML of a description before it removes the dangerous parts. Nothing runs there, but
+  // Chromium reports every event handler in it as blocked by the policy, so this removes them before.
   const attribute = /[^\s"'/>=][^\s/>=]*(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>][^\s>]*))?/g
   const startTag = new RegExp('<[a-z][^\\s/>]*(?:[\\s/]+|' + attribute.source + ')*', 'gi')
   const withoutHandler = (text) => (/^on/i.test(text) ? '' : text)
@@ -24,7 +24,7 @@ export const pageScript = String.raw`'use strict'
     const res = await fetch(link('json'), { credentials: 'same-origin' })
     if (!res.ok) throw new Error(res.status + ' ' + res.statusText)
     const spec = await res.json()
-    // A proxy may have taken a prefix away that the server does not know of.
+    // A proxy may have removed a prefix that the server does not know.
     const prefix = location.pathname.endsWith(path) ? location.pathname.slice(0, -path.length) : ''
     if (spec.servers === undefined && prefix !== '') spec.servers = [{ url: prefix }]
     SwaggerUIBundle({

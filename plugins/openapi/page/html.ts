@@ -1,15 +1,15 @@
 import { escapeHtml } from '../../toolkit/html.ts'
 
-/** What the page is made of. */
+/** The parts of the page. */
 export interface Page {
   readonly title: string
-  /** The full path of the page; links are relative to it, so that it works behind a prefix that a proxy takes away. */
+  /** The full path of the page; links are relative to it, so that it works after a prefix that a proxy removes. */
   readonly path: string
-  /** Stands in the addresses of the files, which are kept for ever. */
+  /** Is in the addresses of the files, which browsers cache permanently. */
   readonly version: string
 }
 
-/** The last segment: what links begin with that are relative to the page. */
+/** The last segment: links relative to the page begin with it. */
 const base = (path: string) => `${path.slice(path.lastIndexOf('/') + 1)}/`
 
 const head = (title: string, more = '') => `<!doctype html>

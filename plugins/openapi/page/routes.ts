@@ -7,7 +7,7 @@ import { type Assets, assetNames, findAssets } from './assets.ts'
 import { pageScript, pageStyle } from './files.ts'
 import { missingHtml, pageHtml } from './html.ts'
 
-/** For servers without a policy of their own: scripts and styles of this server alone, requests to wherever `servers` says. */
+/** For servers without a policy of their own: scripts and styles of this server alone, requests to any address in `servers`. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -31,7 +31,7 @@ const forEver = 'public, max-age=31536000, immutable'
 /**
  * The handlers of the page and its files.
  *
- * Without the package the page is 501 and says how to install it; the document is there all the same.
+ * Without the package the page is 501 with the installation command; the document works nevertheless.
  */
 export async function pageRoutes(
   service: ApiDescription,
@@ -44,7 +44,7 @@ export async function pageRoutes(
     assets = await findAssets()
   } catch (error) {
     why = error instanceof Error ? error.message.replace(/^[A-Z_]+: /, '') : String(error)
-    // A package that is not installed is not a failure of the code: nothing in its stack helps.
+    // A missing package is not a failure of the code: its stack helps no one.
     const missing = error instanceof Error && error.name === 'PeerMissingError'
     log.warn(missing ? {} : { err: error }, `the page at ${path} is not available: ${why}`)
   }
@@ -52,7 +52,7 @@ export async function pageRoutes(
 
   return {
     page: function openapiPage(req, res) {
-      // Links are relative to a page without a slash behind it.
+      // Links are relative to a page without a trailing slash.
       if (req.path.endsWith('/')) return res.redirect(`../${encodeURI(path.slice(path.lastIndexOf('/') + 1))}`, 308)
       secure(res)
       const { title } = service.document().info

@@ -5,7 +5,7 @@ import type { DriverHost } from './contract.ts'
 
 export const retryStrategy = (times: number) => Math.min(50 * 2 ** times, 1000)
 
-/** Where Redis is, as it may be shown: without the password. */
+/** The address of Redis for messages: without the password. */
 export function redisAddress(connection: RedisAddress): string {
   const { place, options } = redisPlace(connection)
   const [url] = place
@@ -16,7 +16,7 @@ export function redisAddress(connection: RedisAddress): string {
 
 /** Connections to one Redis. */
 export interface RedisConnections {
-  /** Those that are open, with those that BullMQ has made of ours for its workers. */
+  /** The open ones, including those that BullMQ has derived for its workers. */
   readonly clients: Set<RedisClient>
   connect(options: object): RedisClient
 }

@@ -1,4 +1,4 @@
-// What is used of BullMQ and ioredis. Their own types have thousands of overloads: comparing with them costs the type
+// The used part of BullMQ and ioredis. Their own types have thousands of overloads: comparing with them costs the type
 // checker more than the rest of this plugin.
 
 export interface RedisClient {
@@ -19,7 +19,7 @@ export interface BullJob {
   /** When it was published, and when its last attempt began: milliseconds since 1970. */
   readonly timestamp: number
   readonly processedOn?: number
-  /** `telemetry` is a place of BullMQ's own for what a trace needs; its metadata is text. */
+  /** `telemetry` is BullMQ's own place for the data of a trace; its metadata is a string. */
   readonly opts: {
     readonly attempts?: number
     readonly delay?: number

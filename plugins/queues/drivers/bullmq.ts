@@ -8,7 +8,7 @@ import type { BullJob, Bullmq, BullQueue, BullWorker, RedisClient, RedisConstruc
 import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 import { isUnreachable } from './unreachable.ts'
 
-/** As BullMQ's own telemetry writes it, so that publishers and workers without this framework are understood. */
+/** In the form of BullMQ's own telemetry, so that publishers and workers without this framework are compatible. */
 const telemetryOf = (carrier: Readonly<Carrier> | undefined) =>
   carrier === undefined ? undefined : { telemetry: { metadata: JSON.stringify(carrier) } }
 
@@ -34,10 +34,10 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
   readonly #workers = new Set<BullWorker>()
   #publisher: RedisClient | undefined
   #consumer: RedisClient | undefined
-  /** What Redis refuses to each queue, by the first word of its reason, to be told once until a job comes. */
+  /** The refusals of Redis for each queue, by the first word of the reason; each is reported once until a job comes. */
   readonly #refused = new Map<string, Set<string>>()
   #closed = false
-  /** Who waits for the connection for publishing. */
+  /** Callers that wait for the connection for publishing. */
   readonly #waiting = new Set<() => void>()
 
   private constructor(bullmq: Bullmq, connections: RedisConnections, config: BullmqSettings, host: DriverHost) {
@@ -47,7 +47,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     this.#host = host
   }
 
-  /** Loads what is needed; connects to nothing yet. */
+  /** Loads the packages; connects to nothing yet. */
   static async load(config: BullmqSettings, host: DriverHost): Promise<BullmqDriver> {
     const [bullmq, ioredis] = await peers(
       peer('bullmq', () => import('bullmq'), feature),
@@ -72,7 +72,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     }
     const [only] = plain
     const telemetry = telemetryOf(carrier)
-    // Many go in a transaction, which for one alone is two more commands.
+    // Several are sent in a transaction, which for one alone is two more commands.
     if (plain.length === 1) return [(await queue.add(topic, only!.data, { ...only!.options, ...telemetry })).id!]
     const jobs = await queue.addBulk(
       plain.map((one) => ({ name: topic, data: one.data, opts: { ...one.options, ...telemetry } })),
@@ -88,14 +88,14 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     return job?.id ?? key
   }
 
-  /** Ends what `repeat` began; whether there was something. */
+  /** Ends a job that `repeat` began; returns whether there was one. */
   async stopRepeat(topic: string, key: string, signal: AbortSignal): Promise<boolean> {
     return (await this.#queue(topic, signal)).removeJobScheduler(key)
   }
 
   /**
-   * The queue over the connection for publishing, which refuses while it is not there. BullMQ by itself would wait for
-   * ever, and send what was given up long ago as soon as Redis comes back.
+   * The queue over the connection for publishing, which refuses while it is down. BullMQ by itself would wait for
+   * ever, and send messages whose publishing has timed out as soon as Redis comes back.
    */
   async #queue(topic: string, signal: AbortSignal): Promise<BullQueue> {
     const client = await this.#client(signal)
@@ -113,14 +113,14 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     try {
       await queue.waitUntilReady()
     } catch (error) {
-      // It remembers for ever that Redis was gone while it began.
+      // It would fail for ever because Redis was down while it began.
       this.#queues.delete(topic)
       throw error
     }
     return queue
   }
 
-  /** The connection for publishing, once it is there. Who is late lets go of it, and of the payload that it has. */
+  /** The connection for publishing, once it is up. A caller that times out releases it, and its payload. */
   async #client(signal: AbortSignal): Promise<RedisClient> {
     this.#publisher ??= this.#connectPublisher()
     if (this.#publisher.status !== 'ready') {
@@ -153,7 +153,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
   }
 
   consume(topic: string, deliver: Deliver, { concurrency }: { concurrency: number }): Consumer {
-    // A worker waits for Redis as long as it takes, and then goes on.
+    // A worker waits for Redis for any time, and then continues.
     this.#consumer ??= this.#connections.connect({ maxRetriesPerRequest: null, retryStrategy })
     const { prefix, lockDuration, stalledInterval, maxStalledCount } = this.#config
     let isStopped = false
@@ -167,7 +167,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     const worker = new this.#bullmq.Worker(topic, process, {
       connection: this.#consumer,
       concurrency,
-      // 15 s would pass before the next attempt when a connection breaks in the wrong moment.
+      // 15 s would pass before the next attempt when a connection breaks at the wrong moment.
       runRetryDelay: 1000,
       prefix,
       lockDuration,
@@ -182,9 +182,9 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     })
     const stop = () => {
       isStopped = true
-      // Without Redis a worker ends when Redis is back, or by `close`: while it is idle no one waits for that.
+      // Without Redis a worker ends when Redis is back, or by `close`: an idle one is not awaited.
       if (running === 0 && this.#consumer?.status !== 'ready') end()
-      // Takes nothing from now on, and lets handlers finish. `close` would wait for them as well, but then there is no other
+      // Takes no job from now on, and lets handlers finish. `close` would wait for them as well, but then there is no other
       // way to end it: the timer that renews its locks would keep the process alive.
       void worker
         .pause()
@@ -205,19 +205,19 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     if (/lock|stalled/i.test(error.message)) {
       this.#host.warn(`the queue "${topic}": another worker received a job while its handler was still running`, error)
     } else if (this.#consumer?.status !== 'ready' || isUnreachable(error)) this.#host.down(error)
-    else this.#tellRefused(topic, error)
+    else this.#reportRefused(topic, error)
   }
 
-  #tellRefused(topic: string, error: Error): void {
-    const told = this.#refused.get(topic) ?? new Set()
-    // OOM, NOPERM, MISCONF: behind it stands which of many scripts it was.
+  #reportRefused(topic: string, error: Error): void {
+    const reported = this.#refused.get(topic) ?? new Set()
+    // OOM, NOPERM, MISCONF: the words after it name one of many scripts.
     const reason = error.message.split(' ', 1)[0]!
-    if (told.has(reason)) return
-    this.#refused.set(topic, told.add(reason))
+    if (reported.has(reason)) return
+    this.#refused.set(topic, reported.add(reason))
     this.#host.warn(`the queue "${topic}": Redis refuses a command`, error)
   }
 
-  /** A job that was on its way when its subscriber left: the next in line, with its attempt unspent. */
+  /** A job that came while its subscriber left: the next in line, without counting the attempt. */
   async #giveBack(job: BullJob, token: string | undefined): Promise<never> {
     await job.moveToWait(token)
     throw new this.#bullmq.WaitingError()
@@ -259,12 +259,12 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
 
   async close(): Promise<void> {
     this.#closed = true
-    // Workers that are left have been given up: their jobs go to others when their locks end.
+    // The remaining workers were given up: their jobs go to others when their locks expire.
     const ending = [...this.#workers].map((worker) => worker.close(true))
     const closing = [...this.#queues.values()].map((queue) => queue.close())
     const all = Promise.allSettled([...ending, ...closing])
     for (const client of this.#connections.clients) client.disconnect()
-    // BullMQ waits for connections that will never be there.
+    // BullMQ waits for connections that are never made.
     await isInTime(all, 200)
   }
 }

@@ -1,7 +1,7 @@
 import type { Carrier } from '../../toolkit/carrier.ts'
 import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 
-/** What a handler of a custom engine is given beside the payload, as far as the engine knows it. */
+/** The data of a delivery for a handler of a custom engine, as far as the engine knows it. */
 export interface CustomDelivery {
   /** The id of the message, the same at each attempt. */
   readonly id?: string
@@ -9,7 +9,7 @@ export interface CustomDelivery {
   readonly attempt?: number
   /** How many attempts there are at most. */
   readonly attempts?: number
-  /** What `publish` was given as `sent.carrier`. */
+  /** The value of `sent.carrier` from `publish`. */
   readonly carrier?: Readonly<Carrier>
 }
 
@@ -19,7 +19,7 @@ export type CustomHandler = (payload: unknown, delivery?: CustomDelivery) => Pro
 /**
  * An engine of your own, for `createQueue`.
  *
- * `subscribe` begins to call the handler, `unsubscribe` ends it for that very handler. What a rejected handler means is
+ * `subscribe` begins to call the handler, `unsubscribe` ends it for that very handler. The effect of a handler's rejection is
  * up to the engine.
  *
  * @example
@@ -40,7 +40,7 @@ export type CustomHandler = (payload: unknown, delivery?: CustomDelivery) => Pro
 export interface GenericPubSub<Options = object> {
   /** The key of its settings in the configuration; default: the name of the queue. */
   readonly name?: string
-  /** Sends one message, and resolves with its `id`. `sent`: only while a tool for tracing follows; an engine that gives the carrier back with each delivery lets traces go through it. */
+  /** Sends one message, and resolves with its `id`. `sent`: only while a tracing tool subscribes; an engine that returns the carrier with each delivery lets traces reach handlers. */
   publish(
     topic: string,
     payload: unknown,
@@ -51,7 +51,7 @@ export interface GenericPubSub<Options = object> {
   subscribe(topic: string, handler: CustomHandler, options?: { readonly concurrency: number }): Promise<unknown>
   /** Hands the handler no further message; resolves when that holds. */
   unsubscribe(topic: string, handler: CustomHandler): Promise<unknown>
-  /** How many messages there are. */
+  /** The number of messages. */
   counts?(topic: string): Promise<QueueCounts>
   /** Rejects when the engine does not answer. */
   ping?(): Promise<unknown>
@@ -59,7 +59,7 @@ export interface GenericPubSub<Options = object> {
   close?(): Promise<unknown>
 }
 
-/** An engine of the application behind the contract of all. */
+/** An engine of the application with the contract of all drivers. */
 export class CustomDriver implements QueueDriver<object> {
   readonly #pubsub: GenericPubSub
   readonly #host: DriverHost

@@ -4,7 +4,7 @@ import type { MemoryPublishOptions } from '../publish-options.ts'
 import type { Consumer, Deliver, QueueCounts, QueueDriver } from './contract.ts'
 import { Waiting } from './waiting.ts'
 
-/** A message in memory: as text, so that a handler cannot change what the next attempt gets. */
+/** A message in memory: as a string, so that a handler cannot change the payload of the next attempt. */
 interface Message {
   readonly id: string
   readonly text: string
@@ -17,7 +17,7 @@ interface Message {
   since: number
 }
 
-/** A message that was given up. */
+/** A message without further attempts. */
 export interface DeadMessage {
   /** The id that `publish` has returned. */
   readonly id: string
@@ -29,14 +29,14 @@ export interface DeadMessage {
   readonly error: Error
 }
 
-/** How many given-up messages are remembered for each queue. */
+/** How many such messages are kept for each queue. */
 const maxDead = 1000
 
 function backoffOf(backoff: MemoryPublishOptions['backoff']): Message['backoff'] {
   if (backoff === undefined) return () => 0
   if (typeof backoff === 'number') return () => backoff
   const { type, delay = 0 } = backoff
-  // A timer takes no more, and would run at once.
+  // A timer accepts no more, and would run at once.
   return type === 'exponential' ? (attempt) => Math.min(delay * 2 ** (attempt - 1), 2_147_483_647) : () => delay
 }
 
@@ -64,7 +64,7 @@ class Topic {
         this.delayed.delete(timer)
         this.add(message, 0)
       }, delay)
-      // No one but this process could ever take it, and a process that has ended its work should end.
+      // No other process could take it, and a process that has ended its work should end.
       timer.unref?.()
       this.delayed.add(timer)
       return
@@ -81,7 +81,7 @@ class Topic {
       this.ids.delete(message.id)
       if (error !== undefined) this.#bury(message, error)
     }
-    this.#tellDrained()
+    this.#notifyDrained()
     this.#lookForWork()
   }
 
@@ -90,23 +90,23 @@ class Topic {
     if (this.consumers.size > 1 && this.consumers.delete(consumer)) this.consumers.add(consumer)
   }
 
-  /** Takes no more for this one. */
+  /** Stops taking messages for this one. */
   leave(consumer: MemoryConsumer): void {
     this.consumers.delete(consumer)
     this.#lookForWork()
   }
 
-  /** Forgets everything but the subscribers and what they have in work. */
+  /** Removes everything except the subscribers and their messages in progress. */
   clear(): void {
     for (const timer of this.delayed) clearTimeout(timer)
     this.delayed.clear()
     this.waiting.clear()
     this.ids.clear()
     this.dead.length = 0
-    this.#tellDrained()
+    this.#notifyDrained()
   }
 
-  #tellDrained(): void {
+  #notifyDrained(): void {
     if (this.#whenDrained.length > 0 && this.size === 0)
       for (const { resolve } of this.#whenDrained.splice(0)) resolve()
   }
@@ -115,7 +115,7 @@ class Topic {
     return this.size > 0 && this.active === 0 && this.consumers.size === 0
   }
 
-  /** Rejects for those who wait when no one will drain it. In the next turn, as a subscriber may be on its way. */
+  /** Rejects for callers that wait when no subscriber will drain it. In the next turn, because one may be about to subscribe. */
   #lookForWork(): void {
     if (this.#whenDrained.length === 0 || !this.#isIdle) return
     setImmediate(() => {
@@ -131,7 +131,7 @@ class Topic {
 
   async drained(): Promise<void> {
     if (this.size === 0) return
-    // The timers of delayed messages do not keep the process alive; who waits for them wants them to.
+    // The timers of delayed messages do not keep the process alive; a caller that waits for them does.
     const awake = setInterval(() => {}, 1 << 30)
     try {
       await new Promise<void>((resolve, reject) => {
@@ -144,7 +144,7 @@ class Topic {
   }
 }
 
-/** Takes messages with so many hands; each hand sleeps while there is none. */
+/** Takes messages with `concurrency` workers; each sleeps while there is none. */
 class MemoryConsumer implements Consumer {
   readonly ended: Promise<void>
   readonly #topic: Topic
@@ -166,11 +166,11 @@ class MemoryConsumer implements Consumer {
     for (let i = 0; i < Math.min(concurrency, topic.waiting.size); i++) this.wake()
   }
 
-  /** Whether a hand was free to look for a message. */
+  /** Whether a worker was free to look for a message. */
   wake(): boolean {
     if (this.#free === 0 || this.#stopped) return false
     this.#free--
-    // Who publishes goes on first: a handler never runs inside of `publish`.
+    // The publisher continues first: a handler never runs inside `publish`.
     queueMicrotask(() => void this.#work())
     return true
   }
@@ -191,7 +191,7 @@ class MemoryConsumer implements Consumer {
       const outcome = await this.#deliver(JSON.parse(message.text), { id, attempt, attempts, carrier })
       const error = outcome.ok ? undefined : outcome.error
       this.#topic.settle(message, error, !outcome.ok && (outcome.final || attempt >= attempts))
-      // Handlers that never wait must leave room for everything else in the process.
+      // Handlers that never wait must leave time for everything else in the process.
       if (done % 64 === 0) await new Promise((resolve) => setImmediate(resolve))
       this.#topic.passTurn(this)
     }
@@ -200,14 +200,14 @@ class MemoryConsumer implements Consumer {
   }
 }
 
-/** Queues in the memory of this process, for development and tests: what is in them ends with it. */
+/** Queues in the memory of this process, for development and tests: their messages end with it. */
 export class MemoryDriver implements QueueDriver<MemoryPublishOptions> {
   readonly isLocal = true
   readonly #topics = new Map<string, Topic>()
   readonly #maxSize: () => number
   #lastId = 0
 
-  /** @param maxSize Asked each time: the configuration may come after the first message. */
+  /** @param maxSize Called each time: the configuration may come after the first message. */
   constructor(maxSize: () => number) {
     this.#maxSize = maxSize
   }
@@ -220,7 +220,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishOptions> {
     carrier?: Readonly<Carrier>,
   ): Promise<string[]> {
     const topic = this.topic(name)
-    // All or none, as in an engine that takes a batch.
+    // All or none, as in an engine with batches.
     if (topic.size + texts.length > this.#maxSize()) throw QueueFullError(name, this.#maxSize())
     return texts.map((text, i) => {
       const { attempts = 1, backoff, delay = 0, priority = 0, jobId } = options[i] ?? {}
@@ -232,7 +232,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishOptions> {
     })
   }
 
-  /** One that no `jobId` has taken: its message would not be added. */
+  /** An id that no `jobId` has: otherwise its message would not be added. */
   #freeId(topic: Topic): string {
     let id: string
     do id = String(++this.#lastId)
@@ -256,7 +256,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishOptions> {
   /** The messages stay: the process may open its queues again. */
   async close(): Promise<void> {}
 
-  /** How many messages wait in each queue that has some: those which end with the process. */
+  /** How many messages wait in each queue that has some: these end with the process. */
   left(): [queue: string, messages: number][] {
     return [...this.#topics.values()].filter(({ size }) => size > 0).map(({ name, size }) => [name, size])
   }
@@ -270,7 +270,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishOptions> {
     return topic
   }
 
-  /** Forgets everything of one queue but its subscribers. */
+  /** Removes everything of one queue except its subscribers. */
   clear(name: string): void {
     this.topic(name).clear()
   }

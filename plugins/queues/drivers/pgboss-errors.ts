@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { QueuePayloadError } from '../errors.ts'
 
 /**
- * Tries again what Postgres has ended to resolve a deadlock. Version 10 makes a table for each queue, and measured with
- * three queues made at the same time that locks itself out, and those who send.
+ * Retries queries that Postgres has ended to resolve a deadlock. Version 10 creates a table for each queue, and, measured with
+ * three queues that are created at the same time, that deadlocks with itself and with publishers.
  */
 export async function unlocked<Result>(run: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
@@ -16,7 +16,7 @@ export async function unlocked<Result>(run: () => Promise<Result>): Promise<Resu
   }
 }
 
-/** Postgres has no NUL in text and no half of a pair of surrogates, which JSON has. */
+/** Postgres allows neither NUL in strings nor half a surrogate pair, and JSON does. */
 export function explain(topic: string): (error: unknown) => never {
   return (error) => {
     const { code } = error as { code?: unknown }

@@ -10,7 +10,7 @@ import { explain, unlocked } from './pgboss-errors.ts'
 import { Poller } from './poller.ts'
 import { isUnreachable } from './unreachable.ts'
 
-/** What is used of pg-boss, the same from version 10 to 12. */
+/** The used part of pg-boss, the same from version 10 to 12. */
 interface Boss {
   start(): Promise<unknown>
   stop(options: { graceful: boolean; close?: boolean; wait?: boolean; timeout?: number }): Promise<void>
@@ -35,11 +35,11 @@ interface BossJob {
 
 type MakeBoss = new (options: object) => Boss
 
-/** A column of JSON takes objects; everything else travels in one. */
+/** A column of JSON accepts objects; every other value is wrapped in one. */
 const wrapped = '$payload'
 const isPlain = (payload: unknown): payload is object =>
   typeof payload === 'object' && payload !== null && !Array.isArray(payload) && !Object.hasOwn(payload, wrapped)
-/** pg-boss has no place for anything else that goes with a job into its retries and its dead letter queue. */
+/** pg-boss has no other place for data that goes with a job into its retries and its dead letter queue. */
 const carried = '$carrier'
 const wrap = (payload: unknown, carrier: Readonly<Carrier> | undefined): object => {
   if (carrier !== undefined) return { [wrapped]: payload, [carried]: carrier }
@@ -66,7 +66,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     this.#host = host
   }
 
-  /** Loads what is needed; connects to nothing yet. */
+  /** Loads the packages; connects to nothing yet. */
   static async load(config: PgbossSettings, host: DriverHost): Promise<PgbossDriver> {
     const loaded = (await peer('pg-boss', () => import('pg-boss'), 'a queue of pg-boss (pgbossQueue)')) as object
     // Version 12 names its class, version 10 has it as the default.
@@ -74,7 +74,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     return new PgbossDriver((PgBoss ?? fallback)!, config, host)
   }
 
-  /** Started; after a failure the next caller begins anew. */
+  /** Started; after a failure the next caller starts again. */
   #started(): Promise<Boss> {
     this.#boss ??= this.#start().catch((error: unknown) => {
       this.#boss = undefined
@@ -87,16 +87,16 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     const { connectionString, schema, max, ssl, options } = this.#config
     const boss = new this.#make({
       connectionString: addressOf('postgres', connectionString),
-      // A pool that is lost would let callers wait for ever.
+      // A lost pool would let callers wait for ever.
       connectionTimeoutMillis: this.#config.publishTimeout,
       schema,
       max,
       ...(ssl === undefined ? {} : { ssl }),
-      // The cron plugin is for that; the watch over clocks and schedules costs queries.
+      // The cron plugin does that; watching clocks and schedules costs queries.
       schedule: false,
       ...options,
     })
-    // Without a listener the process would end. What is no lost connection is told each time.
+    // Without a listener the process would end. An error other than a lost connection is reported each time.
     boss.on('error', (error) => {
       if (this.#closed) return
       if (isUnreachable(error)) this.#host.down(error)
@@ -112,7 +112,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     return boss
   }
 
-  /** Makes the queue where it is not there yet; once for each. */
+  /** Creates the queue where it is missing; once for each. */
   async #with(topic: string): Promise<Boss> {
     const boss = await this.#started()
     await keptIn(this.#queues, topic, () => this.#create(boss, topic))
@@ -124,7 +124,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     try {
       await unlocked(() => boss.createQueue(topic))
     } catch (error) {
-      // Another process may have been faster.
+      // Another process may have created it first.
       if ((await boss.getQueue(topic)) === null) throw error
     }
   }
@@ -144,10 +144,10 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
       const { client, ...rest } = options[i] ?? {}
       const data = wrap(JSON.parse(text), carrier)
       const db = client && { executeSql: (sql: string, values?: unknown[]) => client.query(sql, values) }
-      // After a deadlock a transaction takes nothing more, so that only its owner can begin it anew.
+      // After a deadlock a transaction accepts no further query, so that only its owner can start it again.
       const run = () => boss.send(topic, data, db ? { ...rest, db } : rest)
       const made = await (db ? run() : unlocked(run)).catch(explain(topic))
-      // Nothing was made where it is there already.
+      // No job was created where one with the id exists.
       return made ?? rest.id ?? rest.singletonKey ?? ''
     }
     const ids: string[] = []
@@ -184,14 +184,14 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     const { message, stack } = outcome.error
     const failed = () => boss.fail(topic, job.id, { message, stack })
     if (!outcome.final || delivery.attempt >= delivery.attempts) return this.#settle(topic, failed)
-    // pg-boss has no way to give a job up before its last attempt: it is cancelled, and its dead letter sent from here.
+    // pg-boss cannot end a job before its last attempt: it is cancelled, and its dead letter sent from here.
     return this.#settle(topic, async () => {
       if (typeof job.deadLetter === 'string') await boss.send(job.deadLetter, job.data, { id: job.id })
       await boss.cancel(topic, job.id)
     })
   }
 
-  /** What a handler has done must be noted, or it runs again: so it is tried until it can be, or is given up. */
+  /** The outcome of a handler must be stored, or it runs again: so this is retried until it succeeds, or is given up. */
   async #settle(topic: string, note: () => Promise<unknown>): Promise<void> {
     for (let failures = 0; !this.#closed; failures++) {
       try {
@@ -213,7 +213,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
 
   async counts(topic: string): Promise<QueueCounts> {
     const boss = await this.#started()
-    // Versions 10 to 12 have no call in common that tells them apart.
+    // Versions 10 to 12 have no common call for the counts by state.
     const schema = this.#config.schema.replaceAll('"', '""')
     const { rows } = await boss.getDb().executeSql(
       `select count(*) filter (where state in ('created', 'retry') and start_after <= now()) as waiting,

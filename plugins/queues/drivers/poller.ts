@@ -1,27 +1,27 @@
 import type { Consumer, DriverHost } from './contract.ts'
 import { isUnreachable } from './unreachable.ts'
 
-/** How an engine that must be asked is asked. */
+/** How to poll an engine. */
 export interface PollerOptions {
   readonly topic: string
   readonly concurrency: number
-  /** Milliseconds between two questions while there is nothing; 0 where the engine itself waits. */
+  /** Milliseconds between two polls while there is no message; 0 where the engine itself waits. */
   readonly idle: number
-  /** Whether the engine itself waits, too long to be waited for at the end: `take` then gives back what comes behind it. */
+  /** Whether the engine itself waits, too long to be awaited at the end: `take` then gives back messages that come after it. */
   readonly isSlow?: boolean
   /** Takes up to `max` messages, each as a function that handles and settles it and never rejects. */
   take(max: number, signal: AbortSignal): Promise<readonly (() => Promise<void>)[]>
   readonly host: DriverHost
 }
 
-/** A consumer that asks for as many messages as it has hands free. */
+/** A consumer that polls for as many messages as it has free workers. */
 export class Poller implements Consumer {
   readonly ended: Promise<void>
   readonly #options: PollerOptions
   readonly #running = new Set<Promise<void>>()
   readonly #stop = new AbortController()
   #wake: (() => void) | undefined
-  /** Woken since the last question was asked: its answer may have been made before. */
+  /** Woken since the last poll began: its result may be older. */
   #isWoken = false
   #asked: Promise<unknown> | undefined
   #isRefused = false
@@ -31,14 +31,14 @@ export class Poller implements Consumer {
     this.ended = this.#loop()
   }
 
-  /** Waits for a question that is under way, but not for handlers: one of them may be who calls. */
+  /** Waits for a poll in progress, but not for handlers: one of them may be the caller. */
   async stop(): Promise<void> {
     this.#stop.abort()
     this.#wake?.()
     if (this.#options.isSlow !== true) await this.#asked
   }
 
-  /** There is something: ask now. */
+  /** There are messages: poll now. */
   wake(): void {
     this.#isWoken = true
     this.#wake?.()
@@ -65,15 +65,15 @@ export class Poller implements Consumer {
         if (jobs.length === 0 && idle > 0 && !this.#isWoken) await this.#pause(idle)
       } catch (error) {
         if (this.#stop.signal.aborted) break
-        this.#tell(error)
+        this.#reportFailure(error)
         await this.#pause(Math.min(100 * 2 ** failures++, 2000))
       }
     }
     await Promise.all(this.#running)
   }
 
-  /** That an engine is away concerns all of its queues; what it refuses only this one: told once. */
-  #tell(error: unknown): void {
+  /** An unavailable engine concerns all of its queues; a refusal only this one, and is reported once. */
+  #reportFailure(error: unknown): void {
     const { host, topic } = this.#options
     if (isUnreachable(error)) host.down(error)
     else if (!this.#isRefused) {
@@ -90,7 +90,7 @@ export class Poller implements Consumer {
     this.#running.add(running)
   }
 
-  /** Not `Promise.race`: what never settles would remember every race that it was in. */
+  /** Not `Promise.race`: a promise that never settles would keep every race in memory. */
   #orStopped<Jobs>(asked: Promise<Jobs>): Promise<Jobs | []> {
     const { signal } = this.#stop
     return new Promise((resolve, reject) => {
@@ -100,7 +100,7 @@ export class Poller implements Consumer {
     })
   }
 
-  /** Until something happens, or so many milliseconds are over. */
+  /** Waits for an event, or this many milliseconds. */
   async #pause(ms: number | undefined): Promise<void> {
     if (this.#stop.signal.aborted) return
     let timer: ReturnType<typeof setTimeout> | undefined

@@ -2,20 +2,20 @@ import { type Carrier, carrierNames } from '../../toolkit/carrier.ts'
 import type { SqsPublishOptions } from '../publish-options.ts'
 import type { Message } from './sqs-types.ts'
 
-/** What SQS takes in a batch, and for one message where its queue does not say less. */
+/** The limit of SQS for a batch, and for one message unless its queue has a lower one. */
 export const maxBytes = 1_048_576
 export const maxEntries = 10
 
-/** How much SQS counts: the attributes as well, with their names and types. */
+/** The size by which SQS counts: it includes the attributes, with their names and types. */
 export function sizeOf(body: string, { MessageAttributes = {} }: SqsPublishOptions = {}): number {
   const texts = Object.entries(MessageAttributes).flatMap(([name, one]) => [name, one.DataType, one.StringValue ?? ''])
   return [body, ...texts].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
 }
 
-/** What SQS takes for one message. */
+/** The limit of SQS for one message. */
 const mostAttributes = 10
 
-/** With a carrier among the attributes, as far as there is room beside those of the application. */
+/** With a carrier among the attributes, if there is room beside those of the application. */
 export function withCarrier(
   options: SqsPublishOptions | undefined,
   carrier: Readonly<Carrier> | undefined,
@@ -31,7 +31,7 @@ export function withCarrier(
     .map((name) => [name, { DataType: 'String', StringValue: carrier[name]! }] as const)
   if (added.length === 0) return options
   const extended = { ...options, MessageAttributes: { ...given, ...Object.fromEntries(added) } }
-  // A message that has room for itself is not refused for what follows it.
+  // A message that fits is not refused because of its carrier.
   return sizeOf(body, extended) > most ? options : extended
 }
 
@@ -39,13 +39,13 @@ export function carrierIn({ MessageAttributes = {} }: Message): unknown {
   return Object.fromEntries(carrierNames.map((name) => [name, MessageAttributes[name]?.StringValue]))
 }
 
-/** JSON in the characters that SQS takes, which are those of XML; emulators refuse pairs of surrogates as well. */
+/** JSON in the characters that SQS accepts, which are those of XML; emulators refuse surrogate pairs as well. */
 export function bodyOf(text: string): string {
   const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16)}`
   return text.replace(/[\ud800-\udfff\ufffe\uffff]/g, escaped)
 }
 
-/** A body that is not JSON comes from someone else: its text is the payload. */
+/** A body that is not JSON comes from another program: its text is the payload. */
 export function payloadOf(body = ''): unknown {
   try {
     return JSON.parse(body)
@@ -54,7 +54,7 @@ export function payloadOf(body = ''): unknown {
   }
 }
 
-/** The places of messages, by their sizes, in lots that SQS takes at once. */
+/** The indexes of messages, by their sizes, in batches that SQS accepts. */
 export function batches(sizes: readonly number[]): number[][] {
   const lots: number[][] = []
   let bytes = Number.POSITIVE_INFINITY

@@ -2,7 +2,7 @@ import type { DriverHost } from './contract.ts'
 import { maxEntries } from './sqs-body.ts'
 import type { Sdk, SqsClient } from './sqs-types.ts'
 
-/** Within so many milliseconds messages that are done are deleted together. */
+/** Messages that are done within this many milliseconds are deleted together. */
 const window = 20
 const maxTries = 5
 
@@ -13,7 +13,7 @@ interface Done {
   tries: number
 }
 
-/** Deletes messages that are done, up to ten with one call; what fails of a lot is retried. */
+/** Deletes messages that are done, up to ten with one call; failed ones of a batch are retried. */
 export class SqsDeletes {
   readonly #sdk: Sdk
   readonly #client: SqsClient
@@ -33,7 +33,7 @@ export class SqsDeletes {
     return new Promise((settled) => this.#push({ url, handle, settled, tries: 0 }))
   }
 
-  /** Deletes what waits, and resolves when nothing is under way. */
+  /** Deletes waiting messages, and resolves when no call is in progress. */
   async flush(): Promise<void> {
     while (this.#waiting.length > 0 || this.#sending.size > 0) {
       this.#send()

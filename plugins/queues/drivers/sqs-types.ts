@@ -1,6 +1,6 @@
-// What is used of the client of SQS: its own types choose among the overloads of 23 commands at each call.
+// The used part of the client of SQS: its own types choose among the overloads of 23 commands at each call.
 
-/** A message as SQS gives it out. */
+/** A message in the form of SQS. */
 export interface Message {
   readonly MessageId?: string
   readonly Body?: string

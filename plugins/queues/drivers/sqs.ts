@@ -13,10 +13,10 @@ import type { Message, Sdk, SqsAnswer, SqsClient } from './sqs-types.ts'
 
 interface Address {
   readonly url: string
-  /** How often SQS gives a message out before it moves it to the dead letter queue; `undefined` without one. */
+  /** How often SQS delivers a message before it moves it to the dead letter queue; `undefined` without one. */
   readonly maxReceives: number | undefined
   readonly deadLetterArn: string | undefined
-  /** What its owner lets one message have. */
+  /** The limit of one message in this queue. */
   readonly maxBytes: number
 }
 
@@ -24,7 +24,7 @@ const isQueueName = (name: string) => name.length <= 80 && /^[\w-]+(\.fifo)?$/.t
 
 const attemptOf = (message: Message) => Number(message.Attributes?.ApproximateReceiveCount ?? 1)
 
-/** Queues of SQS. They are not made here: their owner decides about their attributes. */
+/** Queues of SQS. They are not created here: their owner decides about their attributes. */
 export class SqsDriver implements QueueDriver<SqsPublishOptions> {
   readonly #sdk: Sdk
   readonly #client: SqsClient
@@ -39,19 +39,19 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
     this.#host = host
     const { region, endpoint, credentials, client } = config
     const given = { ...(region && { region }), ...(endpoint && { endpoint }), ...(credentials && { credentials }) }
-    // An emulator may name its queues by another host than the one under which it is reached.
+    // An emulator may return addresses of its queues with another host than its own.
     const options = { ...given, ...(endpoint && { useQueueUrlAsEndpoint: false }) } as object
     this.#client = (client as unknown as SqsClient | undefined) ?? new sdk.SQSClient(options)
   }
 
-  /** Loads what is needed; connects to nothing yet. */
+  /** Loads the packages; connects to nothing yet. */
   static async load(config: SqsSettings, host: DriverHost): Promise<SqsDriver> {
     const feature = 'a queue of SQS (sqsQueue)'
     const sdk = await peer('@aws-sdk/client-sqs', () => import('@aws-sdk/client-sqs'), feature)
     return new SqsDriver(sdk as unknown as Sdk, config, host)
   }
 
-  /** A call that ends with its time, as the deadline of `publish` ends nothing by itself. */
+  /** A call with its own timeout, because the deadline of `publish` aborts nothing. */
   get #within(): { abortSignal: AbortSignal } {
     return { abortSignal: AbortSignal.timeout(this.#config.publishTimeout) }
   }
@@ -145,11 +145,11 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
           MessageSystemAttributeNames: ['ApproximateReceiveCount'],
           MessageAttributeNames: ['All'],
         })
-        // Not cut at the end of its subscriber: SQS may be giving out a message at that moment, and would hide it for long.
+        // Not aborted at the end of its subscriber: SQS may be delivering a message at that moment, and would hide it for long.
         const { Messages = [] } = await this.#cutAtClose(command, (waitTimeSeconds + 10) * 1000)
         if (!signal.aborted) return Messages.map((message) => () => this.#run(address, message, deliver, deletes))
         for (const message of Messages) {
-          // Giving back costs an attempt: the last one would end in the dead letter queue, so it is used.
+          // Giving back costs an attempt: after the last one it would go to the dead letter queue, so it is handled.
           if (attemptOf(message) < (address.maxReceives ?? Number.POSITIVE_INFINITY))
             await this.#hide(address, message, 0)
           else await this.#run(address, message, deliver, deletes)

@@ -18,7 +18,7 @@ class Lane<Message> {
   take(): Message {
     const message = this.#list[this.#head]!
     this.#list[this.#head++] = undefined
-    // `shift` would move the rest each time; so it is moved once in a while.
+    // `shift` would move the rest each time; this moves it rarely.
     if (this.#head > 1000 && this.#head * 2 > this.#list.length) {
       this.#list.splice(0, this.#head)
       this.#head = 0
@@ -27,10 +27,10 @@ class Lane<Message> {
   }
 }
 
-/** A lane for each priority that there is; the lowest number first, as in the engines that have them. */
+/** A lane for each priority; the lowest number first, as in the engines that have them. */
 export class Waiting<Message extends { readonly priority: number }> {
   readonly #lanes = new Map<number, Lane<Message>>()
-  /** The priorities, the most urgent last: it is the one that is taken away when its lane is empty. */
+  /** The priorities, the most urgent last: an empty lane is removed from the end. */
   readonly #order: number[] = []
   size = 0
 
@@ -59,7 +59,7 @@ export class Waiting<Message extends { readonly priority: number }> {
     while (this.size > 0) {
       const lane = this.#lanes.get(this.#order.at(-1)!)!
       const message = lane.isEmpty ? undefined : lane.take()
-      // The last lane stays while it is empty: most queues have one priority, so that the next message comes to it again.
+      // The last lane stays while it is empty: most queues have one priority, so that the next message needs it again.
       if (lane.isEmpty && this.#order.length > 1) this.#lanes.delete(this.#order.pop()!)
       if (message !== undefined) {
         this.size--

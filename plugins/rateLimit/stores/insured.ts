@@ -1,14 +1,14 @@
 import { Breaker } from '../../toolkit/breaker.ts'
 import type { Hit, RateLimitStore } from './contract.ts'
 
-/** For how long a store that failed is left alone. */
+/** How long a store that failed is not tried again. */
 const restMs = 1_000
 
 /**
- * A store that may fail, insured by one in memory: while it does, this process counts for itself.
+ * A store that may fail, with one in memory as its substitute: while it fails, this process counts by itself.
  *
- * Refusing everyone would make the counter's failure one of the whole service; letting everyone pass would invite
- * whoever can bring the counter down.
+ * Refusing all clients would turn the counter's failure into one of the whole service; allowing all would invite
+ * attackers that can make the counter fail.
  */
 export class InsuredStore implements RateLimitStore {
   readonly #store: RateLimitStore

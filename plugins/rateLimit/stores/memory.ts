@@ -6,7 +6,7 @@ interface Window {
   end: number
 }
 
-/** About 25 MB at the most. Who is forgotten for it has not asked for longer than all the others. */
+/** At most about 25 MB. Dropped keys are those without a request for the longest time. */
 export const maxKeys = 100_000
 
 /**
@@ -19,7 +19,7 @@ export class MemoryStore implements RateLimitStore {
   readonly #windows = new LruMap<Window>({ max: maxKeys })
 
   hit(key: string, windowMs: number): Hit {
-    // Not the clock on the wall, which may be set back for an hour.
+    // Not the clock on the wall, which may be set back by an hour.
     const now = performance.now()
     const window = this.#windows.get(key)
     if (window === undefined || window.end <= now) {

@@ -2,13 +2,13 @@ import { connectRedis, type RedisAddress } from '../../toolkit/redis.ts'
 import type { RateLimitRedisSettings } from '../options.ts'
 import type { Hit, RateLimitStore } from './contract.ts'
 
-/** Where Redis is. */
+/** The address of Redis. */
 export interface RateLimitRedisOptions extends RedisAddress {
-  /** What the keys begin with. Default `rate-limit`. */
+  /** The prefix of the keys. Default `rate-limit`. */
   readonly prefix?: string
 }
 
-// Incrementing and setting the end are one step, so that no key can stay without an end.
+// Incrementing and setting the expiry are one step, so that no key can stay without an expiry.
 const lua = `
 local count = redis.call('incr', KEYS[1])
 local rest = redis.call('pttl', KEYS[1])
@@ -18,16 +18,16 @@ if rest < 0 then
 end
 return { count, rest }`
 
-/** What is used of the client: it sends the script by its hash, and whole where Redis does not know it. */
+/** The used part of the client: it sends the script by its hash, and whole where Redis does not know it. */
 interface Counting {
   defineCommand(name: string, script: { readonly numberOfKeys: number; readonly lua: string }): void
   countHit(key: string, windowMs: number): Promise<[count: number, resetMs: number]>
 }
 
-/** A request waits no longer than that for its number. */
+/** A request waits no longer than that for its count. */
 const commandTimeout = 250
 
-/** Counts in Redis, for all processes together. It exists also while Redis cannot be reached: its hits then fail at once. */
+/** Counts in Redis, for all processes together. It can be made while Redis cannot be reached: its hits then fail at once. */
 export async function openRedisStore({ prefix, ...address }: RateLimitRedisSettings): Promise<RateLimitStore> {
   const client = await connectRedis<Counting>(address, {
     feature: 'the rateLimit plugin (store redis)',

@@ -4,7 +4,7 @@ import { Availability, answerWithin } from '../../toolkit/availability.ts'
 type Awaitable<T> = T | Promise<T>
 
 /**
- * Where sessions are kept: three methods, and two that a store should have.
+ * A store of sessions: three methods, and two optional ones.
  *
  * Data is plain JSON and each object is the receiver's own. A failure is thrown; what takes longer than 2 seconds has failed.
  * An id that was destroyed never has data again: a slow request that had read it would log in again a user who has logged out.
@@ -28,25 +28,25 @@ type Awaitable<T> = T | Promise<T>
 export interface SessionStore {
   /** The data of a session; `undefined` or `null` when there is none of that id, or it has expired. */
   get(id: string): Awaitable<object | undefined | null>
-  /** Keeps data under an id for so many seconds; with `update` it is asked for new ids only. */
+  /** Keeps data under an id for this many seconds; with `update` it is called for new ids only. */
   set(id: string, data: object, ttlSeconds: number): Awaitable<void>
   /**
    * Sets the data of an id in one step, where it has data that have not expired, and does nothing otherwise; resolves with
    * whether it had.
    */
   update?(id: string, data: object, ttlSeconds: number): Awaitable<boolean>
-  /** Forgets a session; one that is not there is fine. With `update` it resolves with whether it was there. */
+  /** Removes a session; a missing one is not an error. With `update` it returns whether it existed. */
   destroy(id: string): Awaitable<boolean | void>
-  /** Begins the seconds anew and leaves the data alone, `false` where there is none; without it `rolling` reads and updates. */
+  /** Restarts the seconds and keeps the data, `false` where there is none; without it `rolling` reads and updates. */
   touch?(id: string, ttlSeconds: number): Awaitable<boolean | void>
 }
 
-/** A store that knows whether a session was there, and writes none that has ended. */
+/** A store that knows whether a session existed, and writes none that has ended. */
 export type ExactStore = SessionStore & Required<Pick<SessionStore, 'update'>>
 
-/** A store as the plugin asks it: data is the text of a JSON object, which no request can change under another. */
+/** A store as the plugin uses it: data is the text of a JSON object, which no other request can change. */
 export interface TextStore {
-  /** Whether no one else can write to it, so that each text is one that it was given. */
+  /** Whether only this process writes to it, so that each string comes from here. */
   readonly isPrivate?: boolean
   get(id: string): Awaitable<string | undefined | null>
   set(id: string, text: string, ttlSeconds: number): Awaitable<void>
@@ -73,17 +73,17 @@ export const SessionStoreError = defineError(
 /** Milliseconds after which a store counts as failed: a request must not hang for one that does not answer. */
 export const deadline = 2_000
 
-/** Whether something is what a session holds. */
+/** Whether a value can be the data of a session. */
 export const isData = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A store whose every failure is one error, with a bound on the time, logged once per change of state. */
+/** A store whose every failure is one error, with a timeout, logged once per change of state. */
 export class GuardedStore {
   readonly isPrivate: boolean
   readonly #name: string
   readonly #store: TextStore
   readonly #log: Logger
-  /** What failed first is in the line. */
+  /** The first failure is in the line. */
   #what = ''
   readonly #availability = new Availability((isDown, error) => {
     const store = this.#name
@@ -98,13 +98,13 @@ export class GuardedStore {
     this.#log = log
   }
 
-  /** The data of a session as text, `undefined` when there is none. */
+  /** The data of a session as a string, `undefined` when there is none. */
   get(id: string): Awaitable<string | undefined> {
     const found = this.#guard('cannot be read', () => this.#store.get(id))
     return found instanceof Promise ? found.then((text) => text ?? undefined) : (found ?? undefined)
   }
 
-  /** The data in a text of the store, which others may have written. */
+  /** The data in a string of the store, which other programs may have written. */
   parse(text: string): object {
     try {
       const data: unknown = JSON.parse(text)
@@ -120,14 +120,14 @@ export class GuardedStore {
     return this.#guard('cannot be written', () => this.#store.set(id, text, ttl))
   }
 
-  /** Whether the session still was one, and has the data now. */
+  /** Whether the session still existed, and has the data now. */
   async update(id: string, text: string, ttl: number): Promise<boolean> {
     const what = 'cannot be written'
     const updated = await this.#guard(what, () => this.#store.update(id, text, ttl))
     return this.#answerOf('update', what, updated)
   }
 
-  /** Whether there was a session to forget. */
+  /** Whether there was a session to remove. */
   async destroy(id: string): Promise<boolean> {
     const what = 'cannot delete a session'
     const destroyed = await this.#guard(what, () => this.#store.destroy(id))
@@ -138,18 +138,18 @@ export class GuardedStore {
     if (this.#store.touch !== undefined) {
       return (await this.#guard('cannot be written', () => this.#store.touch!(id, ttl))) !== false
     }
-    // Not with what this request has read: another one may have written since.
+    // Not with the data that this request has read: another one may have written since.
     const text = await this.get(id)
     return text !== undefined && this.update(id, text, ttl)
   }
 
-  /** Nothing in place of an answer would be a session that has ended for one, and one that has not for the other. */
+  /** A missing result would mean an ended session in one method, and a live one in another. */
   #answerOf(method: string, what: string, answer: unknown): boolean {
     if (typeof answer === 'boolean') return answer
     throw this.#failure(what, new TypeError(`${method}() returned ${answer} in place of whether the session existed`))
   }
 
-  /** Stays synchronous for a store that is. */
+  /** Stays synchronous for a synchronous store. */
   #guard<T>(what: string, call: () => Awaitable<T>): Awaitable<T> {
     let result: Awaitable<T>
     try {

@@ -18,23 +18,23 @@ export class MemoryStore implements TextStore {
   readonly #writer: HandoverWriter | undefined
 
   /**
-   * `onFull` is called when the first session that had not expired was dropped for want of room. What `handOver` gives keeps the
-   * sessions for the process after this one.
+   * `onFull` is called when the first unexpired session is dropped for lack of room. The result of `handOver` keeps the
+   * sessions for the next process.
    */
   constructor(
     max: number,
     onFull: () => void = () => {},
     handOver: (restore: (entries: HandedOver) => void) => HandoverWriter | undefined = () => undefined,
   ) {
-    let told = false
+    let isReported = false
     this.#entries = new LruMap({
       max,
       // The clock on the wall, as in Redis.
       now: () => Date.now(),
       onDrop: (_text, id, why) => {
         if (why !== 'replaced') this.#writer?.delete(id)
-        if (why !== 'evicted' || told) return
-        told = true
+        if (why !== 'evicted' || isReported) return
+        isReported = true
         onFull()
       },
     })

@@ -1,6 +1,6 @@
 import { type ExactStore, isData, type TextStore } from './contract.ts'
 
-/** A store of the application, which keeps objects: each request has its own, and what a store hands out is not changed. */
+/** A store of the application, which keeps objects: each request has its own copy, and objects of the store are not changed. */
 export class ObjectStore implements TextStore {
   readonly touch?: TextStore['touch']
   readonly #store: ExactStore
@@ -12,7 +12,7 @@ export class ObjectStore implements TextStore {
 
   get(id: string): ReturnType<TextStore['get']> {
     const found = this.#store.get(id)
-    // Not by `instanceof`: a library may have promises of its own.
+    // Not by `instanceof`: a library may have its own promises.
     const isLater = typeof (found as PromiseLike<unknown> | undefined | null)?.then === 'function'
     return isLater ? Promise.resolve(found).then(textOf) : textOf(found)
   }

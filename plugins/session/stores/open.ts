@@ -4,7 +4,7 @@ import { nodeEnv } from '../../toolkit/node-env.ts'
 import type { StoreChoice } from '../options.ts'
 import type { ExactStore, NamedStore, SessionStore, TextStore } from './contract.ts'
 
-/** The store that the options name, for the sessions of `owner`, and how to close it where the plugin has opened it. */
+/** The store of the options, for the sessions of `owner`, and a function that closes one that the plugin has opened. */
 export async function openStore(
   choice: StoreChoice,
   owner: string,

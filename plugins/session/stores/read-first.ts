@@ -2,11 +2,11 @@ import { LruMap } from '../../toolkit/lru.ts'
 import type { ExactStore, SessionStore } from './contract.ts'
 
 /**
- * A store that has no `update`: it is read before each write and each end.
+ * A store without `update`: it is read before each write and each end.
  *
- * In this process no write begins once a session is being ended, and its end waits for those that are under way, so that none
- * is brought back here, however slow the store is. Another process may end a session between the reading and the writing, and
- * nothing shows that.
+ * In this process no write begins once a session is being ended, and its end waits for those in progress, so that none
+ * is restored here, however slow the store is. Another process may end a session between the reading and the writing,
+ * unnoticed.
  */
 export class ReadFirstStore implements ExactStore {
   readonly touch?: SessionStore['touch']
@@ -38,12 +38,12 @@ export class ReadFirstStore implements ExactStore {
   async destroy(id: string): Promise<boolean> {
     const before = this.#ended.get(id)
     if (before !== undefined) {
-      // Only when that has succeeded is this one told that the session is gone.
+      // Only when that has succeeded does this one report that the session is gone.
       await before
       return false
     }
     const ending = this.#end(id)
-    // At once, so that nothing is written while the store is at it.
+    // At once, so that nothing is written while the store removes it.
     this.#ended.set(id, ending, 60_000)
     try {
       return await ending

@@ -4,7 +4,7 @@ import { Breaker } from '../../toolkit/breaker.ts'
 import { connectRedis, type RedisAddress } from '../../toolkit/redis.ts'
 import { deadline, type TextStore } from './contract.ts'
 
-/** What the store asks of a client; those of `ioredis`, its cluster too, have it. Written out, so that no type needs that package. */
+/** The methods of a client that the store calls; those of `ioredis` and its cluster have them. Listed here, so that no type needs that package. */
 export interface RedisClient {
   /** Reads a key; `null` for none. */
   get(key: string): Promise<string | null>
@@ -20,12 +20,12 @@ export interface RedisClient {
 
 const keyOf = (id: string) => `session:${id}`
 
-/** How often a Redis that did not answer is asked again. */
+/** How often a Redis that did not answer is tried again. */
 const restMs = 500
 
 /**
  * Sessions in Redis, as JSON under `session:<id>`. While Redis does not answer, commands fail at once: a request must not
- * wait for a time-out that another has seen.
+ * wait for a timeout that another has already had.
  */
 export class RedisStore implements TextStore {
   readonly #client: RedisClient
@@ -33,7 +33,7 @@ export class RedisStore implements TextStore {
 
   constructor(client: RedisClient) {
     this.#client = client
-    // Not a ping, which a client of the application need not have. No session has this id.
+    // Not a ping, which a client of the application may not have. No session has this id.
     this.#breaker = new Breaker({ restMs, probe: () => client.get(keyOf('')) })
   }
 
@@ -57,15 +57,15 @@ export class RedisStore implements TextStore {
     return (await this.#ask(() => this.#client.expire(keyOf(id), ttlSeconds))) > 0
   }
 
-  /** Sends nothing more by itself. */
+  /** Ends its own commands. */
   stop(): void {
     this.#breaker.stop()
   }
 
-  /** Only silence opens the breaker: what Redis refuses, or what cannot be sent, fails at once anyway. */
+  /** Only silence opens the breaker: a refusal of Redis, or a command that cannot be sent, fails at once anyway. */
   async #ask<Answer>(command: () => Promise<Answer>): Promise<Answer> {
     if (this.#breaker.isOpen) throw new Error('Redis does not answer: requests fail immediately until it does')
-    // Before the command, whose own time-out is as long: what comes first decides whether it was silence.
+    // Before the command, whose own timeout is as long: the first one to fire decides whether it was silence.
     const timer = setTimeout(() => this.#breaker.failed(undefined), deadline)
     try {
       return await command()
@@ -75,13 +75,13 @@ export class RedisStore implements TextStore {
   }
 }
 
-/** A connection that the plugin owns, and how it is ended. */
+/** A connection that the plugin owns, and the function that ends it. */
 export interface OwnedConnection {
   readonly client: RedisClient
   close(): void
 }
 
-/** Connects; resolves also when Redis cannot be reached, which is then tried again until it can. */
+/** Connects; resolves also when Redis cannot be reached, and then retries until it can. */
 export async function openConnection(address: RedisAddress, log: Logger): Promise<OwnedConnection> {
   const availability = new Availability((isDown, error) => {
     if (isDown) log.warn({ err: error }, 'the Redis of the session store cannot be reached; trying again')

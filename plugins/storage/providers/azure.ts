@@ -19,7 +19,7 @@ export interface AzureBlobStorageOptions {
   connectionString?: string
   /** A `ContainerClient` in place of the connection string, with a token credential for example. */
   client?: object
-  /** Milliseconds for which the service may say nothing. Default 10000. */
+  /** Milliseconds for which the service may be silent. Default 10000. */
   timeout?: number
 }
 
@@ -64,13 +64,13 @@ export class AzureBlobStorageProvider implements StorageProvider {
         container,
       )
     } catch {
-      // Its own message may show what was given.
+      // Its own message may show the given string.
       const what = 'the connection string of a storage account, here or in AZURE_STORAGE_CONNECTION_STRING'
       throw OptionError('AzureBlobStorageProvider.connectionString', connectionString, what)
     }
   }
 
-  /** `undefined` for a blob that is not there. */
+  /** `undefined` for a missing blob. */
   async #find<Answer>(question: (client: ContainerClient, abortSignal: AbortSignal) => Promise<Answer>) {
     const client = await this.#client.get()
     try {
@@ -128,7 +128,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
         for (const { name, properties } of page.value.segment.blobItems) yield entryOf(name, properties)
       }
     } finally {
-      // A page that came too late would keep its connection.
+      // A late page would keep its connection.
       cut.abort()
     }
   }
@@ -139,7 +139,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
       client.getBlobClient(to).beginCopyFromURL(source, { abortSignal, intervalInMs: 100 }),
     )
     if (poller === undefined) return false
-    // As long as the service answers that it goes on.
+    // As long as the service reports that it is in progress.
     while (!poller.isDone()) {
       await this.#backend.ask(() => poller.poll())
       if (!poller.isDone()) await pause(100)
@@ -158,7 +158,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
 
   async publicUrl(key: string): Promise<string> {
     const url = new URL((await this.#client.get()).getBlobClient(key).url)
-    // A shared access signature of the connection string: it may do more than read, and with other blobs.
+    // A shared access signature of the connection string: it may grant more than reading, and more than this blob.
     url.search = ''
     return url.href
   }
@@ -175,7 +175,7 @@ interface Properties {
   readonly etag?: string
 }
 
-/** Lists give the tag without the quotes that headers have. */
+/** Lists have the tag without the quotes that headers have. */
 function entryOf(key: string, { contentLength = 0, lastModified = new Date(0), etag = '' }: Properties): StorageEntry {
   return { key, size: contentLength, lastModified, etag: etag.startsWith('"') ? etag : `"${etag}"` }
 }

@@ -3,9 +3,9 @@ import { isFrameworkError } from '../../../kernel/index.ts'
 import { StorageRefusedError, StorageUnavailableError } from '../errors.ts'
 import { readableOf } from '../readable.ts'
 
-/** Bytes for which a service is given a second more, in either direction: one megabit. */
+/** Bytes per additional second of a timeout, in either direction: one megabit. */
 const bytesPerSecond = 128 * 1024
-/** Of a stream no more than this is under way at a time. */
+/** No more than this much of a stream is being sent at a time. */
 export const partSize = 8 * 1024 ** 2
 export const partsAtOnce = 2
 
@@ -15,10 +15,10 @@ const names = /Timeout|AbortError|NetworkingError/
 const sentences =
   /socket hang up|aborted|Unable to connect|connection (?:closed|reset|refused)|fetch failed|terminated/i
 
-/** What the clients say where an answer says nothing, to HEAD for example. */
+/** The placeholders of the clients for an answer without details, to HEAD for example. */
 const nothing: readonly unknown[] = [undefined, '', 'Error', 'Unknown', 'UnknownError', 'RestError']
 
-/** The status of an answer that says no, from either client. */
+/** The status of a refusal, from either client. */
 export function statusOf(error: unknown): number | undefined {
   const { $metadata, statusCode } = error as { $metadata?: { httpStatusCode?: number }; statusCode?: number }
   return $metadata?.httpStatusCode ?? statusCode
@@ -30,7 +30,7 @@ function isUnreachable(error: unknown): boolean {
   return cause !== undefined && isUnreachable(cause)
 }
 
-/** A service that objects are kept in: nothing that is asked of it takes longer than it may, and failures have names. */
+/** The service of a provider: every call has a timeout, and failures have names. */
 export class Backend {
   /** For messages. */
   readonly name: string
@@ -41,7 +41,7 @@ export class Backend {
     this.#timeout = timeout
   }
 
-  /** Asks one question; the signal aborts when it has taken too long. `bytes` of content give it more time. */
+  /** Makes one call; the signal aborts after its timeout. `bytes` of content extend it. */
   async ask<Answer>(question: (signal: AbortSignal) => Promise<Answer>, bytes = 0): Promise<Answer> {
     const clock = this.#clock()
     try {
@@ -54,12 +54,12 @@ export class Backend {
     }
   }
 
-  /** Sends a stream. Time counts while the service has all that it asked for, not while the source makes others wait. */
+  /** Sends a stream. Time counts while the service has all requested data, not while it waits for the source. */
   async send(source: Readable, question: (body: Readable, signal: AbortSignal) => Promise<unknown>): Promise<void> {
     const clock = this.#clock()
     let sourceFailed: { readonly error: unknown } | undefined
     const chunks = source[Symbol.asyncIterator]()
-    // Only what comes out of the source is its failure: who stops reading throws into a generator too.
+    // Only an error of the source itself is its failure: ending the read throws into a generator too.
     const next = () =>
       chunks.next().catch((error) => {
         sourceFailed = { error }
@@ -108,7 +108,7 @@ export class Backend {
       }, ms)
     }
     const race = <Answer>(work: Promise<Answer>): Promise<Answer> => {
-      // Who is late may still fail, when no one listens any more.
+      // A late call may still fail, without a listener.
       work.catch(() => {})
       return Promise.race([work, late])
     }
@@ -116,11 +116,11 @@ export class Backend {
   }
 
   /**
-   * What the service sends, failing when it falls silent or ends early; destroyed, it lets go of the connection. The size
-   * is `undefined` where the service does not tell it.
+   * The data that the service sends; fails when it is silent too long or ends early; destroying it releases the connection. The size
+   * is `undefined` where the service does not send it.
    */
   receive(source: Readable, size: number | undefined): Readable {
-    // A failure between two reads is met by the next read; without a listener it would end the process.
+    // A failure between two reads reaches the next read; without a listener it would end the process.
     source.on('error', () => {})
     const chunks = source[Symbol.asyncIterator]()
     const backend = this
@@ -141,7 +141,7 @@ export class Backend {
     if (isFrameworkError(error)) return error
     const status = statusOf(error)
     const { name, code, message } = Object(error) as Record<string, unknown>
-    // What is below the first line are numbers of the request, and advice for authors of the client.
+    // After the first line there are numbers of the request, and advice for authors of the client.
     const parts = [status, code ?? name, String(message ?? '').split('\n', 1)[0]]
     // Older clients of S3 name an error by its status.
     const why = [...new Set(parts.filter((part) => !nothing.includes(part)).map(String))].join(' ')

@@ -19,7 +19,7 @@ const privateKey = option
       const key = createPrivateKey(pem as string)
       if (key.asymmetricKeyType === 'rsa') return key
     } catch {
-      // The message of the library may show what was given.
+      // The message of the library may show the given string.
     }
     return void place.wrong(hidden(pem), 'an RSA private key in PEM')
   })
@@ -39,7 +39,7 @@ export const cdnOptions = option
 
 type CdnSettings = SettingsOf<typeof cdnOptions>
 
-/** Addresses of objects behind a CDN. */
+/** Addresses of objects of a CDN. */
 export class Cdn {
   readonly #url: string
   readonly #keyPairId: string
@@ -59,7 +59,7 @@ export class Cdn {
     return `${this.#url}/${encodeKey(key)}`
   }
 
-  /** Signed with what CloudFront calls a canned policy: one address, one time. It knows RSA with SHA-1 alone. */
+  /** Signed with what CloudFront calls a canned policy: one address, one time. It only supports RSA with SHA-1. */
   signedUrl(key: string, seconds: number): string {
     const url = this.url(key)
     const expires = Math.floor(Date.now() / 1000) + seconds

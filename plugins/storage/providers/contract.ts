@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-/** What a provider is given to keep: bytes, or a stream of bytes that it reads to its end. */
+/** The data of an object for a provider: bytes, or a stream of bytes that it reads to its end. */
 export type StorageBody = Uint8Array | Readable
 
 /** What a provider says of an object. */
@@ -11,20 +11,20 @@ export interface StorageEntry {
   readonly size: number
   /** When it was written last. */
   readonly lastModified: Date
-  /** A string in quotes, as a header has it; another one whenever the content is another. */
+  /** A string in quotes, as in a header; it changes whenever the content does. */
   readonly etag: string
 }
 
-/** What is known of one object. */
+/** The data about one object. */
 export interface StorageMetadata extends StorageEntry {
   /** The media type that it was put with. */
   readonly contentType: string
 }
 
 /**
- * Where objects are kept: the contract of every provider, of your own too.
+ * Stores objects: the contract of every provider, including custom ones.
  *
- * Keys were checked before: they are text of at most 1024 bytes, without empty or dot segments. An object is visible whole
+ * Keys were checked before: they are strings of at most 1024 bytes, without empty or dot segments. An object is visible whole
  * or not at all; one that is put again is replaced. Methods for addresses may be missing.
  *
  * @example
@@ -44,19 +44,19 @@ export interface StorageMetadata extends StorageEntry {
 export interface StorageProvider {
   /** Writes an object, or replaces it as a whole: a stream that fails leaves the earlier one. */
   put(key: string, body: StorageBody, contentType: string): Promise<void>
-  /** A stream of bytes that fails where it ends early; `undefined` for an object that is not there. */
+  /** A stream of bytes that fails where it ends early; `undefined` for a missing object. */
   read(key: string): Promise<Readable | undefined>
-  /** All of it, where that takes less than a stream. The bytes are those of the caller. */
+  /** All of it, where that takes less time than a stream. The caller owns the bytes. */
   readWhole?(key: string): Promise<Uint8Array | undefined>
-  /** Nothing happens for an object that is not there. */
+  /** Does nothing for a missing object. */
   remove(key: string): Promise<void>
   /** What is known of an object without its content; `undefined` for an object that is not there. */
   head(key: string): Promise<StorageMetadata | undefined>
   /** Every object whose key begins with the prefix, in the order of the bytes of the keys. */
   list(prefix: string): AsyncIterable<StorageEntry>
-  /** `false` when there is nothing to copy. */
+  /** `false` for a missing object. */
   copy(from: string, to: string): Promise<boolean>
-  /** Where it can be done in one step; else it is a copy and a removal. */
+  /** Where it can be done in one step; otherwise it is a copy and a removal. */
   move?(from: string, to: string): Promise<boolean>
   /** An address that lets anyone who has it read the object, for so many seconds. */
   downloadUrl?(key: string, expirySeconds: number): Promise<string>
@@ -64,7 +64,7 @@ export interface StorageProvider {
   uploadUrl?(key: string, expirySeconds: number, contentType: string | undefined): Promise<string>
   /** The address without a signature, for objects that anyone may read. */
   publicUrl?(key: string): Promise<string>
-  /** Why an address cannot be had, where a method for it is missing. */
+  /** Why there are no addresses, where a method for them is missing. */
   readonly noUrls?: string
   /** Rejects when the provider cannot be used; for health checks. */
   ping?(): Promise<void>

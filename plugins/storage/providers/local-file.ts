@@ -4,10 +4,10 @@ import { StorageRefusedError } from '../errors.ts'
 import type { StorageBody } from './contract.ts'
 import { isMissing, type LocalRoot, linked } from './local-paths.ts'
 
-/** Whether the system can be asked where an open file lies, by the number that the runtime gives it: Node.js has that of the system. */
+/** Whether the system can report the path of an open file, by the number of the runtime: Node.js has that of the system. */
 const asksSystem = process.platform === 'linux' && !('Bun' in globalThis || 'Deno' in globalThis)
 
-/** A file of a key: what is measured is what is read, however often the name changes hands. */
+/** The file of a key: the measured file is the one that is read, even if the name is given to another file. */
 export interface OpenFile {
   readonly handle: FileHandle
   readonly stats: BigIntStats
@@ -35,12 +35,12 @@ export async function openFile(root: LocalRoot, key: string): Promise<OpenFile |
 
 async function openOnce(root: LocalRoot, key: string): Promise<OpenFile | undefined | 'replaced'> {
   const path = root.pathOf(key, await root.path())
-  // Where the system says of an open file where it lies, that is asked alone, and the rest only where the answer is another.
+  // Where the system reports the path of an open file, that alone is compared, and the rest only if it differs.
   if (!asksSystem) await mustLieAt(root, key, path)
   const handle = await open(path, flags)
   try {
     const stats = await handle.stat({ bigint: true })
-    // A folder on the way may have become a link before the file was opened.
+    // A folder in the path may have become a link before the file was opened.
     const at = await openedAt(handle, stats)
     // It may have been removed or replaced since.
     const lies = at === undefined ? await liesAt(root, key, stats) : at === path || at === `${path} (deleted)`
@@ -59,7 +59,7 @@ async function openOnce(root: LocalRoot, key: string): Promise<OpenFile | undefi
 }
 
 /**
- * Also where the system does not know O_NOFOLLOW. Only what is not there as it should be is looked at piece by piece.
+ * Also where the system does not support O_NOFOLLOW. The path is checked piece by piece only when it is not as expected.
  *
  * @throws StorageKeyError for a symbolic link; an error for which `isMissing` holds.
  */
@@ -68,7 +68,7 @@ async function mustLieAt(root: LocalRoot, key: string, path: string): Promise<vo
   if ((await lstat(await root.locate(key))).isSymbolicLink()) throw linked(key)
 }
 
-/** Where the system says that an open file lies; `undefined` where it does not, or a runtime numbers files itself. */
+/** The path of an open file by the system; `undefined` where it is unknown, or a runtime numbers files itself. */
 async function openedAt({ fd }: FileHandle, { dev, ino }: BigIntStats): Promise<string | undefined> {
   const link = `/proc/self/fd/${fd}`
   try {
@@ -82,19 +82,19 @@ async function openedAt({ fd }: FileHandle, { dev, ino }: BigIntStats): Promise<
   }
 }
 
-/** The next best: the folder is real again, and the name stands for the file that is open. */
+/** The alternative: the folder is real again, and the name refers to the open file. */
 async function liesAt(root: LocalRoot, key: string, { dev, ino }: BigIntStats): Promise<boolean> {
   const there = await lstat(await root.locate(key), { bigint: true })
   return there.ino === ino && there.dev === dev
 }
 
-/** Writes a new file and tells what it is when it is on the disk. */
+/** Writes a new file, and returns its status when it is on the disk. */
 export async function writeFile(path: string, body: StorageBody): Promise<BigIntStats> {
   const handle = await open(path, 'wx')
   try {
     if (body instanceof Uint8Array) await writeAll(handle, body)
     else for await (const chunk of body) await writeAll(handle, chunk as Uint8Array)
-    // Or a machine that loses its power right after the renaming may have an empty file.
+    // Otherwise a machine that loses its power directly after the renaming may have an empty file.
     await handle.datasync()
     return await handle.stat({ bigint: true })
   } finally {
@@ -102,7 +102,7 @@ export async function writeFile(path: string, body: StorageBody): Promise<BigInt
   }
 }
 
-/** One call may write less than it is given. */
+/** One call may write less than its argument. */
 async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let at = 0; at < chunk.length; ) at += (await handle.write(chunk, at, chunk.length - at)).bytesWritten
 }

@@ -5,29 +5,29 @@ import { Kept } from '../../toolkit/kept.ts'
 import { StorageRefusedError } from '../errors.ts'
 import { keyError } from '../key.ts'
 
-/** The folder in the root that is the provider's own: files that are being written, and content types. */
+/** The provider's own folder in the root: for files that are being written, and content types. */
 export const ownFolder = '.storage'
 
 const windows = process.platform === 'win32'
-/** Devices of Windows, whatever ending they have; refused everywhere, so that a root can be moved. */
+/** Devices of Windows, with any ending; refused everywhere, so that a root can be moved. */
 const device = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i
 const strangeOnWindows = /[<>:"|?*]|[. ]$/
 
 const codeOf = (error: unknown) => String((error as { code?: unknown }).code)
 
-/** Codes that mean «there is no such file». */
+/** Codes that mean that the file does not exist. */
 export function isMissing(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(codeOf(error))
 }
 
-/** What the disk refuses: full, read-only, not permitted. */
+/** The error for a refusal of the disk: full, read-only, not permitted. */
 export function refusal(root: string, error: unknown): unknown {
   const { syscall, message } = error as { syscall?: unknown; message?: unknown }
   if (isFrameworkError(error) || typeof syscall !== 'string') return error
   return Object.assign(StorageRefusedError(`the disk at ${root}`, String(message)), { cause: error })
 }
 
-/** The segments of a key that a disk can keep as names; keys were checked before for what holds everywhere. */
+/** The segments of a key that a disk can keep as names; the general rules for keys were checked before. */
 export function segmentsOf(key: string): string[] {
   const segments = key.split('/')
   for (const segment of segments) {
@@ -37,7 +37,7 @@ export function segmentsOf(key: string): string[] {
     if (windows && strangeOnWindows.test(segment))
       throw keyError(key, 'have no segment that is not a valid file name on Windows')
   }
-  // A disk that ignores case would give out the provider's own files.
+  // A disk that ignores case would expose the provider's own files.
   if (segments[0]!.toLowerCase() === ownFolder) {
     throw keyError(key, `not begin with "${ownFolder}", which the disk provider keeps for itself`)
   }
@@ -54,9 +54,9 @@ export class LocalRoot {
   }
 
   /**
-   * The root without symbolic links, made where it is missing.
+   * The root without symbolic links, created where it is missing.
    *
-   * @throws StorageRefusedError: a root that cannot be had is not one without objects.
+   * @throws StorageRefusedError: an unavailable root must not look like an empty one.
    */
   path(): Promise<string> {
     return this.#real.get()
@@ -74,24 +74,24 @@ export class LocalRoot {
   async own(name: string): Promise<string> {
     const folder = join(await this.path(), ownFolder, name)
     try {
-      // As each call but the first finds it. With anything else the loop below says what is wrong.
+      // The result of every call but the first. Otherwise the loop below finds the reason.
       if ((await realpath(folder).catch(() => undefined)) === folder) return folder
       await this.make(folder, [ownFolder, name], name)
     } catch (error) {
       if (!isFrameworkError(error)) throw error
-      // It is no one's key.
+      // It belongs to no key.
       throw StorageRefusedError(`the disk at ${this.#given}`, `${folder} is a file or a symbolic link. Remove it`)
     }
     return folder
   }
 
-  /** Where the file of a key lies, whatever the folders on the way are. */
+  /** The path of the file of a key, whatever the folders in it are. */
   pathOf(key: string, root: string): string {
     return join(root, ...segmentsOf(key))
   }
 
   /**
-   * The path of a key, in a folder that really lies there.
+   * The path of a key, in a folder that really is there.
    *
    * @throws StorageKeyError when a symbolic link leads elsewhere; an error for which `isMissing` holds without the folder.
    */
@@ -103,7 +103,7 @@ export class LocalRoot {
     return join(folder, segments.at(-1)!)
   }
 
-  /** The same, with the folder made. */
+  /** The same, and creates the folder. */
   async prepare(key: string): Promise<string> {
     try {
       return await this.locate(key)
@@ -116,7 +116,7 @@ export class LocalRoot {
     return join(folder, segments.at(-1)!)
   }
 
-  /** One folder after the other: made in one go they would be made behind a link as well. */
+  /** One folder after the other: created in one call they would be created through a link as well. */
   async make(folder: string, segments: readonly string[], key: string): Promise<void> {
     let path = await this.path()
     for (const segment of segments) {
@@ -140,7 +140,7 @@ export class LocalRoot {
     try {
       for (let last = segments.length - 1; last > 0; last--) await rmdir(join(root, ...segments.slice(0, last)))
     } catch {
-      // Not empty, or someone else was faster.
+      // Not empty, or another process was faster.
     }
   }
 }

@@ -6,7 +6,7 @@ import { readRegularFile } from '../../toolkit/read-file.ts'
 import { typeOfKey } from '../data.ts'
 import { type LocalRoot, ownFolder } from './local-paths.ts'
 
-/** Which content of a key a file has: another one whenever it is put again. */
+/** The version of a key's file: it changes whenever the object is put again. */
 export function versionOf({ mtimeNs, size }: BigIntStats): string {
   return `${mtimeNs.toString(36)}-${size.toString(36)}`
 }
@@ -17,15 +17,15 @@ export function versionOf({ mtimeNs, size }: BigIntStats): string {
  */
 const nameOf = (stats: BigIntStats) => `${versionOf(stats)}-${stats.ino.toString(36)}`
 
-/** What another writer may still be about to use is left alone for so many milliseconds. */
+/** Files that another writer may still be about to use are kept for this many milliseconds. */
 const settled = 60_000
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex')
 
 /**
- * The content types of files, as far as their names do not tell them.
+ * The content types of files that their names do not show.
  *
- * Each lies in a file that is named after one version of the object, so that no reader ever takes the type of another
+ * Each is in a file that is named after one version of the object, so that no reader ever mistakes the type of another
  * version for that of this one, however many processes put the same key.
  */
 export class LocalTypes {
@@ -66,21 +66,21 @@ export class LocalTypes {
     await rename(temporary, join(folder, hash, nameOf(stats)))
   }
 
-  /** Removes that of one version, which is not there any more or will never be. */
+  /** Removes that of one version, which is gone or was never completed. */
   async remove(key: string, stats: BigIntStats): Promise<void> {
     try {
       const folder = await this.#folder(key)
       await rm(join(folder, nameOf(stats)), { force: true })
       await rmdir(folder)
     } catch {
-      // Nothing there, or not empty.
+      // Missing, or not empty.
     }
   }
 
-  /** Removes what older versions of the object have left; `stats` of the one that is there. */
+  /** Removes the types of older versions of the object; `stats` of the present one. */
   async clean(key: string, stats?: BigIntStats): Promise<void> {
     try {
-      // Most keys have none. Nothing is touched before the folder is known to be no link.
+      // Most keys have none. Nothing is changed before the folder is known not to be a link.
       await access(join(await this.#root.path(), ownFolder, 'types', hashOf(key)))
       const folder = await this.#folder(key)
       const keep = stats === undefined ? undefined : nameOf(stats)
@@ -91,7 +91,7 @@ export class LocalTypes {
       }
       await rmdir(folder)
     } catch {
-      // Nothing there, or not empty.
+      // Missing, or not empty.
     }
   }
 }

@@ -15,9 +15,9 @@ import { SignedUrls, type SignedUrlsOptions, signedUrlsOptions } from './signed-
 
 /** Options of `LocalStorageProvider`. */
 export interface LocalStorageOptions {
-  /** The folder that objects are kept in; it is made where it is missing. */
+  /** The folder for the objects; it is created where it is missing. */
   root: string | URL
-  /** Gives objects addresses, which the storage plugin answers. Without it there are none. */
+  /** Signs addresses of objects, which the storage plugin answers. Without it there are none. */
   signedUrls?: SignedUrlsOptions
 }
 
@@ -31,7 +31,7 @@ const localOptions = option
   .shape({ root: root.required(), signedUrls: signedUrlsOptions.optional() })
   .typed<LocalStorageOptions>()
 
-/** A file that was not written to for so many milliseconds has lost its writer. */
+/** A file without a write for this many milliseconds has lost its writer. */
 const lost = 3_600_000
 
 /**
@@ -50,7 +50,7 @@ export class LocalStorageProvider implements StorageProvider {
   readonly #types: LocalTypes
   readonly #given: string
   #swept = Number.NEGATIVE_INFINITY
-  /** @internal What its addresses are made and answered by. */
+  /** @internal Makes and checks its addresses. */
   readonly urls: SignedUrls | undefined
   readonly noUrls = 'Files on a disk have an address only with the option signedUrls'
   /** A signed address of the server, for so many seconds; with the option `signedUrls` only. */
@@ -97,7 +97,7 @@ export class LocalStorageProvider implements StorageProvider {
   }
 
   async #publish(temporary: string, key: string): Promise<void> {
-    // Whoever removes the last object of a folder removes the folder too.
+    // Another process that removes the last object of a folder removes the folder too.
     for (let attempt = 1; ; attempt++) {
       try {
         const path = await this.#root.prepare(key)
@@ -111,7 +111,7 @@ export class LocalStorageProvider implements StorageProvider {
     }
   }
 
-  /** Files of processes that died while they wrote. */
+  /** Removes files of processes that died while they wrote. */
   #sweep(folder: string): void {
     if (performance.now() - this.#swept < lost) return
     this.#swept = performance.now()
@@ -158,7 +158,7 @@ export class LocalStorageProvider implements StorageProvider {
       const path = await this.#root.locate(key)
       const stats = await lstat(path, { bigint: true })
       if (stats.isDirectory()) return
-      // Of a symbolic link this removes the link.
+      // For a symbolic link this removes the link.
       await unlink(path)
       await this.#left(key, stats)
     } catch (error) {
@@ -166,7 +166,7 @@ export class LocalStorageProvider implements StorageProvider {
     }
   }
 
-  /** Removes what an object leaves that is not there any more. */
+  /** Removes the rest of an object that is gone. */
   async #left(key: string, stats: BigIntStats): Promise<void> {
     await this.#types.remove(key, stats)
     await this.#types.clean(key)
@@ -189,7 +189,7 @@ export class LocalStorageProvider implements StorageProvider {
       if (folder !== '' && join(await realpath(path), '/') !== path) return
       const found = await readdir(path, { withFileTypes: true })
       const isOwn = (name: string) => folder === '' && name.toLowerCase() === ownFolder
-      // A name that is none of a key, by whoever else writes here, cannot be asked for.
+      // The name of another program's file that is not a valid key cannot be requested.
       entries = found
         .filter((entry) => (entry.isFile() || entry.isDirectory()) && !isOwn(entry.name))
         .map((entry) => [`${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`, entry.isDirectory()] as const)
@@ -207,7 +207,7 @@ export class LocalStorageProvider implements StorageProvider {
   async copy(from: string, to: string): Promise<boolean> {
     const found = await this.#open(from)
     if (found === undefined) return false
-    // Of the file that is open, in case another one is put meanwhile.
+    // That of the open file, in case another one is put meanwhile.
     const type = await this.#types.read(from, found.stats)
     const stream = await content(found)
     try {

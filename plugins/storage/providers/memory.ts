@@ -8,8 +8,8 @@ interface Kept {
 }
 
 /**
- * Keeps objects in the memory of this process, for tests and demonstrations: it behaves as the others do and forgets
- * everything.
+ * Keeps objects in the memory of this process, for tests and demonstrations: it behaves as the others do and loses
+ * everything when the process ends.
  *
  * @example
  * const storage = new Storage({ files: new MemoryStorageProvider() }, { defaultProvider: 'files' })
@@ -20,7 +20,7 @@ export class MemoryStorageProvider implements StorageProvider {
   readonly #objects = new Map<string, Kept>()
 
   async put(key: string, body: StorageBody, contentType: string): Promise<void> {
-    // A copy, since whoever has put bytes may change them afterwards.
+    // A copy, since the caller may change its bytes afterwards.
     const bytes = body instanceof Uint8Array ? Uint8Array.from(body) : await bytesOf(body)
     this.#keep(key, bytes, contentType)
   }
@@ -62,7 +62,7 @@ export class MemoryStorageProvider implements StorageProvider {
   async ping(): Promise<void> {}
 }
 
-/** Copies, so that a reader who writes into them changes nothing here. */
+/** Copies, so that a reader that changes them changes nothing here. */
 function* slices(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += 65_536) yield Uint8Array.from(bytes.subarray(at, at + 65_536))
 }

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-// What is used of the client of S3: its own types choose among the overloads of a hundred commands at each call.
+// The used part of the client of S3: its own types choose among the overloads of a hundred commands at each call.
 
 export interface S3Answer {
   readonly Body?: Readable

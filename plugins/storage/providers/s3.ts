@@ -15,9 +15,9 @@ export interface S3StorageOptions {
   bucket: string
   /** The region of the bucket. Default: that of the environment, as for every AWS client; `us-east-1` with an `endpoint`. */
   region?: string
-  /** The address of a service that speaks the protocol of S3. Default: AWS. */
+  /** The address of a service with the protocol of S3. Default: AWS. */
   endpoint?: string
-  /** Whether the bucket stands in the path instead of the host. Default: true with an `endpoint`. */
+  /** Whether the path has the bucket instead of the host. Default: true with an `endpoint`. */
   forcePathStyle?: boolean
   /** The keys, `{ accessKeyId, secretAccessKey, sessionToken? }`, or a provider of them. Default: those of the environment. */
   credentials?: object
@@ -25,7 +25,7 @@ export interface S3StorageOptions {
   client?: object
   /** A CDN that serves the bucket: it signs download addresses, and public ones are its own. */
   cdn?: CdnOptions
-  /** Milliseconds for which S3 may say nothing. Default 10000. */
+  /** Milliseconds for which S3 may be silent. Default 10000. */
   timeout?: number
 }
 
@@ -52,13 +52,13 @@ interface Parts {
   readonly client: S3Client
 }
 
-/** S3 copies no larger object in one go; it knows objects of at most 5 TB in at most 10 000 parts. */
+/** S3 copies no larger object in one call; it supports objects of at most 5 TB in at most 10 000 parts. */
 const copyLimit = 5 * 1024 ** 3
 const copyPart = 1024 ** 3
 const feature = 'the storage in S3 (S3StorageProvider)'
 
 /**
- * Keeps objects in a bucket of S3, or of a service that speaks its protocol. Needs `@aws-sdk/client-s3`; streams need
+ * Keeps objects in a bucket of S3, or of a service with its protocol. Needs `@aws-sdk/client-s3`; streams need
  * `@aws-sdk/lib-storage` too, and addresses `@aws-sdk/s3-request-presigner`.
  *
  * @throws OptionError.
@@ -78,12 +78,12 @@ export class S3StorageProvider implements StorageProvider {
     const { bucket, endpoint, cdn, timeout } = this.#options
     this.#bucket = bucket
     this.#cdn = cdn === undefined ? undefined : new Cdn(cdn)
-    // An address may hold a password.
+    // An address may contain a password.
     const where = endpoint === undefined ? '' : ` at ${new URL(endpoint).origin}`
     this.#backend = new Backend(`the bucket "${bucket}" of S3${where}`, timeout)
   }
 
-  /** Loads what is needed; connects to nothing. */
+  /** Loads the packages; connects to nothing. */
   async #open(): Promise<Parts> {
     const loaded = await peer('@aws-sdk/client-s3', () => import('@aws-sdk/client-s3'), feature)
     const sdk = loaded as unknown as S3Sdk
@@ -91,7 +91,7 @@ export class S3StorageProvider implements StorageProvider {
     if (client !== undefined) return { sdk, client: client as S3Client }
     const { forcePathStyle = endpoint !== undefined } = this.#options
     const given = { ...(region && { region }), ...(endpoint && { endpoint }), ...(credentials && { credentials }) }
-    // Check sums of the client's own invention are what most other services stumble over, and would stand in addresses.
+    // Most other services fail with the client's own check sums, which would be part of addresses.
     const sums = { requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' }
     return { sdk, client: new sdk.S3Client({ ...given, ...sums, forcePathStyle }) }
   }
@@ -103,7 +103,7 @@ export class S3StorageProvider implements StorageProvider {
     return this.#backend.ask((abortSignal) => client.send(question, { abortSignal }), bytes)
   }
 
-  /** The same, with `undefined` for an object that is not there. */
+  /** The same, with `undefined` for a missing object. */
   async #find(command: keyof S3Sdk, input: object, bytes?: number): Promise<S3Answer | undefined> {
     try {
       return await this.#send(command, input, bytes)
@@ -164,7 +164,7 @@ export class S3StorageProvider implements StorageProvider {
       await this.#copyInParts({ ...source, key: to }, { CopySource, CopySourceIfMatch: source.etag })
       return true
     }
-    // S3 answers when it has copied all of it, which takes its time.
+    // S3 answers when it has copied all of it, which may take long.
     return (await this.#find('CopyObjectCommand', { Key: to, CopySource }, source.size)) !== undefined
   }
 
@@ -192,14 +192,14 @@ export class S3StorageProvider implements StorageProvider {
 
   uploadUrl(key: string, expirySeconds: number, contentType: string | undefined): Promise<string> {
     if (contentType === undefined) return this.#presigned('PutObjectCommand', { Key: key }, expirySeconds)
-    // Left unsigned, the content type would be up to whoever has the address: HTML in place of a picture.
+    // Otherwise the client with the address could choose the content type: HTML in place of a picture.
     const signed = new Set(['content-type'])
     return this.#presigned('PutObjectCommand', { Key: key, ContentType: contentType }, expirySeconds, signed)
   }
 
   async publicUrl(key: string): Promise<string> {
     if (this.#cdn !== undefined) return this.#cdn.url(key)
-    // The client knows best where the bucket is: in the host, in the path, in which region.
+    // The client itself knows the place of the bucket: in the host, in the path, in which region.
     const url = new URL(await this.#presigned('GetObjectCommand', { Key: key }, 60))
     url.search = ''
     return url.href

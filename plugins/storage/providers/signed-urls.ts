@@ -2,15 +2,15 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { option, type SettingsOf } from '../../toolkit/options/index.ts'
 import { encodeKey } from '../key.ts'
 
-/** How files of a disk get addresses. */
+/** Options of the addresses of a disk. */
 export interface SignedUrlsOptions {
   /** Signs the addresses, at least 16 characters; of several the first signs, all are accepted. */
   secret: string | readonly string[]
-  /** What the addresses begin with, `https://files.example.org` for example. Default: nothing, they are paths. */
+  /** The beginning of the addresses, `https://files.example.org` for example. Default: none, they are paths. */
   origin?: string
   /** Where the storage plugin answers them. Default `'/storage'`; several disks need one each. */
   path?: string
-  /** The largest object that an address takes, in bytes or as text such as `'5mb'`. Default `'100mb'`. */
+  /** The largest object for an upload address, in bytes or a string such as `'5mb'`. Default `'100mb'`. */
   maxUploadSize?: number | string
 }
 
@@ -35,14 +35,14 @@ export const signedUrlsOptions = option
 
 type SignedUrlsSettings = SettingsOf<typeof signedUrlsOptions>
 
-/** What an address is good for. */
+/** The rights of an address. */
 export interface Grant {
   readonly key: string
-  /** The content type that was named when the address of an upload was made. */
+  /** The content type from the call that made the address of an upload. */
   readonly contentType: string | undefined
 }
 
-/** Addresses that hold for one disk, one method, one key and a time; who changes one of them has no signature for it. */
+/** Addresses that are valid for one disk, one method, one key and a time; a change of any of them invalidates the signature. */
 export class SignedUrls {
   readonly path: string
   readonly maxUploadSize: number
@@ -64,7 +64,7 @@ export class SignedUrls {
     return `${this.#origin}${this.path}/${encodeKey(key)}?${query}`
   }
 
-  /** What the address of a request grants; `undefined` for one that is forged, or too old. */
+  /** The rights of a request's address; `undefined` for one that is forged, or too old. */
   grant(method: 'GET' | 'PUT', key: string, query: { readonly [name: string]: unknown }): Grant | undefined {
     const { expires, signature, type } = query
     if (typeof expires !== 'string' || typeof signature !== 'string') return undefined
@@ -74,14 +74,14 @@ export class SignedUrls {
       const right = Buffer.from(this.#sign(secret, method, key, expires, type))
       return given.length === right.length && timingSafeEqual(given, right)
     })
-    // Seconds that were signed are digits.
+    // The signed seconds are digits.
     if (!isOurs || Number(expires) * 1000 <= Date.now()) return undefined
     return { key, contentType: type }
   }
 
   /**
-   * With the path, or an address of one disk would hold for another that has the same secret. In JSON, so that no two lists of
-   * values are one text.
+   * With the path: an address of one disk would otherwise be valid for another with the same secret. In JSON, so that no two lists of
+   * values are one string.
    */
   #sign(secret: string, method: string, key: string, expires: string, type: string | undefined): string {
     return createHmac('sha256', secret)

@@ -3,11 +3,11 @@ import type { AnyClass } from './decorator.ts'
 type ClassWork = (cls: AnyClass) => void
 
 /**
- * The work that waits for a class whose compiler does not say when its last decorator has run: `experimentalDecorators`,
+ * The work that waits for a class whose compiler does not report when its last decorator has run: `experimentalDecorators`,
  * and compilers of the standard form without `addInitializer`.
  *
- * It is done after each decorator and undone before the next, so that a policy above a controller holds as well as one
- * below it. A decorator that throws leaves nothing done: a route of that class would lack what the decorator stands for.
+ * It is done after each decorator and undone before the next, so that a policy above a controller applies as well as one
+ * below it. After a decorator that throws nothing stays done: a route of that class would lack that decorator's effect.
  */
 export class Completion {
   readonly #work: { readonly run: ClassWork; readonly undo: ClassWork | undefined }[] = []

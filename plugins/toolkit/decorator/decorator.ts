@@ -15,7 +15,7 @@ export const DecoratorError = defineError(
   (name: string, on: string, why: string) => `@${name} on ${on}: ${why}`,
 )
 
-// Compilers make a metadata object only where the symbol exists, and esbuild falls back to this very one.
+// Compilers make a metadata object only where the symbol exists, and esbuild falls back to this one.
 if ((Symbol as { metadata?: symbol }).metadata === undefined) {
   Object.defineProperty(Symbol, 'metadata', { value: Symbol.for('Symbol.metadata') })
 }
@@ -53,7 +53,7 @@ export interface ClassMark<Class = AnyClass> {
 /** A decorator for methods of instances, in both protocols. */
 export interface MethodMark<Method = AnyMethod> {
   (value: Method, context: MethodContext): void
-  // The class itself, which has a `prototype`, is what a static method is decorated with.
+  // For a static method the first argument is the class itself, which has a `prototype`.
   (
     target: object & { prototype?: never },
     name: string | symbol,
@@ -61,7 +61,7 @@ export interface MethodMark<Method = AnyMethod> {
   ): void
 }
 
-/** The place that a decorator was put on: where it leaves its notes. */
+/** The place of a decorator: its notes are stored there. */
 export interface Decorated {
   /** Whether the decorator stands on a class or on a method. */
   readonly kind: 'class' | 'method'
@@ -76,17 +76,17 @@ export interface Decorated {
 /** A decorated class; it exists once its decorators have run. */
 export interface DecoratedClass extends Decorated {
   /**
-   * Runs when all decorators of the class have run and its static members are there. Where the compiler does not say when
-   * that is (`experimentalDecorators`), it runs after each decorator from this one on, and `undo` before the next.
+   * Runs when all decorators of the class have run and its static members exist. Where the compiler does not report
+   * that (`experimentalDecorators`), it runs after each decorator from this one on, and `undo` before the next.
    */
   whenDefined(run: (cls: AnyClass) => void, undo?: (cls: AnyClass) => void): void
 }
 
 /** A decorated method. */
 export interface DecoratedMethod extends Decorated {
-  /** Its class, where the protocol names it: that of the standard does not. */
+  /** Its class, where the protocol provides it: that of the standard does not. */
   readonly owner: AnyClass | undefined
-  /** What stands there at this moment; a decorator above may replace it. */
+  /** The present method; a decorator above may replace it. */
   readonly value: AnyMethod
 }
 
@@ -103,7 +103,7 @@ interface Targets {
 /**
  * Makes a decorator that works in both protocols: that of the standard, and `experimentalDecorators`.
  *
- * It decorates what there is a function for; on anything else it throws, and mostly does not compile.
+ * It decorates the kinds for which a function is given; on anything else it throws, and mostly does not compile.
  *
  * @throws DecoratorError (the decorator) naming decorator and member, on a field, an accessor, a parameter, a static or
  * private method, and on a class or a method where the decorator is not for those.
@@ -135,12 +135,12 @@ function goesOn({ name, class: onClass, method }: Targets): string {
   return `@${name} goes on ${places.join(' or ')}`
 }
 
-/** What a decorator was called for; of another kind where no note can be left. */
+/** The place of a decorator's call; of another kind where no note can be stored. */
 type Site = Partial<Omit<DecoratedClass & DecoratedMethod, 'kind'>> & {
   readonly kind?: 'class' | 'method'
   readonly label: string
   readonly what: string
-  /** Runs the decorator where more of them may follow without a word. */
+  /** Runs the decorator where others may follow unnoticed. */
   around?(decorate: () => void): void
 }
 
@@ -165,7 +165,7 @@ function readStandard(value: unknown, context: StandardContext): Site {
     bindPrototype(cls.prototype, notes)
     if (context.addInitializer === undefined) return openClassSite(cls, notes)
     return classSite(cls, notes, (run) =>
-      // Another decorator may have put a class of its own in place: the final one is named here.
+      // Another decorator may have replaced the class: this has the name of the final one.
       context.addInitializer!(function whenDefined() {
         run(this)
       }),
@@ -207,14 +207,14 @@ function classSite(cls: AnyClass, notes: ClassNotes, whenDefined: DecoratedClass
   return { kind: 'class', name, label: name, notes: notes.own, whenDefined, what: 'a class' }
 }
 
-/** A class on which more decorators may follow, and no one says which is the last. */
+/** A class that may have further decorators, where the last one is unknown. */
 function openClassSite(cls: AnyClass, notes: ClassNotes): Site {
   const completion = completionOf(cls)
   const site = classSite(cls, notes, (run, undo) => completion.add(run, undo))
   return { ...site, around: (decorate) => completion.around(cls, decorate) }
 }
 
-/** A class with those it extends, the outermost base first, each with its own notes. */
+/** A class with its base classes, the outermost base first, each with its own notes. */
 function lineageOf(cls: AnyClass): ClassNotes[] {
   const lineage = new Set<ClassNotes>()
   for (
@@ -230,7 +230,7 @@ function lineageOf(cls: AnyClass): ClassNotes[] {
 }
 
 /**
- * A class and those it extends as places with notes, the outermost base first.
+ * A class and its base classes as places with notes, the outermost base first.
  *
  * @example
  * class Reports {}
@@ -241,7 +241,7 @@ export function decoratedClasses(cls: AnyClass): Decorated[] {
 }
 
 /**
- * The decorated methods of a class, those it inherits included, in the order in which they were declared.
+ * The decorated methods of a class, inherited ones included, in the order in which they were declared.
  *
  * A method that overrides another and has decorators of its own has only those; without any it keeps the base's.
  *

@@ -2,7 +2,7 @@ import type { AnyClass, Decorated } from './decorator.ts'
 
 type NoteMap = Map<Notes<unknown>, unknown[]>
 
-/** Everything noted on one class: on itself, and on its methods by their names. */
+/** All notes on one class: on itself, and on its methods by their names. */
 export class ClassNotes {
   readonly own: NoteMap = new Map()
   readonly methods = new Map<PropertyKey, NoteMap>()
@@ -16,7 +16,7 @@ export class ClassNotes {
   }
 }
 
-// Two ways to one class: its prototype, and the metadata object that decorators of the standard see before it exists.
+// Two keys for one class: its prototype, and the metadata object that decorators of the standard see before it exists.
 // Both belong to that class alone, so nothing is ever written into the notes of a parent.
 const byPrototype = new WeakMap<object, ClassNotes>()
 const byMetadata = new WeakMap<object, ClassNotes>()
@@ -36,7 +36,7 @@ export function bindPrototype(prototype: object, notes: ClassNotes): void {
   byPrototype.set(prototype, notes)
 }
 
-/** What was noted on one class itself, not on those it extends. */
+/** The notes on one class itself, not on its bases. */
 export function ownNotes(cls: AnyClass, unbound: (cls: AnyClass) => ClassNotes | undefined): ClassNotes | undefined {
   const bound = byPrototype.get(cls.prototype)
   if (bound !== undefined) return bound
@@ -48,7 +48,7 @@ export function ownNotes(cls: AnyClass, unbound: (cls: AnyClass) => ClassNotes |
 }
 
 /**
- * One kind of note that decorators leave on classes and methods; what is read back is in the order of writing.
+ * One kind of note that decorators put on classes and methods; they are read in the order of writing.
  *
  * @example
  * const schedules = new Notes<string>()

@@ -10,18 +10,18 @@ import {
 } from './decorator.ts'
 import { Notes } from './notes.ts'
 
-/** What a decorator says about the options of the routes it stands on. */
+/** A decorator's options for its routes. */
 export interface RouteContribution {
   /** The name of the decorator, for messages. */
   readonly decorator: string
   /** The route options that it stands for, as a route would have them. */
   readonly options: RouteOptions & { readonly [marker: symbol]: unknown }
-  /** Whether each value joins those of other decorators in a list; else the nearest one holds. */
+  /** Whether each value joins those of other decorators in a list; otherwise the nearest one applies. */
   readonly adds: boolean
 }
 
 /**
- * All contributions, by class and method; who mounts a class merges them.
+ * All contributions, by class and method; the code that mounts a class merges them.
  *
  * @example
  * class Reports {}
@@ -30,7 +30,7 @@ export interface RouteContribution {
 export const routeContributions = new Notes<RouteContribution>()
 
 /**
- * Every class with a decorator that decides about its routes, for code that must see that there are any.
+ * Every class with a decorator for its routes, for code that must know whether there are any.
  *
  * @example
  * for (const cls of guardedClasses) console.log(cls.name)
@@ -38,7 +38,7 @@ export const routeContributions = new Notes<RouteContribution>()
 export const guardedClasses: ReadonlySet<AnyClass> = new Set()
 
 /**
- * Enters a class there once it is defined.
+ * Adds a class to them once it is defined.
  *
  * @example
  * const audited = decorator({ name: 'audited', class: (on) => noteGuarded(on) })
@@ -52,9 +52,9 @@ export function noteGuarded(on: DecoratedClass): void {
 }
 
 /**
- * A decorator for a method or a whole class that stands for route options.
+ * A decorator for a method or a whole class that sets route options.
  *
- * Where several speak of one option, the method's word holds over the class's; with `adds` all of them hold, the
+ * Where several set one option, the method's overrides the class's; with `adds` all of them apply, the
  * class's first.
  *
  * @example

@@ -1,7 +1,7 @@
 import type { Kernel, Logger } from '../../../kernel/index.ts'
 import { entityTag } from '../validators.ts'
 
-/** A text to send, with what distinguishes it from others. */
+/** A string to send, with the tag that distinguishes it from others. */
 export interface Written {
   readonly text: string
   readonly etag: string
@@ -9,22 +9,22 @@ export interface Written {
 
 const written = (text: string): Written => ({ text, etag: entityTag(text) })
 
-/** A description, and what it does not say of whatever it describes. */
+/** A description, and notes about parts that are missing in it. */
 export interface Described<Document> {
   readonly document: Document
   readonly notes: readonly { readonly route: string; readonly why: string }[]
 }
 
-/** What one state of a server is described by: the same parts give the same document. */
+/** The parts that determine the description of a server: the same parts give the same document. */
 export type State = readonly unknown[]
 
-/** How a server is described: from which parts, and by what of them. */
+/** How a server is described: from which parts, and which function. */
 export interface Describing<Document> {
   state(server: Kernel): State
   describe(server: Kernel): Described<Document>
 }
 
-/** One state in every form that was asked for. */
+/** One state in every requested form. */
 interface Known<Document> {
   readonly state: State
   readonly document: Document
@@ -32,16 +32,16 @@ interface Known<Document> {
   yaml?: Promise<Written>
 }
 
-/** A document about one server, made anew when the server has changed. */
+/** A document about one server, rebuilt when the server has changed. */
 export class DocumentService<Document> {
   readonly #beforeBoot: () => Error
   #server: Kernel | undefined
   #describing: Describing<Document> | undefined
   #log: Logger | undefined
   #known: Known<Document> | undefined
-  readonly #told = new Set<string>()
+  readonly #reported = new Set<string>()
 
-  /** `beforeBoot` makes what is thrown where the document is asked for too early. */
+  /** `beforeBoot` makes the error for a document that is requested too early. */
   constructor(beforeBoot: () => Error) {
     this.#beforeBoot = beforeBoot
   }
@@ -53,7 +53,7 @@ export class DocumentService<Document> {
     this.#log = log
   }
 
-  /** The description of the server as it is now; the same object until that changes, so change a copy. */
+  /** The current description of the server; the same object until that changes, so change a copy. */
   document(): Document {
     return this.#current().document
   }
@@ -78,16 +78,16 @@ export class DocumentService<Document> {
     if (this.#known === undefined || !isSame(this.#known.state, state)) {
       const { document, notes } = this.#describing.describe(this.#server)
       this.#known = { state, document }
-      for (const { route, why } of notes) this.#tell(route, why)
+      for (const { route, why } of notes) this.#report(route, why)
     }
     return this.#known
   }
 
   /** Once for each: routes that come and go must not fill the log. */
-  #tell(route: string, why: string): void {
+  #report(route: string, why: string): void {
     const note = `the description of ${route} is incomplete: ${why}`
-    if (this.#told.has(note) || this.#told.size > 1_000) return
-    this.#told.add(note)
+    if (this.#reported.has(note) || this.#reported.size > 1_000) return
+    this.#reported.add(note)
     this.#log?.warn({ route }, note)
   }
 }

@@ -1,4 +1,4 @@
-/** An object whose members are not known. */
+/** An object with unknown members. */
 export type Json = { [name: string]: unknown }
 
 export const isObject = (value: unknown): value is Json =>
@@ -11,8 +11,8 @@ export function put(target: object, name: string, value: unknown): void {
 }
 
 /**
- * A copy of what JSON can say of a value, as `JSON.stringify` would write it; `undefined` for what it leaves out. A
- * bigint becomes a number or, where that would change it, text; an object within itself is left out.
+ * A copy of a value as `JSON.stringify` would write it; `undefined` for a value that it leaves out. A
+ * bigint becomes a number or, where that would change it, a string; an object within itself is left out.
  */
 export function toPlain(value: unknown, open: ReadonlySet<unknown> = new Set()): unknown {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
@@ -36,7 +36,7 @@ export function toPlain(value: unknown, open: ReadonlySet<unknown> = new Set()):
   return copy
 }
 
-/** Members of the second over those of the first, objects within objects alike. */
+/** Members of the second over those of the first, recursively for objects. */
 export function mergeOver(below: Json, above: Json): Json {
   const merged: Json = { ...below }
   for (const [name, value] of Object.entries(above)) {

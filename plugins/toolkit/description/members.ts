@@ -1,17 +1,17 @@
 import { isObject, type Json } from './json.ts'
 import { Link } from './schemas/links.ts'
 
-/** The members of an object as a translated schema has them. */
+/** The members of an object by its translated schema. */
 export interface Members {
   readonly properties: ReadonlyMap<string, unknown>
   readonly required: ReadonlySet<string>
-  /** Whether others may be there that have no name. */
+  /** Whether it may have members without a name in the schema. */
   readonly isOpen: boolean
 }
 
 const none: Members = { properties: new Map(), required: new Set(), isOpen: true }
 
-/** Takes an object schema apart, combinations and references included; one that says nothing of its members is open. */
+/** Reads the members of an object schema, combinations and references included; one without any is open. */
 export function membersOf(schema: unknown, open: ReadonlySet<unknown> = new Set()): Members {
   if (schema instanceof Link) {
     if (open.has(schema.part)) return none
@@ -44,7 +44,7 @@ function own(schema: Json): Members {
   }
 }
 
-/** The members of what several schemas say of one value. */
+/** The members of a value with several schemas. */
 function all(parts: readonly Members[]): Members {
   const properties = new Map<string, unknown>()
   for (const part of parts) {

@@ -15,7 +15,7 @@ export function extensible<Fields extends option.Members>(members: Fields) {
 
 export const externalDocs = extensible({ url: url.required(), description: text })
 
-/** What an API is, in the words of every format. */
+/** The data of an API, in the terms of every format. */
 export const infoMembers = {
   title: text,
   version: text,
@@ -48,16 +48,16 @@ export const componentsOfKind = option
     return named
   })
 
-/** Who is let in to a description. */
+/** The options that restrict access to a description. */
 export const accessMembers = {
   middlewares: option.list(option.fn<Middleware>('a middleware')).says('a list of middlewares').guard(),
-  // What it names is for the plugin that reads it on every route.
+  // The plugin that reads it on every route checks it.
   policy: option.value<RouteOptions['policy']>('a policy').guard(),
 }
 
 /** The options of the routes that serve a description. */
 export function accessOf({ middlewares, policy }: Pick<RouteOptions, 'middlewares' | 'policy'>): RouteOptions {
-  // By whether it is given and not by what: `null` is for the plugin that reads it to refuse, and must not leave the page open.
+  // By its presence and not by its value: the plugin that reads it refuses `null`, which must not leave the page open.
   const own: RouteOptions = { ...(middlewares && { middlewares }), ...(policy !== undefined && { policy }) }
   return { ...own, apidoc: false } satisfies RouteOptions
 }

@@ -2,7 +2,7 @@ import type { RouteRecord } from '../../../kernel/index.ts'
 
 type Shape = RouteRecord['shapes'][number]
 
-/** A parameter of a path: how the route calls it, and how the description does. */
+/** A parameter of a path: its names in the route and in the description. */
 export interface PathParameter {
   readonly name: string
   readonly described: string
@@ -12,18 +12,18 @@ export interface PathParameter {
 export interface DescribedPath {
   readonly template: string
   readonly parameters: readonly PathParameter[]
-  /** Optional parameters that this form of the path goes without. */
+  /** Optional parameters that this form of the path lacks. */
   readonly without: readonly string[]
 }
 
 /**
- * The templates of all paths. Two that differ only in the names of their parameters are one path in OpenAPI: the names
- * of the first hold for all.
+ * The templates of all paths. Two that differ only in the names of their parameters are one path in OpenAPI: both have the
+ * names of the first.
  */
 export class Templates {
   readonly #names = new Map<string, readonly string[]>()
 
-  /** The paths of a route: an optional parameter makes two of them. */
+  /** The paths of a route: an optional parameter splits it into two. */
   of(record: RouteRecord): DescribedPath[] {
     const all = new Set(record.shapes.flatMap((shape) => namesOf(shape)))
     return record.shapes.map((shape) => {
@@ -59,7 +59,7 @@ function wildcardBeside(names: readonly string[]): string {
   return name
 }
 
-/** A segment as a client sends it: braces above all, which would be a parameter. */
+/** A segment as a client sends it: above all without braces, which would be a parameter. */
 function encoded(text: string): string {
   // Half a surrogate pair has no encoding.
   const decoded = text.replaceAll('%25', '%').replace(/\p{Cs}/gu, '\uFFFD')

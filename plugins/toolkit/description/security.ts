@@ -2,28 +2,28 @@ import type { RouteOptions } from '../../../kernel/index.ts'
 import { plainName } from '../schema/names.ts'
 import { isObject, type Json, put } from './json.ts'
 
-/** Names of security schemes that are asked for together, each with its scopes. */
+/** Names of security schemes that are required together, each with its scopes. */
 export type SecurityRequirement = { readonly [scheme: string]: readonly string[] }
 
 /** The scheme of all policies that have none of their own. */
 const credential = 'credential'
 
 /**
- * What the policies of routes ask for. All of them see the same caller, so that one credential is enough: a reader of the
- * document gives it once, and not again for each policy.
+ * The requirements of the policies of routes. All of them check the same caller, so that one credential is enough: a reader of the
+ * document enters it once, and not again for each policy.
  */
 export class Policies {
   readonly #defined: Json
   readonly #always: readonly SecurityRequirement[]
   #isAsked = false
 
-  /** `always`: what every operation asks for; `defined`: the security schemes of the application. */
+  /** `always`: the requirements of every operation; `defined`: the security schemes of the application. */
   constructor(always: readonly SecurityRequirement[] | undefined, defined: Json = {}) {
     this.#always = always ?? []
     this.#defined = defined
   }
 
-  /** What an operation asks for, `undefined` where it has no policy: all of its policies, on top of what every one asks for. */
+  /** The requirements of an operation, `undefined` where it has no policy: those of all its policies, and of every operation. */
   of({ sets }: { readonly sets: readonly RouteOptions[] }): SecurityRequirement[] | undefined {
     const policies = sets.flatMap((set) => (set as { policy?: unknown }).policy ?? []).filter(isNamed)
     if (policies.length === 0) return undefined
@@ -35,7 +35,7 @@ export class Policies {
       if (Object.hasOwn(this.#defined, name)) put(own, name, [])
       else if (!roles.includes(policy)) roles.push(policy)
     }
-    // Where the application says how callers are known, that is how policies know them, too.
+    // The application's own scheme is also the one of its policies.
     const isKnown = this.#always.length > 0 && !Object.hasOwn(this.#defined, credential)
     if (roles.length > 0 && !isKnown) {
       this.#isAsked = true
@@ -45,13 +45,13 @@ export class Policies {
     return around.map((one) => ({ ...one, ...own }) as SecurityRequirement)
   }
 
-  /** In the list of an OAuth scheme stand scopes of its own, in that of others names of roles (OpenAPI 3.1, Security Requirement Object). */
+  /** The list of an OAuth scheme has its scopes, that of other schemes names of roles (OpenAPI 3.1, Security Requirement Object). */
   get #takesRoles(): boolean {
     const { type } = (this.#defined[credential] ?? {}) as { readonly type?: unknown }
     return type !== 'oauth2' && type !== 'openIdConnect'
   }
 
-  /** Schemes for names that operations ask for and no one defines: without one the document would not be valid. */
+  /** Schemes for names that operations use without a definition: without one the document would be invalid. */
   missing(asked: Iterable<string>, defined: object, note: (why: string) => void): Json {
     const schemes: Json = {}
     for (const name of asked) {
@@ -62,7 +62,7 @@ export class Policies {
     return schemes
   }
 
-  /** A policy says whom it lets in and not how they are known: by a bearer token, unless the application says otherwise. */
+  /** A policy decides who may enter, but not how callers authenticate: by a bearer token, unless the application has another scheme. */
   get schemes(): Json {
     if (!this.#isAsked) return {}
     const description = 'Identifies the caller. The roles of an operation are the policies that admit its callers.'

@@ -1,13 +1,13 @@
 import type { HostServer, ListedPlugin, Listing, ServiceStore, Services } from '../../../kernel/index.ts'
 
-/** `error`: it does not work, or strangers get in; `warning`: it will fail some day; `hint`: it can be meant. */
+/** `error`: it does not work, or strangers have access; `warning`: it will fail some day; `hint`: it may be intended. */
 export type DoctorLevel = 'error' | 'warning' | 'hint'
 
-/** Something that is wrong. */
+/** A problem. */
 export interface DoctorFinding {
-  /** What is wrong, with the name of the thing; no full stop at its end. */
+  /** The problem, with the name of the thing; no full stop at its end. */
   readonly problem: string
-  /** What to do about it, as an order. */
+  /** The remedy, as an imperative. */
   readonly remedy: string
   /** What the finding is about: of several with the same code about the same thing one is shown. Default: the problem. */
   readonly about?: string
@@ -15,13 +15,13 @@ export interface DoctorFinding {
   readonly level?: DoctorLevel
 }
 
-/** What a check of a plugin may look at. */
+/** The argument of a check of a plugin. */
 export interface DoctorInput<Settings = unknown> {
   /** The server that is examined; it does not listen. */
   readonly server: HostServer
-  /** What is registered on the server. */
+  /** The registrations of the server. */
   readonly listing: Listing
-  /** The registration that this is about: a plugin in several scopes is looked at in each. */
+  /** The registration that is checked: a plugin in several scopes is checked in each. */
   readonly plugin: ListedPlugin
   /** The options of the plugin, read. */
   readonly settings: Settings
@@ -31,19 +31,19 @@ export interface DoctorInput<Settings = unknown> {
   readonly booted: boolean
 }
 
-/** One thing that `framework doctor` looks at. */
+/** One check of `framework doctor`. */
 export interface DoctorCheck<Settings = unknown> {
-  /** The name of the plugin, a dot, and what is wrong: `session.memory-store`. It stays the same from version to version. */
+  /** The name of the plugin, a dot, and the problem: `session.memory-store`. It stays the same from version to version. */
   readonly code: string
   /** How serious the finding is where it does not say so itself: an `error` fails `framework doctor`. */
   readonly level: DoctorLevel
-  /** Only where it is for production. */
+  /** Only for production. */
   readonly production?: boolean
-  /** It asks other machines; it gets a few seconds for that, and what it throws means that they could not be asked. */
+  /** It asks other machines; it has a few seconds for that, and an error means that they could not be reached. */
   readonly network?: boolean
   /** The code of the error with which boot fails for the same reason, so that it is reported once. */
   readonly explains?: string
-  /** Gives what is wrong, if anything is. A missing package, reported by `peer`, may be thrown. */
+  /** Returns the problems, if there are any. A missing package, reported by `peer`, may be thrown. */
   find(input: DoctorInput<Settings>): Found | Promise<Found>
 }
 
@@ -51,7 +51,7 @@ type Found = DoctorFinding | readonly DoctorFinding[] | undefined
 
 declare module '../../../kernel/plugin/define.ts' {
   interface PluginData {
-    /** What `framework doctor` looks at, loaded when it runs. */
+    /** The checks of `framework doctor`, loaded when it runs. */
     doctor?(): Promise<readonly DoctorCheck[]>
   }
 }

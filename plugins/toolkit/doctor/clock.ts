@@ -1,14 +1,14 @@
 import type { DoctorFinding } from './check.ts'
 
-/** What another machine says of its clock, and how long the question took. */
+/** The clock of another machine, and how long the query took. */
 export interface ClockReading {
   /** Milliseconds by which it is ahead of this process. */
   readonly ahead: number
-  /** Milliseconds by which that may be wrong. */
+  /** The possible error of that in milliseconds. */
   readonly within: number
 }
 
-/** Less does no harm to what is measured in seconds. */
+/** A smaller difference does no harm to times in seconds. */
 const tolerated = 1_000
 
 export function readingOf(theirs: number, asked: number, answered: number): ClockReading {

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 
-/** Set by git for its hooks: they would make another folder the top of the work tree than the one in which this works. */
+/** Set by git for its hooks: with them the top of the work tree would be another folder. */
 const ofHooks = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_PREFIX']
 
 /**
- * What git answers with `-z`, by its parts; why it does not, where it is not installed or the folder is in no repository that it trusts.
+ * The parts of git's output with `-z`; why there is none, where it is not installed or the folder is in no repository that it trusts.
  */
 export function git(
   args: readonly string[],

@@ -9,7 +9,7 @@ interface AskedClient {
 
 /** The Postgres that a plugin uses: options of a client of `pg`, or a client or pool of the application. */
 export type UsedPostgres = {
-  /** As messages show it, without the password. */
+  /** For messages, without the password. */
   readonly where: string
 } & ({ readonly options: object } | { readonly client: AskedClient })
 

@@ -1,7 +1,7 @@
 import type { RouteOptions } from '../../../kernel/index.ts'
 import type { DoctorFinding } from './check.ts'
 
-/** What a page that its own options do not guard is reported as. A guard of the whole application is not seen. */
+/** The finding for a page that its own options do not guard. A guard of the whole application is not visible here. */
 export function publicPage(
   { middlewares = [], policy }: Pick<RouteOptions, 'middlewares' | 'policy'>,
   page: string,

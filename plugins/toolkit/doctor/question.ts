@@ -1,10 +1,10 @@
 import { within } from '../../../kernel/index.ts'
 import { PeerMissingError } from '../peer.ts'
 
-/** Milliseconds, less than the doctor waits for a check: it does not know which machine was asked. */
+/** Milliseconds, less than the doctor waits for a check: it does not know the machine. */
 const patience = 4_000
 
-/** What another machine answers; where it does not, the error names it. */
+/** The answer of another machine; without one, the error names it. */
 export async function answerOf<Answer>(where: string, asked: Promise<Answer>): Promise<Answer> {
   try {
     return await within(asked, patience, () => {

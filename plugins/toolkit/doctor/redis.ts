@@ -4,7 +4,7 @@ import type { DoctorCheck, DoctorInput } from './check.ts'
 import { type ClockReading, clockFinding, readingOf } from './clock.ts'
 import { answerOf } from './question.ts'
 
-/** What is used of a client of ioredis. */
+/** The used part of a client of ioredis. */
 interface AskedClient {
   info(section: string): Promise<string>
   time(): Promise<readonly (number | string)[]>
@@ -19,7 +19,7 @@ interface RedisFacts {
 /** The Redis that a plugin uses: its address, or a client of the application. */
 export type UsedRedis = { readonly address: RedisAddress } | { readonly client: object }
 
-/** Once for each Redis, whoever asks. */
+/** Once for each Redis, for all checks. */
 const asked = new Map<unknown, Promise<RedisFacts>>()
 
 function factsOf(used: UsedRedis, feature: string): Promise<RedisFacts> {
@@ -40,7 +40,7 @@ async function askAt(address: RedisAddress, feature: string): Promise<RedisFacts
   try {
     return await ask(client)
   } catch (error) {
-    // The command itself only says that there is no connection.
+    // The command's own error only says that there is no connection.
     throw failure ?? error
   } finally {
     client.disconnect()
@@ -54,9 +54,9 @@ async function ask(client: AskedClient): Promise<RedisFacts> {
   return { policy, clock: readingOf(Number(seconds) * 1000 + Number(micros) / 1000, before, Date.now()) }
 }
 
-/** As messages show it: without the password, and without the database, as this is about all of them. */
+/** For messages: without the password, and without the database, because this is about all of them. */
 function shown(used: UsedRedis): string {
-  // Of a client of ioredis its options say it.
+  // A client of ioredis has it in its options.
   const { place, options } =
     'client' in used
       ? { place: [], options: Object((used.client as { options?: unknown }).options) as object }
@@ -66,21 +66,21 @@ function shown(used: UsedRedis): string {
   return `Redis at ${shownAddress(place[0]).replace(/\/\d+$/, '')}`
 }
 
-/** Clients of other kinds answer other questions. */
+/** Other clients have other commands. */
 const canBeAsked = (used: UsedRedis) =>
   'address' in used || ['info', 'time'].every((name) => typeof Object(used.client)[name] === 'function')
 
-/** What a plugin loses when Redis evicts keys that have no end of their own. */
+/** The loss for a plugin when Redis evicts keys without an expiry. */
 export interface EvictionCheck extends Pick<DoctorCheck, 'code' | 'level'> {
   /** `sessions`, `messages` */
   readonly what: string
 }
 
 /**
- * Checks of the Redis that a plugin uses: whether it throws keys away, where that would be a loss, and its clock.
+ * Checks of the Redis that a plugin uses: its eviction policy, where that would lose data, and its clock.
  *
- * @param usedBy What uses it, as messages about a missing package name it.
- * @param of The Redis, by what the plugin was registered with; `undefined`: none.
+ * @param usedBy The user of it, for messages about a missing package.
+ * @param of The Redis, from the options of the plugin; `undefined`: none.
  */
 export function redisChecks<Settings>(
   usedBy: string,

@@ -3,20 +3,20 @@ import { isAbsolute, resolve } from 'node:path'
 import { readRegularFileSync } from '../read-file.ts'
 import { variablesOf } from './parse.ts'
 
-/** Where a variable comes from, and what it is there. */
+/** The file of a variable, and its value there. */
 export interface Found {
   readonly value: unknown
   readonly file: string
 }
 
 const maxBytes = 100_000
-/** The expression of dotenv takes time with more than the square of a run of blanks: 100000 empty lines took 43 seconds. */
+/** The expression of dotenv takes more than quadratic time for a run of blanks: 100000 empty lines took 43 seconds. */
 const maxBlanks = 1000
 
 const longestBlank = (text: string) => text.split(/\S+/).reduce((longest, run) => Math.max(longest, run.length), 0)
 
 /**
- * The files in the order in which each wins over those before it. Those of one machine are not for tests, which must not
+ * The files in order, each overriding those before it. Those of one machine are not for tests, which must not
  * depend on it.
  */
 export function filesOf(file: string, mode: string | undefined): string[] {
@@ -25,7 +25,7 @@ export function filesOf(file: string, mode: string | undefined): string[] {
   return mode === undefined ? [file, ...local] : [file, at(`.${mode}`), ...local, at(`.${mode}.local`)]
 }
 
-/** Without the byte order mark; shells of Windows write files in UTF-16, of which nothing would be found. */
+/** Without the byte order mark; shells of Windows write files in UTF-16, in which nothing would be found. */
 function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -34,7 +34,7 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** Why a file cannot be used; its content stays out of it. `undefined`: it is not there. */
+/** Why a file cannot be used, without its content. `undefined`: it does not exist. */
 function whyUnreadable(error: unknown, file: string): string | undefined {
   const { code, name, kind } = error as { code?: string; name?: string; kind?: string }
   if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
@@ -46,7 +46,7 @@ function whyUnreadable(error: unknown, file: string): string | undefined {
   return `cannot be read${code === undefined ? '' : ` (${code})`}`
 }
 
-/** The variables of all files by name, in a Map: a name such as `__proto__` is only a name there. */
+/** The variables of all files by name, in a Map: a name such as `__proto__` is an ordinary key there. */
 export function readFiles(
   files: readonly string[],
   mustExist: boolean,

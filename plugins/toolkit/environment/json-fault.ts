@@ -1,4 +1,4 @@
-/** What may stand at a place of a JSON text, as messages name it. */
+/** The tokens that are possible at a place of a JSON text, for messages. */
 type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or }' | ', or ]' | 'end'
 
 const named: Readonly<Record<Expected, string>> = {
@@ -14,14 +14,14 @@ const named: Readonly<Record<Expected, string>> = {
 
 const blank = /[ \t\n\r]*/y
 const quoted = /"(?:[ !#-[\]-\uFFFF]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y
-/** As much of a text as is one. */
+/** The valid beginning of a string. */
 const quotedPart = /"(?:[ !#-[\]-\uFFFF]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/y
 const plain = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
 /**
  * Where a text stops being a JSON object, and what is expected there; `undefined` where it is one.
  *
- * What the parsers of the runtimes say differs, lacks the place on some, and quotes the text, which may be a secret.
+ * The messages of the runtimes' parsers differ, some lack the place, and they quote the text, which may be a secret.
  */
 export function jsonFault(text: string): string | undefined {
   let at = 0
@@ -40,9 +40,9 @@ export function jsonFault(text: string): string | undefined {
     return fault(text[at] === '\\' ? 'a JSON escape sequence' : 'the closing double quote')
   }
 
-  /** The brackets that are open. */
+  /** The open brackets. */
   const open: string[] = []
-  const behind = (): Expected => (open.length === 0 ? 'end' : open.at(-1) === '{' ? ', or }' : ', or ]')
+  const following = (): Expected => (open.length === 0 ? 'end' : open.at(-1) === '{' ? ', or }' : ', or ]')
   skip(blank)
   if (text[at] !== '{') return fault('"{"')
   let expected: Expected = 'value'
@@ -53,7 +53,7 @@ export function jsonFault(text: string): string | undefined {
     if ((found === '}' && expected.endsWith('}')) || (found === ']' && expected.endsWith(']'))) {
       open.pop()
       at++
-      expected = behind()
+      expected = following()
     } else if (expected.startsWith(',') || expected === ':') {
       if (found !== expected[0]) return fault(named[expected])
       at++
@@ -68,9 +68,9 @@ export function jsonFault(text: string): string | undefined {
       expected = found === '{' ? 'name or }' : 'value or ]'
     } else if (found === '"') {
       if (!skip(quoted)) return faultInText()
-      expected = behind()
+      expected = following()
     } else if (skip(plain)) {
-      expected = behind()
+      expected = following()
     } else return fault(named[expected])
   }
 }

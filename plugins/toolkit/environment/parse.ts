@@ -2,10 +2,10 @@ import { createRequire } from 'node:module'
 import { parse as parseSafely } from 'secure-json-parse'
 import { jsonFault } from './json-fault.ts'
 
-// Only when a file is read: who has no env file does not pay for the parser.
+// Only when a file is read: an application without an env file does not load the parser.
 const load = createRequire(import.meta.url)
 
-/** Parsed JSON, or `undefined`; the message of the parser quotes the text and goes nowhere. */
+/** Parsed JSON, or `undefined`; the message of the parser quotes the text and is dropped. */
 export function jsonOf(text: string): unknown {
   try {
     return parseSafely(text, null, { protoAction: 'error', constructorAction: 'error' })

@@ -7,7 +7,7 @@ export const EnvError = defineError('EnvError', 500, (problems: readonly string[
   return `the environment cannot be used (read: ${files} and the environment of the process):\n  ${problems.join('\n  ')}`
 })
 
-/** Throws what is wrong with the environment, all of it. */
+/** Throws all problems of the environment. */
 export function refuseEnvironment(problems: readonly string[], read: readonly string[]): never {
   throw Object.assign(EnvError(problems, read), { problems })
 }
@@ -15,11 +15,11 @@ export function refuseEnvironment(problems: readonly string[], read: readonly st
 /** The file whose variables, with those of its siblings, are the process's own. */
 export const usualFile = '.env'
 
-/** What files have put into the environment of this process. */
+/** The variables that files have added to the environment of this process. */
 interface Loaded {
-  /** By name, to be told from a variable that the process was started with. */
+  /** By name, to distinguish them from a variable that the process was started with. */
   readonly put: Map<string, { readonly text: string; readonly file: string }>
-  /** Once: an application that goes elsewhere, or a test that sets another `NODE_ENV`, is in the same environment. */
+  /** Once: an application that changes its folder, or a test that sets another `NODE_ENV`, has the same environment. */
   isRead: boolean
   /** Where and for which mode they were read. */
   place?: { readonly folder: string; readonly mode: string }
@@ -35,12 +35,12 @@ function ofAllCopies(): Loaded {
   return known[key]
 }
 
-/** What is read of a process; Deno throws for what it was not told to allow. */
+/** Reads a variable of the process; Deno throws for one that is not allowed. */
 type Read = (name: string) => string | undefined
 
 /**
- * The part of the file names that `NODE_ENV` stands for. Without one it is `development`, as for Bun, which reads these
- * files before anyone can say otherwise.
+ * The part of the file names for `NODE_ENV`. Without one it is `development`, as for Bun, which reads these
+ * files before it could be set.
  */
 export function modeOf(read: Read, report: (problem: string) => void): string {
   const mode = read('NODE_ENV') || 'development'
@@ -50,21 +50,21 @@ export function modeOf(read: Read, report: (problem: string) => void): string {
   return 'development'
 }
 
-/** A value of a file as the environment of a process can have it. */
+/** A value of a file as the environment of a process can store it. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   return value === null || value === undefined ? undefined : JSON.stringify(value)
 }
 
-/** The file that a variable of the process was put there from; `undefined` for one of its own. */
+/** The file from which a variable of the process comes; `undefined` for one of its own. */
 export function fileOf(name: string): string | undefined {
   const put = loaded.put.get(name)
   return put !== undefined && process.env[name] === put.text ? put.file : undefined
 }
 
 /**
- * Reads `.env` and its siblings of the working folder, and puts what they have into `process.env`, where the process has no
- * variable of that name. Where they were read before, what has changed since follows.
+ * Reads `.env` and its siblings of the working folder, and sets their variables in `process.env`, where the process has no
+ * variable of that name. If they were read before, later changes are applied.
  */
 export function readProcessFiles(mode: string, mustExist: boolean, report: (path: string, problem: string) => void) {
   let isUsable = true
@@ -72,12 +72,12 @@ export function readProcessFiles(mode: string, mustExist: boolean, report: (path
     isUsable = false
     report(path, problem)
   }
-  // Those of another folder, or of another mode, would take the place of what the application has begun with.
+  // Those of another folder, or of another mode, would replace the variables with which the application has begun.
   const before = loaded.isRead ? loaded.place : undefined
   const place = before ?? { folder: resolve(), mode }
   const result = readFiles(filesOf(usualFile, place.mode), mustExist, refuse, place.folder)
   putAll(result.found, refuse)
-  // Who asks again hears again what is wrong.
+  // Each further call reports the problems again.
   if (isUsable) Object.assign(loaded, { isRead: true, place })
   return result
 }
@@ -93,13 +93,13 @@ function putAll(found: ReadonlyMap<string, Found>, report: (path: string, proble
     if (text === undefined || !/^[A-Za-z_]/.test(name) || name === '__proto__' || /[=\0]/.test(name + text)) continue
     try {
       if (name === 'NODE_ENV') {
-        // Half of a server has asked for it before any file is read: it would be production for the other half.
+        // Some modules have read it before any file is: it would be production only for the rest.
         if (!process.env.NODE_ENV)
           report(`NODE_ENV (of ${file})`, 'cannot be set in a file: set it where the process starts')
       } else put(name, text, file)
       warnOfExpansion(name, text, file)
     } catch {
-      // Deno keeps it from this process: whoever asks for the variable is told so by Deno.
+      // Deno denies it to this process: an error of Deno says so when the variable is read.
     }
   }
 }
@@ -111,7 +111,7 @@ function put(name: string, text: string, file: string): void {
   loaded.put.set(name, { text, file })
 }
 
-/** Bun reads these files itself, unless it is told not to, and puts other variables in the place of `$NAME`. */
+/** Bun reads these files itself, unless that is turned off, and replaces `$NAME` by other variables. */
 function warnOfExpansion(name: string, text: string, file: string): void {
   if (!('Bun' in globalThis) || !/\$\{?\w/.test(text) || process.env[name] === text) return
   process.emitWarning(
@@ -136,7 +136,7 @@ export function loadEnvironment(): void {
   if (problems.length > 0) refuseEnvironment(problems, read)
 }
 
-/** Whether the files may be looked at without a question on the terminal: only Deno has to be told. */
+/** Whether the files may be read without a question on the terminal: only Deno needs a permission. */
 function mayLoad(): boolean {
   const { Deno } = globalThis as {
     Deno?: { permissions: { querySync(what: object): { readonly state: string } } }
@@ -148,9 +148,9 @@ function mayLoad(): boolean {
 
 /**
  * A variable that the framework itself knows, such as `PORT`; an empty one counts as absent. The files are read before the
- * first, for a program of one file: where an application begins with `framework/env`, they have been.
+ * first one, for a program of one file: an application that begins with `framework/env` has read them already.
  *
- * @throws EnvError for a file that cannot be read. A program that Deno does not let read has the environment alone.
+ * @throws EnvError for a file that cannot be read. A program without Deno's permission to read only has the environment.
  */
 export function variable(name: string): string | undefined {
   if (!loaded.isRead && mayLoad()) loadEnvironment()

@@ -1,26 +1,26 @@
 import { STATUS_CODES } from 'node:http'
 import { isFailureStatus } from '../../../kernel/support/errors.ts'
 
-/** Marks an error as one that says how it is answered; `HttpError` has it. By a symbol of the registry: there may be two copies of the package. */
+/** Marks an error that describes its answer; `HttpError` has it. A symbol of the registry: there may be two copies of the package. */
 export const describesAnswer = Symbol.for('framework.httpError')
 
-// The format of the failure says what the body is, and the body how long it is.
+// The format of the failure makes the body, and the body has its own length.
 export const headersOfBody = ['content-type', 'content-length', 'content-encoding', 'transfer-encoding']
 
-/** What an error says of its answer. */
+/** An error's description of its answer. */
 export interface DescribedError {
   readonly status: number
   readonly code?: string
   readonly type?: string | undefined
   readonly details?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>
-  /** Whether a stranger may read the message. */
+  /** Whether a client may read the message. */
   readonly exposes: boolean
 }
 
 /**
- * What an error says of its answer: an `HttpError`, from whichever copy of the package, or one in the form of the package `http-errors`,
- * with `expose: true`. A status alone says nothing: that of an upstream's answer, a 401 for example, would become ours.
+ * An error's description of its answer: an `HttpError`, from any copy of the package, or one in the form of the package `http-errors`,
+ * with `expose: true`. A status alone is not enough: that of an upstream's answer, a 401 for example, would become that of this server.
  */
 export function describedError(thrown: unknown): DescribedError | undefined {
   if (!(thrown instanceof Error)) return undefined
@@ -41,7 +41,7 @@ function plainHeaders(headers: unknown): Record<string, string> {
 export const phraseOf = (status: number): string =>
   STATUS_CODES[status] ?? (status < 500 ? 'Client Error' : 'Server Error')
 
-/** `Not Found` → `NotFoundError`, as the framework's own errors are called. */
+/** `Not Found` → `NotFoundError`, like the names of the framework's own errors. */
 export function codeOf(status: number): string {
   const words = phraseOf(status)
     .replace(/[^\w ]/g, '')

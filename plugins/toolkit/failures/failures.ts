@@ -5,7 +5,7 @@ import { FileNotFoundError, isFrameworkError } from '../../../kernel/support/err
 import { nodeEnv } from '../node-env.ts'
 import { codeOf, describedError, phraseOf } from './described-error.ts'
 
-/** Whether answers to failures carry `stack` and `cause`: `'auto'` means while `NODE_ENV` is `development`. */
+/** Whether answers to failures have `stack` and `cause`: `'auto'` means while `NODE_ENV` is `development`. */
 export type ExposeErrorDetails = boolean | 'auto'
 
 // One setting of the module: with several servers the newest one's value applies to all, as documented.
@@ -33,7 +33,7 @@ export function exposesDetails(): boolean {
   return exposure === 'auto' ? nodeEnv() === 'development' : exposure
 }
 
-/** Whether strangers see what an error says that was not meant for them; in production never, whatever the option says. */
+/** Whether clients receive details of errors that were not meant for them; in production never, whatever the option is. */
 export function exposesMistakes(): boolean {
   return exposesDetails() && nodeEnv() !== 'production'
 }
@@ -53,17 +53,17 @@ export interface FailureBody {
 /** Makes the answer to a failure. */
 export type FailureFormat = (failure: Failure, req: Request | undefined) => FailureAnswer | undefined
 
-/** What the API description says of a format. */
+/** The format's part of the API description. */
 export interface DescribedFormat {
   readonly contentType: string
-  /** `'problem'`: that of Problem Details. `undefined`: no one knows. */
+  /** `'problem'`: that of Problem Details. `undefined`: unknown. */
   readonly schema: object | 'problem' | undefined
 }
 
-/** What failures of one server are answered with; without a format with `{ code, message }`. */
+/** Answers failures of one server; without a format as `{ code, message }`. */
 export class FormattedFailures implements Failures {
   readonly #format: FailureFormat | undefined
-  /** Of a format that is not the default one. */
+  /** That of a format other than the default one. */
   readonly described: DescribedFormat | undefined
 
   constructor(format?: FailureFormat, described?: DescribedFormat) {
@@ -94,7 +94,7 @@ export class FormattedFailures implements Failures {
 
   mistake(error: unknown): Failure {
     try {
-      // A message or a stack of an application may hold anything: production never shows it, whatever the option says.
+      // A message or a stack of an application may contain anything: production never shows it, whatever the option is.
       if (exposesMistakes()) {
         const code = nameOf(error)
         const message = error instanceof Error ? error.message : String(error)
@@ -106,7 +106,7 @@ export class FormattedFailures implements Failures {
     return { status: 500, code: unnamed, message: phraseOf(500), error, unhandled: true, body: undefined }
   }
 
-  /** A format that fails, or makes what cannot be written, is reported, and the default stands in. */
+  /** A format that fails, or whose result cannot be written, is reported, and the default is used. */
   answer(failure: Failure, req: Request | undefined, onFailure: OnFormatFailure): FailureAnswer | undefined {
     const { status, code, message, body, details } = failure
     if (this.#format !== undefined) {
@@ -127,7 +127,7 @@ export class FormattedFailures implements Failures {
   }
 }
 
-/** What is known of the format of a server; `undefined` for the default one. */
+/** The description of a server's format; `undefined` for the default one. */
 export function describedFormat(failures: Failures): DescribedFormat | undefined {
   return failures instanceof FormattedFailures ? failures.described : undefined
 }
@@ -143,7 +143,7 @@ function describeCause(cause: unknown): unknown {
   }
 }
 
-/** `{ code, message }` and what else may be said, with stack and cause while they are exposed. */
+/** `{ code, message }` and the details, with stack and cause while they are exposed. */
 function bodyOf(code: string, message: string, error: unknown, details?: object): FailureBody {
   const body: FailureBody = { code, message, ...details }
   if (exposesDetails() && error instanceof Error) {
@@ -160,13 +160,13 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.constructor.name || unnamed : unnamed
 }
 
-/** The name of a class that says more than that it is an error. */
+/** The name of a class that is more specific than `Error`. */
 function ownName(error: unknown): string | undefined {
   const name = nameOf(error)
   return name === unnamed || name === 'Error' ? undefined : name
 }
 
-/** What is marked as the body of a failure must not be an object that handlers answer with as well; and from here on it can be written. */
+/** An object that is marked as the body of a failure must not be one with which handlers answer as well; and the copy can be written. */
 function copyOf(body: object | string): object | string {
   return typeof body === 'string' ? body : (JSON.parse(toJson(body)) as object)
 }

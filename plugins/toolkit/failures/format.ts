@@ -5,20 +5,20 @@ import { FormattedFailures } from './failures.ts'
 import { withPage } from './page.ts'
 import { problem, problemType } from './problem.ts'
 
-/** Makes the body of a failure; there is no request where its head could not be read. */
+/** Makes the body of a failure; `req` is missing where its head could not be read. */
 export type ErrorFormatter = (failure: Failure, req: Request | undefined) => object & { readonly then?: never }
 
-/** A format of one's own, with what the API description says of it. */
+/** A custom format, with its part of the API description. */
 export interface CustomErrorFormat {
   /** Makes the body of a failure; synchronous. One that throws is logged, and the default format is used. */
   body: ErrorFormatter
-  /** What the bodies are like, for the API description: a schema of any kind. */
+  /** The schema of its bodies, for the API description: a schema of any kind. */
   schema?: object
   /** The media type of the bodies. Default `application/json`. */
   contentType?: string
 }
 
-/** How the body of a failure looks, whatever raised it. */
+/** The form of a failure's body, whatever raised it. */
 export type ErrorFormat = 'default' | 'problem' | ErrorFormatter | CustomErrorFormat
 
 const words = option.oneOf('default', 'problem')
@@ -42,18 +42,18 @@ export const errorFormat = own.default('default').into((given) => {
 })
 
 /**
- * What a format is given. It cannot change the failure; and what was thrown, which may hold the credentials of an upstream, is not
- * among what `{ ...failure }` sends.
+ * The argument of a format. It cannot change the failure; and the thrown value, which may contain the credentials of an upstream, is not
+ * in the result of `{ ...failure }`.
  */
-function shown({ error, body, ...told }: Failure): Failure {
+function shown({ error, body, ...visible }: Failure): Failure {
   const hidden = { error: { value: error }, body: { value: body } }
-  return Object.freeze(Object.defineProperties(told, hidden)) as Failure
+  return Object.freeze(Object.defineProperties(visible, hidden)) as Failure
 }
 
 /** A promise would be `{}`, and the answer to a failure waits for nothing. */
 function checked(body: unknown): object {
   const isPending = isPromise(body)
-  // What it fails with would end the process as a rejection that nothing handles.
+  // Its failure would otherwise end the process as an unhandled rejection.
   if (isPending) body.then(undefined, () => {})
   const why = isPending ? 'a promise' : typeof body === 'object' && body !== null ? undefined : typeof body
   if (why !== undefined) throw new TypeError(`errorFormat returned ${why}; it returns the body, an object`)

@@ -14,7 +14,7 @@ const bodySchema = {
 }
 const vendor = 'framework'
 
-/** Whether a schema is `HttpError` itself: it means the body of a failure in whatever format the server has. */
+/** Whether a schema is `HttpError` itself: it means the body of a failure in the format of the server. */
 export function isFailureSchema(schema: unknown): boolean {
   return (schema as { '~standard'?: { vendor?: unknown } } | null | undefined)?.['~standard']?.vendor === vendor
 }
@@ -34,25 +34,25 @@ export const standardMembers = [
 
 type WithoutStandard = { readonly [Name in (typeof standardMembers)[number]]?: never }
 
-/** What goes out beside the code and the message: any object without those members. */
-// The first is for what is written in place, the second for types that are interfaces.
+/** The details beside the code and the message: any object without those members. */
+// The first is for object literals, the second for types that are interfaces.
 export type HttpErrorDetails = (WithoutStandard & { readonly [name: string]: unknown }) | (WithoutStandard & object)
 
-/** What an `HttpError` says beside its status. */
+/** The parts of an `HttpError` beside its status. */
 export interface HttpErrorOptions {
   /** What programs recognise it by. Default: made from the status, `NotFoundError` for 404. */
   code?: string
-  /** What people read. Default: the phrase of the status, `Not Found`. */
+  /** The message for people. Default: the phrase of the status, `Not Found`. */
   message?: string
   /** Headers of the answer. */
   headers?: Readonly<Record<string, string>>
-  /** What goes out beside the code and the message, as members of the body. */
+  /** Sent beside the code and the message, as members of the body. */
   details?: HttpErrorDetails
   /** A URI that names the kind of problem, the member `type` of Problem Details. */
   type?: string
-  /** Why it happened, for the log. */
+  /** The cause, for the log. */
   cause?: unknown
-  /** Whether the message goes out. Default: below 500. */
+  /** Whether the message is sent. Default: below 500. */
   expose?: boolean
 }
 
@@ -61,8 +61,8 @@ const names = ['code', 'message', 'headers', 'details', 'type', 'cause', 'expose
 /**
  * Answers a request with a failure, thrown from anywhere: in the format of the server, unless an error handler answers it.
  *
- * @throws ArgumentsError for a status that no failure has, an option that does not exist, and details that would take the place of
- * what the format itself says.
+ * @throws ArgumentsError for a status that is not one of a failure, an unknown option, and details that would replace
+ * members of the format itself.
  * @example
  * router.get('/books/:id', (req) => {
  *   throw new HttpError(404, { code: 'BOOK_NOT_FOUND', message: `There is no book ${req.params.id}` })
@@ -70,7 +70,7 @@ const names = ['code', 'message', 'headers', 'details', 'type', 'cause', 'expose
  */
 export class HttpError extends Error {
   /**
-   * A Standard Schema of its body, so that the class stands in `responses` for the failures that a route throws: `{ 200: Book, 404: HttpError }`.
+   * A Standard Schema of its body, so that `responses` may have the class for the failures that a route throws: `{ 200: Book, 404: HttpError }`.
    */
   static readonly '~standard': {
     readonly version: 1

@@ -8,12 +8,12 @@ import { sourceLines } from '../readable/stack.ts'
 import { phraseOf } from './described-error.ts'
 import type { FailureFormat } from './failures.ts'
 
-// Only who develops and looks with a browser needs it.
+// Needed only in development, with a browser.
 const load = createRequire(import.meta.url)
 
 /**
- * A page in place of the body, for a browser that meets a mistake of the application. Without a body there is nothing that a stranger
- * may read, as in production.
+ * A page in place of the body, for a browser that meets a mistake of the application. A failure without a body, as in production, has
+ * no page: clients must not learn more.
  */
 export function withPage(format: FailureFormat): FailureFormat {
   return (failure, req) => {
@@ -49,7 +49,7 @@ function headersOf(): Record<string, string> {
   headers ??= {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
-    // Over that of helmet: this page has one style, and nothing else that would load or run.
+    // Overrides that of helmet: this page has one style, and loads or runs nothing else.
     'content-security-policy': `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
     'x-content-type-options': 'nosniff',
   }
@@ -77,7 +77,7 @@ ${chainOf(error).map(sectionOf).join('\n')}
 `
 }
 
-/** An error and its causes; a chain may lead back to itself. */
+/** An error and its causes; a chain may contain a cycle. */
 function chainOf(error: unknown): Error[] {
   const chain: Error[] = []
   for (let one = error; one instanceof Error && chain.length < 5 && !chain.includes(one); one = one.cause)
@@ -95,7 +95,7 @@ function sectionOf(error: Error, index: number): string {
   return `${heading}${frame}<h2>Stack</h2>\n<pre>${lines.join('')}</pre>`
 }
 
-/** Lines before the one that failed, and after it. */
+/** Lines before and after the failing one. */
 const around = 4
 
 function frameOf(place: string): string {

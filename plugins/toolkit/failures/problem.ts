@@ -4,7 +4,7 @@ import type { FailureBody, FailureFormat } from './failures.ts'
 
 export const problemType = 'application/problem+json'
 
-/** Problem Details (RFC 9457), with the code and what else the error says as extension members. */
+/** Problem Details (RFC 9457), with the code and the error's details as extension members. */
 export const problem: FailureFormat = (failure, req) => {
   const { status, code, message, type = 'about:blank', errors, details, body } = failure
   const title = phraseOf(status)
@@ -15,7 +15,7 @@ export const problem: FailureFormat = (failure, req) => {
     title,
     status,
     detail: detail === title ? undefined : detail,
-    // What happened once has the id of its request, which the log and `x-request-id` have as well. A path would repeat what was sent.
+    // An occurrence has the id of its request, which the log and `x-request-id` have as well. A path would repeat the client's input.
     instance: req && `urn:request:${req.id}`,
     code,
     errors,
@@ -24,11 +24,11 @@ export const problem: FailureFormat = (failure, req) => {
   }
   const given = Object.entries(standard).filter(([, value]) => value !== undefined)
   const members = Object.fromEntries(given)
-  // First for the order, and last because nothing may take the place of what the standard names.
+  // First for the order, and last because nothing may replace the members of the standard.
   return { headers: { 'content-type': problemType }, body: { ...members, ...details, ...members } }
 }
 
-/** The messages of the framework begin with their code, which is a member of its own here. */
+/** The messages of the framework begin with their code, which is a separate member here. */
 function withoutPrefix(code: string, message: string): string {
   const prefix = `${messagePrefix(code)}: `
   return message.startsWith(prefix) ? message.slice(prefix.length) : message

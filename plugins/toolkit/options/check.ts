@@ -1,44 +1,44 @@
 import { hidden, mayBeSecret, OptionPlace, quoted } from '../../../kernel/support/options.ts'
 
-/** Whether an option may be left out, has a default, or must be given. */
+/** Whether an option may be omitted, has a default, or is required. */
 export type Need = 'optional' | 'filled' | 'required'
 
-/** What a check is made of. */
+/** The parts of a check. */
 export interface CheckParts {
   /** In words, for messages and for the tables of the documentation: `a whole number from 1 to 1000`. */
   readonly takes: string
-  /** Whether a value is of the kind that is read here. */
+  /** Whether a value is of the kind of this check. */
   fits(given: unknown): boolean
-  /** What a value of that kind means; notes what is wrong with it. */
+  /** The meaning of a value of that kind; notes its mistakes. */
   read?(given: never, place: OptionPlace): unknown
   /** Whether the option may be left out, has a default, or must be given. Default `'optional'`. */
   readonly need?: Need
-  /** What must be given, in words, where `takes` alone would not be plain to who has given nothing. */
+  /** The required value in words, where `takes` alone would not help a user that has given none. */
   readonly needs?: string | undefined
-  /** Whether it decides who may enter. */
+  /** Whether it restricts access. */
   readonly isGuard?: boolean
   /** Whether no message and no listing may show what was given. */
   readonly isSecret?: boolean
-  /** Whether a text that is wrong may be shown: where a word, a number or a name belongs. */
+  /** Whether a wrong string may be shown: in the place of a word, a number or a name. */
   readonly isQuoted?: boolean
-  /** What stands for an option that is left out, as someone would write it. */
+  /** The default of an omitted option, as a user would write it. */
   readonly fallback?: unknown
-  /** The checks of the members, where there are some. */
+  /** The checks of the members, if there are some. */
   readonly members?: { readonly [name: string]: AnyCheck }
-  /** How a value of that kind is listed, where its parts have checks of their own. */
+  /** The form of a value of that kind in a listing, where its parts have checks of their own. */
   show?(value: never): unknown
 }
 
-/** What a check reads. */
+/** The type that a check reads. */
 export type SettingsOf<One> = One extends Check<never, infer Value, Need> ? Value : never
 
-/** A check of whatever. */
+/** Any check. */
 export type AnyCheck = Check<never, unknown, Need>
 
 /**
- * Reads one option: knows what it takes, notes what is wrong, and gives what it means.
+ * Reads one option: knows its valid values, notes mistakes, and returns the meaning.
  *
- * `Input` is what someone writes, `Value` what the plugin gets. An option may be left out unless it is `required()`.
+ * `Input` is the written type, `Value` the one for the plugin. An option may be omitted unless it is `required()`.
  */
 export class Check<in Input, out Value, out Given extends Need = 'optional'> {
   /** What the check consists of: its default, the checks of its members, whether its value is secret. */
@@ -57,7 +57,7 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
     return this.parts.takes
   }
 
-  /** What an option means. What is wrong with it is noted at its place, and the value is of no use then. */
+  /** The meaning of an option. Mistakes in it are noted at its place, and the value is then not used. */
   read(given: unknown, place: OptionPlace): Value {
     const { parts } = this
     const value = given === undefined ? parts.fallback : given
@@ -73,9 +73,9 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
   }
 
   /**
-   * Reads the options of a call, where no plugin is registered; `path` stands before their names in messages.
+   * Reads the options of a call, where no plugin is registered; `path` comes before their names in messages.
    *
-   * @throws OptionError that reports everything which is wrong.
+   * @throws OptionError that reports all mistakes.
    * @example
    * const address = option.shape({ host: option.name().default('localhost'), port: option.int().required() })
    * const { host, port } = address.parse({ port: 1883 }, 'connect')
@@ -88,13 +88,13 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
   }
 
   /**
-   * What stands for the option when it is left out, as someone would write it.
+   * The default of an omitted option, as a user would write it.
    *
-   * @throws OptionError for what the check does not take.
+   * @throws OptionError for a value that the check refuses.
    */
   default(fallback: Input): Check<Input, Value, 'filled'> {
     if (fallback !== undefined && !this.parts.fits(fallback)) {
-      // Else whoever registers the plugin and has left the option out would be told to change it.
+      // Otherwise a user who has omitted the option would be asked to change it.
       const place = new OptionPlace('default')
       place.problem(`the default of an option does not pass its check, which takes ${this.takes}`)
       place.settle()
@@ -102,13 +102,13 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
     return new Check({ ...this.parts, fallback, need: 'filled' })
   }
 
-  /** Left out, it stays `undefined`: for an object that turns something on. */
+  /** An omitted one stays `undefined`: for an object that turns a feature on. */
   optional(): Check<Input | undefined, Value | undefined, 'optional'> {
     return new Check({ ...this.parts, fallback: undefined, need: 'optional' })
   }
 
   /**
-   * The option must be given; without it the message says what is taken, or what it `needs`.
+   * The option is required; without it the message shows the valid values, or `needs`.
    *
    * @example
    * option.shape({ to: option.name().required() }).required('{ to: "someone" }')
@@ -118,31 +118,31 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
   }
 
   /**
-   * The option decides who may enter: where it is named and `undefined`, by an import that went wrong for example, it is wrong and
-   * not left out.
+   * The option restricts access: where it is named and `undefined`, because of a wrong import for example, that is an error and
+   * not an omission.
    */
   guard(): Check<Input, Value, Given> {
     return new Check({ ...this.parts, isGuard: true })
   }
 
-  /** No message and no listing shows what was given. */
+  /** No message and no listing shows the given value. */
   secret(): Check<Input, Value, Given> {
     return new Check({ ...this.parts, isSecret: true })
   }
 
-  /** Says in other words what is taken. */
+  /** Describes the valid values in other words. */
   says(takes: string): Check<Input, Value, Given> {
     return new Check({ ...this.parts, takes })
   }
 
-  /** Types what is taken, where a named type with documented members is nicer to look at than what is inferred. */
+  /** Types the input, where a named type with documented members is more readable than the inferred one. */
   typed<Named extends Input & object>(): Check<undefined extends Input ? Named | undefined : Named, Value, Given> {
     return this as never
   }
 
   /**
-   * Goes on from what was read when nothing is wrong with it: works out what the plugin needs, and notes what does not belong
-   * together.
+   * Continues with the value when it has no mistakes: computes the form that the plugin needs, and notes
+   * contradictions.
    *
    * @example
    * option.shape({ min: option.int().default(1), max: option.int().default(10) }).into((range, place) => {
@@ -162,11 +162,11 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
     })
   }
 
-  /** What was given or stands for it, for a listing: without secrets. */
+  /** The given value or its default, for a listing: without secrets. */
   show(given: unknown): unknown {
     const { fallback, isSecret, show } = this.parts
     const value = given === undefined ? fallback : given
-    // Who registered it may have written something else into the object since.
+    // The object may have been changed after the registration.
     if (value === undefined || !this.parts.fits(value)) return undefined
     if (isSecret) return '(secret)'
     return show === undefined ? showPlain(value) : show(value as never)
@@ -176,7 +176,7 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
 /** A deeper listing helps no one, and that of an object which contains itself would not end. */
 const deepest = 4
 
-/** A value of which no check says more: texts that look like a secret are not shown, nor is what only this process can know. */
+/** A value without a more specific check: strings that look like a secret are not shown, nor are objects of this process. */
 function showPlain(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return mayBeSecret(value) ? '(text)' : value
   if (typeof value === 'function') return '(function)'
@@ -187,7 +187,7 @@ function showPlain(value: unknown, depth = 0): unknown {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return `(${value.constructor?.name || 'object'})`
   const members = Object.entries(value)
-  // A store or a provider of someone's own, which may have its password beside its methods.
+  // A custom store or provider, which may have its password beside its methods.
   if (members.some(([, one]) => typeof one === 'function')) return '(object)'
   return Object.fromEntries(members.map(([name, one]) => [name, showPlain(one, depth + 1)]))
 }

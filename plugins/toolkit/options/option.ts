@@ -16,7 +16,7 @@ import {
 import { type AnyCheck, Check, type Need } from './check.ts'
 import { parseSize, sizeTakes } from './size.ts'
 
-/** Bounds of a number; `min` and `max` may be reached, `above` may not. */
+/** Bounds of a number; `min` and `max` are inclusive, `above` is exclusive. */
 export interface NumberBounds {
   /** The least number. */
   readonly min?: number
@@ -55,14 +55,14 @@ export const int = (bounds: NumberBounds = {}): Check<number, number> =>
 /** Any number that is finite. */
 export const number = (bounds: NumberBounds = {}): Check<number, number> => numeric('a number', Number.isFinite, bounds)
 
-/** Milliseconds that a timer can wait: up to 2147483647, which is not said unless it is given. */
+/** Milliseconds that a timer can wait: up to 2147483647, which messages omit unless it is given. */
 export function ms(bounds: NumberBounds = { min: 0 }): Check<number, number> {
-  // A timer takes no more, and would run at once.
+  // A timer accepts no more, and would run at once.
   const { parts } = numeric('milliseconds', Number.isFinite, { ...bounds, max: bounds.max ?? 2_147_483_647 })
   return new Check({ ...parts, takes: `milliseconds${inWords(bounds)}` })
 }
 
-/** Bytes, from a number of them or text such as `'100kb'`. */
+/** Bytes, from a number or a string such as `'100kb'`. */
 export function size(): Check<number | string, number> {
   return new Check({
     takes: sizeTakes,
@@ -72,7 +72,7 @@ export function size(): Check<number | string, number> {
   })
 }
 
-/** `true` or `false`. A string like `'false'`, from the environment for example, would else count as yes. */
+/** `true` or `false`. A string like `'false'`, from the environment for example, would otherwise count as yes. */
 export function flag(): Check<boolean, boolean> {
   return new Check({ takes: 'true or false', isQuoted: true, fits: (given) => typeof given === 'boolean' })
 }
@@ -95,13 +95,13 @@ export function oneOf<const Values extends readonly (string | number | boolean)[
   })
 }
 
-/** A string that is not empty. No message shows one that is wrong; `name` is for words that may be shown. */
+/** A string that is not empty. No message shows a wrong one; `name` is for words that may be shown. */
 export function text(pattern?: RegExp, takes = 'a non-empty string'): Check<string, string> {
   if (pattern !== undefined && !(pattern instanceof RegExp))
     throw OptionError('pattern', pattern, 'a regular expression')
   return new Check({
     takes,
-    // `test` would go on where the last text ended, with a pattern that is global.
+    // With a global pattern `test` would continue where the last string ended.
     fits: (given) =>
       typeof given === 'string' && given !== '' && (pattern === undefined || given.search(pattern) !== -1),
   })
@@ -124,7 +124,7 @@ export function fn<Type extends AnyFunction>(takes = 'a function'): Check<Type, 
   return new Check({ takes, fits: (given) => typeof given === 'function' })
 }
 
-/** An object with these methods: a store, a client, a provider of someone's own. */
+/** An object with these methods: a store, a client, a custom provider. */
 export function having<Type extends object>(
   methods: readonly (keyof Type & string)[],
   takes: string,
@@ -139,7 +139,7 @@ export function having<Type extends object>(
 }
 
 /**
- * Whatever passes a test of one's own.
+ * Any value that passes a test function.
  *
  * @example
  * option.value<Date>('a date', (given) => given instanceof Date)
@@ -149,7 +149,7 @@ export function value<Type>(takes: string, fits: (given: unknown) => boolean = (
 }
 
 /**
- * Whatever a function of one's own reads; it notes at the place what is wrong.
+ * Any value that a function reads; it notes mistakes at the place.
  *
  * @example
  * option.custom<string, URL>('an address', (given, place) => {
@@ -164,7 +164,7 @@ export function custom<Input, Value>(
   return new Check({ takes, fits: () => true, read })
 }
 
-/** `false`, for what can be turned off: `option.either(option.ms(), option.off())`. */
+/** `false`, for a feature that can be turned off: `option.either(option.ms(), option.off())`. */
 export function off(): Check<false, false> {
   return new Check({ takes: 'false', isQuoted: true, fits: (given) => given === false })
 }
@@ -184,7 +184,7 @@ export function list<Input, Value>(
     takes: `a list${min > 0 ? ` of ${min} or more` : ''}, each ${item.takes}`,
     isQuoted: item.parts.isQuoted ?? false,
     fits: (given) => Array.isArray(given) && given.length >= min,
-    // `map` passes over holes, and no one would have read them.
+    // `map` skips holes, and they would be unchecked.
     read: (given: readonly unknown[], place) => Array.from(given, (one, i) => each.read(one, place.in(i))),
     show: (given: readonly unknown[]) => Array.from(given, (one) => each.show(one)),
   })
@@ -197,7 +197,7 @@ function showMembers(given: object, names: readonly string[], checkOf: (name: st
 
 const textsOf = (names: readonly (string | symbol)[]) => names.filter((name) => typeof name === 'string')
 
-/** An object of any names, each value read by a check. */
+/** An object with any names, each value read by a check. */
 export function record<Input, Value>(
   item: Check<Input, Value, Need>,
   takes = `an object, each value ${item.takes}`,
@@ -218,7 +218,7 @@ type InputOf<One> = One extends Check<infer Input, unknown, Need> ? Input : neve
 type ValueOf<One> = One extends Check<never, infer Value, Need> ? Value : never
 
 /**
- * The first of several checks that a value is of the kind of.
+ * The first of several checks whose kind matches the value.
  *
  * @example
  * option.either(option.flag(), option.shape({ path: option.name().required() }))
@@ -253,11 +253,11 @@ type Written<Fields extends Members> = { [Name in NamesOf<Fields, 'required'>]: 
   [Name in NamesOf<Fields, 'optional' | 'filled'>]?: InputOf<Fields[Name]> | undefined
 }
 
-/** What someone may write for an object of these members: nothing at all where none of them must be given. */
+/** The written type of an object with these members: optional itself where none of them is required. */
 export type ShapeInput<Fields extends Members> =
   {} extends Written<Fields> ? Written<Fields> | undefined : Written<Fields>
 
-/** What is read from it: every member, those without a default perhaps `undefined`. */
+/** The type of the result: every member, those without a default perhaps `undefined`. */
 export type ShapeValue<Fields extends Members> = {
   readonly [Name in keyof Fields]: Fields[Name] extends Check<never, infer Value, infer Given>
     ? Given extends 'optional'
@@ -266,15 +266,15 @@ export type ShapeValue<Fields extends Members> = {
     : never
 }
 
-/** Reads a member of an object whose name is not known; the place is that of the object. */
+/** Reads a member of an object with an unknown name; the place is that of the object. */
 export type OtherMember<Other> = (name: string, given: unknown, place: OptionPlace) => Other
 
-/** What is read from an object that may have other members, too. */
+/** The type of the result for an object that may have other members, too. */
 export type OpenValue<Fields extends Members, Other> = ShapeValue<Fields> & { readonly [name: string]: Other }
 
 /**
- * An object with members that are known, each read by its check; any other name is wrong, unless a function reads it. Left out it is
- * as if it were `{}`, unless a member must be given or `.required()` is said.
+ * An object with known members, each read by its check; any other name is an error, unless a function reads it. An omitted one
+ * counts as `{}`, unless a member is required or `.required()` is called.
  *
  * @example
  * const options = option.shape({ limit: option.int({ min: 1 }).default(100), windowMs: option.ms().default(60_000) })
@@ -309,7 +309,7 @@ export function shape(members: Members, other?: OtherMember<unknown>): Check<nev
       const others = otherNames(given, names).map((name) => [name, other(name, optionOf(given, name), place)])
       return { ...settings, ...Object.fromEntries(others) }
     },
-    // What is read by a function may be a secret.
+    // A value that a function reads may be a secret.
     show: (given: object) => showMembers(given, names, (name) => members[name]!),
   })
 }
@@ -319,8 +319,8 @@ function otherNames(given: object, known: readonly string[]): string[] {
 }
 
 /**
- * Reads the option of a route that has the same members as the options of its plugin: what the route leaves out is as the plugin
- * has it, and `false` is nothing of the plugin.
+ * Reads the option of a route with the same members as the options of its plugin: omitted ones are those of the plugin,
+ * and `false` turns the plugin off.
  *
  * @example
  * const options = option.shape({ limit: option.int().default(100) })

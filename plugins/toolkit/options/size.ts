@@ -3,7 +3,7 @@ import { OptionError, quoted } from '../../../kernel/support/options.ts'
 const units: Record<string, number> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 }
 
 /**
- * A size as bytes: a number of them, or text such as `'100kb'` (of 1024) and `'1.5 MB'`; `undefined` for anything else.
+ * A size as bytes: a number of them, or a string such as `'100kb'` (of 1024) and `'1.5 MB'`; `undefined` for anything else.
  *
  * @example
  * parseSize('100kb') // 102400
@@ -14,11 +14,11 @@ export function parseSize(size: unknown): number | undefined {
   return typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined
 }
 
-/** What a size may be, for messages. */
+/** The valid sizes, for messages. */
 export const sizeTakes = 'a number of bytes above 0 or a size like "100kb" or "2mb"'
 
 /**
- * The bytes that a size option means; else an error that names the option.
+ * The bytes of a size option; otherwise an error that names the option.
  *
  * @example
  * sizeOption('upload.maxFileSize', '10mb') // 10485760

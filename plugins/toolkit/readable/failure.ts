@@ -6,7 +6,7 @@ import { type Place, placesOf, placeText, sourceFrame } from './stack.ts'
 /** How many errors of a chain of causes are shown. */
 const maxCauses = 5
 
-/** One error of a chain of causes, as the log has it too. */
+/** One error of a chain of causes, with the same members as in the log. */
 export interface Thrown {
   readonly name: string
   readonly message: string
@@ -15,7 +15,7 @@ export interface Thrown {
   readonly isOwn: boolean
 }
 
-/** An error, and below it its causes and what it holds. */
+/** An error, and below it its causes and the errors in it. */
 export function thrownOf(thrown: unknown, depth = 0): Thrown[] {
   if (!(thrown instanceof Error)) return [saidAlone(typeof thrown === 'string' ? thrown : inspect(thrown))]
   const inner = [
@@ -33,7 +33,7 @@ export function thrownOf(thrown: unknown, depth = 0): Thrown[] {
 /** A thrown value that is not an error has neither a stack nor a place. */
 export const saidAlone = (message: string): Thrown => ({ name: '', message, stack: '', isOwn: false })
 
-/** Whether the message of an error may name a place that is shown: what is answered as 4xx says what a client has sent. */
+/** Whether the message of an error may name a place that is shown: an error that is answered as 4xx repeats the client's input. */
 export const namesPlaces = (error: unknown): boolean => isFrameworkError(error) && error.status === 500
 
 /** Bun has the place of a syntax error in a member. */
@@ -44,10 +44,10 @@ function ownStack(error: Error): string {
   return `${name}: ${message}\n    at ${position.file}:${position.line}:${position.column}`
 }
 
-/** What errors say, without where: the same failure again has the same. */
+/** The messages of errors, without their places: the same failure again has the same. */
 export const saidBy = (chain: readonly Thrown[]): string => chain.map((one) => partOf(one).said).join('\n')
 
-/** Where in the application they are, as it is shown; `undefined` where that is not known. */
+/** Their place in the application, for people; `undefined` where that is not known. */
 export function placeOf(chain: readonly Thrown[]): string | undefined {
   const nearest = chain.map(partOf).flatMap((part) => placesIn(part).slice(0, 1).map(placeText))
   return nearest.length === 0 ? undefined : [...new Set(nearest)].join(', ')
@@ -63,15 +63,15 @@ function partOf({ name, message, stack, isOwn }: Thrown): Part {
   const parts = partsOf({ name, message, stack })
   if (parts === undefined) return { said: name === '' ? message : `${name}: ${message}`, frames: [], isOwn }
   const heading = parts.before.split('\n')
-  // In front of a syntax error stands where it is, with a line of code.
+  // A syntax error begins with its place, with a line of code.
   const isPlaceFirst = heading.length > 1 && /^(?:file:\/\/)?\S+:\d+$/.test(heading[0]!)
   const frames = [...(isPlaceFirst ? [heading[0]!] : []), ...parts.frames]
   return { said: (heading.at(-1)! + message).trimEnd(), frames, isOwn }
 }
 
 /**
- * The frames of an error are the lines right after its message. That may be what a client has sent, with lines that look like
- * frames, and must not choose the file whose lines are shown: a stack that does not have the message, which was changed since, has none.
+ * The frames of an error are the lines directly after its message. That may be the client's input, with lines that look like
+ * frames, and must not choose the file whose lines are shown: a stack without the message, which was changed since, has none.
  */
 export const framesOf = (error: Pick<Thrown, 'name' | 'message' | 'stack'>): readonly string[] =>
   partsOf(error)?.frames ?? []
@@ -87,8 +87,8 @@ function partsOf({ name, message, stack }: Pick<Thrown, 'name' | 'message' | 'st
 }
 
 /**
- * A failure for people: what it says, where in the application, with the lines around that place, and the same of its causes.
- * Frames of packages are left out, unless there are no others or `DEBUG` asks for them.
+ * A failure for people: its message, its place in the application, with the lines around that place, and the same of its causes.
+ * Frames of packages are left out, unless there are no others or `DEBUG` enables them.
  */
 export function failureLines(chain: readonly Thrown[], paint: Paint): string[] {
   const parts = chain.map(partOf).map((part) => ({ ...part, places: placesIn(part) }))
@@ -97,7 +97,7 @@ export function failureLines(chain: readonly Thrown[], paint: Paint): string[] {
   return parts.flatMap(({ said, frames, places, isOwn }, at) => {
     const [first = '', ...rest] = said.split('\n')
     const label = at === 0 ? '' : paint('dim', 'caused by: ')
-    // The compiler has told the place already, with a frame of its own.
+    // The compiler has printed the place already, with a frame of its own.
     const isFramed = said.includes(' │ ')
     const where = isFramed
       ? []
@@ -111,11 +111,11 @@ export function failureLines(chain: readonly Thrown[], paint: Paint): string[] {
   })
 }
 
-/** An error of the framework says what is wrong and what to do about it; of others there are the frames of packages. */
+/** An error of the framework has the problem and the remedy; others have the frames of packages. */
 function packageFrames(frames: readonly string[], paint: Paint): string[] {
-  // Those of the runtime, and of what loads TypeScript, say nothing that the message does not.
-  const telling = frames.filter((frame) => !frame.includes('node:') && !frame.includes('/dist/cli/'))
-  return dim(telling.slice(0, 4), paint)
+  // Those of the runtime, and of loaders of TypeScript, add nothing to the message.
+  const useful = frames.filter((frame) => !frame.includes('node:') && !frame.includes('/dist/cli/'))
+  return dim(useful.slice(0, 4), paint)
 }
 
 const dim = (frames: readonly string[], paint: Paint) => frames.map((line) => paint('dim', line.trim()))
@@ -125,7 +125,7 @@ const placesIn = ({ said, frames, isOwn }: Part): Place[] => [
   ...placesOf(frames),
 ]
 
-/** Where a route was registered, say, is more than where the boot began. */
+/** The place where a route was registered, for example, is more useful than where the boot began. */
 const placesNamedIn = (said: string) =>
   placesOf((said.match(/(?<=\bat )(?:\/|[A-Za-z]:[\\/])[^\s():]{1,500}:\d+:\d+/g) ?? []).slice(0, 4))
 

@@ -3,8 +3,8 @@ import { nodeEnv } from '../node-env.ts'
 import { type Paint, paintFor } from './paint.ts'
 
 /**
- * How the log of this process is written. A development server says so before it loads the application, which may have another
- * copy of this package, so it is a mark.
+ * The form of this process's log. A development server sets it before it loads the application, which may have another
+ * copy of this package, so it is stored under a symbol.
  */
 const mark = Symbol.for('framework.log.form')
 
@@ -14,7 +14,7 @@ export function setLogForm(form: LogForm): void {
   Object.assign(globalThis, { [mark]: form })
 }
 
-/** The colours of text for people; `undefined` where programs read what is written. By itself it is text while developing, on a terminal. */
+/** The colours of text for people; `undefined` where programs read the output. Default: text in development, on a terminal. */
 export function textFor(descriptor: number): Paint | undefined {
   const said = (globalThis as { readonly [mark]?: unknown })[mark]
   const isTerminal = isatty(descriptor)

@@ -1,25 +1,25 @@
 import { failureLines, saidAlone, saidBy, type Thrown, thrownOf } from './failure.ts'
 import type { Paint } from './paint.ts'
 
-/** Milliseconds for which a failure waits for the line of its request, to stand below that. */
+/** Milliseconds for which a failure waits for the line of its request, to be printed below that. */
 const patience = 200
 /** Characters of the other members of an entry. */
 const maxMembers = 500
 
 type Entry = Record<string, unknown>
 
-/** Those that every line has, or that the line shows in its own way. */
+/** Members that every line has, or that the line shows in its own way. */
 const own = new Set(['level', 'time', 'pid', 'hostname', 'reqId', 'msg', 'err', 'error', 'name', 'v'])
 
-/** An entry as text: its own line, and what is below it. */
+/** An entry as text: its own line, and the lines below it. */
 interface Text {
   readonly first: string
   readonly below: readonly string[]
-  /** Whether the line of the request says it as well. */
+  /** Whether the line of the request has the same information. */
   readonly isOfRequest: boolean
 }
 
-/** Writes the JSON lines of a log as text for people: a line a request, and what failed below it. */
+/** Writes the JSON lines of a log as text for people: a line a request, with failures below it. */
 export class ReadableLines {
   readonly #write: (text: string) => void
   readonly #paint: Paint
@@ -27,7 +27,7 @@ export class ReadableLines {
   /** Failures whose request has not been answered yet, by its id. */
   readonly #waiting = new Map<string, { readonly texts: readonly Text[]; readonly timer: NodeJS.Timeout }>()
 
-  /** `hasRequests`: a line for each request comes, too. */
+  /** `hasRequests`: there is a line for each request, too. */
   constructor(write: (text: string) => void, paint: Paint, { hasRequests }: { readonly hasRequests: boolean }) {
     this.#write = write
     this.#paint = paint
@@ -46,7 +46,7 @@ export class ReadableLines {
     } else this.#put(linesOf(this.#other(entry)))
   }
 
-  /** Writes what still waits. */
+  /** Writes all waiting entries. */
   flush(): void {
     for (const id of [...this.#waiting.keys()]) this.#release(id)
   }
@@ -86,7 +86,7 @@ export class ReadableLines {
     const number = typeof level === 'number' ? level : 30
     const msg = typeof entry.msg === 'string' ? entry.msg : ''
     const thrown = thrownIn(err ?? error)?.map(cleaned)
-    // What it failed with stands below, in full.
+    // The error is printed below, in full.
     const said = thrown === undefined ? undefined : / failed(?= with )/.exec(msg)
     const isOfRequest = said !== undefined && said !== null
     const [text = '', ...more] = clean(isOfRequest ? msg.slice(0, said.index + said[0].length) : msg).split('\n')
@@ -122,7 +122,7 @@ interface Answered {
   readonly ms: number
 }
 
-/** What a message says of an error beside what that says itself: a remedy, say. */
+/** The part of a message that the error itself does not have: a remedy, for example. */
 function hintIn(message: string, chain: readonly Thrown[]): string {
   const said = saidBy(chain).split('\n')[0]!
   return message.startsWith(said) ? message.slice(said.length).replace(/^[.\s]+/, '') : ''
@@ -130,7 +130,7 @@ function hintIn(message: string, chain: readonly Thrown[]): string {
 
 const linesOf = ({ first, below }: Text) => [first, ...below]
 
-/** Below the message, which is behind the time. */
+/** Below the message, which comes after the time. */
 const indent = ' '.repeat(9)
 
 /** The line of an answered request. */
@@ -149,7 +149,7 @@ function entryOf(line: string): Entry | undefined {
   }
 }
 
-/** An error as loggers write it, with its causes. */
+/** An error in the form of loggers, with its causes. */
 function thrownIn(err: unknown): Thrown[] | undefined {
   if (typeof err === 'string') return [saidAlone(err)]
   if (typeof err !== 'object' || err === null) return undefined
@@ -164,10 +164,10 @@ function thrownIn(err: unknown): Thrown[] | undefined {
   return [own, ...inner]
 }
 
-// A terminal takes U+001B and U+009B for the start of a command, and a mark of direction turns the rest of a line around.
+// A terminal interprets U+001B and U+009B as the start of a command, and a direction mark reverses the rest of a line.
 const dangerous = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 
-/** A text that commands no terminal. */
+/** A text without commands for a terminal. */
 export const clean = (text: string): string =>
   text.replace(dangerous, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
@@ -180,7 +180,7 @@ const cleaned = ({ name, message, stack, isOwn }: Thrown): Thrown => ({
 
 const onOneLine = (text: string) => clean(text).replaceAll('\n', '\\n')
 
-/** What was thrown, as text for people. */
+/** A thrown value, as text for people. */
 export function failureText(thrown: unknown, paint: Paint): string {
   return failureLines(thrownOf(thrown).map(cleaned), paint).join('\n')
 }

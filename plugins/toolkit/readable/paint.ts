@@ -1,4 +1,4 @@
-// `bright` ends a dim text around.
+// `bright` ends a surrounding dim text.
 const codes = { bright: 22, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
 
 /** Colours a text, or leaves it as it is. */
@@ -7,7 +7,7 @@ export type Paint = (color: keyof typeof codes, text: string) => string
 const plain: Paint = (_color, text) => text
 const colored: Paint = (color, text) => (text === '' ? '' : `\x1b[${codes[color]}m${text}\x1b[0m`)
 
-/** https://no-color.org: any value that is not empty turns colours off, whatever else says. */
+/** https://no-color.org: any value that is not empty turns colours off, whatever other settings say. */
 export function paintFor(isTerminal: boolean): Paint {
   const { NO_COLOR, FORCE_COLOR, TERM } = process.env
   if (NO_COLOR) return plain

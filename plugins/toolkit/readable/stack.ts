@@ -9,27 +9,27 @@ export interface Place {
   readonly line: number
   /** 0 where it is not known. */
   readonly column: number
-  /** The function, as far as it has a name. */
+  /** The function, if it has a name. */
   readonly name: string | undefined
 }
 
-/** Files larger than this are not sources that someone writes. */
+/** A larger file is not written by a person. */
 const maxSource = 1024 * 1024
 const maxLine = 160
 
 /**
  * The frames of a stack that are in files of the application, nearest first: neither those of the runtime, nor of packages, nor
- * of the framework, wherever that lies. Stacks have the lines of the sources where the runtime reads source maps.
+ * of the framework, wherever that is. Stacks have the lines of the sources where the runtime reads source maps.
  */
 export function placesOf(frames: readonly string[]): Place[] {
   return frames.flatMap((line) => placeIn(line) ?? [])
 }
 
-/** A frame as V8 and JavaScriptCore write it, or the line in front of a syntax error. */
+/** A frame in the form of V8 and JavaScriptCore, or the line before a syntax error. */
 const frame = /^(?:at (?:async )?)?(?:(.*?) ?\()?((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^()\n]*?):(\d+)(?::(\d+))?\)?$/
-/** A file that has no such ending is not one of the application that throws, whatever a stack says: `.env` for one. */
+/** A file without such an ending is not one of the application that throws, whatever a stack says: `.env` for example. */
 const source = /\.(?:[cm]?[jt]s|[jt]sx)$/
-/** What is longer is not a frame, but a message that looks like one. */
+/** A longer line is not a frame, but a message that looks like one. */
 const maxFrame = 1_000
 
 function placeIn(line: string): Place | undefined {
@@ -43,19 +43,19 @@ function placeIn(line: string): Place | undefined {
 
 function pathOf(url: string): string | undefined {
   try {
-    // What was imported with a query is the same file.
+    // An import with a query is the same file.
     return fileURLToPath(url.replace(/[?#].*$/, ''))
   } catch {
     return undefined
   }
 }
 
-/** Where this framework lies: linked to another folder it is not below `node_modules`. */
+/** The folder of this framework: linked to another folder it is not below `node_modules`. */
 let own: readonly string[] | undefined
 
 function isOfPackage(file: string): boolean {
   if (file.includes(`${sep}node_modules${sep}`)) return true
-  // Not when this module is loaded: Deno would ask, for every server, to read what only a failure needs.
+  // Not when this module is loaded: Deno would ask, for every server, for a permission that only a failure needs.
   own ??= ownFolders()
   return own.some((folder) => file.startsWith(folder))
 }
@@ -67,19 +67,19 @@ function ownFolders(): string[] {
   return ['dist', 'kernel', 'plugins', 'cli'].map((name) => join(folder, name) + sep)
 }
 
-/** `src/boom.ts:7:21`, below the working directory, as terminals and editors take it. */
+/** `src/boom.ts:7:21`, below the working directory, as terminals and editors understand it. */
 export function placeText({ file, line, column }: Place): string {
   const short = relative(process.cwd(), file)
   return `${short.startsWith('..') ? file : short}:${line}${column === 0 ? '' : `:${column}`}`
 }
 
-/** A line of what `sourceFrame` shows: one of the source, the one of the place, or the mark below that. */
+/** A line of `sourceFrame`: one of the source, the one of the place, or the mark below that. */
 export interface FrameLine {
   readonly kind: 'source' | 'place' | 'mark'
   readonly text: string
 }
 
-/** The lines around a place with a mark below it; none where the file is not there, or is another one by now. */
+/** The lines around a place with a mark below it; none where the file does not exist, or has changed since. */
 export function sourceFrame({ file, line, column }: Place): FrameLine[] {
   const lines = sourceLines(file)
   const text = lines?.[line - 1]
@@ -89,7 +89,7 @@ export function sourceFrame({ file, line, column }: Place): FrameLine[] {
   if (shown.at(-1)?.trim() === '') shown.pop()
   const width = String(first + shown.length - 1).length
   const gutter = (mark: string, number: string | number) => `${mark} ${String(number).padStart(width)} │ `
-  // Tabs stay tabs, for the mark to stand where the mistake is.
+  // Tabs stay tabs, so that the mark is below the mistake.
   const indent = text.slice(0, Math.max(0, column - 1)).replace(/[^\t]/g, ' ')
   return shown.flatMap((one, at): FrameLine[] => {
     const number = first + at
@@ -101,13 +101,13 @@ export function sourceFrame({ file, line, column }: Place): FrameLine[] {
   })
 }
 
-/** The lines of a file of the application; `undefined` for a path that does not exist or is not a source file: a device, a file of any size. */
+/** The lines of a file of the application; `undefined` for a missing path or one that is not a source file: a device, a file of any size. */
 export function sourceLines(file: string): string[] | undefined {
   if (!source.test(file)) return undefined
   try {
     return readRegularFileSync(file, maxSource).toString('utf8').split(/\r?\n/)
   } catch {
-    // Of a build without its sources, for example.
+    // In a build without its sources, for example.
     return undefined
   }
 }

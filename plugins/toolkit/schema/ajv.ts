@@ -8,7 +8,7 @@ import { isObject, type Node } from './keywords.ts'
 // Ajv takes 34 ms to load. By `require` and not `import()`: a route that is registered late is compiled in between.
 const require = createRequire(import.meta.url)
 
-/** Keywords of OpenAPI and of API descriptions, which validate nothing. Any other unknown one is an error: a misspelt keyword would let everything pass. */
+/** Keywords of OpenAPI and of API descriptions, which validate nothing. Any other unknown one is an error: a misspelt keyword would accept everything. */
 const annotations = ['example', 'externalDocs', 'xml', 'discriminator']
 
 const changing: Options = { removeAdditional: true, useDefaults: true }
@@ -21,39 +21,39 @@ const optionsOf: Record<Mode, Options> = {
 
 export type Draft = 'draft-07' | '2019-09' | '2020-12'
 
-/** How an instance differs from the others. */
+/** The properties that distinguish the instances. */
 export interface Dialect {
   readonly mode: Mode
   readonly draft: Draft
-  /** Names like `constructor` are in the schema: inherited members must not count as given. */
+  /** The schema has names like `constructor`: inherited members must not count as given. */
   readonly ownProperties: boolean
   /** All errors, in place of the first one. */
   readonly allErrors: boolean
 }
 
-/** `meta` is the instance that knows what a schema may be. */
+/** `meta` is the instance that checks schemas themselves. */
 const instances = new Map<string, Ajv>()
 
 /** Compiles one flat schema; the instances are made when they are first needed. */
 export function compileWithAjv(schema: Node, dialect: Dialect): ValidateFunction {
   const key = `${dialect.mode} ${dialect.draft} ${dialect.ownProperties} ${dialect.allErrors}`
   const $defs = Object.fromEntries(Object.entries(schema.$defs ?? {}).map(([name, one]) => [name, withoutDefault(one)]))
-  // A name of its own: Ajv knows `#` by it.
+  // A name of its own, by which Ajv resolves `#`.
   return instanceOf(key, () => makeAjv(dialect)).compile({ ...schema, $defs, $id: 'schema:' })
 }
 
-/** A definition as Ajv takes it. Its default stands beside each reference to it as well, where it is filled in. */
+/** A definition in the form for Ajv. Each reference to it has its default as well, where it is filled in. */
 function withoutDefault(schema: unknown): unknown {
   if (!isObject(schema)) return schema
   const { default: _, ...rest } = schema
   return rest
 }
 
-/** @throws where a value cannot be a schema of that draft, and says what is wrong in which place. */
+/** @throws for an invalid schema of that draft, with the mistake and its place. */
 export function checkSchema(schema: object, draft: Draft): void {
   const ajv = instanceOf(draft, () => withFormats(new (moduleOf(draft).Ajv)({ logger: false, verbose: true })))
   if (ajv.validateSchema(schema) === true) return
-  // The others follow from the first one: of a type that does not exist, for example, that it is not a list of types either.
+  // The others follow from the first one: an unknown type, for example, is also reported as an invalid list of types.
   const { instancePath = '', message = 'is not valid', data, params } = ajv.errors?.[0] ?? {}
   const allowed: unknown = params?.allowedValues
   const why = Array.isArray(allowed) ? `must be one of ${allowed.join(', ')}` : message
@@ -87,9 +87,9 @@ function makeAjv({ mode, draft, ownProperties, allErrors }: Dialect): Ajv {
     strictTypes: false,
     strictTuples: false,
     strictRequired: false,
-    // All schemas have the same name, and none is known to another.
+    // All schemas have the same name, and none is visible to another.
     addUsedSchema: false,
-    // Once, by an instance for all of them: it takes 15 ms to compile what a schema may be.
+    // Once, by an instance for all of them: compiling the schema of schemas takes 15 ms.
     validateSchema: false,
     logger: false,
   })
@@ -104,10 +104,10 @@ function withFormats(ajv: Ajv): Ajv {
   return ajv
 }
 
-/** A string of the generated code, which is left alone, or the comparison that tells whether text is a number. */
+/** A string of the generated code, which stays unchanged, or the comparison that tests whether a string is a number. */
 const comparison = /"(?:[^"\\]|\\.)*"|\b(?<text>data\d*) == \+\k<text>/g
 
-/** Changes the code that Ajv generates where text becomes a number: `Infinity` is not one. */
+/** Changes the generated code of Ajv where strings become numbers: `Infinity` is not one. */
 function withoutInfinity(code: string): string {
   return code.replace(comparison, (match, text: string | undefined) =>
     text === undefined ? match : `${text} == +${text} && isFinite(${text})`,

@@ -5,7 +5,7 @@ import { maxIssues } from './issue.ts'
 import { isObject, type Node, schemasWithin } from './keywords.ts'
 import { findSame, memberTest } from './same.ts'
 
-/** What Ajv exports for the code that keywords generate. */
+/** The exports of Ajv for the code that keywords generate. */
 export interface Generating {
   readonly _: typeof _
   readonly Name: typeof Name
@@ -40,9 +40,9 @@ const around = [
 ]
 
 /**
- * Changes the code that an instance generates for some keywords, without a change of what they mean: what they cost is
- * counted, `uniqueItems`, `enum` and `const` take work in proportion to the value, and no more errors are gathered than
- * are told: 20, or none where only the first one counts. Each instance of Ajv has definitions of its own.
+ * Changes the code that an instance generates for some keywords, without a change of their meaning: their cost is
+ * counted, `uniqueItems`, `enum` and `const` take work in proportion to the value, and no more errors are collected than
+ * are reported: 20, or none where only the first one counts. Each instance of Ajv has definitions of its own.
  */
 export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
   const { allErrors } = ajv.opts
@@ -63,23 +63,23 @@ export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
     const meter = meterOf(cxt)
     cxt.gen.if(_`(${meter}.left -= ${steps}) < 0`, _`${meter}.spent()`)
   }
-  /** For what is done once for each part of the value, unless references lead back to where they are. */
+  /** For work that is done once for each part of the value, unless references lead back to their own place. */
   const chargeAgain = (cxt: KeywordCxt, steps: ReturnType<typeof _>) => {
     if (hasReferences(cxt.it.schemaEnv.root.schema as Node)) charge(cxt, steps)
   }
 
   change(loops, (generate, keyword) => (cxt, type) => {
     const { gen } = cxt
-    // From here on: errors of a branch are taken back where another one fits.
+    // From here on: errors of a branch are removed where another one matches.
     const before = gen.const('_before', count)
     const end = () => gen.if(_`${count} - ${before} >= ${most}`, () => gen.break())
     const { forRange, forIn } = gen
     const within = (body: (name: Name) => void) => (name: Name) => {
-      // The loops of keywords within are their own.
+      // The loops of inner keywords are their own.
       Object.assign(gen, { forRange, forIn })
       chargeAgain(cxt, _`1`)
       body(name)
-      // What an item lacks is of no account there: none of them had to fit.
+      // The failures of an item do not count there: not every item must match.
       if (keyword === 'contains') cxt.reset()
       else end()
       hold()
@@ -104,7 +104,7 @@ export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
     charge(cxt, _`${25 + (size >> 2)}`)
     const before = gen.const('_before', count)
     const { assign } = gen
-    // What it found wrong is added to the list in one go, which would be copied for each level and each branch.
+    // Its errors are added to the list in one step, which would otherwise be copied for each level and each branch.
     gen.assign = (left, right, hasEffects) => {
       if (String(left) !== list.str) return assign.call(gen, left, right, hasEffects)
       gen.assign = assign
@@ -153,7 +153,7 @@ export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
   })
   change(['enum', 'const'], (generate, keyword) => (cxt, type) => {
     const values = keyword === 'const' ? [cxt.schema as unknown] : (cxt.schema as unknown[])
-    // These few it compares in a row.
+    // A few values are compared one after the other.
     if (values.length <= 16 && values.every((value) => typeof value !== 'object' || value === null)) {
       return generate(cxt, type)
     }
@@ -164,7 +164,7 @@ export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
   change(['additionalProperties'], (generate) => (cxt, type) => {
     const { gen, data } = cxt
     const { code } = gen
-    // What it removes must be there again when all errors are looked for.
+    // A removed member must be restored when all errors are collected.
     gen.code = (line) => {
       const key = /^delete \w+\[(\w+)\]$/.exec(String(line))?.[1]
       if (key !== undefined) code.call(gen, _`${meterOf(cxt)}.removing(${data}, ${new Name(key)})`)
@@ -174,15 +174,15 @@ export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
     gen.code = code
   })
   change(around, (generate) => (cxt, type) => {
-    // An error takes 50 ns with its path and its words, of which no one would read anything.
+    // An error takes 50 ns for its path and its words, and would not be read.
     Object.assign(cxt.it, { createErrors: false })
     generate(cxt, type)
   })
 }
 
 /**
- * For a check that ends at the first error: what tells the kind of an object is looked at before what is nested in it. Else
- * a tree whose nodes name their kind last would be looked at as each of the kinds, down to its leaves.
+ * For a check that ends at the first error: members that distinguish the kinds of an object are checked before nested ones. Otherwise
+ * a tree whose nodes name their kind last would be checked as each of the kinds, down to its leaves.
  */
 function cheapFirst(properties: Node): Node {
   const sorted = Object.entries(properties).map(([name, one]) => ({ name, one, rank: rankOf(one) }))
@@ -210,7 +210,7 @@ function hasReferences(root: Node): boolean {
   return has
 }
 
-/** How many schemas one has within, itself included. */
+/** The number of schemas within one, itself included. */
 const sizeOf = (schema: unknown) => (isObject(schema) ? nodesOf(schema).size : 1)
 
 function nodesOf(schema: Node): ReadonlySet<Node> {

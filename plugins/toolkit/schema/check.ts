@@ -1,8 +1,8 @@
-import { type Issue, tellFirst } from './issue.ts'
+import { firstInWords, type Issue } from './issue.ts'
 import { compileJsonSchema } from './json-schema.ts'
 import { isStandardSchema, standardCheck } from './standard.ts'
 
-/** What a check says of one value. */
+/** The result of a check for one value. */
 export type Verdict =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly issues: readonly Issue[]; readonly cause: unknown }
@@ -13,8 +13,8 @@ export type Check = (value: unknown) => Verdict | Promise<Verdict>
 /**
  * How a schema is applied.
  *
- * `body` fills in defaults and removes what `additionalProperties: false` refuses, in the value itself · `text`
- * coerces as well, for what arrives as text · `headers` is the same, its names in lower case · `exact` changes nothing.
+ * `body` fills in defaults and removes members that `additionalProperties: false` refuses, in the value itself · `text`
+ * coerces as well, for input that arrives as strings · `headers` is the same, its names in lower case · `exact` changes nothing.
  */
 export type Mode = 'body' | 'text' | 'headers' | 'exact'
 
@@ -26,7 +26,7 @@ export function isSchema(schema: unknown): schema is object {
   return isStandardSchema(schema) || (typeof schema === 'object' && schema !== null && !Array.isArray(schema))
 }
 
-/** The check of a schema, whichever kind it is; compiled when it is first asked for. */
+/** The check of a schema of any kind; compiled when it is first needed. */
 export function checkOf(schema: object, mode: Mode): Check {
   let modes = compiled.get(schema)
   if (modes === undefined) {
@@ -42,7 +42,7 @@ export function checkOf(schema: object, mode: Mode): Check {
 }
 
 /**
- * The same, compiled when the first value comes: a script that never checks one does not load a compiler.
+ * The same, compiled when the first value comes: a script without any checks does not load a compiler.
  *
  * `unusable` makes the error for a schema that cannot be compiled.
  */
@@ -62,13 +62,13 @@ export function lazyCheckOf(schema: object, mode: Mode, unusable: (why: string) 
 }
 
 /**
- * What a schema leaves of a value.
+ * The value as its schema returns it.
  *
- * @throws (as a rejection) what `fail` makes of the first issue in words, with all of them as `issues`.
+ * @throws (as a rejection) the result of `fail` for the first issue in words, with all of them as `issues`.
  */
 export async function passed(verdict: Verdict | Promise<Verdict>, fail: (why: string) => Error): Promise<unknown> {
   const settled = await verdict
   if (settled.ok) return settled.value
   const { issues } = settled
-  throw Object.assign(fail(`does not match its schema: ${tellFirst(issues)}`), { issues })
+  throw Object.assign(fail(`does not match its schema: ${firstInWords(issues)}`), { issues })
 }

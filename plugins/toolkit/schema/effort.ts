@@ -1,24 +1,24 @@
 /**
- * The work that one check may take, in steps of about ten nanoseconds. Most schemas take work in proportion to the value.
- * Where a schema holds itself in several branches (`anyOf` of two kinds of nodes) a small value can take twice as much for
- * each level that it is nested in, and a body of 1 kB would never be done.
+ * The work that one check may do, in steps of about ten nanoseconds. Most schemas take work in proportion to the value.
+ * Where a schema contains itself in several branches (`anyOf` of two kinds of nodes) a small value can take twice as much for
+ * each level of nesting, and a body of 1 kB would never be done.
  *
- * By steps and not by the clock: what is refused on a busy machine is refused on every machine.
+ * By steps and not by the clock: a value that is refused on a busy machine is refused on every machine.
  */
 const leastSteps = 1_500_000
-/** A value with many parts may take so many steps for each of them: limits of bodies can be raised. */
+/** A value with many parts may take this many steps for each of them: limits of bodies can be raised. */
 const stepsOfPart = 30
 
-/** What is left of the check that runs; only one runs at a time. */
+/** The remaining steps of the running check; only one runs at a time. */
 export const effort = {
   left: 0,
-  /** The parts that defaults may have added to the value: it may not be given more steps for these. */
+  /** The parts that defaults may have added to the value: these add no steps. */
   added: 0,
-  /** Called by compiled code before it removes a member. */
+  /** Compiled code calls this before it removes a member. */
   removing(object: object, key: string): void {
     removed.push({ object, key, value: (object as Record<string, unknown>)[key] })
   },
-  /** Called by compiled code when nothing is left. */
+  /** Compiled code calls this when no steps are left. */
   spent,
 }
 
@@ -29,7 +29,7 @@ let isExtended = false
 /** Thrown out of a check that takes too much work. */
 export class TooMuchEffort {}
 
-/** To be called before a check. */
+/** Must be called before a check. */
 export function beginEffort(value: unknown): void {
   effort.left = leastSteps
   effort.added = 0
@@ -37,20 +37,20 @@ export function beginEffort(value: unknown): void {
   isExtended = false
 }
 
-/** To be called behind it, so that nothing holds the value. */
+/** Must be called after it, so that nothing keeps the value. */
 export function endEffort(): void {
   checked = undefined
   if (removed.length > 0) removed = []
 }
 
-/** Puts back what a check has removed from the value. */
+/** Restores the members that a check has removed from the value. */
 export function restoreRemoved(): void {
   for (const { object, key, value } of removed) {
     Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true })
   }
 }
 
-/** Takes steps for a part of the work whose size is only known while it is done. */
+/** Counts the steps of work whose size is only known while it is done. */
 export function spend(steps: number): void {
   effort.left -= steps
   if (effort.left < 0) spent()
@@ -64,7 +64,7 @@ function spent(): void {
   if (effort.left < 0) throw new TooMuchEffort()
 }
 
-/** The parts of a value, each text counted as one for every 16 characters. Not recursive: it may be nested without end. */
+/** The number of parts of a value; a string counts as one for every 16 characters. Not recursive: the nesting may be unlimited. */
 export function partsOf(value: unknown): number {
   let parts = 0
   const seen = new Set<object>()

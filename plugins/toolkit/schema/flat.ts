@@ -15,19 +15,19 @@ type Json = { [keyword: string | symbol]: unknown }
 
 /** The `$id` that a part of a flat schema had. */
 export const formerId = Symbol('$id')
-/** What a definition of a flat schema was called, as far as it had a name. */
+/** The original name of a definition of a flat schema, if it had one. */
 export const formerName = Symbol('name')
 /** The reference of a part that cannot be resolved. */
 export const lostReference = Symbol('reference')
 
 /**
- * A JSON Schema whose references are all `#` or `#/$defs/name`, whatever they were: addresses, anchors, pointers into
- * the middle, relative to an `$id`, or dynamic. So what validates, what writes answers and what describes them cannot
- * take one to mean different things, and nothing of one schema is known in another.
+ * A JSON Schema whose references are all `#` or `#/$defs/name`, whatever they were before: addresses, anchors, pointers into
+ * the middle, relative to an `$id`, or dynamic. So validators, writers of answers and descriptions cannot
+ * interpret one differently, and no part of one schema is visible in another.
  */
 export interface Flat {
   readonly schema: Node
-  /** Why no value could be checked by it, if so. */
+  /** Why no value can be checked by it, if so. */
   readonly problem: string | undefined
 }
 
@@ -50,7 +50,7 @@ export function flattened(schema: object, { lowerCaseNames = false }: FlatOption
 
 const prefix = '#/$defs/'
 
-/** What a reference of a flat schema leads to, `undefined` for one that leads out of it. */
+/** The target of a reference in a flat schema, `undefined` for one that leads out of it. */
 export function targetOf(ref: unknown, root: unknown): unknown {
   if (ref === '#') return root
   if (typeof ref !== 'string' || !ref.startsWith(prefix) || !isObject(root) || !isObject(root.$defs)) return undefined
@@ -69,7 +69,7 @@ export function schemasOf(root: Node): ReadonlySet<Node> {
   return nodes
 }
 
-/** References to schemas that the validator knows by itself. */
+/** References to schemas that the validator itself knows. */
 const isMetaSchema = (ref: string) => /^https?:\/\/json-schema\.org\/draft/.test(ref)
 
 const references: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef'])
@@ -98,7 +98,7 @@ class Flattening {
   }
 
   flat(): Flat {
-    // Not recursive: what is deeply nested must not end the stack.
+    // Not recursive: deep nesting must not overflow the stack.
     for (let next = this.#open.pop(); next !== undefined; next = this.#open.pop()) this.#fill(next)
     if (Object.keys(this.#definitions).length > 0) this.#root.$defs = this.#definitions
     const schema = this.#root as Node
@@ -129,7 +129,7 @@ class Flattening {
         else Object.assign(json, reference)
       } else put(json, keyword, this.#value(copy, keyword, value))
     }
-    // A second reference holds as well.
+    // A second reference applies as well.
     if (more.length > 0) json.allOf = [...(Array.isArray(json.allOf) ? json.allOf : []), ...more]
     if (isLower) lowerNames(json)
   }
@@ -162,7 +162,7 @@ class Flattening {
   #reference({ place, isLower }: Copy, keyword: string, ref: string): Json {
     const target = this.#find(place, keyword, ref)
     if (target !== undefined && typeof target !== 'string') {
-      // Whoever fills in defaults looks for them where a member is named.
+      // Code that fills in defaults looks for them where a member is named.
       const fallback = typeof target === 'boolean' || 'default' in place.node ? undefined : this.#defaultOf(target)
       return { $ref: this.#write(target, ref, isLower), ...(fallback !== undefined && { default: fallback }) }
     }
@@ -180,7 +180,7 @@ class Flattening {
     return undefined
   }
 
-  /** What a reference leads to; a text says why it leads to nothing in particular. */
+  /** The target of a reference; a string explains why there is no definite one. */
   #find(place: Place, keyword: string, ref: string): Target | string | undefined {
     try {
       if (keyword === '$dynamicRef') return this.#places.resolveDynamic(ref, place)
@@ -232,7 +232,7 @@ const lowerList = (value: unknown) =>
 
 const endless = 'a reference points to itself, so no value can be checked'
 
-/** Whether some part of a schema, followed for one value alone, comes back to itself. */
+/** Whether a part of a schema, followed for one value alone, leads back to itself. */
 function isEndless(root: Node): boolean {
   const inPlace = (node: Node) => {
     const parts = [...schemasWithin(node)].flatMap(([keyword, one]) => (inPlaceKeywords.has(keyword) ? [one] : []))

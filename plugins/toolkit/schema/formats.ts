@@ -2,7 +2,7 @@ import type { Format } from 'ajv'
 import { spend } from './effort.ts'
 
 /**
- * The longest text that a format is tried on: longer than anything that it could mean. Within these bounds none takes
+ * The longest string for which a format is tested: longer than any valid one. Within these bounds none takes
  * more than 30 ms for 100 kB.
  */
 const bounds: Record<string, number> = {
@@ -17,10 +17,10 @@ const bounds: Record<string, number> = {
   'iso-date-time': 128,
 }
 const usualBound = 4_096
-/** One pass over the text; they are meant for long ones. */
+/** One pass over the string; they are meant for long ones. */
 const unbounded = new Set(['byte', 'binary', 'password'])
 
-/** The same format, which refuses a text that is longer than anything it could mean. */
+/** The same format, which refuses a string that is longer than any valid one. */
 export function bounded(name: string, format: Format): Format {
   const limit = bounds[name] ?? usualBound
   if (unbounded.has(name)) return format
@@ -42,15 +42,15 @@ function guard(limit: number, validate: Test): Test {
 }
 
 /**
- * The expression takes 9 ms for 2 kB of colons, since what stands before the `@` can be taken apart in so many ways. It
- * is the same without that. And a text with blanks is not a URL, which it finds out anew behind each `@`.
+ * The expression takes 9 ms for 2 kB of colons, since the part before the `@` can be split in so many ways. It
+ * is equivalent without that part. And a string with blanks is not a URL, which it determines again after each `@`.
  */
 function urlTest({ source, flags }: RegExp): Test {
   const linear = new RegExp(source.replace('(?:\\S+(?::\\S*)?@)?', '(?:\\S+@)?'), flags)
   return (text) => !/\s/.test(text) && linear.test(text)
 }
 
-/** A wrong expression costs an error with its stack, 5 µs. */
+/** An invalid expression costs an error with its stack, 5 µs. */
 function regexTest(validate: Test): Test {
   return (text) => {
     spend(50)

@@ -1,4 +1,4 @@
-/** How a type is read: what a validator lets through, defaults filled in; or what may be given to it. */
+/** How a type is read: the output of a validator, defaults filled in; or its input. */
 export type Direction = 'output' | 'input'
 
 /** The next level of nesting. Below the last one everything is `unknown`, so that a recursive schema ends. */
@@ -36,19 +36,19 @@ type Primitive<Name, S, D> = Name extends keyof Primitives
 
 type RequiredOf<S> = S extends { readonly required: readonly (infer Name)[] } ? Name : never
 
-/** Those of these keys that a validator fills in. */
+/** The keys among these that a validator fills in. */
 type FilledIn<Properties, Key extends keyof Properties> = {
   [Name in Key]: Properties[Name] extends { readonly default: {} | null } ? Name : never
 }[Key]
 
-/** Keys that may be missing. Behind a validator those that it fills in are there. */
+/** Keys that may be missing. After a validator those that it fills in exist. */
 type MissingKey<Properties, Key extends keyof Properties, D> = [Key] extends [never]
   ? never
   : D extends 'output'
     ? Exclude<Key, FilledIn<Properties, Key>>
     : Key
 
-/** One mapped type where all members are alike; where they are not, it takes two and a third that makes them one. */
+/** One mapped type where all members are alike; otherwise it takes two and a third that merges them. */
 type Members<Properties, Missing extends keyof Properties, Root, D extends Direction, Depth extends Level> = [
   Missing,
 ] extends [never]
@@ -85,7 +85,7 @@ type TupleOf<Items extends readonly unknown[], Root, D extends Direction, Depth 
     : Tuple
   : never
 
-/** What may be given is read and never changed. */
+/** Input is read and never changed. */
 type ListOf<Item, D extends Direction> = D extends 'input' ? readonly Item[] : Item[]
 
 type ArrayOf<S, Root, D extends Direction, Depth extends Level> = S extends {
@@ -124,7 +124,7 @@ type Combined<S, Root, D extends Direction, Depth extends Level> = (S extends { 
   (S extends { readonly anyOf: readonly (infer One)[] } ? From<One, Root, D, Deeper[Depth]> : unknown) &
   (S extends { readonly oneOf: readonly (infer One)[] } ? From<One, Root, D, Deeper[Depth]> : unknown)
 
-/** By pointer, by the name of a definition as TypeBox has them, or by the name of the whole. */
+/** By pointer, by the name of a definition in TypeBox's form, or by the name of the whole. */
 type Definition<Ref, Root> = Ref extends '#'
   ? Root
   : Ref extends `#/${infer Group}/${infer Name}`
@@ -143,7 +143,7 @@ type Definition<Ref, Root> = Ref extends '#'
 
 type RootOf<S, Root> = S extends { readonly $defs: object } ? S : Root
 
-/** What few schemas say, asked for in one question before those that each cost something. */
+/** Rare keywords, tested together before the separate tests, which each cost time. */
 type Rare =
   | false
   | { readonly '~unsafe': unknown }
@@ -156,7 +156,7 @@ type Rare =
 type RareOf<S, Root, D extends Direction, Depth extends Level> = S extends { readonly '~unsafe': infer Type }
   ? Type
   : S extends { readonly $ref: infer Ref }
-    ? // A schema with definitions of its own is what they are known in, also within a larger one.
+    ? // A schema with definitions of its own resolves names in them, also within a larger one.
       From<Definition<Ref, RootOf<S, Root>>, RootOf<S, Root>, D, Deeper[Depth]> &
         (S extends { readonly properties: object } ? ObjectOf<S, Root, D, Depth> : unknown)
     : S extends false
@@ -165,7 +165,7 @@ type RareOf<S, Root, D extends Direction, Depth extends Level> = S extends { rea
           | (TypePart<S, Root, D, Depth> & Combined<S, Root, D, Depth>)
           | (S extends { readonly nullable: true } ? null : never)
 
-/** Kinds of TypeBox 1 that need no other question. */
+/** Kinds of TypeBox 1 that need no further test. */
 interface Kinds {
   String: string
   Integer: number
@@ -174,7 +174,7 @@ interface Kinds {
   Null: null
 }
 
-/** The keys of TypeBox 1 that may be missing: what `required` says too, but that list is expensive to make. */
+/** The keys of TypeBox 1 that may be missing: `required` has the same information, but that list is expensive to compute. */
 type OptionalKey<Properties> = {
   [Key in keyof Properties]: Properties[Key] extends { readonly '~optional': true } ? Key : never
 }[keyof Properties]
@@ -198,7 +198,7 @@ type Json<S, Root, D extends Direction, Depth extends Level> = S extends Rare
   ? RareOf<S, Root, D, Depth>
   : TypePart<S, Root, D, Depth>
 
-/** The type that a JSON Schema describes. Bounded in depth; what it does not know it calls `unknown`. */
+/** The type that a JSON Schema describes. Limited in depth; an unknown part is `unknown`. */
 export type From<S, Root, D extends Direction, Depth extends Level> = [Depth] extends [never]
   ? unknown
   : S extends { readonly '~kind': infer Kind }
@@ -209,9 +209,9 @@ type OfStandard<Types, D extends Direction> = [Types] extends [{ readonly input:
   ? Types[D]
   : unknown
 
-/** `Direction` is also what Standard Schema and Zod call these types. */
+/** `Direction` has the names of these types in Standard Schema and Zod. */
 type Of<S, D extends Direction> =
-  // Zod makes the member of Standard Schema anew for each type, which costs as much as all else of it.
+  // Zod computes the member of Standard Schema again for each type, which costs as much as all the rest.
   S extends { readonly _zod: { readonly output: unknown; readonly input: unknown } }
     ? S['_zod'][D]
     : S extends { readonly '~standard': { readonly types?: infer Types } }
@@ -224,5 +224,5 @@ type Of<S, D extends Direction> =
 /** The type of a value after a schema of any kind has validated it. */
 export type OutputOf<Schema> = Of<Schema, 'output'>
 
-/** What may be given to a schema of any kind. */
+/** The type of a valid input for a schema of any kind. */
 export type InputOf<Schema> = Of<Schema, 'input'>

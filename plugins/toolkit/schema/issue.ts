@@ -1,4 +1,4 @@
-/** One thing that is wrong with a value. */
+/** One mistake in a value. */
 export interface Issue {
   /** JSON pointer (RFC 6901) into the value; `''` is the value itself. */
   path: string
@@ -19,6 +19,6 @@ export function pointerOf(path: readonly PropertyKey[]): string {
 }
 
 /** The first issue in words, for errors that have one sentence. */
-export function tellFirst([first]: readonly Issue[]): string {
+export function firstInWords([first]: readonly Issue[]): string {
   return first === undefined ? 'it does not match' : `${first.path || 'the value'}: ${first.message}`
 }

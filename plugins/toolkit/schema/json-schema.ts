@@ -25,7 +25,7 @@ function draftOf({ $schema }: Node, nodes: ReadonlySet<Node>): Draft {
   return list.some((node) => Array.isArray(node.items)) ? '2019-09' : '2020-12'
 }
 
-/** Whether a member is asked for that every object has. */
+/** Whether it names a member that every object inherits. */
 function namesInherited({ properties, required, ...node }: Node): boolean {
   const maps = [properties, node.dependentRequired, node.dependentSchemas, node.dependencies].filter(isObject)
   const names = [...maps.flatMap(Object.keys), ...maps.flatMap(Object.values), ...[required]].flat()
@@ -36,19 +36,19 @@ function issueOf({ instancePath, keyword, message, params }: ErrorObject): Issue
   return { path: instancePath, keyword, message: message ?? 'is not valid', params: params as Record<string, unknown> }
 }
 
-/** Of a value that cannot be checked to its end. */
+/** For a value that cannot be checked completely. */
 const unchecked = (keyword: string, message: string): Verdict => {
   const issues = [{ path: '', keyword, message, params: {} }]
   return { ok: false, issues, cause: issues }
 }
 
-/** Of a value that was refused, and no one can tell why. */
+/** For a value that was refused for an unknown reason. */
 const invalid = () => unchecked('invalid', 'is not valid')
 
-/** Why a check did not come to its end; anything else is an error like any other. */
+/** Why a check did not finish; anything else is an error like any other. */
 function unfinished(error: unknown): Verdict {
   if (error instanceof TooMuchEffort) return unchecked('effort', 'takes too much work to check')
-  // The stack has ended.
+  // The stack has overflowed.
   if (error instanceof RangeError) return unchecked('depth', 'is nested too deeply')
   throw error
 }
@@ -56,7 +56,7 @@ function unfinished(error: unknown): Verdict {
 /**
  * Compiles a JSON Schema (TypeBox makes them too) with Ajv.
  *
- * @throws what Ajv says of a schema that is none.
+ * @throws the error of Ajv for an invalid schema.
  */
 export function compileJsonSchema(schema: object, mode: Mode): Check {
   if ((schema as Node).$async === true) throw new TypeError('a JSON Schema with $async is not supported')
@@ -81,9 +81,9 @@ export function compileJsonSchema(schema: object, mode: Mode): Check {
 }
 
 /**
- * Tells what is wrong with a value that was refused. Whether it is refused is decided before, by a check that ends at
- * the first error: with all of them, each branch of a union would be looked at to its end, which takes twice as long for
- * each level of a tree. Compiled at the first refusal: most schemas of a process never see one.
+ * Finds the mistakes in a value that was refused. The refusal itself comes from an earlier check that ends at
+ * the first error: with all errors, each branch of a union would be checked completely, which takes twice as long for
+ * each level of a tree. Compiled at the first refusal: most schemas of a process never have one.
  */
 function explainer(schema: Node, dialect: Omit<Dialect, 'allErrors'>): (value: unknown) => Verdict {
   let validate: ValidateFunction | undefined
@@ -92,10 +92,10 @@ function explainer(schema: Node, dialect: Omit<Dialect, 'allErrors'>): (value: u
     beginEffort(value)
     restoreRemoved()
     try {
-      // The first check may have filled in what a branch of a union asked for, after another one had failed for it.
+      // The first check may have filled in a member that a branch of a union requires, after another one had failed for it.
       if (validate(value)) return invalid()
     } catch (error) {
-      // Ajv's own code trips where it looks for all errors: with `unevaluatedProperties` in a union beside `patternProperties`.
+      // Ajv's own code fails when it collects all errors: with `unevaluatedProperties` in a union beside `patternProperties`.
       if (error instanceof TypeError) return invalid()
       throw error
     }

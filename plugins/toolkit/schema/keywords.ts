@@ -28,7 +28,7 @@ export const mapKeywords: ReadonlySet<string> = new Set([
   'dependencies',
 ])
 
-/** Keywords with definitions, which say nothing by themselves. */
+/** Keywords with definitions, which check nothing by themselves. */
 export const definitionKeywords: ReadonlySet<string> = new Set(['$defs', 'definitions'])
 
 /** Keywords with a list of schemas. */

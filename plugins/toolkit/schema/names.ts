@@ -1,7 +1,7 @@
-/** Letters, digits, dot, dash and underscore: all that the name of a component of OpenAPI may have. */
+/** Letters, digits, dot, dash and underscore: the only characters for the name of a component of OpenAPI. */
 export function plainName(text: string): string {
   const name = text
-    // Cut off first: from the end of a long text the trimming below would search again and again.
+    // Cut first: at the end of a long string the trimming below would take quadratic time.
     .slice(0, 500)
     .normalize('NFKD')
     .replace(/[^\w.-]+/g, '_')
@@ -10,10 +10,10 @@ export function plainName(text: string): string {
   return name === '' ? 'Schema' : name
 }
 
-/** The numbers that TypeBox and Zod give to schemas that no one named. */
+/** The numbers that TypeBox and Zod give to schemas without a name. */
 const isNumber = (name: string) => /^(T|__schema)\d+$/.test(name)
 
-/** What a schema with this `$id` is called: its last part without the ending. */
+/** The name of a schema with this `$id`: its last part without the ending. */
 export function nameOfAddress(id: string): string | undefined {
   const last = id
     .replace(/[#?].*$/, '')
@@ -23,7 +23,7 @@ export function nameOfAddress(id: string): string | undefined {
   return name === undefined || name === '' || isNumber(name) ? undefined : name
 }
 
-/** What the target of a reference is called: the last name in it that is not a keyword. */
+/** The name of a reference's target: the last name in it that is not a keyword. */
 export function nameOfReference(ref: string): string | undefined {
   const [address = '', pointer = ''] = ref.split('#', 2)
   const parts = pointer.split('/').filter((part) => part !== '' && !/^(\d+|items|additionalProperties)$/.test(part))

@@ -9,13 +9,13 @@ import {
   schemasWithin,
 } from './keywords.ts'
 
-/** A schema where it stands: one object may stand in several places, and its references mean something else in each. */
+/** A schema in its place: one object may be in several places, and its references mean something else in each. */
 export interface Place {
   readonly node: Node
   readonly scope: Scope
 }
 
-/** What a reference leads to. A boolean is a schema as well. */
+/** The target of a reference. A boolean is a schema as well. */
 export type Target = Place | boolean
 
 /** A schema with an address of its own, which `#` means inside of it: the root, and each one with an `$id`. */
@@ -31,7 +31,7 @@ class Resource {
   }
 }
 
-/** What is known in one part of a schema, before what is known around it. */
+/** The names in one part of a schema, which take precedence over those around it. */
 class Scope {
   readonly place: Place
   readonly parent: Scope | undefined
@@ -69,10 +69,10 @@ function addressed(node: Node) {
 }
 
 /**
- * All places of one JSON Schema, and where the references in them lead.
+ * All places of one JSON Schema, and the targets of the references in them.
  *
- * Of several schemas with one `$id` the nearest is meant: TypeBox gives each schema definitions of its own, whose names
- * return where two of them meet in a larger one.
+ * Of several schemas with one `$id` the nearest applies: TypeBox gives each schema definitions of its own, whose names
+ * repeat where two of them are parts of a larger one.
  */
 export class Places {
   readonly root: Place
@@ -96,7 +96,7 @@ export class Places {
   }
 
   #find(node: Node, around: Scope): Place {
-    // An object that holds itself is in one place.
+    // An object that contains itself is in one place.
     for (let scope: Scope | undefined = around; scope !== undefined; scope = scope.parent) {
       if (scope.place.node === node) return scope.place
     }
@@ -120,7 +120,7 @@ export class Places {
     return scope.place
   }
 
-  /** Not recursive: what is deeply nested must not end the stack. */
+  /** Not recursive: deep nesting must not overflow the stack. */
   #collect(): void {
     const seen = new Set<Place>()
     const open = [this.root]
@@ -146,7 +146,7 @@ export class Places {
   }
 
   /**
-   * Where a reference leads; `undefined` when it cannot be resolved.
+   * The target of a reference; `undefined` when it cannot be resolved.
    *
    * @throws TypeError when it could mean several schemas that differ.
    */
@@ -161,7 +161,7 @@ export class Places {
   }
 
   /**
-   * The same for a `$dynamicRef`. The anchor of the outermost schema on the way there holds, which is the one of the
+   * The same for a `$dynamicRef`. The anchor of the outermost schema on the way there applies, which is the one of the
    * root wherever it has one.
    */
   resolveDynamic(ref: string, place: Place): Target | undefined {
@@ -205,7 +205,7 @@ export class Places {
   }
 }
 
-/** What stands in a place that a pointer leads through. */
+/** The kind of a place that a pointer leads through. */
 type Kind = 'schema' | 'schemas' | 'other'
 
 function kindOf(around: Kind, key: string, value: unknown): Kind {
@@ -219,7 +219,7 @@ function add(map: Map<string, Place[]>, name: string, place: Place): void {
   map.set(name, [...(map.get(name) ?? []), place])
 }
 
-/** The one that is meant: of several, they must be equal. */
+/** The target: several must be equal. */
 function only(places: readonly Place[] | undefined, ref: string): Place | undefined {
   const [first, ...others] = places ?? []
   if (first === undefined || others.every(({ node }) => isDeepStrictEqual(node, first.node))) return first

@@ -1,12 +1,12 @@
 import { spend } from './effort.ts'
 
-/** Told how many steps it takes. */
+/** Called with the number of steps. */
 type Spend = (steps: number) => void
 const freely: Spend = () => {}
 
 /**
- * A text that two values have in common when JSON Schema takes them for equal: objects with the same members in another
- * order are, and so are 1 and 1.0. `undefined` where it is longer than `most`, which is found out without all of it.
+ * A string that two values have in common when they are equal in JSON Schema: objects with the same members in another
+ * order are, and so are 1 and 1.0. `undefined` where it is longer than `most`, which needs only a part of it.
  */
 function sameText(value: unknown, spent: Spend, most = Number.POSITIVE_INFINITY): string | undefined {
   spent(2)
@@ -31,7 +31,7 @@ function textOfObject(value: Record<string, unknown>, spent: Spend, most: number
   if (value instanceof Date) return `date ${value.getTime()}`
   if (value instanceof RegExp || ArrayBuffer.isView(value)) return `text ${String(value)}`
   const names = Object.keys(value)
-  // A sort takes more than one step for each of them.
+  // Sorting takes more than one step for each of them.
   spent(names.length * 4)
   if (names.length > most) return undefined
   names.sort()
@@ -53,7 +53,7 @@ function textOfParts(
   most: number,
   nameAt?: (i: number) => string,
 ): string | undefined {
-  // Added to and not joined: that would copy what is deeply nested once for each level.
+  // Appended and not joined: that would copy deeply nested parts once for each level.
   let text = start
   for (let i = 0; i < count; i++) {
     if (nameAt !== undefined) text += `${nameAt(i)}:`
@@ -66,7 +66,7 @@ function textOfParts(
   return `${text}]`
 }
 
-/** The last item of a list that has an equal one in front of it, and the nearest of these. */
+/** The last item of a list that equals an earlier one, and the nearest of these. */
 export function findSame(items: readonly unknown[]): { readonly i: number; readonly j: number } | undefined {
   // Ajv compares each with each: 3 s for 100 kB of objects.
   const last = new Map<unknown, number>()
@@ -75,7 +75,7 @@ export function findSame(items: readonly unknown[]): { readonly i: number; reado
     const item = items[i]
     spend(4)
     const isScalar = typeof item !== 'object' || item === null
-    // With a quote in front, no text is that of an object.
+    // With a leading quote, no string equals that of an object.
     const key = isScalar ? (typeof item === 'string' ? `"${item}` : item) : sameText(item, spend)
     const j = last.get(key)
     if (j !== undefined) found = { i, j }
@@ -84,7 +84,7 @@ export function findSame(items: readonly unknown[]): { readonly i: number; reado
   return found
 }
 
-/** Whether a value is among others, found at once however many they are. */
+/** Whether a value is among others, in constant time for any number of them. */
 export function memberTest(values: readonly unknown[], spent: Spend = freely): (value: unknown) => boolean {
   const isObject = (value: unknown) => typeof value === 'object' && value !== null
   const scalars = new Set(values.filter((value) => !isObject(value)))

@@ -2,10 +2,10 @@ import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import type { StandardSchema } from './standard.ts'
 
-/** Whether a schema describes what is given to it, or what it makes of that: defaults and transforms differ. */
+/** Whether a schema describes its input or its output: defaults and transforms differ. */
 export type Direction = 'input' | 'output'
 
-/** Standard JSON Schema: what a validator says of itself. Zod has it since 4.2, ArkType since 2.1.28. */
+/** Standard JSON Schema: a validator's description of itself. Zod has it since 4.2, ArkType since 2.1.28. */
 interface SelfDescribing {
   readonly jsonSchema?: { readonly [side in Direction]?: (options: object) => unknown }
 }
@@ -20,7 +20,7 @@ interface ZodSchema {
   readonly meta?: () => object | undefined
 }
 
-/** `zod/v4/core`, as far as it is needed here. */
+/** The used part of `zod/v4/core`. */
 interface ZodCore {
   readonly version: Version
   readonly globalRegistry: { get(schema: unknown): object | undefined }
@@ -30,21 +30,21 @@ interface ZodCore {
 const target = 'draft-2020-12'
 const dateTime = { type: 'string', format: 'date-time' }
 
-/** What Zod says differs from what JSON carries in these points. */
+/** Corrects the points in which Zod's description differs from JSON. */
 function correct({ zodSchema, jsonSchema }: { readonly zodSchema: ZodSchema; readonly jsonSchema: Json }): void {
   const { type, catchall } = zodSchema._zod.def
   if (type === 'date') Object.assign(jsonSchema, dateTime)
   if (type === 'bigint') Object.assign(jsonSchema, { type: 'integer', format: 'int64' })
-  // Of an object that strips what it does not know: so that one schema is one component, for requests and answers alike.
+  // For an object that strips unknown members: so that one schema is one component, for requests and answers alike.
   if (type === 'object' && catchall === undefined) delete jsonSchema.additionalProperties
 }
 
-/** What each vendor is asked beside the target. */
+/** The options for each vendor beside the target. */
 export type VendorOptions = { readonly [vendor: string]: object }
 
 const zodOptions = { unrepresentable: 'any', override: correct }
 
-/** So that one member without a form in JSON does not take the whole schema with it. Each vendor reads its own options only. */
+/** So that one member without a form in JSON does not make the whole schema fail. Each vendor reads its own options only. */
 const defaults: VendorOptions = {
   zod: zodOptions,
   arktype: {
@@ -57,7 +57,7 @@ const defaults: VendorOptions = {
   },
 }
 
-/** What a vendor whose schemas say nothing needs for it. */
+/** The remedy for a vendor whose schemas have no description. */
 const remedies: { readonly [vendor: string]: string } = {
   arktype: ': ArkType has it from 2.1.28 on',
   valibot: ': wrap it in toStandardJsonSchema() of the package @valibot/to-json-schema, from 1.5 on',
@@ -65,9 +65,9 @@ const remedies: { readonly [vendor: string]: string } = {
 }
 
 /**
- * The JSON Schema of a Standard Schema, in its own words; of a Zod of 4.0 or 4.1 in those of the package.
+ * The JSON Schema of a Standard Schema, by its own method; of a Zod of 4.0 or 4.1 by the package.
  *
- * @throws an error that says why there is none, and what helps.
+ * @throws an error with the reason why there is none, and the remedy.
  */
 export function selfDescription(
   schema: StandardSchema,
@@ -87,15 +87,15 @@ export function selfDescription(
 const isZod4 = (schema: unknown): schema is ZodSchema =>
   typeof (schema as Partial<ZodSchema>)._zod?.version?.minor === 'number'
 
-// By `require` and not `import()`: a route is described at once. Only where such a schema is met, so by its name.
+// By `require` and not `import()`: a route is described synchronously. Only where such a schema occurs, so by its name.
 const coreName = 'zod/v4/core'
 
 type Version = { readonly major: number; readonly minor: number; readonly patch: number }
 
-/** By minor version: a newer package asks the schemas themselves, in vain. */
+/** By minor version: a newer package calls methods of the schemas themselves, which are missing. */
 const cores = new Map<number, ZodCore>()
 
-/** The package beside the framework, else the application's own where the two are kept apart. */
+/** The package beside the framework, else the application's own where the two are separate. */
 function coreFor(version: Version): ZodCore {
   let why = 'which cannot be found here'
   for (const place of [import.meta.url, pathToFileURL(`${process.cwd()}/`).href]) {
@@ -106,7 +106,7 @@ function coreFor(version: Version): ZodCore {
       why = `and the one found here is ${textOf(core.version)}`
       cores.set(core.version.minor, core)
     } catch {
-      // Not there.
+      // It does not exist.
     }
   }
   const core = cores.get(version.minor)
@@ -118,7 +118,7 @@ function coreFor(version: Version): ZodCore {
 
 /**
  * By the function of the package, since schemas of 4.0 and 4.1 have no method for it. It may be another instance than
- * the application's own (`require` here, `import` there), so it is told what each schema is called.
+ * the application's own (`require` here, `import` there), so it receives the name of each schema.
  */
 function byZodItself(schema: ZodSchema, direction: Direction): unknown {
   const { globalRegistry, toJSONSchema } = coreFor(schema._zod.version)

@@ -4,7 +4,7 @@ import { type Issue, maxIssues, pointerOf } from './issue.ts'
 import { isObject } from './keywords.ts'
 import { selfDescription } from './self-description.ts'
 
-/** What is used of Standard Schema version 1 (Zod, Valibot, ArkType, …): https://standardschema.dev. */
+/** The used part of Standard Schema version 1 (Zod, Valibot, ArkType, …): https://standardschema.dev. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1
@@ -30,7 +30,7 @@ export function isStandardSchema(schema: unknown): schema is StandardSchema {
   return typeof standard === 'object' && standard !== null && typeof standard.validate === 'function'
 }
 
-/** What a validator may tell about its rule. Never `input` or `received`: they would repeat the value. */
+/** The members of a validator's rule that may be reported. Never `input` or `received`: they would repeat the value. */
 const ruleMembers = ['expected', 'format', 'origin', 'minimum', 'maximum', 'inclusive', 'divisor', 'values'] as const
 
 function issueOf(issue: StandardIssue): Issue {
@@ -48,7 +48,7 @@ function verdictOf(result: StandardResult<unknown>): Verdict {
   return { ok: false, issues: result.issues.slice(0, maxIssues).map(issueOf), cause: result.issues }
 }
 
-/** Runs the validator that the schema brings along; what it returns takes the place of the value. */
+/** Runs the schema's own validator; its result replaces the value. */
 export function standardCheck(schema: StandardSchema): Check {
   const standard = schema['~standard']
   return (value) => {
@@ -57,17 +57,17 @@ export function standardCheck(schema: StandardSchema): Check {
   }
 }
 
-/** The keys of which an object schema takes lists and nothing else; none where the schema does not tell. */
+/** The keys of an object schema whose values must be lists; none where the schema does not show that. */
 export function standardLists(schema: StandardSchema): readonly string[] {
   try {
     const root = flattened(selfDescription(schema, 'input') as object).schema
-    // A schema that holds itself is described by a reference.
+    // A schema that contains itself is described by a reference.
     const follow = (node: unknown): unknown =>
       isObject(node) && node.$ref !== undefined ? follow(targetOf(node.$ref, root)) : node
     const { properties } = follow(root) as { readonly properties?: object }
     return Object.entries(properties ?? {}).flatMap(([key, one]) => (isList(one, follow) ? [key] : []))
   } catch {
-    // It cannot be said in JSON Schema.
+    // It has no form in JSON Schema.
     return []
   }
 }

@@ -1,6 +1,6 @@
 import type { OpenWire, Wire, WireEvents } from './contract.ts'
 
-/** The part of Bun's socket that is used here: it is a wire itself, which saves an object for each. */
+/** The used part of Bun's socket: it is a wire itself, which saves an object for each. */
 interface BunSocket extends Wire {
   readonly data: WireEvents
 }
@@ -9,7 +9,7 @@ interface BunServer {
   upgrade(request: globalThis.Request, options: { headers: [string, string][]; data: WireEvents }): boolean
 }
 
-/** What `Bun.serve` is given: one set of handlers and one limit for all websockets of a server. */
+/** Options of `Bun.serve`: one set of handlers and one limit for all websockets of a server. */
 export interface BunHandlers {
   maxPayloadLength: number
   perMessageDeflate: boolean
@@ -18,7 +18,7 @@ export interface BunHandlers {
 
 const ofServer = new WeakMap<object, BunHandlers>()
 
-/** The handlers of a server: one object, however many scopes have the plugin, as `Bun.serve` takes one. */
+/** The handlers of a server: one object, however many scopes have the plugin, because `Bun.serve` accepts one. */
 export function bunHandlers(server: object, maxMessageSize: number, compression: boolean): BunHandlers {
   const handlers = ofServer.get(server) ?? newHandlers()
   ofServer.set(server, handlers)
@@ -31,10 +31,10 @@ function newHandlers(): BunHandlers {
   return {
     maxPayloadLength: 0,
     perMessageDeflate: false,
-    // Dead clients are found by pings of our own; a silent one that answers them stays.
+    // The plugin's own pings find dead clients; a silent one that answers them stays.
     idleTimeout: 0,
     sendPings: false,
-    // What becomes of a slow reader is decided where its messages are sent.
+    // Slow readers are handled where messages are sent.
     backpressureLimit: 0xffff_ffff,
     closeOnBackpressureLimit: false,
     open: (socket: BunSocket) => socket.data.opened(socket),
@@ -49,11 +49,11 @@ function newHandlers(): BunHandlers {
 /** Opens a websocket of `Bun.serve`. */
 export const openBun: OpenWire = (connection, headers, { protocol }, events) => {
   if (connection.runtime !== 'bun') return undefined
-  // Without the line Bun would name the first one that the client offers; an empty one it leaves out.
+  // Without the line Bun would choose the first one that the client offers; an empty one it leaves out.
   const lines: [string, string][] = [['sec-websocket-protocol', protocol]]
   for (let i = 0; i < headers.length; i += 2) lines.push([headers[i]!, headers[i + 1]!])
   if ((connection.server as BunServer).upgrade(connection.request, { headers: lines, data: events })) return undefined
-  // The client has left, or Bun does not take its handshake.
+  // The client has left, or Bun refuses its handshake.
   events.closed(1006, '')
   return new Response(null, { status: 400 })
 }

@@ -1,12 +1,12 @@
 import type { Connection } from '../../../kernel/index.ts'
 
-/** One websocket of a runtime, as far as a socket needs it. No method throws, whatever state the connection is in. */
+/** The part of a runtime's websocket that a socket needs. No method throws, whatever the state of the connection is. */
 export interface Wire {
-  /** A string leaves as a text frame, bytes leave as a binary one. */
+  /** A string is sent as a text frame, bytes are sent as a binary one. */
   send(message: string | Uint8Array): void
   /** Bytes that were sent and have not left this process. */
   getBufferedAmount(): number
-  /** Asks for one `relieved`, now that some of it waits. It may fail to come; absent where the runtime reports by itself, or never. */
+  /** Requests one `relieved`, now that some of it waits. It may fail to come; absent where the runtime reports it by itself, or never. */
   watch?(): void
   /** Sends a close frame; `closed` follows when the client has answered. */
   close(code: number, reason: string): void
@@ -20,7 +20,7 @@ export interface Wire {
   resume?(): void
 }
 
-/** What a wire reports; `closed` comes once, and nothing comes after it. */
+/** The events of a wire; `closed` comes once, and nothing comes after it. */
 export interface WireEvents {
   /** The handshake is over. */
   opened(wire: Wire): void
@@ -28,13 +28,13 @@ export interface WireEvents {
   received(message: string | Uint8Array): void
   /** A ping or a pong of the client. */
   controlled(frame: 'ping' | 'pong'): void
-  /** What was buffered has left. Some runtimes report it late, or never. */
+  /** Buffered data was sent. Some runtimes report it late, or never. */
   relieved(): void
   /** The connection has ended, with the code of RFC 6455 section 7.4: 1006 where the client has broken off. */
   closed(code: number, reason: string): void
 }
 
-/** What a websocket is opened with. */
+/** Options for opening a websocket. */
 export interface WireOptions {
   /** Bytes of a message; a longer one closes with 1009. */
   readonly maxMessageSize: number
@@ -42,7 +42,7 @@ export interface WireOptions {
   readonly compression: boolean
   /** The sub-protocol that was chosen, `''` for none. */
   readonly protocol: string
-  /** Milliseconds after which a runtime that sends its own pings gives a silent client up; 0 for never. */
+  /** Milliseconds after which a runtime that sends its own pings gives up a silent client; 0 for never. */
   readonly silence: number
 }
 

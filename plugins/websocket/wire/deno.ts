@@ -7,13 +7,13 @@ interface DenoRuntime {
   ): { socket: globalThis.WebSocket; response: globalThis.Response }
 }
 
-/** How long a connection may take to open: nothing reports that its client has left before the answer. */
+/** Timeout for opening a connection: nothing reports that its client has left before the answer. */
 const openWithinMs = 2000
 
 /** Opens a websocket of `Deno.serve`. Deno sends pings itself, and limits the size of a message only after it has read it. */
 export const openDeno: OpenWire = (connection, headers, { protocol, silence, maxMessageSize }, events) => {
   if (connection.runtime !== 'deno') return undefined
-  // After the upgrade of a connection that is gone `Deno.serve` would not come to its end.
+  // After the upgrade of a connection that is gone `Deno.serve` would never end.
   if (connection.isLeft) return refused(events)
   const { Deno } = globalThis as unknown as { Deno: DenoRuntime }
   let upgraded: ReturnType<DenoRuntime['upgradeWebSocket']>
@@ -41,7 +41,7 @@ export const openDeno: OpenWire = (connection, headers, { protocol, silence, max
     if (size > maxMessageSize) socket.close(1009, 'the message is too long')
     else events.received(message)
   }
-  // A 'close' follows, which says what there is to say.
+  // A 'close' follows, with all details.
   socket.onerror = (event) => event.preventDefault()
   socket.onclose = ({ code, reason }) => {
     clearTimeout(unopened)
@@ -77,7 +77,7 @@ class DenoWire implements Wire {
     if (this.#socket.readyState < 2) this.#socket.close(code, reason)
   }
 
-  /** Deno cannot end a connection without a close frame. What does not read it, it gives up after its idle timeout; here it is gone now. */
+  /** Deno cannot end a connection without a close frame. It drops a client that does not read after its idle timeout; here it counts as gone now. */
   terminate(): void {
     if (this.#socket.readyState < 2) this.#socket.close()
     this.#socket.onmessage = null

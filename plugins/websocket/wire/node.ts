@@ -3,17 +3,17 @@ import type { WebSocket, WebSocketServer } from 'ws'
 import { peer } from '../../toolkit/peer.ts'
 import type { OpenWire, Wire, WireEvents } from './contract.ts'
 
-/** Close codes of what `ws` refuses; it sends them itself, and reports 1006. */
+/** Close codes for the refusals of `ws`; it sends them itself, and reports 1006. */
 const codes: Readonly<Record<string, number>> = {
   WS_ERR_INVALID_UTF8: 1007,
   WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: 1009,
   WS_ERR_TOO_MANY_BUFFERED_PARTS: 1008,
 }
 
-/** Below it compressing makes a message longer, or saves less than it costs. */
+/** For smaller messages compression makes a message longer, or saves less than it costs. */
 const compressedFrom = 1024
 
-/** Loads `ws`, which speaks the protocol on a connection of `node:http`. */
+/** Loads `ws`, which implements the protocol on a connection of `node:http`. */
 export async function openNode(): Promise<OpenWire> {
   const ws = await peer('ws', () => import('ws'), 'the websocket plugin')
   // One for each combination of options: a server of `ws` is an object without a socket here.
@@ -51,12 +51,12 @@ export async function openNode(): Promise<OpenWire> {
   return (connection, headers, { maxMessageSize, compression, protocol }, events) => {
     if (connection.runtime !== 'node') return undefined
     const { message, socket, head } = connection
-    // `handleUpgrade` asks for both before it returns.
+    // `handleUpgrade` calls both before it returns.
     chosen = protocol
     answered = []
     for (let i = 0; i < headers.length; i += 2) answered.push(`${headers[i]}: ${headers[i + 1]}`)
     if (!socket.readable || !socket.writable) {
-      // The client has left while its request was handled, and no event says so a second time.
+      // The client has left while its request was handled, and no further event reports that.
       socket.destroy()
       events.closed(1006, '')
       return undefined
@@ -75,17 +75,17 @@ export async function openNode(): Promise<OpenWire> {
     isDeclined = false
     upgrade()
     if (!isDeclined) return undefined
-    // An offer of compression that cannot be met is declined (RFC 7692 section 5.1); `ws` refuses the client.
+    // An unacceptable offer of compression is declined (RFC 7692 section 5.1); `ws` would refuse the client.
     delete message.headers['sec-websocket-extensions']
     isDeclined = false
     upgrade()
-    // Whatever else `ws` may find: no connection is left without an answer.
+    // Whatever other refusal `ws` may have: no connection is left without an answer.
     if (isDeclined) socket.destroy()
     return undefined
   }
 }
 
-/** A socket of `ws` with what it reports to. Listeners find it there and are not closures: closures cost memory for each socket. */
+/** A socket of `ws` with its event handlers. Listeners find them there and are not closures: closures cost memory for each socket. */
 type Attended = WebSocket & { [reports]: WireEvents; [refusal]: number }
 const reports = Symbol('events')
 const refusal = Symbol('refusal')

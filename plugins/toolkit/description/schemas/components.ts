@@ -6,13 +6,13 @@ import { Names } from './names.ts'
 import { jsonSchemaOf } from './source.ts'
 import { type Note, Translation } from './translate.ts'
 
-/** What is known of one class of parts that say the same. */
+/** One class of equal parts. */
 interface Component {
   readonly part: Part
   readonly name: string
 }
 
-/** A body as text, with numbers in place of its links. */
+/** A body as a string, with numbers in place of its links. */
 interface Template {
   readonly text: string
   readonly parts: readonly Part[]
@@ -21,14 +21,14 @@ interface Template {
 const wholeDirection: Direction = 'input'
 
 /**
- * The schemas of one document. A schema becomes a component when it has a name (`$id`, a title), when references lead to
- * it, or when several places use it; else it stands in its place.
+ * The schemas of one document. A schema becomes a component when it has a name (`$id`, a title), when references refer to
+ * it, or when several places use it; otherwise it is inlined.
  */
 export class Schemas {
   readonly #known = new Map<unknown, Map<Direction, Part>>()
   readonly #given = new Map<string, Part>()
 
-  /** Takes a component that the application names itself: nothing else gets its name. */
+  /** Adds a component with a name of the application: no other can have that name. */
   give(name: string, schema: unknown, note: Note): void {
     const part = this.part(schema, 'output', name, note)
     const isAlias = [...this.#given.values()].includes(part)
@@ -37,17 +37,17 @@ export class Schemas {
     this.#given.set(name, given)
   }
 
-  /** A place for a schema of any kind. `hint` is its name if it needs one and has none; `note` is called with what is not described. */
+  /** A place for a schema of any kind. `hint` is its name if it needs one and has none; `note` receives parts without a description. */
   use(schema: unknown, direction: Direction, hint: string, note: Note): unknown {
     const part = this.part(schema, direction, hint, note)
     part.uses++
     return new Link(part)
   }
 
-  /** The translated schema itself, for who takes it apart. */
+  /** The translated schema itself, for reading its parts. */
   part(schema: unknown, direction: Direction, hint: string, note: Note): Part {
     const source = jsonSchemaOf(schema, direction)
-    // A schema that is no validator says the same in both directions.
+    // A schema that is not a validator is the same in both directions.
     const key = 'schema' in source && source.schema === schema ? wholeDirection : direction
     const known = this.#known.get(schema) ?? new Map<Direction, Part>()
     this.#known.set(schema, known)
@@ -73,7 +73,7 @@ export class Schemas {
     return part
   }
 
-  /** Puts the components and the references to them in place of all links. */
+  /** Replaces all links by the components and the references to them. */
   finish<Document extends object>(document: Document): { document: Document; schemas: Json } {
     const given = [...this.#given.values()].map((part) => new Link(part))
     const components = this.#components(reachable([given, document]).filter(isComponent))
@@ -101,7 +101,7 @@ export class Schemas {
     return { document: write(document) as Document, schemas }
   }
 
-  /** One component for parts that are called alike and say the same, also where they lead to each other. */
+  /** One component for parts with the same name and content, also where they refer to each other. */
   #components(parts: readonly Part[]): Map<Part, Component> {
     const templates = new Map(parts.map((part) => [part, templateOf(part.body)]))
     const wanted = (part: Part) => plainName(part.name)
@@ -144,19 +144,19 @@ function nameOf(schema: unknown): string | undefined {
   return typeof schema.title === 'string' && schema.title.trim() !== '' ? schema.title : undefined
 }
 
-/** Text, numbers and the like are shorter than a reference to them. */
+/** Strings, numbers and the like are shorter than a reference to them. */
 function isWorthIt(body: unknown): boolean {
   return isObject(body) && Object.values(body).some((value) => isObject(value) || value instanceof Link)
 }
 
 function isComponent(part: Part): boolean {
   if (part.isReferred) return true
-  // A schema that only leads to another is that one.
+  // A schema that is only a reference is its target.
   if (part.body instanceof Link && part.body.beside === undefined) return false
   return (part.isNamed || part.uses > 1) && isWorthIt(part.body)
 }
 
-/** Every part that a value leads to, in order of appearance. */
+/** Every part that a value refers to, in order of appearance. */
 function reachable(document: unknown): Part[] {
   const parts = new Set<Part>()
   const open: unknown[] = [document]

@@ -6,7 +6,7 @@ const isTexts = (value: unknown): value is string[] => Array.isArray(value) && v
 const isCount = (value: unknown) => Number.isInteger(value) && (value as number) >= 0
 const isFlag = (value: unknown) => typeof value === 'boolean'
 
-/** A value in the form that the keyword must have, `undefined` when it has none: such a keyword is left out. */
+/** A value in the form that the keyword requires, `undefined` for an invalid one: such a keyword is left out. */
 type Read = (value: unknown) => unknown
 
 const only =
@@ -26,7 +26,7 @@ export const types: ReadonlySet<unknown> = new Set([
   'null',
 ])
 
-/** Keywords without schemas in them. Others mean nothing to readers of a description and stay away, but for `x-…`. */
+/** Keywords without schemas in them. Others have no meaning for readers of a description and are left out, except `x-…`. */
 export const plainKeywords: { readonly [keyword: string]: Read } = {
   title: only(isText),
   description: only(isText),

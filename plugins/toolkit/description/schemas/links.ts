@@ -2,13 +2,13 @@ import type { Json } from '../json.ts'
 
 /** A schema that may become a component of the document. */
 export interface Part {
-  /** How a component of it is called, as far as the name is free. */
+  /** The name of its component, if that is free. */
   readonly name: string
-  /** For whom it is where a validator says different things of requests and answers. */
+  /** Its direction, where a validator differs for requests and answers. */
   readonly direction: 'input' | 'output' | undefined
-  /** Whether it has a name of its own: then it is a component wherever it is used. */
+  /** Whether it has a name of its own: then it is always a component. */
   isNamed: boolean
-  /** Whether a reference leads to it: then it cannot stand in place. */
+  /** Whether a reference refers to it: then it cannot be inlined. */
   isReferred: boolean
   /** How many places of the document use it. */
   uses: number
@@ -16,7 +16,7 @@ export interface Part {
   body: unknown
 }
 
-/** A place where a part belongs, with keywords that hold beside it. */
+/** A place for a part, with keywords that apply beside it. */
 export class Link {
   readonly part: Part
   readonly beside: Json | undefined
@@ -27,7 +27,7 @@ export class Link {
   }
 }
 
-/** The address of a part as text: what a discriminator names. */
+/** The address of a part as a string, for a discriminator. */
 export class Address {
   readonly part: Part
 
@@ -36,7 +36,7 @@ export class Address {
   }
 }
 
-/** A reference to a component that the application names itself: whether there is one is known at the end. */
+/** A reference to a component with a name of the application: whether that exists is known at the end. */
 export class NamedLink {
   readonly name: string
   readonly beside: Json | undefined

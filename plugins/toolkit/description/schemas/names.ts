@@ -1,4 +1,4 @@
-/** Gives every name once: a taken one gets a number. */
+/** Makes every name unique: a taken one has a number. */
 export class Names {
   readonly #taken: Set<string>
 

@@ -5,12 +5,12 @@ import { isObject, type Json, put, toPlain } from '../json.ts'
 import { mapKeywords, plainKeywords, schemaKeywords, types } from './keywords.ts'
 import { Address, Link, NamedLink, type Part } from './links.ts'
 
-/** Deeper ones become parts of their own: what is nested a thousand times must neither end the stack nor be lost. */
+/** Deeper ones become parts of their own: a thousand levels must neither overflow the stack nor be lost. */
 const maxDepth = 60
-/** An object in more places than this of one schema becomes a part: in each place two of the next would be endless. */
+/** An object in more places than this of one schema becomes a part: with two of the next in each place it would never end. */
 const maxCopies = 8
 
-/** Told what could not be described, and why. */
+/** Receives what could not be described, and why. */
 export type Note = (why: string) => void
 
 /**
@@ -38,7 +38,7 @@ export class Translation {
     }
   }
 
-  /** A link to a part made of a node; what it is called follows from where it stands. */
+  /** A link to a part for a node; its name follows from its place. */
   #link(node: unknown, name: string, beside?: Json): Link {
     let part = this.#parts.get(node)
     if (part === undefined) {
@@ -50,7 +50,7 @@ export class Translation {
     return new Link(part, beside)
   }
 
-  /** `start` is the node that the part is made of: that one stands in its own place. */
+  /** `start` is the node of the part itself: that one stays in place. */
   #schema(node: unknown, around: ReadonlySet<unknown>, start?: unknown): unknown {
     if (typeof node === 'boolean') return node
     if (!isObject(node)) return this.#unknown('a part of it is not a schema')
@@ -125,7 +125,7 @@ export class Translation {
     return read
   }
 
-  /** Its mapping leads to schemas by references, which lead elsewhere in the document: without them, names are enough. */
+  /** Its mapping refers to schemas by references, which differ in the document: without them, names are enough. */
   #discriminator(value: unknown): unknown {
     if (!isObject(value) || typeof value.propertyName !== 'string') return undefined
     const mapping: Json = {}

@@ -16,7 +16,7 @@ export const SchemaMemberError = defineError(
 /** The parts of a request that have a schema. */
 type Part = 'headers' | 'params' | 'query' | 'body' | 'all'
 
-/** What no one can send, where it is, and what to take in its place. */
+/** A part that cannot be sent: what it is, its place, and the replacement. */
 interface Fault {
   readonly path: readonly (string | number)[]
   readonly what: string
@@ -24,8 +24,8 @@ interface Fault {
 }
 
 /**
- * Makes sure that a request can be what the schema of a part asks for. A query, headers and the parameters of a path
- * hold text and lists of text; a body is what JSON has. Where that cannot be decided, a schema passes.
+ * Ensures that a request can match the schema of a part. A query, headers and the parameters of a path
+ * contain strings and lists of strings; a body contains JSON values. Where that cannot be decided, a schema passes.
  *
  * @throws SchemaMemberError naming route, part, member and remedy.
  */
@@ -44,7 +44,7 @@ export function checkSendable(schema: object, part: Part, route: string): void {
   throw SchemaMemberError(route, part, fault.path.join('.'), `it is ${fault.what}, and ${holds} text`, use(fault))
 }
 
-/** Why no JSON is what a schema asks for, with what to use; `undefined` where some may be, or where that cannot be decided. */
+/** Why no JSON matches a schema, with the remedy; `undefined` where some may match, or where that cannot be decided. */
 export function whyNotJson(schema: object): string | undefined {
   const why = (path: readonly (string | number)[], what: string, remedy: string) =>
     `${path.length === 0 ? 'it' : `its member "${path.join('.')}"`} is ${what}, which JSON cannot represent. Use ${remedy}`
@@ -54,7 +54,7 @@ export function whyNotJson(schema: object): string | undefined {
   return fault && why(fault.path, fault.what, fault.remedy)
 }
 
-/** The error for a JSON Schema that no compiler takes for a type that JSON has not; `undefined` when that is not why. */
+/** The error for a JSON Schema that every compiler refuses because JSON lacks a type; `undefined` for another reason. */
 export function foreignTypeError(schema: object, part: string, route: string): Error | undefined {
   const found = isStandardSchema(schema) ? undefined : foreignType(schema)
   if (found === undefined) return undefined
@@ -74,7 +74,7 @@ const jsonTypes = '"string", "number", "integer", "boolean", "object", "array" o
 
 const use = ({ remedy }: Fault) => `Use ${remedy}`
 
-/** What a schema of any kind takes. */
+/** The valid values of a schema of any kind. */
 function viewOf(schema: object): View {
   if (isZod(schema)) return viewOfZod(schema)
   if (isValibot(schema)) return viewOfValibot(schema)
@@ -82,12 +82,12 @@ function viewOf(schema: object): View {
   try {
     return viewOfJson(selfDescription(schema, 'input', marked))
   } catch {
-    // It tells nothing of itself.
+    // It has no description.
     return anything
   }
 }
 
-/** ArkType says of each part that JSON has no form for what it is. */
+/** ArkType reports the kind of each part without a form in JSON. */
 const names: { readonly [code: string]: string } = { date: 'a date', proto: 'an instance of a class' }
 const marked = {
   arktype: {
@@ -103,7 +103,7 @@ const marked = {
 
 type Find = (part: Lazy) => Fault | undefined
 
-/** Looks at each part of a schema once; one that holds itself has no fault for that. */
+/** Checks each part of a schema once; one that contains itself has no fault for that. */
 function finder(faultIn: (view: View, inside: Find) => Fault | undefined): Find {
   const known = new Map<unknown, Fault | undefined>()
   const find: Find = ({ of, view }) => {
@@ -116,7 +116,7 @@ function finder(faultIn: (view: View, inside: Find) => Fault | undefined): Find 
   return find
 }
 
-/** Why no JSON is taken: of members that may be left out, and of lists that may be empty, nothing is asked. */
+/** Why no JSON matches: optional members, and lists that may be empty, do not count. */
 function faultInJson(view: View, inside: Find): Fault | undefined {
   switch (view.is) {
     case 'value':
@@ -132,7 +132,7 @@ function faultInJson(view: View, inside: Find): Fault | undefined {
   }
 }
 
-/** Why a member cannot be sent as text, of the first that cannot. */
+/** Why a member cannot be sent as a string, for the first such member. */
 function faultInMembers(view: View, inside: Find, inText: Find): Fault | undefined {
   if (view.is === 'object') return firstOf(view.members, ([name, one]) => below(name, inText(one)))
   return faultInParts(view, inside)
@@ -140,7 +140,7 @@ function faultInMembers(view: View, inside: Find, inText: Find): Fault | undefin
 
 const flat = 'separate members, a string that the schema parses, or the body'
 
-/** Why a value cannot be sent as text or as a list of text, which has one item at least. */
+/** Why a value cannot be sent as a string or as a list of strings, which has one item at least. */
 function faultInText(view: View, inside: Find): Fault | undefined {
   switch (view.is) {
     case 'value':
@@ -156,7 +156,7 @@ function faultInText(view: View, inside: Find): Fault | undefined {
   }
 }
 
-/** Of a schema that is made of others: where every branch has one, where one of those that all hold has one. */
+/** For a combination: where every alternative has a fault, or where one of several schemas for one value has one. */
 function faultInParts(view: View, inside: Find): Fault | undefined {
   switch (view.is) {
     case 'either':
@@ -181,7 +181,7 @@ function firstOf<Part>(parts: readonly Part[], find: (part: Part) => Fault | und
   return undefined
 }
 
-/** The first one, where there is one in every branch. */
+/** The first fault, if every branch has one. */
 function everyOf(parts: readonly Lazy[], find: Find): Fault | undefined {
   let first: Fault | undefined
   for (const part of parts) {

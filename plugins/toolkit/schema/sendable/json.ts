@@ -4,10 +4,10 @@ import { anything, isObject, type Lazy, text, type View } from './view.ts'
 
 type Json = { readonly [keyword: string]: unknown }
 
-/** Stands in a described schema for what JSON has no form for. */
+/** Marks a part of a described schema without a form in JSON. */
 export const unsendable = 'x-unsendable'
 
-/** What a JSON Schema takes; text becomes numbers, booleans and null where it asks for them. */
+/** The valid values of a JSON Schema; strings become numbers, booleans and null where it requires them. */
 export function viewOfJson(schema: unknown): View {
   if (!isObject(schema)) return anything
   const root = flattened(schema).schema
@@ -38,7 +38,7 @@ function viewOfType(schema: Json, root: unknown): View {
   if (values !== undefined) return values.length > 0 && values.every(isObject) ? { is: 'object', members: [] } : text
   if (schema.nullable === true || schema.type === undefined) return anything
   const types = [schema.type].flat()
-  // Text becomes each of the others where they are asked for.
+  // A string is converted to each of the others where they are required.
   if (types.some((type) => type !== 'object' && type !== 'array')) return text
   const views = types.map((type) => (type === 'object' ? viewOfObject(schema, root) : viewOfArray(schema, root)))
   return views.length === 1 ? views[0]! : { is: 'either', parts: views.map((view) => ({ of: view, view: () => view })) }
@@ -67,7 +67,7 @@ interface ForeignType {
   readonly type: string
 }
 
-/** Where a JSON Schema names a type that JSON has not: TypeBox has some for values that never leave a process. */
+/** Where a JSON Schema names a type that JSON does not have: TypeBox has some for values that stay in a process. */
 export function foreignType(schema: object): ForeignType | undefined {
   const root = flattened(schema).schema
   const seen = new Set<unknown>()

@@ -1,6 +1,6 @@
 import { anything, isObject, type Lazy, notInJson, notText, text, type View, viewOfValues } from './view.ts'
 
-/** What is used of a schema of Valibot; which members there are depends on `type`. A pipe has the type of its first step. */
+/** The used part of a schema of Valibot; its members depend on `type`. A pipe has the type of its first step. */
 export interface ValibotSchema {
   readonly kind: 'schema'
   readonly type: string
@@ -40,7 +40,7 @@ const lazy = (of: unknown): Lazy => ({ of, view: () => viewOfValibot(of) })
 const lazily = (schemas: readonly unknown[] | undefined): Lazy[] => (schemas ?? []).map(lazy)
 const nothing: Lazy = { of: 'null', view: () => values.null! }
 
-/** What a Valibot schema takes. */
+/** The valid values of a Valibot schema. */
 export function viewOfValibot(schema: unknown): View {
   if (!isValibot(schema) || 'fallback' in schema) return anything
   const { type, wrapped } = schema

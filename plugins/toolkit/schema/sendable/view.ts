@@ -1,20 +1,20 @@
 /**
- * What a schema takes, as far as it can be decided before any value comes. `anything` stands for what cannot: a function
- * decides there, or the schema does not tell.
+ * The valid values of a schema, as far as they are known before any value comes. `anything` stands for the rest: a function
+ * decides there, or the schema does not show it.
  */
 export type View =
   | { readonly is: 'anything' | 'text' }
-  /** Neither text nor made of others: a number, a date. `remedy` is the schema to take in its place. */
+  /** Neither a string nor a combination: a number, a date. `remedy` is the schema to use instead. */
   | { readonly is: 'value'; readonly what: string; readonly inJson: boolean; readonly remedy: string }
   | { readonly is: 'object'; readonly members: readonly (readonly [name: string, view: Lazy])[] }
-  /** `items` are those that cannot be left out as soon as one is there. */
+  /** `items` are those that are required as soon as there is one. */
   | { readonly is: 'list'; readonly items: readonly Lazy[]; readonly mayBeEmpty: boolean }
   | { readonly is: 'either' | 'both'; readonly parts: readonly Lazy[] }
   | { readonly is: 'optional'; readonly inner: Lazy }
 
-/** A part of a schema, looked at only where it matters: schemas may hold themselves. */
+/** A part of a schema, read only where it is needed: schemas may contain themselves. */
 export interface Lazy {
-  /** What tells it from others: the schema itself. */
+  /** Its identity: the schema itself. */
   readonly of: unknown
   view(): View
 }
@@ -22,10 +22,10 @@ export interface Lazy {
 export const anything: View = { is: 'anything' }
 export const text: View = { is: 'text' }
 
-/** What JSON has no form for. */
+/** A value without a form in JSON. */
 export const notInJson = (what: string, remedy: string): View => ({ is: 'value', what, inJson: false, remedy })
 
-/** What JSON has and text has not. */
+/** A value that JSON has and strings do not. */
 export const notText = (what: string, remedy: string): View => ({ is: 'value', what, inJson: true, remedy })
 
 const scalarNames: { readonly [type: string]: string } = {
@@ -34,7 +34,7 @@ const scalarNames: { readonly [type: string]: string } = {
   bigint: 'a bigint',
 }
 
-/** The view of a schema that takes exactly these values. */
+/** The view of a schema with exactly these values. */
 export function viewOfValues(values: readonly unknown[], remedy: string): View {
   if (values.length === 0 || values.some((value) => typeof value === 'string' || value === undefined)) return text
   const [first] = values

@@ -1,6 +1,6 @@
 import { anything, isObject, type Lazy, notInJson, notText, text, type View, viewOfValues } from './view.ts'
 
-/** What is used of a definition of Zod 4; which members there are depends on `type`. */
+/** The used part of a definition of Zod 4; its members depend on `type`. */
 interface Definition {
   readonly type: string
   readonly coerce?: boolean
@@ -25,7 +25,7 @@ export const isZod = (schema: unknown): schema is ZodSchema =>
 
 const ofJson = 'a type that JSON has'
 
-/** Types that are neither text nor made of others, and what to take in their place. */
+/** Types that are neither strings nor combinations, and their replacements. */
 const values: { readonly [type: string]: View } = {
   number: notText('a number', 'z.coerce.number()'),
   boolean: notText('a boolean', 'z.stringbool()'),
@@ -43,7 +43,7 @@ const lazy = (of: ZodSchema | undefined): Lazy => ({ of, view: () => viewOfZod(o
 const lazily = (schemas: readonly ZodSchema[] | undefined): Lazy[] => (schemas ?? []).map(lazy)
 const nothing: Lazy = { of: 'null', view: () => values.null! }
 
-/** What a Zod schema takes: of what transforms, its beginning. */
+/** The valid values of a Zod schema: for a transform, its input. */
 export function viewOfZod(schema: ZodSchema | undefined): View {
   if (!isZod(schema)) return anything
   const { def } = schema._zod
@@ -91,7 +91,7 @@ export function viewOfZod(schema: ZodSchema | undefined): View {
     case 'pipe':
       return viewOfZod(def.in)
     default:
-      // A transform, a function that checks by itself, `catch`, which takes all: anything may be taken.
+      // A transform, a custom check, `catch`, which accepts everything: any value may be valid.
       return anything
   }
 }
