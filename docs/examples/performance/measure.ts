@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { Agent, get } from 'node:http'
 import { fileURLToPath } from 'node:url'
 
@@ -25,10 +24,22 @@ export interface Result {
 
 type Usage = { readonly cpu: NodeJS.CpuUsage }
 
-async function ask(child: ChildProcess): Promise<Usage> {
-  const answer = once(child, 'message')
+/** What the process says next; one that ends says nothing more. */
+function next<Message>(child: ChildProcess): Promise<Message> {
+  return new Promise((resolve, reject) => {
+    const ended = (code: number | null) => reject(new Error(`the process has ended with code ${code}`))
+    child.once('exit', ended)
+    child.once('message', (message) => {
+      child.off('exit', ended)
+      resolve(message as Message)
+    })
+  })
+}
+
+function ask(child: ChildProcess): Promise<Usage> {
+  const answer = next<Usage>(child)
   child.send('usage')
-  return (await answer)[0] as Usage
+  return answer
 }
 
 /** Asks for so many seconds, and counts; anything but a 200 ends the measurement, since a fast error is not a result. */
@@ -62,7 +73,7 @@ export async function measure({ program, variants, path, rounds, seconds, connec
         execArgv: ['--import', 'tsx'],
         env: { ...process.env, NODE_ENV: 'production' },
       })
-      const [{ url }] = (await once(child, 'message')) as [{ url: string }]
+      const { url } = await next<{ url: string }>(child)
       const agent = new Agent({ keepAlive: true, maxSockets: connections })
       return { child, agent, url: url + path, costs: [] as number[] }
     }),
