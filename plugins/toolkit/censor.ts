@@ -24,17 +24,20 @@ export function censorText(text: string): string {
     .replace(webTokens, censored)
 }
 
-/** A path without the values of parameters that have the name of a secret: that of `/reset/:token`. */
-export function censorPath(
-  path: string,
-  params: { readonly [name: string]: string | undefined },
-  isHidden: (name: string) => boolean = isSecret,
-): string {
+type Params = { readonly [name: string]: string | undefined }
+
+/** The values of parameters that have the name of a secret: that of `/reset/:token`. */
+export function secretsOf(params: Params, isHidden: (name: string) => boolean = isSecret): readonly string[] {
   const hidden: string[] = []
   for (const name in params) {
     const value = params[name]
     if (value !== undefined && value !== '' && isHidden(name)) hidden.push(value)
   }
+  return hidden
+}
+
+/** A path without these values of its parameters. */
+export function censorPath(path: string, hidden: readonly string[]): string {
   if (hidden.length === 0) return path
   const holds = (segment: string) => hidden.some((value) => segment.includes(value) || decoded(segment).includes(value))
   return path
