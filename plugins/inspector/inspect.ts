@@ -62,8 +62,8 @@ function noteLog(ctx: Context, recorder: Recorder): { restore(): void } {
   const note = ({ level, message, fields }: LogLine) => {
     try {
       const data = recorder.redactor.value(fields) as Record<string, unknown>
-      const kept = copied({ title: recorder.redactor.text(message).slice(0, 2_048), data })
       const from = recorder.ofLine(fields.reqId)
+      const kept = copied(recorder.hiding(from, { title: recorder.redactor.text(message).slice(0, 2_048), data }))
       recorder.activities.add({ kind: 'log', note: level, ...kept.data }, from, kept.size)
     } catch {
       // A line that cannot be read is written all the same.

@@ -6,11 +6,14 @@ export interface InspectorOptions {
   path?: string
   /** How many of each kind it keeps: requests, jobs, mails and so on. Default 500, which is also the most. */
   keep?: number
-  /** Bytes that it keeps of a body; a request with a larger one cannot be replayed. Default 64 kB. */
+  /** Bytes that it keeps of a body; a request with a larger one cannot be replayed. Default 64 kB, at most 4 MB. */
   bodyLimit?: number | string
   /** Names of fields, headers and parameters to redact, beside those that always are. */
   redact?: readonly string[]
 }
+
+/** A body above the bound of all would drop everything, and itself. */
+const mostBody = 4 * 1024 * 1024
 
 export const inspectorOptions = option
   .shape({
@@ -20,6 +23,11 @@ export const inspectorOptions = option
     keep: option.int({ min: 1, max: 500 }).default(500),
     bodyLimit: option.size().default(64 * 1024),
     redact: option.list(option.name()).says('a list of names, such as ["iban"]').default([]),
+  })
+  .into((given, place) => {
+    if (given.bodyLimit > mostBody)
+      place.in('bodyLimit').wrong(String(given.bodyLimit), `at most ${mostBody} bytes: all that is kept has 32 MB`)
+    return given
   })
   .typed<InspectorOptions>()
 

@@ -3,7 +3,7 @@ import type { RawRequest, Request, Response } from '../../kernel/index.ts'
 import { Activities, type Activity, type Mark, traceOf } from './activities.ts'
 import { captureBodies, Kept } from './bodies.ts'
 import type { InspectorSettings } from './options.ts'
-import type { Redactor } from './redact.ts'
+import { type Redactor, without } from './redact.ts'
 
 /** What a request must be sent again with: the real values, which leave this process only as a request to itself. */
 export interface KeptRequest {
@@ -44,6 +44,8 @@ export class Recorder {
   /** By the id that is in lines of the log; no more than a number, for what is dropped not to be kept by this. */
   readonly #ids = new Map<string, number>()
   readonly #kept = new WeakMap<Activity, KeptRequest>()
+  /** Values in its path that are not shown. */
+  readonly #secrets = new WeakMap<Activity, readonly string[]>()
 
   constructor({ keep, bodyLimit }: InspectorSettings, redactor: Redactor) {
     this.activities = new Activities(keep, maxBytes)
@@ -82,7 +84,8 @@ export class Recorder {
     const { raw, id, ip } = request
     const native = arrived ?? raw
     const { method, target } = native
-    const shown = this.redactor.target(target.slice(0, 4_096), request.params)
+    const secrets = this.redactor.ofPath(request.params)
+    const shown = this.redactor.target(target.slice(0, 4_096), secrets)
     const repeat = this.repeating.getStore()
     // Of who sent it, unless this is a replay, which is another one.
     const trace = repeat === undefined ? traceOf(raw.header('traceparent')) : undefined
@@ -100,6 +103,9 @@ export class Recorder {
       repeat.made = activity
       activity.data.repeats = repeat.of.id
     }
+    // One of a few characters would be found in every word.
+    const long = secrets.filter(({ length }) => length > 3)
+    if (long.length > 0) this.#secrets.set(activity, [...long, ...long.map(encodeURIComponent)])
     this.#requests.set(request, activity)
     this.#ids.set(id, activity.id)
     if (this.#ids.size > this.activities.keep) this.#ids.delete(this.#ids.keys().next().value!)
@@ -143,9 +149,14 @@ export class Recorder {
 
   failed(activity: Activity | undefined, error: unknown): void {
     if (activity === undefined || activity.error !== undefined) return
-    const { data, size } = copied(this.redactor.error(error))
+    const { data, size } = copied(this.hiding(activity, this.redactor.error(error)))
     activity.error = data
     this.activities.grow(activity, size)
+  }
+
+  /** Data that belongs to some work, without the secrets in the path of a request. */
+  hiding<Data>(activity: Activity | undefined, data: Data): Data {
+    return without(data, (activity && this.#secrets.get(activity)) ?? [])
   }
 
   mark(activity: Activity | undefined, name: string): Mark | undefined {

@@ -1,4 +1,4 @@
-import { censored, censorPath, censorText, isSecret } from '../toolkit/censor.ts'
+import { censored, censorPath, censorText, isSecret, secretsOf } from '../toolkit/censor.ts'
 import { describeError } from '../toolkit/logger.ts'
 
 /** Characters of one text that is shown, and of one within data. */
@@ -41,10 +41,15 @@ export class Redactor {
     return this.text(/^(?:location|content-location|referer|link)$/.test(name) ? this.target(value) : value)
   }
 
-  /** Path and query, with the values of secret parameters left out, those of the path by the route that takes it. */
-  target(target: string, params: { readonly [name: string]: string | undefined } = {}): string {
+  /** The values of parameters of a path that are secrets by their names. */
+  ofPath(params: { readonly [name: string]: string | undefined }): readonly string[] {
+    return secretsOf(params, (name) => this.isSecret(name))
+  }
+
+  /** Path and query, with the values of secret parameters left out, and with those of the path, which are `hidden`. */
+  target(target: string, hidden: readonly string[] = []): string {
     const at = target.indexOf('?')
-    const path = censorPath(at === -1 ? target : target.slice(0, at), params, (name) => this.isSecret(name))
+    const path = censorPath(at === -1 ? target : target.slice(0, at), hidden)
     return censorText(at === -1 ? path : `${path}?${this.#form(target.slice(at + 1))}`)
   }
 
@@ -154,6 +159,19 @@ const stepsOf = (path: string): readonly string[] =>
     path.matchAll(/\[(?:(["'`])(.*?)\1|([^\]]*))\]|[^.[\]]+/g),
     ([all, , quoted, plain]) => quoted ?? plain ?? all,
   )
+
+/** Data without these values, wherever they stand in its strings: those of the line about a failure have the path. */
+export function without<Data>(data: Data, values: readonly string[]): Data {
+  if (values.length === 0) return data
+  const clean = (one: unknown): unknown => {
+    if (typeof one === 'string') return values.reduce((text, value) => text.replaceAll(value, censored), one)
+    if (Array.isArray(one)) return one.map(clean)
+    if (typeof one !== 'object' || one === null) return one
+    return Object.fromEntries(Object.entries(one).map(([name, member]) => [name, clean(member)]))
+  }
+  // What it makes of a type has the form of it, with other strings.
+  return clean(data) as Data
+}
 
 function decoded(text: string): string {
   try {

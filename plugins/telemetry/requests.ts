@@ -8,7 +8,7 @@ import {
   type StepTrace,
   wrapWork,
 } from '../../kernel/index.ts'
-import { censorPath } from '../toolkit/censor.ts'
+import { censorPath, secretsOf } from '../toolkit/censor.ts'
 import { heldChannel } from '../toolkit/held-channel.ts'
 import { isOwnRequest } from '../toolkit/own-requests.ts'
 import type { TelemetrySettings } from './options.ts'
@@ -131,7 +131,7 @@ export class RequestSpans {
       links: isParent ? [] : this.#spans.linksTo(remote),
       attributes: {
         'http.request.method': methods.has(request.method) ? request.method : '_OTHER',
-        'url.path': censorPath(request.path, request.params),
+        'url.path': censorPath(request.path, secretsOf(request.params)),
         'url.scheme': request.protocol,
         ...(request.route !== undefined && { 'http.route': request.route }),
       },

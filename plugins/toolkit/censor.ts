@@ -1,10 +1,12 @@
 const exactly = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'passphrase'])
-const ending = /(?:passw(?:or)?d|secret|token|(?:api|private)[-_]?key)$/
+// Forms ask for a new password twice.
+const ending =
+  /(?:passw(?:or)?d(?:[-_]?(?:confirm(?:ation|ed)?|repeat(?:ed)?|again|2))?|secret|token|(?:api|private)[-_]?key)$/
 export const censored = '[redacted]'
 
 // What looks like the value of a secret in text: a form, a header, JSON that is broken, a literal in a query.
 const named =
-  /((?:"|\b)[\w.-]{0,64}(?:passw(?:or)?d|secret|token|(?:api|private)[-_]?key|authorization|cookie)"?\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|[^\s,;&}]+(?:\s+[\w.~+/=-]+)?)/gi
+  /((?:"|\b)[\w.-]{0,64}(?:passw(?:or)?d(?:[-_]?(?:confirm(?:ation|ed)?|repeat(?:ed)?|again|2))?|secret|token|(?:api|private)[-_]?key|authorization|cookie)"?\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|[^\s,;&}]+(?:\s+[\w.~+/=-]+)?)/gi
 const inTags = /(<[\w.:-]{0,64}(?:passw(?:or)?d|secret|token|(?:api|private)[-_]?key)(?:\s[^<>]{0,200})?>)[^<]+/gi
 // Drivers put the address of their server, with the password in it, into the messages of their errors.
 const inAddresses = /(\b[a-z][a-z\d+.-]{0,30}:\/\/)[^\s/?#"'<>]*@/gi
@@ -22,17 +24,20 @@ export function censorText(text: string): string {
     .replace(webTokens, censored)
 }
 
-/** A path without the values of parameters that have the name of a secret: that of `/reset/:token`. */
-export function censorPath(
-  path: string,
-  params: { readonly [name: string]: string | undefined },
-  isHidden: (name: string) => boolean = isSecret,
-): string {
+type Params = { readonly [name: string]: string | undefined }
+
+/** The values of parameters that have the name of a secret: that of `/reset/:token`. */
+export function secretsOf(params: Params, isHidden: (name: string) => boolean = isSecret): readonly string[] {
   const hidden: string[] = []
   for (const name in params) {
     const value = params[name]
     if (value !== undefined && value !== '' && isHidden(name)) hidden.push(value)
   }
+  return hidden
+}
+
+/** A path without these values of its parameters. */
+export function censorPath(path: string, hidden: readonly string[]): string {
   if (hidden.length === 0) return path
   const holds = (segment: string) => hidden.some((value) => segment.includes(value) || decoded(segment).includes(value))
   return path

@@ -10,6 +10,7 @@ import { Kept } from '../../../plugins/inspector/bodies.ts'
 import { LivePages } from '../../../plugins/inspector/live.ts'
 import { copied, Recorder } from '../../../plugins/inspector/recorder.ts'
 import { Redactor } from '../../../plugins/inspector/redact.ts'
+import { memoryLogger } from '../../support/kernel.ts'
 import { lookAt, makeServer, servers, visit } from './support.ts'
 
 afterEach(async () => {
@@ -139,8 +140,10 @@ describe('secrets', () => {
     })
     const [line] = shown.related.filter(({ kind }) => kind === 'log')
     expect(line).toMatchObject({ title: 'by Bearer [redacted]', data: { dsn: 'postgres://[redacted]@db/shop' } })
-    const mine = { ...shown, related: shown.related.filter(({ note }) => note !== 'error') }
-    expect(JSON.stringify(mine)).not.toContain('hidden')
+    expect(shown.related.map(({ title }) => title)).toContainEqual(
+      'POST /reset/[redacted]/of/ada failed with Error: postgres://[redacted]@db/shop cannot be reached',
+    )
+    expect(JSON.stringify(shown)).not.toContain('hidden')
   })
 
   test('that the log redacts by any path of pino are redacted here, also where the log stands later in a list', async () => {
@@ -166,6 +169,20 @@ describe('secrets', () => {
       o: { iban: hidden },
       a: { 'b.c': { d: hidden } },
     })
+  })
+
+  test.each([
+    'password_confirmation',
+    'passwordConfirmation',
+    'newPassword2',
+    'password-repeat',
+    'user[password_again]',
+  ])('that are typed twice are redacted twice: %s', (name) => {
+    const redactor = new Redactor([], [])
+    const body = (text: string, type: string) => redactor.body(Buffer.from(text), type)
+    expect(body(`${name}=hidden&a=b`, 'application/x-www-form-urlencoded')).toBe(`${name}=[redacted]&a=b`)
+    expect(body(JSON.stringify({ [name]: 'hidden' }), 'application/json')).not.toContain('hidden')
+    expect(body(`x ${name.replace(/^.*\[|\]/g, '')}: hidden`, 'text/plain')).not.toContain('hidden')
   })
 
   test('in a charset in which no name would be found are bytes', async () => {
@@ -194,12 +211,27 @@ test('a request that is refused before it comes here is not taken for one of the
   const server = new Server({
     plugins: [strict(), inspector()],
     router: new RouteCollection(),
+    logger: memoryLogger(),
   }) as unknown as Server<{}>
   servers.push(server as unknown as Server)
   const look = await lookAt(server)
   await look.send({ url: '/_inspector/api/overview' })
   await server.inject({ url: '/refused', headers: { 'x-bad': '1' } })
   expect((await look.list('request')).map(({ title }) => title)).toEqual(['GET /refused'])
+})
+
+test('the token is in nothing that is kept: not in the line that says it, nor in what asked with it elsewhere', async () => {
+  const { server } = makeServer()
+  server.get('/', (req) => req.log.info(`asked by ${req.headers.referer}`))
+  await server.listen()
+  const look = await lookAt(server)
+  const token = look.cookie.split('=')[1]!
+  await server.inject({ url: `/?token=${token}`, headers: { referer: `http://localhost/_inspector?token=${token}` } })
+  await server.inject({ url: `/_INSPECTOR?token=${token}` })
+  const lists = await Promise.all(['request', 'log'].map((kind) => look.list(kind)))
+  expect(lists.map(({ length }) => length)).toEqual([2, expect.any(Number)])
+  const details = await Promise.all(lists.flat().map(({ id }) => look.details(id)))
+  expect(JSON.stringify(details)).not.toContain(token)
 })
 
 test('the HTML of a mail is shown, and no other', async () => {
@@ -215,6 +247,10 @@ test('over TLS the cookie is of TLS alone', async () => {
   const { server } = makeServer()
   const res = await server.inject({ url: `https://localhost${await visit(server)}` })
   expect(String(res.headers['set-cookie'])).toMatch(/; Secure$/)
+})
+
+test('a body limit that leaves room for nothing else is refused', () => {
+  expect(() => makeServer({ bodyLimit: '5mb' })).toThrow(/inspector\.bodyLimit.*at most 4194304 bytes/)
 })
 
 describe('memory', () => {
