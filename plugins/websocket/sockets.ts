@@ -11,7 +11,7 @@ export interface SocketCounts {
   open: number
   /** Sockets that were opened since the start. */
   opened: number
-  /** Messages of clients that a handler received, those that were not valid, and those that slow readers did not get. */
+  /** Messages of clients that a handler received. */
   received: number
   /** Messages of clients that were not valid. */
   invalid: number
@@ -69,7 +69,7 @@ export class Sockets {
     else this.#ofNetwork.set(network, count)
   }
 
-  /** Whether a socket is one of these, and open. */
+  /** Whether a socket is one of these. */
   has(socket: object): boolean {
     return this.#all.has(socket as Socket)
   }
