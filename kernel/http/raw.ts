@@ -31,8 +31,9 @@ export interface Reply {
 export type TakeOver = (connection: Connection, headers: readonly string[]) => unknown
 
 /**
- * A connection that can be taken over, as its `runtime` hands it out: on Node.js the `message` with the `socket` and the bytes after the `head`, on
- * Bun the `request` with the `server` that upgrades it, on Deno the `request` and with `isLeft` whether its client has left meanwhile, under `inject` the `peer` that the request names.
+ * A connection that can be taken over, as its `runtime` hands it out: on Node.js the `message` with the `socket` and what has come on it
+ * already, the `head`; on Bun the `request` with the `server` that upgrades it; on Deno the `request`, and with `isLeft` whether its client
+ * has left meanwhile; under `inject` the `peer` that the request names.
  */
 export type Connection =
   | { readonly runtime: 'node'; readonly message: IncomingMessage; readonly socket: Duplex; readonly head: Buffer }

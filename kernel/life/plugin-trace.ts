@@ -7,7 +7,7 @@ export interface PluginTrace extends TraceOutcome {
   readonly plugin: string
   /** The name of the scope that it runs in, `root` for that of the server. */
   readonly scope: string
-  /** `setup`, or the name of the hook: `onReady`, `onListen`, `onLead`, `onClose`. */
+  /** `setup`, or the hook: `ready`, `listen`, `lead`, `close`. */
   readonly phase: string
 }
 

@@ -10,7 +10,7 @@ export interface ContractRoute {
   readonly method: Method
   /** The pattern of the path: `/users/:id`. */
   readonly path: string
-  /** The schema of the parameters of the path; without one they are strings. */
+  /** The schema of the parameters of the path. */
   readonly params?: object
   /** The schema of the query. */
   readonly query?: object

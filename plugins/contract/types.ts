@@ -84,7 +84,10 @@ export interface Answer<Status, Body> {
   readonly ok: IsSuccess<Status>
   /** The status, by which the compiler narrows the type of the body. */
   readonly status: Status
-  /** The body, parsed where it is JSON, else a string; the contract says its type, and the client does not check it. */
+  /**
+   * The body: JSON parsed, text as a string, events as a stream, everything else as a `Blob`. The contract says its type, and the client
+   * does not check it.
+   */
   readonly body: Body
   /** The headers of the answer. */
   readonly headers: Headers
@@ -96,7 +99,7 @@ export interface OtherAnswer<Declared> {
   readonly ok: true extends IsSuccess<Declared> ? false : boolean
   /** The status, by which the compiler narrows the type of the body. */
   readonly status: Exclude<true extends IsSuccess<Declared> ? Failures : Successes | Failures, Declared>
-  /** The body, parsed where it is JSON, else a string; of any form, because the contract does not say which. */
+  /** The body, read in the same way; it may be anything, because the contract does not say what it is. */
   readonly body: unknown
   /** The headers of the answer. */
   readonly headers: Headers

@@ -47,7 +47,7 @@ export interface CommandArgument {
 export interface CommandShape {
   /** Positional arguments, in order; required ones first, a variadic one last. */
   readonly arguments?: readonly CommandArgument[]
-  /** Options by name in camelCase; each is typed as `--kebab-case`. */
+  /** Options by name: `force` is typed as `--force`. Every command has `help`, and a name must not begin with `no-`. */
   readonly flags?: { readonly [name: string]: CommandFlag }
 }
 

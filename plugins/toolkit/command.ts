@@ -30,7 +30,7 @@ export abstract class Command implements CommandDefinition {
   declare readonly details?: string
   /** Its positional arguments, in order; those of `this.arguments` in `run` have the types that follow from them. */
   declare readonly arguments?: readonly CommandArgument[]
-  /** Its options by name in camelCase. */
+  /** Its options by name: `force` is typed as `--force`. */
   declare readonly flags?: { readonly [name: string]: CommandFlag }
   /** A logger with the name of the class: from `warn` on, to standard error. */
   readonly logger: Logger

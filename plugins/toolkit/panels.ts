@@ -26,7 +26,7 @@ export interface PanelAction {
 
 /** One table in the inspector, as data. */
 export interface InspectorPanel {
-  /** The heading of the table; unique among the panels of a plugin. */
+  /** The heading of the table. */
   readonly title: string
   /** The headings of its columns, in order. */
   readonly columns: readonly string[]

@@ -6,7 +6,7 @@ export type Part = (typeof parts)[number]
 
 /** One row of the list in a validation error. */
 export interface ValidationIssue extends Issue {
-  /** The part of the request that it is in: `body`, `query`, `headers`, `params`, or `all` for several. */
+  /** The part of the request that it is in: `body`, `query`, `headers`, `params`, or `all` for the schema of several. */
   part: Part
 }
 

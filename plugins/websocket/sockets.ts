@@ -69,7 +69,7 @@ export class Sockets {
     else this.#ofNetwork.set(network, count)
   }
 
-  /** Whether a socket is one of these, and open. */
+  /** Whether a socket is one of these. */
   has(socket: object): boolean {
     return this.#all.has(socket as Socket)
   }

@@ -148,7 +148,8 @@ export function referencePages({ names, links } = readReference(true)) {
     const of = path.includes('/') ? ` of the plugin \`${title.replace('Plugin ', '')}\`` : ''
     return `Public names${of}, from the docstrings of the sources. [Another page](${explained}) explains how they are used.`
   }
-  const namesOf = (all) => all.flatMap(({ name, doors }) => (doors.length === 0 ? [] : `\`${name}\``)).join(', ')
+  const namesOf = (all) =>
+    all.flatMap(({ id, doors }) => (doors.length === 0 ? [] : linkTo(id, 'README.md'))).join(', ')
   const list = sorted.map(({ path, title, names }) => `| [${title}](${path}) | ${namesOf(names)} |`)
   const index = [
     '# API',

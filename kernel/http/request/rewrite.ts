@@ -7,7 +7,7 @@ export interface Rewrite {
   readonly method?: string
   /** The path and the query that the request is routed by: `/users?page=2`. */
   readonly target?: string
-  /** The authority: `example.com:8080`. A value that is not a valid host is answered with 400. */
+  /** The authority: `example.com:8080`. A request whose own `Host` is missing or malformed keeps it, and is refused. */
   readonly host?: string
   /** Whether the client's own connection is encrypted: `req.protocol` is `https` then. */
   readonly secure?: boolean

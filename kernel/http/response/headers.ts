@@ -69,7 +69,7 @@ export const bodyHeaders = [
   'set-cookie',
 ]
 
-/** What a header is set to: a list gives one line for each element where the header allows that (`set-cookie`), else a list with commas. */
+/** What a header is set to; each element of a list is a line of its own. */
 export type HeaderValue = string | number | readonly string[]
 
 /** Headers that are the same on many answers, checked once; made by {@link presetHeaders}. */

@@ -38,7 +38,7 @@ export interface Response extends Shorthands {
   getHeader(name: string): string | readonly string[] | undefined
   /** All headers that were set: a new object without prototype, names in lower case. */
   getHeaders(): Record<string, string | readonly string[]>
-  /** Takes a header back; `content-type` and `content-length` may be set again when the answer is encoded. */
+  /** Takes a header back; without a `content-type` the answer has that of its body. */
   removeHeader(name: string): Response
   /** Adds to a header: a member of the list, a further `set-cookie` line. */
   appendHeader(name: string, value: string): Response

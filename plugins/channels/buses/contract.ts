@@ -8,7 +8,7 @@ export interface Recipient {
 
 /** One message of a channel, or one order to remove a client, in the order that is the same on all instances. */
 export interface Entry {
-  /** The id, which only grows within a channel. */
+  /** An epoch and a number, `k3f9-17`: the numbers of one epoch have no holes. */
   readonly id: string
   /** The payload as JSON; `''` for an order. */
   readonly body: string
