@@ -187,7 +187,7 @@ parentPort!.postMessage('worked' as string)
   expect(broken).toEqual({ code: 1, stdout: '', stderr: 'src/linked is a link to a file that does not exist\n' })
 })
 
-test('mistakes are told with their lines, all of them, and the last build stays', async () => {
+test('mistakes are reported with their lines, all of them, and the last build stays', async () => {
   const app = project(small)
   expect((await framework(app.folder, ['build'])).code).toBe(0)
   app.write({ 'src/value.ts': "export const value = 'open\n", 'src/other.ts': "import './nowhere.ts'\n" })

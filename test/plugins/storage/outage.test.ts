@@ -212,7 +212,7 @@ describe('S3 alone', () => {
     expect(fake.asked.some((line) => line.startsWith('POST') && line.includes('uploadId'))).toBe(false)
   })
 
-  test('an object of which a service does not tell how large it is', async () => {
+  test('an object whose size a service does not send', async () => {
     fake.answer = (_req, res) => {
       res.writeHead(200, { etag: '"x"', 'last-modified': new Date().toUTCString() })
       res.write('one ')

@@ -327,7 +327,7 @@ describe('files', () => {
     })
   })
 
-  describe('are waited for, whoever sends them and forgets to', () => {
+  describe('are awaited, also where the sender forgets that', () => {
     const here = import.meta.filename
     const gone = `${here}.gone`
     const serve: Record<string, (kernel: Kernel, path: string) => unknown> = {

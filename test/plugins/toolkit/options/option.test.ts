@@ -371,7 +371,7 @@ test('the settings of a plugin are listed without the secrets in its lists, reco
   })
 })
 
-test('an option that holds itself is listed all the same', () => {
+test('an option that holds itself is listed nevertheless', () => {
   const cycle: Record<string, unknown> = { list: [], name: 'a' }
   Object.assign(cycle, { itself: cycle })
   const listed = definePlugin({ name: 'listed', options: option.shape({ cycle: option.value<object>('anything') }) })
