@@ -221,16 +221,16 @@ describe('what was typed and what is there', () => {
       'bun/src/index.ts': '',
     })
     app.write({ 'clash/package.json': '{}', 'clash/src/index.ts': '', 'clash/src/index.js': '' })
-    symlinkSync('src', join(app.folder, 'behind'))
+    symlinkSync('src', join(app.folder, 'linked'))
   })
   test.concurrent.each([
     [['--out', '.'], 2, '--out . contains the sources: choose a separate folder for the build, for example dist'],
     [['--out', '..'], 2, '--out .. contains the sources: choose a separate folder for the build, for example dist'],
     [['--out', 'src'], 2, '--out src contains the sources: choose a separate folder for the build, for example dist'],
     [
-      ['--out', 'behind'],
+      ['--out', 'linked'],
       2,
-      '--out behind contains the sources: choose a separate folder for the build, for example dist',
+      '--out linked contains the sources: choose a separate folder for the build, for example dist',
     ],
     [
       ['--out', 'src/out', '--force'],

@@ -7,7 +7,7 @@ import { makeProject, type Project } from '../support/cli.ts'
 const place = `import { defineCommand } from 'framework'
 export const place = defineCommand({
   name: 'place',
-  description: 'Tells where it runs',
+  description: 'Prints where it runs',
   run: ({ print }) => print(JSON.stringify([process.cwd(), process.env.INIT_CWD])),
 })
 `

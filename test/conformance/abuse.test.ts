@@ -96,7 +96,7 @@ describe.each(pressed)('abuse of $name', (target) => {
     const slow: Socket[] = []
     try {
       for (let i = 0; i < 8; i++) slow.push(...(await openSlowly(app.port, 250)))
-      // Behind them in the queue of connections.
+      // After them in the queue of connections.
       await ask(app.port, '/hello')
       const times: number[] = []
       for (let i = 0; i < 100; i++) {

@@ -65,7 +65,7 @@ export function speaksHttp2(target: Target): boolean {
 
 /**
  * `Deno.serve` has no time limits, and keeps a connection as long as the body of its request is being read: nothing an answer
- * does ends that, nor does cancelling the read. Whoever needs limits there takes `node:http`.
+ * does ends that, nor does cancelling the read. Applications that need limits there use `node:http`.
  */
 export function hasNoTimeLimits(target: Target): boolean {
   return target.name === 'deno'

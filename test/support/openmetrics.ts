@@ -118,7 +118,7 @@ function checkFamily({ name, type, samples }: ReadFamily): void {
     const [count, sum] = [of('_count'), of('_sum')]
     if ((count === undefined) !== (sum === undefined)) fail('count and sum come together', key)
     if (sum !== undefined && !(sum >= 0)) fail('a sum below 0', key)
-    if (count !== undefined && !(Number.isInteger(count) && count >= 0)) fail('a count that is none', key)
+    if (count !== undefined && !(Number.isInteger(count) && count >= 0)) fail('an invalid count', key)
     if (type === 'summary') continue
     const buckets = point.filter((sample) => sample.name === `${name}_bucket`)
     const bounds = buckets.map(({ labels }) => labels.le!)

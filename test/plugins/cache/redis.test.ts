@@ -148,7 +148,7 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
     const processes = await Promise.all([startProcess(), startProcess()])
     const ask = (port: number, path: string) =>
       new Promise<{ how: unknown; body: string }>((resolve, reject) => {
-        // The same host for both, as behind a load balancer: it is part of the key.
+        // The same host for both, as with a load balancer: it is part of the key.
         const options = { port, path, host: '127.0.0.1', headers: { host: 'same.test' }, agent: false as const }
         get(options, (res) => {
           let body = ''

@@ -95,7 +95,7 @@ describe("one user's answer to another", () => {
     ).toBe('BYPASS')
   })
 
-  test('shared says that the answer is the same for everybody', async () => {
+  test('shared says that the answer is the same for all clients', async () => {
     const { server, router } = makeServer()
     router.get('/x', { cache: { shared: true } }, () => 1)
     for (const how of ['MISS', 'HIT'])

@@ -37,7 +37,7 @@ describe('the origins that may read answers', () => {
     }
   })
 
-  test('everybody with *', async () => {
+  test('every origin with *', async () => {
     const server = makeServer({ origin: '*' })
     for (const origin of [good, 'null', undefined]) {
       const res = await get(server, origin)

@@ -195,7 +195,7 @@ describe.skipIf(!hasMosquitto)('the broker in memory and mosquitto', () => {
         const first = await way({ ...options, clean })
         await first.subscribe(name, () => {}, { qos: 1 })
         await first.stop()
-        await publisher.publish(name, 'nobody keeps this', { qos: 0 })
+        await publisher.publish(name, 'no one keeps this', { qos: 0 })
         await publisher.publish(name, 'while away', { qos: 1 })
         await publisher.publish(name, 'for a second', { qos: 1, messageExpiryInterval: 1 })
         await pause(away)

@@ -345,7 +345,7 @@ describe('requests of one session side by side', () => {
     while (goOn === undefined) await pause(1)
     await server.inject.post('/logout', { cookies })
     later = 600_000
-    // Whoever asks often for the time may remember it for a moment.
+    // Code that reads the time often may cache it for a moment.
     await pause(5)
     goOn!()
     ;(await slow).assertStatus(200).assertHeaderNotExists('set-cookie')

@@ -106,7 +106,7 @@ describe.each(['S3', 'Azure'] as const)('%s', (kind) => {
     await expect(storageOf(kind).getObject('a')).rejects.toMatchObject(refused)
     await expect(storageOf(kind).putObject('a', 'x')).rejects.toMatchObject(refused)
     await expect(storageOf(kind).exists('a')).rejects.toMatchObject(refused)
-    // Whoever feeds a stream hears that no one reads it any more.
+    // The producer of a stream learns that it is no longer read.
     const endless = new Readable({ read: () => {} })
     endless.push(Buffer.alloc(10_000_000))
     endless.push(Buffer.alloc(10_000_000))

@@ -347,7 +347,7 @@ describe('files', () => {
         serveWith(kernel, path)
         const answered = await send(kernel, '/x')
         expect(answered.status).toBe(status)
-        expect(answered.text).toContain(status === 200 ? 'whoever sends them' : '"code":"FileNotFoundError"')
+        expect(answered.text).toContain(status === 200 ? 'where the sender forgets that' : '"code":"FileNotFoundError"')
         expect(log).toEqual([])
         await kernel.close()
       }
