@@ -4,8 +4,8 @@ import { dirname, join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { rolldown } from 'rolldown'
 
-// `node build.mjs [--out <folder>] [--keep]`: compiles to `dist`. `--keep` leaves the single modules beside the bundles,
-// for benchmarks that look inside.
+// `node build.mjs [--out <folder>] [--keep]`: compiles to `dist`. `--keep` keeps the single modules beside the bundles,
+// for benchmarks that need them.
 const { values } = parseArgs({ options: { out: { type: 'string', default: 'dist' }, keep: { type: 'boolean' } } })
 const root = import.meta.dirname
 console.error(`Building to ${values.out} (some seconds) …`)
@@ -19,8 +19,8 @@ const compiled = spawnSync(
   { cwd: root, encoding: 'utf8' },
 )
 process.stdout.write(compiled.stdout)
-// The hooks that load TypeScript run in a thread of their own, and what serve and start put before an application is named to
-// another process: both by their files, so they are doors.
+// The hooks that load TypeScript run in a thread of their own, and serve and start pass modules to another process that run before an
+// application: both by their files, so they are entry points.
 const doors = [
   'index',
   'plugins/contract/index',
@@ -42,7 +42,7 @@ for (const door of doors) {
 }
 
 /**
- * Packages that are built in. The command line asks questions with them, a few times in the life of a project; no server loads them,
+ * Bundled packages. The command line asks questions with them, a few times in the life of a project; no server loads them,
  * and every installation would have them beside it.
  */
 const builtIn = [
@@ -53,7 +53,7 @@ const builtIn = [
   'fast-wrap-ansi',
   'sisteransi',
 ]
-/** What plugins bring for the command `doctor`. */
+/** The checks of plugins for the command `doctor`. */
 const isCheck = (/** @type {string} */ id) => /\/plugins\/.*\/doctor[./]/.test(id)
 /** @param {string} id */
 const isBuiltIn = (id) => builtIn.includes(id) || builtIn.some((name) => id.includes(`/node_modules/${name}/`))
@@ -73,16 +73,16 @@ const options = {
   sourcemap: true,
   // A stack trace needs their names and lines; the sources themselves would be a fifth of the package.
   sourcemapExcludeSources: true,
-  // Types have them once more.
+  // The types have them already.
   comments: { jsdoc: false },
 }
 /**
- * One file for each door, one for what `framework/kernel` loads, and one for what `framework` loads beside it: a server that
- * starts reads some ten files in place of two hundred. What a plugin loads when it starts stays apart, and so does the
- * little that the command line has of the kernel, for it to start without the rest. Packages stay outside, so that their
+ * One file for each entry point, one for the code that `framework/kernel` loads, and one for the rest of `framework`: a server that
+ * starts reads some ten files in place of two hundred. Code that a plugin loads when it starts is separate, and so is the
+ * part of the kernel that the command line uses, so that it starts without the rest. Packages stay outside, so that their
  * security fixes need no release of this one.
  */
-// What every command begins with, and a list of all of them. Of what servers load it is six small modules.
+// The modules that every command begins with, and a list of all of them. Servers load six small ones of them.
 const startModules = ['index', 'run/run-command', 'commands/list', 'user-commands/listed'].map((name) =>
   join(root, 'cli', `${name}.ts`),
 )
@@ -97,7 +97,7 @@ const start = modulesOf(
     .filter(({ moduleIds }) => moduleIds.some((id) => startModules.includes(id)))
     .flatMap(({ fileName }) => [...loadedBy(fileName, apart)]),
 )
-// What browsers load: nothing of a server may come with it.
+// Modules for browsers: no module of a server may be among them.
 const contract = modulesOf(loadedBy('plugins/contract/index.js', apart))
 const { output } = await bundle.write({
   ...options,
@@ -128,11 +128,11 @@ const licences = builtIn.map((name) => {
   return `${name}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
 })
 writeFileSync(join(out, 'licences-of-built-in-packages.txt'), licences.join('\n\n'))
-// No one steps through the command line of a package: its maps would be a tenth of what every project carries.
+// No one debugs the command line of a package: its maps would be a tenth of every project's copy.
 for (const chunk of chunksOf(output).values()) {
   if (!chunk.moduleIds.every((id) => id.startsWith(join(root, 'cli')) || isBuiltIn(id) || isCheck(id))) continue
   const file = join(out, chunk.fileName)
-  // One that only passes names on has none.
+  // A file that only re-exports has none.
   rmSync(`${file}.map`, { force: true })
   writeFileSync(file, readFileSync(file, 'utf8').replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n'))
 }
@@ -144,23 +144,23 @@ if (!values.keep) {
     if (isCode && !wanted.has(file.replaceAll('\\', '/'))) rmSync(join(out, file))
   }
 }
-// Declarations that no door leads to: no compiler reads them, and each takes a block of the disk of every project.
+// Declarations that no entry point refers to: no compiler reads them, and each takes a block of the disk of every project.
 const declarations = new Set(doors.flatMap((door) => [...declaredBy(join(out, `${door}.d.ts`))]))
 for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' })) {
   const path = join(out, file)
   if (path.endsWith('.d.ts') && (file.startsWith('cli') || !declarations.has(path))) rmSync(path)
 }
-// npm does it when it installs the package, and not again when a linked one is built anew.
+// npm does it when it installs the package, and not again when a linked one is rebuilt.
 chmodSync(join(out, 'cli/index.js'), 0o755)
 process.exitCode = compiled.status ?? 1
 
 /**
- * Modules of the runtime by `require`, since an `import` reads all that they export: of `node:http` a `WebSocket`, which loads the whole
- * of fetch (27 ms since Node.js 22), of `node:fs` the promises and the streams. What only some plugins call is loaded with the first
- * call in the files that every server loads. Together 10 ms more of each start. `node:timers` stays as it is, for clocks of tests to
- * take its place, and a line stays a line, for the maps.
+ * Modules of the runtime by `require`, since an `import` reads all their exports: of `node:http` a `WebSocket`, which loads all
+ * of fetch (27 ms since Node.js 22), of `node:fs` the promises and the streams. Modules that only some plugins call are loaded at the first
+ * call in the files that every server loads. Together 10 ms more of each start. `node:timers` stays as it is, so that clocks of tests can
+ * replace it, and a line stays a line, for the maps.
  * @param {string} code
- * @param {boolean} isOfServers Loaded by every server; what a plugin loads when it starts is complete, so that no request waits for it.
+ * @param {boolean} isOfServers Loaded by every server; a file that a plugin loads at its start is complete, so that no request waits for it.
  */
 function withoutFacades(code, isOfServers) {
   let start =
@@ -172,7 +172,7 @@ function withoutFacades(code, isOfServers) {
       const before = start
       start = ''
       const renamed = names.split(', ').map((name) => name.split(' as '))
-      // What is not called alone (constants, classes, what `promisify` knows by a symbol) must be there from the start.
+      // Exports other than plain functions (constants, classes, those that `promisify` knows by a symbol) must exist from the start.
       const members = /** @type {Record<string, unknown>} */ (process.getBuiltinModule(`node:${module}`))
       const isCalled = renamed.every(([name = '']) => {
         const member = members[name]
@@ -214,7 +214,7 @@ function loadedBy(name, chunks, found = new Set()) {
 }
 
 /**
- * A file of declarations, and all that it leads to.
+ * A file of declarations, and all that it refers to.
  * @param {string} file
  * @param {Set<string>} [found]
  */

@@ -11,10 +11,10 @@ if (folder === undefined || folder.startsWith('-')) {
 }
 
 if (!isBuilt()) run(['build.mjs'], root)
-// npm runs scripts in the folder of the package; a path means what it means where it was typed.
+// npm runs scripts in the folder of the package; a path is relative to where it was typed.
 run([join(root, 'dist/cli/index.js'), 'init', folder, '--vendor', ...options], process.env.INIT_CWD ?? process.cwd())
 
-/** Whether the build is newer than what it is made of. */
+/** Whether the build is newer than its sources. */
 function isBuilt() {
   const built = statSync(join(root, 'dist/index.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0
   const sources = ['kernel', 'plugins', 'cli'].flatMap((name) =>

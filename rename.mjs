@@ -2,15 +2,15 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-// `npm run rename -- <name> [address of the repository]`: the package under another name, everywhere. The code takes the name from
-// package.json; documentation, examples and tests have it written out, and are rewritten.
+// `npm run rename -- <name> [address of the repository]`: gives the package another name, everywhere. The code reads the name from
+// package.json; documentation, examples and tests contain it, and are rewritten.
 const root = import.meta.dirname
 const [name = '', repository] = process.argv.slice(2)
 const packageFile = join(root, 'package.json')
 const manifest = JSON.parse(readFileSync(packageFile, 'utf8'))
 const before = manifest.name
 const programBefore = Object.keys(manifest.bin)[0] ?? before
-// A scope belongs to the package; what is typed has none.
+// A scope belongs to the package; the typed program has none.
 const program = name.replace(/^@[^/]+\//, '')
 
 if (!/^(@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*$/.test(name)) {
@@ -44,21 +44,21 @@ const oldProgram = literally(programBefore)
 const doors = 'env|contract|kernel|plugins|testing'
 /** @type {readonly (readonly [RegExp, string])[]} */
 const rules = [
-  // What is imported, augmented or asked for: in quotes, or with the name of a door.
+  // Names of imports and augmentations: in quotes, or with the name of an entry point.
   [new RegExp(`(['"\`])${old}((?:/[\\w*./-]+)?)\\1`, 'g'), `$1${name}$2$1`],
   [new RegExp(`(?<![\\w./@-])${old}(?=/(?:${doors})\\b)`, 'g'), name],
-  // As expressions have it.
+  // In regular expressions.
   [new RegExp(`\\^${old}(?=\\$|\\\\/)`, 'g'), `^${literally(name)}`],
   [new RegExp(`(?<=node_modules/)${old}(?=[/'"\`])`, 'g'), name],
   [new RegExp(`(?<=\\.bin/|vendor/)${oldProgram}(?=[/'"\`-])`, 'g'), program],
-  // What is typed.
+  // Typed commands.
   [new RegExp(`(?<=\\b(?:npm run|pnpm|yarn|bun run|deno task) )${oldProgram}\\b`, 'g'), program],
   [new RegExp(`(?<=[\`"]|Usage: )${oldProgram}(?= [\\w<-])`, 'g'), program],
   [new RegExp(`^# ${oldProgram}$`, 'gm'), `# ${program}`],
-  // Plugins as packages are called after it.
+  // Names of plugins as packages, which begin with it.
   [new RegExp(`(?<=\`)${oldProgram}(?=-[a-z]+\`)`, 'g'), program],
 ]
-// The command line takes the name from package.json, and has words of its own that look like it.
+// The command line reads the name from package.json, and has words of its own that look like it.
 const files = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
   cwd: root,
   encoding: 'utf8',

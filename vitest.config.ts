@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
-/** Vite lowers no decorators of the standard. `?legacy` behind an import asks for `experimentalDecorators`. */
+/** Vite transforms no decorators of the standard. `?legacy` after an import selects `experimentalDecorators`. */
 const decorators = {
   name: 'decorators',
   enforce: 'pre' as const,
@@ -27,7 +27,7 @@ export default defineConfig({
   plugins: [decorators],
   resolve: {
     alias: [
-      // Vite would take the package's modules, and Node.js takes these files: two copies, which do not know each other's types.
+      // Vite would use the package's modules, and Node.js these files: two copies, which do not recognise each other's types.
       { find: /^graphql$/, replacement: path('./node_modules/graphql/index.js') },
       { find: /^framework$/, replacement: path('./index.ts') },
       { find: /^framework\/env$/, replacement: path('./plugins/env/load.ts') },

@@ -2,7 +2,7 @@ import { memoryTitle } from './load/report.ts'
 import { serverSuites } from './load/suites.ts'
 import { microSuites } from './micro/suites.ts'
 
-/** How many times cheaper a row of a table is to be than another. */
+/** The target ratio of a row of a table: how many times cheaper than another. */
 export interface Goal {
   /** The heading of the table. */
   readonly table: string

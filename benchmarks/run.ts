@@ -29,7 +29,7 @@ const { runtime } = settings.load
 
 const allServersOf = (name: ServerName) => (serverSuites[name] as ServerSuite).servers(runtime.kind)
 
-/** The servers of a suite that were asked for. A check installs nothing, so it leaves out what is not there. */
+/** The requested servers of a suite. A check installs nothing, so it leaves out missing ones. */
 const serversOf = (name: ServerName) =>
   Object.entries(allServersOf(name)).filter(
     ([server, file]) =>
@@ -76,13 +76,13 @@ async function check(name: ServerName, stage: Stage): Promise<void> {
   console.log(`ok ${name}`)
 }
 
-/** All in one process: most of what a check of one takes is the start. */
+/** All in one process: most of the time of a check is the start. */
 async function checkMicro(names: readonly MicroName[], stage: Stage): Promise<void> {
   if (names.length > 0) await runMicro(names, stage, settings.micro, runtime)
   for (const name of names) console.log(`ok ${name}`)
 }
 
-/** About how long a run takes: what a server needs to start and to be warmed up, and its slices; a suite in process, ten seconds. */
+/** About how long a run takes: for a server its start, its warm-up and its slices; for a suite in process ten seconds. */
 function minutesOf(suites: readonly SuiteName[]): number {
   const { generations, rounds, seconds } = settings.load
   const secondsOf = (name: SuiteName) => {
@@ -105,7 +105,7 @@ for (const name of settings.servers ?? []) {
 
 if (settings.check) {
   const stage = stageFolder(root, 'this checkout')
-  // Two at a time: nothing is measured, and a check is to be quick.
+  // Two at a time: nothing is measured, and a check must be quick.
   const queue = suites.filter((name) => !isMicro(name)).values()
   const worker = async () => {
     for (const name of queue) await check(name as ServerName, stage)

@@ -10,7 +10,7 @@ export type SuiteName = MicroName | ServerName
 
 export const suiteNames = [...Object.keys(microSuites), ...Object.keys(serverSuites)] as SuiteName[]
 
-/** Suites that belong together, by the word that stands for all of them. */
+/** Suites that belong together, by the word for all of them. */
 const families: Readonly<Record<string, readonly SuiteName[]>> = {
   bodies: ['post-json', 'post-16k', 'post-1m', 'upload', 'validation'],
   cluster: ['workers-hello', 'workers-work'],
@@ -35,9 +35,9 @@ export const isMicro = (name: SuiteName): name is MicroName => name in microSuit
 
 /** What both commands understand. */
 export interface Settings {
-  /** What was given beside the options: suites, or for a comparison first the two sides. */
+  /** The arguments beside the options: suites, or for a comparison first the two sides. */
   readonly words: readonly string[]
-  /** The names of the servers that are measured; all of a suite without. */
+  /** The names of the measured servers; all of a suite without. */
   readonly servers: readonly string[] | undefined
   readonly check: boolean
   readonly out: boolean

@@ -53,13 +53,13 @@ test('every page of a plugin has one', () => {
   expect(without.map(({ file }) => file)).toEqual([])
 })
 
-describe('an example that is wrong is told with its page and line', () => {
+describe('an example with a mistake is reported with its page and line', () => {
   const run = (...lines: string[]) =>
     runBlock({ file: 'a.md', line: 10, code: lines.join('\n') }, { redisUrl: '', plugins: {} })
 
   test.each([
     ['throws', ["const a = 'b'", 'throw new Error(a)'], /^a\.md:11: Error: b/],
-    ['leaves a rejection to nobody', ['', '', "void Promise.reject(new Error('lost'))"], /^a\.md:12: Error: lost/],
+    ['leaves a rejection unhandled', ['', '', "void Promise.reject(new Error('lost'))"], /^a\.md:12: Error: lost/],
     ['throws later', ["queueMicrotask(() => { throw new Error('late') })"], /^a\.md:10: Error: late/],
     ['has a server that does not boot', ['new Server({ plugins: { timeout: { ms: -1 } } })'], /^a\.md:10: OptionError/],
     [
@@ -92,7 +92,7 @@ describe('an example that is wrong is told with its page and line', () => {
     expect(problems[0]).toMatch(message)
   })
 
-  test('one that is right is not, and leaves nothing behind', async () => {
+  test('one without a mistake is not, and leaves no files', async () => {
     expect(
       await run('const server = new Server({ port: 3000 })', "router.get('/', () => 'a')", 'await server.listen()'),
     ).toEqual([])

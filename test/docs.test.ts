@@ -103,24 +103,24 @@ test('docs/doctor.md has every check with its level and whether it is for produc
 
 test('docs/reference/options.md has the options of the kernel with their real defaults', () => {
   const rows = read('docs/reference/options.md').text.matchAll(/^\| `([\w.]+)` \| ([^|]*) \|/gm)
-  const told = Object.fromEntries([...rows].map(([, name, value]) => [name!, value!.replaceAll('`', '')]))
+  const seen = Object.fromEntries([...rows].map(([, name, value]) => [name!, value!.replaceAll('`', '')]))
   const { limits, ...settings } = kernelDoor.kernelOptions.parse({})
   const real = {
     ...settings,
     ...Object.fromEntries(Object.entries(limits).map(([name, value]) => [`limits.${name}`, value])),
   }
-  expect(Object.keys(told)).toEqual(expect.arrayContaining(Object.keys(real)))
+  expect(Object.keys(seen)).toEqual(expect.arrayContaining(Object.keys(real)))
   for (const [name, value] of Object.entries(real)) {
     if (typeof value === 'boolean' || (typeof value === 'number' && name !== 'port'))
-      expect(told[name], name).toBe(String(value))
+      expect(seen[name], name).toBe(String(value))
   }
 })
 
 describe('tables that repeat the code', () => {
   test('the README lists the plugins of the catalog, and which are on by default', () => {
     const rows = read('README.md').text.matchAll(/^\| (?:\[)?`(\w+)`(?:\]\([^)]*\))? \| .* \| (yes|no) \|$/gm)
-    const told = Object.fromEntries([...rows].map(([, key, on]) => [key!, on === 'yes']))
-    expect(told).toEqual(
+    const seen = Object.fromEntries([...rows].map(([, key, on]) => [key!, on === 'yes']))
+    expect(seen).toEqual(
       Object.fromEntries((Object.keys(catalog) as CatalogKey[]).map((key) => [key, onByDefault.includes(key)])),
     )
   })
@@ -139,11 +139,11 @@ describe('tables that repeat the code', () => {
 
   test('docs/reference/tracing.md has every channel that the code reports on, and no other', () => {
     const page = read('docs/reference/tracing.md')
-    const told = [...page.text.matchAll(/^\| `framework:([\w.]+)`/gm)].map(([, kind]) => kind!)
+    const seen = [...page.text.matchAll(/^\| `framework:([\w.]+)`/gm)].map(([, kind]) => kind!)
     const used = sources.flatMap(({ text }) =>
       [...text.matchAll(/^(?:export )?const \w+ = new Trace(?:Point)?<\w+>\('([\w.]+)'\)/gm)].map(([, kind]) => kind!),
     )
-    expect(told.sort()).toEqual(used.sort())
+    expect(seen.sort()).toEqual(used.sort())
   })
 
   test('the commands of the README are scripts', () => {
@@ -157,7 +157,7 @@ describe('tables that repeat the code', () => {
     expect(scripts.new).toBe('node new.mjs')
   })
 
-  test('nobody is sent to the registry for the package: under its name it has that of someone else', () => {
+  test('no page installs the package from the registry: another one has its name there', () => {
     const asked = [...pages, ...sources].flatMap(({ file, text }) => {
       const found = /\b(npx|bunx|dlx|create|install|add)( -\S+)* framework\b|npm:framework\b/.exec(text)
       return found === null ? [] : [`${file}: ${found[0]}`]
@@ -233,11 +233,11 @@ function membersOfOptions(options: unknown): { readonly [name: string]: AnyCheck
 test('docs/reference/routes.md has every route option', () => {
   const merged = sources.flatMap(({ text }) => membersOf(text, 'RouteOptions'))
   const [, table = ''] = /^## Route options\n([\s\S]*?)\n## /m.exec(read('docs/reference/routes.md').text) ?? []
-  const told = table
+  const seen = table
     .split('\n')
     .filter((line) => line.startsWith('| `'))
     .flatMap((line) => [...line.split(' | ')[0]!.matchAll(/`(\w+)`/g)].map(([, name]) => name!))
-  expect(told.sort()).toEqual([...new Set(merged)].sort())
+  expect(seen.sort()).toEqual([...new Set(merged)].sort())
 })
 
 describe('the readers of the documentation', () => {

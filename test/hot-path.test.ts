@@ -63,8 +63,8 @@ const scenarios: Readonly<Record<Scenario, ReturnType<typeof asked>>> = {
   get: asked('serialised-get'),
   // 1 KB of JSON validated, the answer by a schema.
   post: asked('validated-post'),
-  // Behind four synchronous middlewares.
-  chain: { ...asked('hello'), url: '/behind-four' },
+  // After four synchronous middlewares.
+  chain: { ...asked('hello'), url: '/after-four' },
 }
 
 const flags = {

@@ -50,7 +50,7 @@ console.log(JSON.stringify({ status: response.status, body: await response.json(
 await server.close()
 `
 
-/** Answers one request, and prints which of the modules behind `fetch` the runtime has loaded for that. */
+/** Answers one request, and prints which of the modules of `fetch` the runtime has loaded for that. */
 const lean = `
 import { Server } from 'framework'
 
@@ -248,7 +248,7 @@ describe('a project that installs nothing else', () => {
     expect(JSON.parse(output.trim().split('\n').at(-1)!)).toEqual({ status: 200, body: { hello: 'world' } })
   })
 
-  test('is told which package a queue needs, and has queues in memory without any', async () => {
+  test('learns from the error which package a queue needs, and has queues in memory without any', async () => {
     writeFileSync(join(consumer, 'queues.mjs'), queues)
     const output = JSON.parse(await execOutput(process.execPath, ['queues.mjs'], consumer)) as string[]
     expect(output).toEqual([
@@ -260,7 +260,7 @@ describe('a project that installs nothing else', () => {
     ])
   })
 
-  test('is told which package a mail needs, and keeps mails in memory without any', async () => {
+  test('learns from the error which package a mail needs, and keeps mails in memory without any', async () => {
     writeFileSync(join(consumer, 'mails.mjs'), mails)
     expect(JSON.parse(await execOutput(process.execPath, ['mails.mjs'], consumer))).toEqual([
       expect.stringMatching(/^PeerMissingError .*npm install nodemailer@10$/),
@@ -271,7 +271,7 @@ describe('a project that installs nothing else', () => {
 
   test('has the command line, which needs no optional package to start', async () => {
     const output = await execOutput(join(consumer, 'node_modules/.bin/framework'), ['list'], consumer)
-    // For whoever has linked the folder: there no one but the build makes it executable.
+    // For a linked folder: there only the build makes it executable.
     accessSync(join(root, 'dist/cli/index.js'), constants.X_OK)
     expect(output).toMatch(/^ {2}generate-sdk +\S/m)
     writeFileSync(join(consumer, 'server.mjs'), `${hello.split('const { port }')[0]}export { server }\n`)
@@ -301,7 +301,7 @@ describe('a project that installs nothing else', () => {
     expect([...read].reduce((sum, file) => sum + statSync(file).size, 0)).toBeLessThan(100_000)
   })
 
-  test('is told which package the command line needs for TypeScript, where the runtime has none itself', async () => {
+  test('learns from the error which package the command line needs for TypeScript, where the runtime lacks it', async () => {
     writeFileSync(join(consumer, 'server.ts'), `${hello.split('const { port }')[0]}export { server }\n`)
     const bin = join(consumer, 'node_modules/.bin/framework')
     const client = execOutput(bin, ['generate-sdk', '--dry-run', '--entry', 'server.ts'], consumer)

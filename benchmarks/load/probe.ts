@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** A path, and what every server must answer there. */
+/** A path, and the answer that every server must give there. */
 export interface Target {
   readonly path: string
   readonly answer: unknown
@@ -17,9 +17,9 @@ export interface Exchange {
   readonly connections: number
   /** How many requests a connection sends at once. */
   readonly pipelining: number
-  /** Headers without which an answer is not the right one. */
+  /** Headers that a correct answer must have. */
   readonly answerHeaders: readonly string[]
-  /** What the one line of the log of each request has; without a log, nothing. */
+  /** The contents of the one line in the log of each request; without a log, none. */
   readonly logged: readonly string[]
 }
 
@@ -77,7 +77,7 @@ function judge(name: string, { answerHeaders }: Exchange, target: Target, { stat
   )
 }
 
-/** The text of an answer without white space, and as it is when it is not JSON. */
+/** The text of an answer without white space, and unchanged when it is not JSON. */
 function normal(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body))

@@ -10,7 +10,7 @@ import type { WorkersSeries } from './workers.ts'
 
 type Named = { readonly name: string }
 
-/** One column a reference: how many times cheaper than it a subject is. */
+/** One column a reference: how many times cheaper a subject is. */
 function ratios<Series extends Named>(
   own: Series,
   all: readonly Series[],

@@ -16,7 +16,7 @@ export interface LoadSettings {
   readonly runtime: Runtime
 }
 
-/** What one subject did, a value a slice; a slice of one index belongs to the same round for every subject. */
+/** The results of one subject, a value a slice; a slice of one index belongs to the same round for every subject. */
 export interface LoadSeries {
   readonly name: string
   /** CPU µs per request; wall µs where the CPU time of a process cannot be read. */
@@ -49,7 +49,7 @@ export async function measureLoad(
     try {
       for (const subject of subjects)
         servers.push(await ServerProcess.startSettled(subject, exchange, settings.runtime))
-      // Compiled code and full caches are what a server has for all but its first second.
+      // A server has compiled code and full caches for all but its first second.
       for (const server of servers) await load(server.port, exchange, settings.seconds)
       for (let round = 0; round < settings.rounds; round++) {
         for (const server of shuffled(servers)) await measureSlice(server, exchange, settings.seconds, seriesOf(server))
@@ -95,12 +95,12 @@ export async function checkServers(subjects: readonly Subject[], exchange: Excha
   )
 }
 
-/** One request has been made, so there must be one line with an id. It is written after the answer. */
+/** One request was sent, so there must be one line with an id. It is written after the answer. */
 async function checkLog(name: string, file: string, { logged }: Exchange): Promise<void> {
   if (logged.length === 0) return
   const deadline = performance.now() + 5000
   for (;;) {
-    // A line that is not whole yet has no end.
+    // An incomplete line has no end.
     const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : []
     const own = lines.map((line) => JSON.parse(line) as object).filter((entry) => 'reqId' in entry)
     if (own.length > 0) {

@@ -5,7 +5,7 @@ import { type Runtime, serverCommand } from '../support/runtime.ts'
 import type { Stage } from '../support/stage.ts'
 import { type Exchange, firstAnswer, freePort } from './probe.ts'
 
-/** Something that is measured: a server file of a stage. */
+/** A measured server: a server file of a stage. */
 export interface Subject {
   readonly name: string
   readonly stage: Stage
@@ -17,13 +17,13 @@ export interface Subject {
 /** How a server is started. */
 export interface Start {
   readonly runtime: Runtime
-  /** How often a server that does not answer yet is asked. */
+  /** How often to retry a server that does not answer yet. */
   readonly everyMs?: number
   /** Whether it collects its garbage on demand. */
   readonly collects?: boolean
   /** Core 0, unless it has all. */
   readonly cores?: 'all'
-  /** Where it logs to; nowhere without. */
+  /** Its log file; none without. */
   readonly logFile?: string
 }
 
@@ -98,7 +98,7 @@ export class ServerProcess {
    */
   static async startSettled(subject: Subject, exchange: Exchange, runtime: Runtime): Promise<ServerProcess> {
     const server = await ServerProcess.start(subject, exchange, { runtime, collects: true })
-    // It has none to collect, and would read the signal as one to replace its program.
+    // It has none to collect, and would interpret the signal as one to replace its program.
     if (subject.file !== nginxTemplate) await server.collect()
     return server
   }

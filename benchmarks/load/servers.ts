@@ -7,7 +7,7 @@ export interface ServerFile {
   readonly scenario: string
 }
 
-/** Servers by the name that stands in the tables. */
+/** Servers by their names in the tables. */
 export type ServerFiles = Readonly<Record<string, ServerFile>>
 
 const filesOf = (scenario: string, files: Readonly<Record<string, string>>): ServerFiles =>
@@ -15,7 +15,7 @@ const filesOf = (scenario: string, files: Readonly<Record<string, string>>): Ser
 
 const framework = 'servers/framework.mjs'
 
-/** Who takes part in the scenarios of HTTP, by the kind of the runtime. */
+/** The servers in the scenarios of HTTP, by the kind of the runtime. */
 const http = {
   node: {
     framework,
@@ -44,7 +44,7 @@ export const bootServers = (kind: RuntimeKind): ServerFiles => ({
   ...(kind === 'node' ? filesOf('hello', { 'fastify, 100 plugins': 'peers/fastify-plugins.mjs' }) : {}),
 })
 
-/** Of the peers on Node.js the two that come nearest: a million requests take each a quarter of a minute. */
+/** Of the peers on Node.js the two closest ones: a million requests take each a quarter of a minute. */
 export const memoryServers = (kind: RuntimeKind): ServerFiles =>
   Object.fromEntries(
     Object.entries(httpServers(kind, 'hello')).filter(
@@ -63,13 +63,13 @@ export const telemetryServers = (): ServerFiles => ({
   ),
 })
 
-/** The same answer with the cache in front of it and without. */
+/** The same answer with and without the cache. */
 export const cacheServers = (): ServerFiles => ({
   framework: { file: framework, scenario: 'cached' },
   'framework, no cache': { file: framework, scenario: 'hello' },
 })
 
-/** Who serves files. nginx is measured where it is installed. */
+/** Servers of files. nginx is measured where it is installed. */
 export const fileServers = (kind: RuntimeKind): ServerFiles =>
   kind === 'node'
     ? filesOf('file', {
@@ -80,7 +80,7 @@ export const fileServers = (kind: RuntimeKind): ServerFiles =>
       })
     : {}
 
-/** Who takes forms: the plugin, and busboy, which it stands on. */
+/** Servers of forms: the plugin, and busboy, which it uses. */
 export const uploadServers = (kind: RuntimeKind): ServerFiles =>
   kind === 'node' ? filesOf('upload', { framework, raw: http.node.raw }) : {}
 
@@ -99,7 +99,7 @@ export const workersServers =
         )
       : {}
 
-/** Who has websockets: the library that the framework has them from, or the server of the runtime. */
+/** Servers of websockets: the framework, the library that it uses, or the server of the runtime. */
 export const socketServers = (kind: RuntimeKind): ServerFiles =>
   Object.fromEntries(
     Object.entries({ framework: 'framework', ...(kind === 'node' ? { ws: 'ws' } : { native: kind }) }).map(
@@ -149,5 +149,5 @@ const httpPackages = {
   deno: ['hono', '@hono/zod-validator', 'zod'],
 } as const satisfies Record<RuntimeKind, readonly string[]>
 
-/** The packages whose versions a reader has to know. */
+/** The packages whose versions are listed for readers. */
 export const packagesOf = (kind: RuntimeKind): readonly string[] => httpPackages[kind]

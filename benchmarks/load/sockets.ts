@@ -17,7 +17,7 @@ export interface SocketSeries {
 /** How many sockets a server has. */
 export const socketCount = 5000
 
-/** Sockets that exist before its memory is read for the first time: what a server loads and compiles is not part of a socket. */
+/** Sockets that exist before its memory is first read: code that a server loads and compiles is not part of a socket. */
 const firstSockets = 1000
 
 /**
@@ -80,7 +80,7 @@ export async function checkSockets(subjects: readonly Subject[], exchange: Excha
   )
 }
 
-/** Clients that count bytes, and do nothing else: they run beside the server that is measured. */
+/** Clients that count bytes, and do nothing else: they run beside the measured server. */
 class Audience {
   readonly #port: number
   readonly #sockets: Socket[] = []

@@ -20,7 +20,7 @@ export interface ServerSuite {
   readonly title: string
   readonly kind: 'load' | 'boot' | 'memory' | 'workers' | 'sockets'
   readonly exchange: Exchange
-  /** The names of the servers that the others are divided by, those of them that run there. */
+  /** The names of the servers that the others are divided by, if they run there. */
   readonly references: readonly string[]
   /** None on a runtime where the suite is not measured. */
   servers(kind: RuntimeKind): ServerFiles
@@ -62,7 +62,7 @@ export const receipt = receiptOf(order)
 
 const postOrder = post('/orders', order, receipt)
 
-/** A larger one, as an import would be: `lines` of about 80 bytes. The client has fewer at once, so that memory is not what is measured. */
+/** A larger one, like an import: `lines` of about 80 bytes. The client has fewer at once, so that memory is not what is measured. */
 const postLarge = (lines: number, connections: number): Exchange => ({
   ...post('/orders', orderOf(lines), receiptOf(orderOf(lines))),
   connections,
@@ -86,7 +86,7 @@ const upload: Exchange = {
   connections: 4,
 }
 
-/** What the servers keep back of the account is not here. */
+/** Without the members of the account that the servers must leave out. */
 export const account = {
   id: 42,
   name: 'Ada Lovelace',
@@ -96,7 +96,7 @@ export const account = {
   orders: Array.from({ length: 5 }, (_, i) => ({ id: i, total: 9.5 * (i + 1), at: '2026-01-01T12:00:00.000Z' })),
 }
 
-/** What the shops of `servers/graphql-shop.mjs` answer to the query below. */
+/** The answer of the shops of `servers/graphql-shop.mjs` to the query below. */
 const shops = Array.from({ length: 10 }, (_, s) => ({
   id: `s${s}`,
   name: `Shop ${s}`,
@@ -110,7 +110,7 @@ const shops = Array.from({ length: 10 }, (_, s) => ({
 
 const graphql = (query: string, data: unknown): Exchange => post('/graphql', { query }, { data })
 
-/** 115 KB; what the servers keep back of each is not here. */
+/** 115 KB; without the members that the servers must leave out. */
 const items = Array.from({ length: 1000 }, (_, i) => ({
   id: i,
   title: `Analytical engine, part ${i}`,
@@ -120,7 +120,7 @@ const items = Array.from({ length: 1000 }, (_, i) => ({
   at: '2026-01-01T12:00:00.000Z',
 }))
 
-/** 50 static routes, 40 with two parameters and 10 wildcards, each asked in its turn. */
+/** 50 static routes, 40 with two parameters and 10 wildcards, requested in turn. */
 const [firstOfMany, ...otherOfMany]: Target[] = [
   ...Array.from({ length: 50 }, (_, i) => ({ path: `/pages/section-${i}/index`, answer: { route: i } })),
   ...Array.from({ length: 40 }, (_, i) => ({

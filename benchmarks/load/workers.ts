@@ -5,7 +5,7 @@ import type { Exchange } from './probe.ts'
 import type { LoadSettings } from './schedule.ts'
 import { ServerProcess, type Subject } from './server-process.ts'
 
-/** What an application in several processes did, a value a slice. */
+/** The results of an application in several processes, a value a slice. */
 export interface WorkersSeries {
   readonly name: string
   readonly perSecond: number[]
@@ -14,8 +14,8 @@ export interface WorkersSeries {
 }
 
 /**
- * The same schedule as for a single process, but nothing is pinned to one core: how many requests there are in a second is
- * the question here. The generator takes its part of the cores, which a cheap handler shows.
+ * The same schedule as for a single process, but nothing is pinned to one core: the number of requests in a second is
+ * measured here. The generator uses some of the cores, which matters for a cheap handler.
  */
 export async function measureWorkers(
   subjects: readonly Subject[],

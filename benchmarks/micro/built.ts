@@ -28,7 +28,7 @@ type InjectPeers = {
  * call, and a chain of middlewares is made of closures.
  */
 export class Built {
-  /** The servers that run for this measuring. */
+  /** The servers that run for this measurement. */
   readonly services: Services
   readonly #folder: string
   readonly #isWanted: (name: string) => boolean
@@ -39,7 +39,7 @@ export class Built {
     this.#isWanted = isWanted
   }
 
-  /** The first of several paths that is there: an older stage has its modules elsewhere. */
+  /** The first existing one of several paths: an older stage has its modules elsewhere. */
   #load<Module>(...paths: readonly string[]): Promise<Module> {
     const files = paths.map((path) => join(this.#folder, 'dist', path))
     const file = files.find((one) => existsSync(one)) ?? files[0]!
@@ -65,7 +65,7 @@ export class Built {
     return this.#load('plugins/responses/service.js')
   }
 
-  /** Those that are wanted, and none where they are not installed. */
+  /** The requested ones, and none where they are not installed. */
   async injectPeers(work: Parameters<InjectPeers['injectPeers']>[0]): Promise<InjectPeer[]> {
     const folder = join(this.#folder, 'peers')
     if (!existsSync(join(folder, 'node_modules'))) return []

@@ -3,7 +3,7 @@ import { Built } from './built.ts'
 import { type MicroSeries, type MicroSettings, measure } from './harness.ts'
 import { type MicroName, microSuites } from './suites.ts'
 
-// One suite in a process of its own: types that another suite has shown to the same functions would slow it down. Only a
+// One suite in a process of its own: the types that another suite passes to the same functions would slow it down. Only a
 // check has several.
 const [names, folder, given] = process.argv.slice(2) as [string, string, string]
 const settings = JSON.parse(given) as MicroSettings

@@ -1,13 +1,13 @@
 import type { Services } from '../services/servers.ts'
 import { shuffled } from '../support/statistics.ts'
 
-/** Something that is measured in process. Cases of one group do the same work; the first one is the reference. */
+/** A measured operation in process. Cases of one group do the same work; the first one is the reference. */
 export interface MicroCase {
   readonly group: string
   readonly name: string
-  /** Stands in a table in place of what cannot be measured here. */
+  /** A placeholder in a table for a case that cannot be measured here. */
   readonly isMissing?: boolean
-  /** Does the work that many times. A loop of its own for each case: a shared one would call through one megamorphic site. */
+  /** Does the work this many times. A loop of its own for each case: a shared one would call through one megamorphic site. */
   run(times: number): unknown
 }
 
@@ -15,9 +15,9 @@ export interface MicroSettings {
   readonly rounds: number
   /** Runs every case once and measures nothing. */
   readonly check: boolean
-  /** The names of the servers that are measured; all without. */
+  /** The names of the measured servers; all without. */
   readonly servers?: readonly string[]
-  /** The servers that suites of services ask. */
+  /** The servers that suites of services use. */
   readonly services?: Services
 }
 
@@ -33,11 +33,11 @@ export interface MicroSeries {
   readonly name: string
   /** CPU time. */
   readonly cost: number[]
-  /** On the clock: what a server takes meanwhile is a part of it. */
+  /** On the clock: it includes the time of a server. */
   readonly wall: number[]
 }
 
-/** CPU time of this process in ns; with garbage collection, which is a part of the price, and without what other processes take away. */
+/** CPU time of this process in ns; with garbage collection, which is part of the cost, and without the time of other processes. */
 function cpuNow(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) * 1000

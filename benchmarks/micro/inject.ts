@@ -32,7 +32,7 @@ export async function injectCases(built: Built): Promise<MicroCase[]> {
   await server.ready()
   const decoder = new TextDecoder()
   const peers = await built.injectPeers({ hello: () => ({ hello: 'world' }), receipt: answerTo, payload })
-  // One loop for all of them: next to what they cost, a call that goes to several places is nothing.
+  // One loop for all of them: compared with their cost, a polymorphic call is negligible.
   const peer = (group: string, name: string, ask: () => Promise<string>, wanted: string): MicroCase => ({
     group,
     name,

@@ -43,7 +43,7 @@ export function runMicro(
   })
 }
 
-/** Puts the rounds of several processes behind each other. */
+/** Concatenates the rounds of several processes. */
 export function joinSeries(generations: readonly MicroSeries[][]): MicroSeries[] {
   return generations[0]!.map((first, i) => ({
     ...first,
@@ -52,7 +52,7 @@ export function joinSeries(generations: readonly MicroSeries[][]): MicroSeries[]
   }))
 }
 
-/** Where a suite asks servers, with the time on the clock, of which they take a part. */
+/** For a suite that uses servers, also with the time on the clock, of which they take a part. */
 export function microReport(
   { title, reference, services }: Pick<MicroSuite, 'title' | 'reference' | 'services'>,
   series: readonly MicroSeries[],

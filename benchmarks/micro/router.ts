@@ -18,7 +18,7 @@ const requests = {
   miss: '/area-50/lists/all',
 }
 
-/** Our table against the router beneath it: the difference is what the rules about slashes and empty segments cost. */
+/** The framework's table compared with its router: the difference is the cost of the rules about slashes and empty segments. */
 export async function routerCases(built: Built): Promise<MicroCase[]> {
   const [{ RouteTable }, { RouteCollection }] = await Promise.all([built.table(), built.collection()])
   const cases: MicroCase[] = []

@@ -80,7 +80,7 @@ async function makeFull() {
 }
 export const fullStack = scenario === 'full' ? await makeFull() : undefined
 
-/** find-my-way in front of a `fetch` handler. */
+/** find-my-way before a `fetch` handler. */
 async function makeRouter() {
   const { default: findMyWay } = await import('find-my-way')
   const router = findMyWay()

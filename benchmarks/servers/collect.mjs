@@ -1,6 +1,6 @@
 import process from 'node:process'
 
-// Loaded in front of every server that is put under load: it is told when to collect its garbage.
+// Loaded before every server under load, so that a signal makes it collect its garbage.
 process.on('SIGUSR2', () => {
   /** @type {{ gc?: () => void }} */
   globalThis.gc?.()

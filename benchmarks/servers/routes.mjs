@@ -162,7 +162,7 @@ export const itemsSchema = /** @type {const} */ ({
 })
 
 const upTo = (/** @type {number} */ length) => Array.from({ length }, (_, i) => i)
-/** 100 routes: the path in front of what a framework writes in its own way, and the number that the answer has. */
+/** 100 routes: the path before the part in the form of each framework, and the number in the answer. */
 export const many = {
   pages: upTo(50).map((i) => ({ i, path: `/pages/section-${i}/index` })),
   parts: upTo(40).map((i) => ({ i, kind: `/api/kind-${i}` })),

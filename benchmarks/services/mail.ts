@@ -9,12 +9,12 @@ const mail = {
   text: 'Thank you for your order.\n'.repeat(20),
 }
 
-/** A mail of plain text: into memory, which nodemailer has as `jsonTransport`, and to a server over connections that stay. */
+/** A mail of plain text: into memory, with the `jsonTransport` of nodemailer, and to a server over persistent connections. */
 export async function mailCases(built: Built): Promise<MicroCase[]> {
   const { Mailer, memoryTransport } = await built.door()
   const { createTransport } = (await import('nodemailer')).default
   const { 'smtp-server': url } = built.services
-  // In production it is refused: it sends nothing.
+  // It is refused in production, because it sends nothing.
   process.env.NODE_ENV = 'test'
   const transporter = memoryTransport()
   const memory = new Mailer({ main: { transporter, from: mail.from } }, { defaultProvider: 'main' })

@@ -15,7 +15,7 @@ export async function mqttCases(built: Built): Promise<MicroCase[]> {
   const { connectAsync } = (await import('mqtt')).default
   await MqttService.connect({ url, subscribe: [] })
   const client = await connectAsync(url, { protocolVersion: 5 })
-  // As the plugin does: small packets would wait for the acknowledgement of the last.
+  // Like the plugin: small packets would wait for the acknowledgement of the last.
   ;(client.stream as { setNoDelay?(): void }).setNoDelay?.()
   const byTopic = new Map<string, (message: unknown) => void>()
   client.on('message', (topic, payload) => byTopic.get(topic)?.(JSON.parse(payload.toString('utf8'))))

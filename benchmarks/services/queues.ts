@@ -6,7 +6,7 @@ const message = { order: 4711, email: 'ada@example.com', lines: [{ sku: 'SKU-1',
 type Message = typeof message
 const isRight = ({ order }: Message) => order === message.order
 
-/** How many messages are in work at once. */
+/** How many messages are in progress at once. */
 const width = 16
 
 type Publish = (payload: Message) => Promise<unknown>
@@ -44,7 +44,7 @@ async function bullmqByHand(url: string, handle: Handle): Promise<Publish> {
   return (payload) => queue.add('by-hand', payload)
 }
 
-/** A loop that fetches while there is something: `work` of pg-boss itself only looks twice a second. */
+/** A loop that fetches while there are messages: `work` of pg-boss itself only polls twice a second. */
 async function pgbossByHand(url: string, handle: Handle): Promise<Publish> {
   const { PgBoss } = await import('pg-boss')
   const boss = new PgBoss({ connectionString: url, schema: 'by_hand', schedule: false })
@@ -85,7 +85,7 @@ export async function queuesCases(built: Built): Promise<MicroCase[]> {
   const { 'redis-server': redis, postgres } = built.services
   defineQueueConfiguration({
     ...(redis !== undefined && { bullmq: { connection: redis } }),
-    // A poll while the others are measured would be a part of what they cost. Publishing here wakes the poller.
+    // A poll during other cases would be a part of their cost. Publishing here wakes the poller.
     ...(postgres !== undefined && { pgboss: { connectionString: postgres, pollInterval: 60_000 } }),
   })
   const kinds = {

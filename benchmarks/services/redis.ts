@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 
-/** A client as its documentation makes it. */
+/** A client as in its documentation. */
 export async function redisByHand(url: string): Promise<Redis> {
   const { Redis } = await import('ioredis')
   return new Redis(url)

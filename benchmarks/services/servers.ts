@@ -5,7 +5,7 @@ import { hasRedis, startRedis } from '../../test/support/redis.ts'
 import { startS3 } from '../../test/support/s3.ts'
 import { startSmtp } from '../../test/support/smtp.ts'
 
-/** What suites of services are measured with, by the name that stands in a table where it is missing. */
+/** The servers for suites of services, by their names in a table where they are missing. */
 export type ServiceName = 'redis-server' | 'postgres' | 'mosquitto' | 'smtp-server' | 's3rver'
 
 /** The addresses of those that run. */
@@ -25,17 +25,17 @@ async function startMailSink(): Promise<Running> {
   return { url: `smtp://127.0.0.1:${port}`, stop }
 }
 
-/** The same servers as those of the tests; nothing for one that is not installed. */
+/** The same servers as those of the tests; `undefined` for one that is not installed. */
 const starters: Readonly<Record<ServiceName, () => Promise<Running> | undefined>> = {
   'redis-server': () => (hasRedis ? startRedis() : undefined),
   postgres: () => (hasPostgres ? startPostgres() : undefined),
-  // By default it loses messages of a quick publisher, and holds small packets back for 40 ms.
+  // By default it loses messages of a fast publisher, and delays small packets by 40 ms.
   mosquitto: () => (hasMosquitto ? startMosquitto('max_queued_messages 0', 'set_tcp_nodelay true') : undefined),
   'smtp-server': startMailSink,
   s3rver: startS3,
 }
 
-/** Servers that live as long as the measuring. They run on the core of this process, away from what is measured. */
+/** Servers for the whole measurement. They run on the core of this process, not on that of the measured code. */
 export class ServicesOfRun {
   readonly #running: Running[] = []
   readonly #urls: Partial<Record<ServiceName, string>> = {}

@@ -66,7 +66,7 @@ async function own(built: Built, store: 'memory' | { redis: string }): Promise<S
   return server
 }
 
-/** The first request makes the session; those that are measured bring its cookie. */
+/** The first request creates the session; the measured ones have its cookie. */
 async function requestsOf(server: Server) {
   const { headers } = await server.inject({ url: '/save' })
   const cookie = String(headers['set-cookie']).split(';', 1)[0]!

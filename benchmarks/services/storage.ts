@@ -16,7 +16,7 @@ interface Place {
   get(): Promise<Uint8Array>
 }
 
-/** A file that is whole or not there, after a loss of power as well: written aside, synchronised and renamed. */
+/** A file that is complete or missing, after a power loss as well: written aside, synchronised and renamed. */
 async function diskByHand(folder: string): Promise<Place> {
   const path = join(folder, key)
   await mkdir(join(path, '..'), { recursive: true })

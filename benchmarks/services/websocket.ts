@@ -18,7 +18,7 @@ function frameOf(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x81, 0x80 | bytes.length]), mask, hidden])
 }
 
-/** A client that counts bytes alone, so that it costs little beside the server in the same process. */
+/** A client that only counts bytes, so that it costs little beside the server in the same process. */
 async function clientOf(port: number): Promise<Client> {
   const socket = connect(port, '127.0.0.1').setNoDelay()
   const client = new Client(socket)
@@ -54,7 +54,7 @@ class Client {
     this.#socket.write(frame)
   }
 
-  /** Resolves when so many bytes have come, counted from the start. */
+  /** Resolves when this many bytes have come, counted from the start. */
   received(bytes: number): Promise<void> {
     this.#expected += bytes
     if (this.#received >= this.#expected) return Promise.resolve()

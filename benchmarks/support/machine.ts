@@ -28,7 +28,7 @@ export function unpinned(command: readonly string[]): string[] {
   return canPin ? ['taskset', '-c', `0-${cores - 1}`, ...command] : [...command]
 }
 
-/** Moves this process away from the core of the servers; what it starts inherits that until it is pinned itself. */
+/** Moves this process away from the core of the servers; its children inherit that until they are pinned themselves. */
 export function leaveServerCore(): void {
   if (canPin) spawnSync('taskset', ['-a', '-p', '-c', '1', String(process.pid)], { stdio: 'ignore' })
 }
@@ -39,7 +39,7 @@ const ticks = hasProc ? Number(spawnSync('getconf', ['CLK_TCK'], { encoding: 'ut
 export function cpuTime(pid: number): { user: number; system: number } | undefined {
   if (!hasProc) return undefined
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-  // The name in parentheses may hold spaces.
+  // The name in parentheses may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return { user: (Number(fields[11]) * 1e6) / ticks, system: (Number(fields[12]) * 1e6) / ticks }
 }
@@ -75,7 +75,7 @@ export function describeProcessor(): string {
   return `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${cores} cores, ${memory} GB, ${platform()} ${release()}`
 }
 
-/** What a reader must know to place the figures. */
+/** Facts for readers about the conditions of the figures. */
 export function describeMachine(runtime: Runtime, packages: readonly string[]): string[] {
   const versions = isInstalled(peersFolder) ? packages.map((name) => `${name} ${versionIn(peersFolder, name)}`) : []
   return [

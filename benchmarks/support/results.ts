@@ -6,7 +6,7 @@ const partsOf = (file: string) => file.split(/^(?=# )/m).map((one) => `${one.tri
 const sectionsOf = (part: string) => part.split(/^(?=## )/m).map((one) => `${one.trimEnd()}\n`)
 const headingOf = (text: string) => text.slice(0, text.indexOf('\n') + 1)
 
-/** Texts by their first lines: those of `newer` take the place of the older ones, or stand at the end. */
+/** Texts by their first lines: those of `newer` replace the older ones, or are at the end. */
 function replaced(older: readonly string[], newer: readonly string[]): string {
   const texts = new Map([...older, ...newer].map((text) => [headingOf(text), text]))
   return [...texts.values()].join('\n')
@@ -15,7 +15,7 @@ function replaced(older: readonly string[], newer: readonly string[]): string {
 /** A file of parts, each under a heading of the first level, with one of them replaced, or added at the end. */
 export const replacePart = (file: string, part: string): string => replaced(partsOf(file), [part])
 
-/** The same, but of the part only its head and the sections that are given: each suite is measured in a run of its own. */
+/** The same, but only the head and the given sections of the part are replaced: each suite is measured in a run of its own. */
 export function mergePart(file: string, part: string): string {
   const older = partsOf(file).find((one) => headingOf(one) === headingOf(part))
   return replacePart(file, older === undefined ? part : replaced(sectionsOf(older), sectionsOf(part)))
@@ -31,7 +31,7 @@ const read = () => readFileSync(resultsFile, 'utf8')
 /** Writes one part of `benchmarks/results.md`; the others stay, because another run has measured them. */
 export const saveResults = (part: string): void => writeFileSync(resultsFile, replacePart(read(), part))
 
-/** Writes sections of one part, and after them what is read out of the whole of it. */
+/** Writes sections of one part, and after them a summary of the whole of it. */
 export function mergeResults(part: string, summaryOf: (whole: string) => string): void {
   const merged = mergePart(read(), part)
   const [head, ...sections] = sectionsOf(samePart(merged, part))

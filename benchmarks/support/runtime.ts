@@ -3,7 +3,7 @@ import { runtimeBinary, runtimes } from '../../test/runtimes/run.mjs'
 
 export type RuntimeKind = 'node' | 'bun' | 'deno'
 
-/** What runs the servers. */
+/** The runtime of the servers. */
 export interface Runtime {
   readonly kind: RuntimeKind
   readonly version: string
@@ -30,7 +30,7 @@ export function findRuntime(word: string): Runtime {
   return { kind: 'bun', version: whole, binary, title: `Bun ${major}.${minor}` }
 }
 
-/** The command that runs a server, with what lets it collect its garbage on demand. */
+/** The command that runs a server, with the option that lets it collect its garbage on demand. */
 export function serverCommand({ kind, binary }: Runtime, args: readonly string[], collects: boolean): string[] {
   const collect = './servers/collect.mjs'
   switch (kind) {

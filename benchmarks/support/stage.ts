@@ -12,8 +12,8 @@ export const peersFolder = join(root, 'benchmarks/peers')
 /**
  * A built copy of a checkout in a temporary folder: `dist`, the servers of the benchmarks and the dependencies.
  *
- * A run takes minutes; a build in the checkout meanwhile must not change what is measured. The servers import
- * `framework`, which is the package they lie in, so that each stage measures its own build with today's servers.
+ * A run takes minutes; a build in the checkout meanwhile must not change the measured code. The servers import
+ * `framework`, which is the package around them, so that each stage measures its own build with today's servers.
  */
 export interface Stage {
   readonly label: string
@@ -28,7 +28,7 @@ function temporaryFolder(): string {
   return folder
 }
 
-/** Removes what this process has made; also at its end, whatever ends it. */
+/** Removes the stages of this process; also at its end, whatever the reason. */
 export function removeStages(): void {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true })
 }
@@ -41,20 +41,20 @@ export function stageFolder(checkout: string, label: string): Stage {
     cwd: checkout,
     encoding: 'utf8',
   })
-  // Type errors do not keep tsc from writing, and whoever measures half-done work knows; no output is another matter.
+  // tsc writes its output despite type errors, and a user who measures unfinished work knows that; missing output is another matter.
   if (!existsSync(join(folder, 'dist/index.js'))) throw new Error(`${label} cannot be built:\n${result.stdout}`)
   if (result.status !== 0) console.error(`${label} has type errors; measured all the same`)
   return furnish(folder, join(checkout, 'package.json'), label)
 }
 
-/** A stage of a folder that holds a `dist` already: for trying a change in the built files. */
+/** A stage of a folder that has a `dist` already: for trying a change in the built files. */
 export function adoptFolder(built: string, label: string): Stage {
   const folder = temporaryFolder()
   cpSync(join(built, 'dist'), join(folder, 'dist'), { recursive: true })
   return furnish(folder, join(root, 'package.json'), label)
 }
 
-/** Adds to a `dist` what it needs to run: the manifest that names it, the servers, the dependencies. */
+/** Adds the requirements of a `dist`: the manifest that names it, the servers, the dependencies. */
 function furnish(folder: string, manifest: string, label: string): Stage {
   cpSync(manifest, join(folder, 'package.json'))
   for (const servers of ['servers', 'peers']) {

@@ -16,12 +16,12 @@ export function spread(values: readonly number[]): number {
   return (quantile(values, 0.75) - quantile(values, 0.25)) / median(values)
 }
 
-/** Reference divided by own, round by round: what disturbed a whole round cancels out. Above 1 means cheaper. */
+/** Reference divided by own, round by round: a disturbance of a whole round cancels out. Above 1 means cheaper. */
 export function pairedRatio(own: readonly number[], reference: readonly number[]): number {
   return median(own.map((value, round) => reference[round]! / value))
 }
 
-/** A copy in random order, so that no subject always runs behind the same neighbour. */
+/** A copy in random order, so that no subject always runs after the same neighbour. */
 export function shuffled<T>(items: readonly T[]): T[] {
   const copy = [...items]
   for (let i = copy.length - 1; i > 0; i--) {

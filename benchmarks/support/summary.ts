@@ -2,7 +2,7 @@ import type { Goal } from '../goals.ts'
 import { type Cells, tablesOf } from './results.ts'
 import { percent, section } from './table.ts'
 
-/** Who does the same work with less, by how much: what is compiled beside our own that is compiled. */
+/** The servers that do the same work with less, and by how much: compiled ones are compared with our own compiled one. */
 function cheaper(table: Cells): string[] {
   const ratioOf = (name: string, cells: ReadonlyMap<string, string>) =>
     Number(cells.get(`× ${name.replace(/^[^,]*/, 'framework')}`) ?? cells.get('× framework'))
@@ -23,14 +23,14 @@ function cheaperReferences(table: Cells): string[] {
   })
 }
 
-/** The goals that the tables of a part can say something about: a run of one suite does not list those of all others. */
+/** The goals that the tables of a part cover: a run of one suite does not list those of all others. */
 export function goalsIn(part: string, goals: readonly Goal[]): Goal[] {
   const tables = tablesOf(part)
   return goals.filter(({ table }) => tables.has(table))
 }
 
 /**
- * What was to be reached on a runtime beside what its tables say, and then who was ahead of the framework there, by the
+ * The goals for a runtime beside the results in its tables, and then the servers that were ahead of the framework there, by the
  * same tables: no one should have to look for losses.
  */
 export function summary(goals: readonly Goal[], part: string): string {

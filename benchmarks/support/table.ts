@@ -11,5 +11,5 @@ export function section(title: string, note: string, header: readonly string[], 
 export const percent = (value: number) => (Number.isNaN(value) ? '–' : `${Math.round(value * 100)} %`)
 export const decimals = (digits: number) => (value: number) => (Number.isNaN(value) ? '–' : value.toFixed(digits))
 
-/** The day of a measurement, which stands above each table: they are measured one by one. */
+/** The day of a measurement, above each table: they are measured one by one. */
 export const today = () => new Date().toISOString().slice(0, 10)

@@ -1,4 +1,4 @@
-/** Whether a server was asked for: `framework` stands for `framework, jit` too, and `fastify` for `fastify.inject`. */
+/** Whether a server was requested: `framework` includes `framework, jit`, and `fastify` includes `fastify.inject`. */
 export function isWanted(server: string, names: readonly string[] | undefined): boolean {
   return names === undefined || names.includes(server) || names.includes(server.replace(/[,.].*/, ''))
 }

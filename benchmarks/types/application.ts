@@ -1,16 +1,16 @@
 import { array, enumeration, integer, number, object, optional, type Shape, string } from './schemas.ts'
 
-/** The mistakes that a route can be written with, one at a time. */
+/** The mistakes in a route, one at a time. */
 export const mistakes = ['body member', 'answered value', 'returned value', 'status', 'option'] as const
 export type Mistake = (typeof mistakes)[number]
 
-/** One route of the application, in no framework's words. */
+/** One route of the application, independent of frameworks. */
 export interface RouteSpec {
   readonly index: number
   readonly method: 'get' | 'post'
   /** The last part of its name and of its path, before the parameter `id`. */
   readonly name: string
-  /** Its prefix in the file it lies in. */
+  /** Its prefix in its file. */
   readonly file: string
   readonly query: Shape | undefined
   readonly body: Shape | undefined
@@ -22,7 +22,7 @@ export interface RouteSpec {
 export const fileCount = 10
 const routesInFile = 30
 
-// No two routes have the same schemas: types that are alike would be worked out once.
+// No two routes have the same schemas: the compiler would compute equal types only once.
 function routeSpec(index: number): RouteSpec {
   const post = index % 2 === 1
   const line = { sku: string, price: number }
@@ -62,7 +62,7 @@ export const routes = Array.from({ length: fileCount * routesInFile }, (_, index
 export const fileNames = Array.from({ length: fileCount }, (_, index) => `part${index}`)
 export const routesOf = (file: string) => routes.filter((route) => route.file === file)
 
-/** A POST that answers 404, too, with one thing wrong in it. */
+/** A POST that answers 404, too, with one mistake in it. */
 export function wrongRoute(mistake: Mistake): RouteSpec {
   return { ...routeSpec(3), file: mistake.replaceAll(' ', '_'), mistake }
 }
@@ -70,14 +70,14 @@ export function wrongRoute(mistake: Mistake): RouteSpec {
 /** The endpoints that the client calls: a GET and a POST of each file. */
 export const calledRoutes = fileNames.flatMap((file) => routesOf(file).slice(0, 2))
 
-/** How a framework's handler names what a request brings. */
+/** How a framework's handler reads the parts of a request. */
 export interface Access {
   readonly id: string
   readonly body: string
   readonly query: string
 }
 
-/** The object that a handler answers with, by what the request brought. */
+/** The object that a handler answers with, made from the parts of the request. */
 export function answerOf({ index, method, mistake }: RouteSpec, { id, body, query }: Access): string {
   if (method === 'get') {
     return `{ id: ${id}, order: ${query}.order, page: ${query}.page ?? 1, rows${index}: [{ sku: ${query}.search ?? 'none', price: ${index} }] }`
@@ -87,13 +87,13 @@ export function answerOf({ index, method, mistake }: RouteSpec, { id, body, quer
   return `{ id: ${id}, title${index}: ${body}.title${index}, amount: ${amount}, kind: ${body}.kind, city: ${city}, lines: ${body}.lines.map(({ sku, price }) => ({ sku, price })) }`
 }
 
-/** The same, given to what answers with a 200, or by the mistake of that name returned as it is. */
+/** The same, passed to a function that answers with a 200, or, for the mistake of that name, returned as it is. */
 export const answerBy = (answer: (value: string) => string, spec: RouteSpec, access: Access) =>
   spec.mistake === 'returned value' ? answerOf(spec, access) : answer(answerOf(spec, access))
 
 export const missingOf = (id: string) => `{ code: 'missing' as const, id: ${id} }`
 
-/** What a client sends to a POST, and to a GET as its query. */
+/** The data that a client sends to a POST, and to a GET as its query. */
 export const bodySent = ({ index }: RouteSpec) =>
   `{ title${index}: 'a', amount: 1, kind: 'used' as const, address: { street: 'a', city: 'b', zip${index}: 'c' }, lines: [{ sku: 'a', price: 1, count: 2 }] }`
 export const querySent = (page = '1') => `{ order: 'asc' as const, page: ${page} }`

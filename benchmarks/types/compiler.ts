@@ -20,7 +20,7 @@ export const compilers: readonly Compiler[] = [
   {
     name: '7',
     package: 'typescript',
-    // Several checkers share no work, and each would count again what it has in common with the others.
+    // Several checkers share no work, and each would count the common parts again.
     command: [process.execPath, join(modules, 'typescript/bin/tsc'), '--singleThreaded'],
   },
 ]
@@ -28,7 +28,7 @@ export const compilers: readonly Compiler[] = [
 export interface Compilation {
   readonly instantiations: number
   readonly types: number
-  /** Of the checking alone, in seconds. */
+  /** Of the type check alone, in seconds. */
   readonly check: number
   /** In MB. */
   readonly memory: number

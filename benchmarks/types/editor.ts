@@ -6,7 +6,7 @@ import { messagesOf } from './messages.ts'
 import type { Project } from './workspace.ts'
 
 const modules = join(import.meta.dirname, 'node_modules')
-/** A server that says nothing for so long is stuck. */
+/** A server without output for so long is stuck. */
 const patience = 180_000
 
 /** A place in a file, counted from 0. */
@@ -15,7 +15,7 @@ interface Position {
   readonly character: number
 }
 
-/** What an editor says to the language server of one version, without the differences between their protocols. */
+/** An editor's view of the language server of one version, independent of the protocol. */
 interface LanguageServer {
   open(file: string, text: string): void
   insert(file: string, at: Position, text: string): void
@@ -106,7 +106,7 @@ type Completions =
   | { readonly items: readonly { readonly label: string }[] }
   | null
 
-/** The server of 7, which speaks the protocol that all editors know. */
+/** The server of 7, which uses the standard protocol of editors. */
 async function startLsp(project: Project): Promise<LanguageServer> {
   const { default: getExePath } = (await import(pathToFileURL(join(modules, 'typescript/lib/getExePath.js')).href)) as {
     default: () => string
@@ -123,7 +123,7 @@ async function startLsp(project: Project): Promise<LanguageServer> {
   }
   messagesOf(child.stdout, (message) => {
     const { id: of, method, params, result, error } = message as LspMessage
-    // It asks, too: for settings, of which there are none.
+    // It sends requests, too: for settings, of which there are none.
     if (method !== undefined && of !== undefined)
       return send({ id: of, result: params?.items?.map(() => null) ?? null })
     if (error) waiting.get(of)?.reject(new Error(`tsc --lsp: ${error.message}`))
@@ -156,11 +156,11 @@ async function startLsp(project: Project): Promise<LanguageServer> {
   }
 }
 
-/** Where someone waits for a completion. */
+/** The place of a completion. */
 export interface Question {
   readonly file: string
-  /** The text that the cursor is behind, at its last place in the file. */
-  readonly behind: string
+  /** The text before the cursor, at its last place in the file. */
+  readonly after: string
   /** A name that must be offered. */
   readonly expected: string
 }
@@ -171,10 +171,10 @@ export interface Waits {
   readonly edits: readonly number[]
 }
 
-function positionBehind(text: string, { file, behind }: Question): Position {
-  const index = text.lastIndexOf(behind)
-  if (index < 0) throw new Error(`there is no "${behind}" in ${file}`)
-  const lines = text.slice(0, index + behind.length).split('\n')
+function positionAfter(text: string, { file, after }: Question): Position {
+  const index = text.lastIndexOf(after)
+  if (index < 0) throw new Error(`there is no "${after}" in ${file}`)
+  const lines = text.slice(0, index + after.length).split('\n')
   return { line: lines.length - 1, character: lines.at(-1)!.length }
 }
 
@@ -186,7 +186,7 @@ export async function measureEditor(
 ): Promise<Waits> {
   const { file, expected } = question
   const text = readFileSync(join(project.folder, file), 'utf8')
-  const at = positionBehind(text, question)
+  const at = positionAfter(text, question)
   const started = performance.now()
   const server = version === '5.9' ? startTsserver(project) : await startLsp(project)
   const ask = async (line: number) => {

@@ -7,13 +7,13 @@ export type Files = Readonly<Record<string, string>>
 /** One way of writing the application. */
 export interface Framework {
   readonly name: string
-  /** The file of some routes, which exports what the server composes under `name`. */
+  /** The file of some routes; the server composes its export `name`. */
   routes(name: string, routes: readonly RouteSpec[]): string
-  /** What composes those files, and whatever else is needed, `server.ts` in any case. */
+  /** The file that composes these, and all others, `server.ts` in any case. */
   server(names: readonly string[]): Files
-  /** How a handler names the body: what an editor is asked about. */
+  /** How a handler names the body: the place of the completion. */
   readonly body: string
-  /** What a mistake cannot be made with, because there is nothing that it could contradict. */
+  /** Impossible mistakes, because there is nothing that they could contradict. */
   readonly undeclared?: readonly RouteSpec['mistake'][]
   readonly client?: Client
 }
@@ -23,7 +23,7 @@ export interface Client {
   readonly name: string
   /** `client.ts`, which calls these routes through an object called `client`. */
   write(routes: readonly RouteSpec[]): string
-  /** Whether `framework generate-sdk` has to be asked first. */
+  /** Whether `framework generate-sdk` must run first. */
   readonly generated?: boolean
 }
 

@@ -6,7 +6,7 @@ import { compilers } from './compiler.ts'
 import type { Waits } from './editor.ts'
 import { versionOf } from './workspace.ts'
 
-/** What was measured of one server or client, by the version of TypeScript. */
+/** The results of one server or client, by the version of TypeScript. */
 export interface Measured {
   readonly name: string
   readonly by: readonly {
@@ -17,7 +17,7 @@ export interface Measured {
   }[]
 }
 
-/** What the compiler says to each mistake; `undeclared` is one that contradicts nothing that was written. */
+/** The compiler's result for each mistake; `undeclared` is one that contradicts nothing in the code. */
 export interface Verdict {
   readonly name: string
   readonly found: Readonly<Record<Mistake, 'error' | 'missed' | 'undeclared'>>
@@ -55,7 +55,7 @@ const titles = {
       'By `tsc`; instantiations and types in thousands. “Without routes” is the same server with no route in it.',
     editor: 'An application of 300 routes, in the editor',
     editorNote:
-      'A completion behind `req.body.` in the last handler, in ms: from the start of the language server, and after an edit.',
+      'A completion after `req.body.` in the last handler, in ms: from the start of the language server, and after an edit.',
   },
   clients: {
     compile: 'A client of 20 of the 300 routes, compiled',

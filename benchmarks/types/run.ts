@@ -87,11 +87,11 @@ function judge(framework: Framework, stage: Stage): Verdict {
   return { name: framework.name, found: Object.fromEntries(verdicts) as Verdict['found'] }
 }
 
-/** What is compiled and what an editor is asked: the server of a framework, or an application of its client. */
+/** A compiled project with its completions: the server of a framework, or an application of its client. */
 interface Subject {
   readonly name: string
   readonly project: Project
-  /** The same without routes: what importing the framework costs. */
+  /** The same without routes: the cost of importing the framework. */
   readonly bare: Project | undefined
   readonly question: Question
 }
@@ -106,7 +106,7 @@ function serverOf(framework: Framework, stage: Stage): Subject {
       filesOf(framework, fileNames, () => []),
       ['server.ts'],
     ),
-    question: { file: `${last}.ts`, behind: `${framework.body}.`, expected: 'title299' },
+    question: { file: `${last}.ts`, after: `${framework.body}.`, expected: 'title299' },
   }
 }
 
@@ -120,7 +120,7 @@ function clientOf(framework: Framework, stage: Stage): Subject[] {
     const { status, stderr } = spawnSync(process.execPath, command, { cwd: project.folder, encoding: 'utf8' })
     if (status !== 0) throw new Error(`generate-sdk failed:\n${stderr}`)
   }
-  const question = { file: 'client.ts', behind: `client.${fileNames.at(-1)}.`, expected: 'items299' }
+  const question = { file: 'client.ts', after: `client.${fileNames.at(-1)}.`, expected: 'items299' }
   return [{ name: client.name, project, bare: undefined, question }]
 }
 

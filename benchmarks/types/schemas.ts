@@ -1,4 +1,4 @@
-/** A schema in no library's words. */
+/** A schema, independent of libraries. */
 export type Shape =
   | { readonly kind: 'string' | 'integer' | 'number' }
   | { readonly kind: 'enum'; readonly values: readonly string[] }
@@ -18,14 +18,14 @@ export const array = (items: Shape): Shape => ({ kind: 'array', items })
 export const object = (members: Readonly<Record<string, Shape | Optional>>): Shape => ({ kind: 'object', members })
 export const optional = (of: Shape): Optional => ({ kind: 'optional', of })
 
-/** The words of one library for schemas. */
+/** The form of one library's schemas. */
 export interface SchemaKind {
   readonly name: 'Zod' | 'TypeBox 0.34' | 'TypeBox 1' | 'JSON Schema'
   /** The import, if it needs one. */
   readonly header: string
   /** The expression of a schema. */
   write(shape: Shape): string
-  /** The same for a query, where numbers arrive as text. */
+  /** The same for a query, where numbers arrive as strings. */
   writeQuery(shape: Shape): string
 }
 

@@ -8,12 +8,12 @@ import type { Files } from './framework.ts'
 const folder = import.meta.dirname
 const modules = join(folder, 'node_modules')
 
-/** Installs what is compared with. */
+/** Installs the frameworks for the comparison. */
 export const providePeers = (): void => provide(folder, '110 MB')
 
 export const versionOf = (name: string) => versionIn(folder, name)
 
-/** A project as a user has it: sources, a strict `tsconfig.json`, and the packages. */
+/** A project like a user's: sources, a strict `tsconfig.json`, and the packages. */
 export interface Project {
   readonly folder: string
   write(files: Files): void

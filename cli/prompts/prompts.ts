@@ -7,7 +7,7 @@ export interface Prompts {
   text(question: string, fallback: string, check?: (answer: string) => string | undefined): Promise<string>
   /** One of several, chosen with the arrow keys. */
   choice<Name extends string>(question: string, names: readonly Name[], fallback: Name): Promise<Name>
-  /** Any of several, marked with the space bar; Enter alone is none. */
+  /** Any of several, marked with the space bar; Enter alone selects nothing. */
   several<Name extends string>(question: string, options: Readonly<Partial<Record<Name, string>>>): Promise<Name[]>
   confirm(question: string, fallback: boolean): Promise<boolean>
 }

@@ -39,7 +39,7 @@ test('over HTTP, with a header from a function', async () => {
   expect(await watch(overSockets, '1')).toBe(1000)
 })
 
-test('what cannot be sent is told', async () => {
+test('a message that cannot be sent is reported', async () => {
   expect(() => client.books.byId('..')).toThrow('the parameter id is "..", which cannot be sent in a path')
   await expect(client.books.get({ query: { words: [{}] as never } })).rejects.toThrow('words is an object')
 })

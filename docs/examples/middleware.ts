@@ -1,6 +1,6 @@
 import { defineMiddleware, router, Server } from 'framework'
 
-/** Says what it adds to the request, so that handlers behind it see it. */
+/** Declares its addition to the request, so that later handlers see it. */
 const user = defineMiddleware<{ user: { name: string } }>(function user(req, res, next) {
   const { authorization } = req.headers
   if (authorization === undefined) return res.unauthorized({ message: 'who are you?' })
@@ -8,7 +8,7 @@ const user = defineMiddleware<{ user: { name: string } }>(function user(req, res
   return next()
 })
 
-/** Works on the way back too: `next()` settles when everything behind has. */
+/** Works on the way back too: `next()` settles when all later steps have. */
 const timed = defineMiddleware(async function timed(_req, res, next) {
   const start = performance.now()
   await next()

@@ -50,8 +50,8 @@ export interface PolicyManagerOptions {
   /** The subject of the checks of a route; may be async. Default `req.user`. */
   user?(req: Request): unknown
   /**
-   * The answer to a refused request of a route. `'byUser'`: 403 where the checks have a user, for whom
-   * signing in again is useless, and 401 where they do not. Default 401.
+   * The answer to a refused request of a route. `'byUser'`: 403 where the checks have a user, because signing in again is
+   * useless then, and 401 where they do not. Default 401.
    */
   status?: PolicyStatus
   /**

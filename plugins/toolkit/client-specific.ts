@@ -3,7 +3,7 @@ import type { Request } from '../../kernel/http/request/request.ts'
 const watched = new WeakMap<Request, () => unknown>()
 
 /**
- * Tells caches about a plugin's data of one client: `state` returns `undefined` while nothing was
+ * Informs caches about a plugin's data of one client: `state` returns `undefined` while nothing was
  * changed, and another value after each change. Such an answer is for that client only, although its headers do not show
  * it yet: a session sets its cookie when the answer is sent.
  *

@@ -116,7 +116,7 @@ describe.concurrent('routes', () => {
     ])
   })
 
-  test('an application without routes is told what to look at', async () => {
+  test('an application without routes points to the documentation', async () => {
     const { code, stdout, stderr } = await run('routes', '--entry', 'empty.js')
     expect([code, stdout]).toEqual([0, ''])
     expect(stderr).toContain('empty.js has no routes: do its modules import those that register them?\n')
@@ -171,7 +171,7 @@ describe.concurrent('plugins', () => {
     })
   })
 
-  test('a close that fails is told, and no success', async () => {
+  test('a close that fails is reported, and is not a success', async () => {
     const failed = 'CLOSE_HOOK: the close hook of the plugin "audit" failed: not flushed\n'
     const after = await runWith({ NO_CLOSE: '1' }, 'plugins')
     expect([after.code, after.stderr]).toEqual([1, `imported\nbooted\nclosed\nclosing the server failed: ${failed}`])

@@ -12,7 +12,7 @@ afterAll(() => {
   for (const child of started) child.kill('SIGKILL')
 })
 
-/** A command that goes on until it is told to end. */
+/** A command that keeps running until it is ended. */
 class Running {
   readonly #child: ChildProcess
   readonly #ended: Promise<unknown[]>
@@ -21,7 +21,7 @@ class Running {
 
   constructor(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     const command = [process.execPath, join(folder, 'node_modules/framework/dist/cli/index.js'), ...args]
-    // As a package manager runs a script: in a shell, which tells no one of a signal.
+    // As a package manager runs a script: in a shell, which passes a signal to no one.
     const isScript = env.npm_lifecycle_event !== undefined
     const [program, ...rest] = isScript ? ['/bin/sh', '-c', `"${command.join('" "')}" & wait`] : command
     this.#child = spawn(program!, rest, {
@@ -55,7 +55,7 @@ class Running {
 
 const stopping = (signal: string) => `${signal}: waiting for running work; send it again to stop immediately\n`
 
-/** Tells of its life, and would tell if someone had bound a socket. */
+/** Writes a sign of life, and would report a bound socket. */
 const store = `import { definePlugin } from 'framework'
 export const store = definePlugin({
   name: 'store',
@@ -145,7 +145,7 @@ export const server = new Server({ background: { crons: ['broken/*.js'] } })
     expect(await running.end()).toBe(130)
   })
 
-  test('a lock that cannot be reached is told at once, not at the first tick', async () => {
+  test('a lock that cannot be reached is reported at once, not at the first tick', async () => {
     const running = new Running(project.folder, ['cron-start', '--entry', 'lock.js'])
     await running.says(/the lock of the cron jobs cannot be reached/)
     running.signal('SIGTERM')
@@ -211,7 +211,7 @@ export const server = new Server()
   })
   afterAll(() => project.remove())
 
-  // One that the machine does not have is told of by the test run.
+  // The test run reports an engine that the machine does not have.
   describe.runIf(hasRedis)('with a Redis', () => {
     test.each([
       'server.js',
@@ -232,7 +232,7 @@ export const server = new Server()
     })
   })
 
-  test.concurrent('an engine that is away is told of within seconds, and waited for', async () => {
+  test.concurrent('an engine that is away is reported within seconds, and awaited', async () => {
     const running = new Running(project.folder, ['queue-start', '--entry', 'configured.js'], {
       QUEUE: 'redis://127.0.0.1:1',
     })

@@ -187,7 +187,7 @@ parentPort!.postMessage('worked' as string)
   expect(broken).toEqual({ code: 1, stdout: '', stderr: 'src/linked is a link to a file that does not exist\n' })
 })
 
-test('mistakes are told with their lines, all of them, and the last build stays', async () => {
+test('mistakes are reported with their lines, all of them, and the last build stays', async () => {
   const app = project(small)
   expect((await framework(app.folder, ['build'])).code).toBe(0)
   app.write({ 'src/value.ts': "export const value = 'open\n", 'src/other.ts': "import './nowhere.ts'\n" })
@@ -221,16 +221,16 @@ describe('what was typed and what is there', () => {
       'bun/src/index.ts': '',
     })
     app.write({ 'clash/package.json': '{}', 'clash/src/index.ts': '', 'clash/src/index.js': '' })
-    symlinkSync('src', join(app.folder, 'behind'))
+    symlinkSync('src', join(app.folder, 'linked'))
   })
   test.concurrent.each([
     [['--out', '.'], 2, '--out . contains the sources: choose a separate folder for the build, for example dist'],
     [['--out', '..'], 2, '--out .. contains the sources: choose a separate folder for the build, for example dist'],
     [['--out', 'src'], 2, '--out src contains the sources: choose a separate folder for the build, for example dist'],
     [
-      ['--out', 'behind'],
+      ['--out', 'linked'],
       2,
-      '--out behind contains the sources: choose a separate folder for the build, for example dist',
+      '--out linked contains the sources: choose a separate folder for the build, for example dist',
     ],
     [
       ['--out', 'src/out', '--force'],

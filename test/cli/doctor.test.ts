@@ -259,7 +259,7 @@ server.get('/', () => 'hello')
     })
   })
 
-  test('what stands in front of the server is known from where it listens; --no-network asks no one', async () => {
+  test('a proxy is detected by the address of the server; --no-network asks no one', async () => {
     const app = await shared
     app.write({
       'src/local.ts': `import { definePlugin, Server } from 'framework'
@@ -355,7 +355,7 @@ describe.concurrent('nothing is found in', () => {
   })
 })
 
-test('a clock that is as far away as the question took, or a second, is none that differs', () => {
+test('a clock does not differ if its distance is within the time of the query, or a second', () => {
   expect(clockFinding('Redis', readingOf(1_900, 1_000, 1_000))).toBeUndefined()
   expect(clockFinding('Redis', readingOf(7_000, 1_000, 9_000))).toBeUndefined()
   expect(clockFinding('Redis', readingOf(-500, 1_000, 1_200))?.problem).toContain('Redis is 1.6 s behind that of')

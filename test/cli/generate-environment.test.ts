@@ -197,7 +197,7 @@ export const env = createEnvSchema((s) => ({
     })
   })
 
-  test('are in files that are made where there are none, of which git leaves out the one with secrets', async () => {
+  test('are in files that are created where they are missing, and git ignores the one with secrets', async () => {
     await withProject({}, async (folder, run) => {
       await run('init-storage', '-t', 'local')
       expect(read(folder, 'src/env.ts')).toContain('  STORAGE_SECRET: schema.string({ secret: true }),\n}))\n')
@@ -206,7 +206,7 @@ export const env = createEnvSchema((s) => ({
     })
   })
 
-  test('are told of where a file has a form that nothing can be added to', async () => {
+  test('are reported where a file has a form to which nothing can be added', async () => {
     const files = { 'src/env.ts': 'export const env = make()\n', '.env': '{ "A": 1 }' }
     await withProject(files, async (folder, run) => {
       const { stderr } = await run('init-queue', '-t', 'bullmq')

@@ -17,7 +17,7 @@ import { scaffolds } from '../support/cli/scaffolds.ts'
 import { framework } from '../support/cli.ts'
 
 let runner: Runner
-/** A project of nothing but a package.json, and a folder beside it that is none of its business. */
+/** A project with only a package.json, and a folder beside it that it must not touch. */
 let folder: string
 let beside: string
 beforeAll(() => {
@@ -115,7 +115,7 @@ describe.each(all)('%s', (command) => {
 
 const tooLong = 'x'.repeat(81)
 
-test.each(named)('%s: a name that is none is refused, with the reason', async (command) => {
+test.each(named)('%s: an invalid name is refused, with the reason', async (command) => {
   const kind = command.replace('generate-', '')
   for (const [name, why] of [
     ['../x', 'it is a path; the folder is fixed'],
@@ -166,7 +166,7 @@ test.each([
   ['init-mailer', ['-t', 'handlebar'], 'handlebars, ejs, edge, mustache, custom or none', 'handlebars'],
   ['init-storage', ['--type', '__proto__'], 's3, azure or local', undefined],
   ['init-storage', ['-t', 'S3'], 's3, azure or local', 's3'],
-])('%s %j: a kind that is none', async (command, argv, kinds, close) => {
+])('%s %j: an unknown kind', async (command, argv, kinds, close) => {
   const { code, stdout, stderr } = await run(command, ...argv)
   const hint = close === undefined ? '' : `; did you mean ${close}?`
   expect([code, stdout, stderr]).toEqual([2, '', `--type takes ${kinds}, not ${JSON.stringify(argv.at(-1))}${hint}\n`])
@@ -225,7 +225,7 @@ describe('a folder that cannot be written', () => {
     expect(stderr).toBe('src is a file, not a folder: nothing was written\n')
   })
 
-  test('a folder that is read-only leaves nothing behind', async () => {
+  test('a folder that is read-only leaves no files', async () => {
     const sources = join(folder, 'src')
     mkdirSync(sources)
     chmodSync(sources, 0o555)
@@ -237,7 +237,7 @@ describe('a folder that cannot be written', () => {
     return expect(files()).toEqual(['package.json', 'src'])
   })
 
-  test('a folder whose name the system does not take leaves nothing behind', async () => {
+  test('a folder whose name the system refuses leaves no files', async () => {
     const { code, stderr } = await run('generate-controller', 'users', '--dir', `lib/${'x'.repeat(300)}`)
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^nothing was written: ENAMETOOLONG.*\n$/)])
     expect(files().filter((file) => file.endsWith('.ts'))).toEqual([])

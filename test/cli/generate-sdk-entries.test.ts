@@ -19,7 +19,7 @@ async function generate(files: Readonly<Record<string, string>>, ...args: string
   return { ...ended, stderr: ended.stderr.replace(/^Not booted.*\n/m, '') }
 }
 
-test('without an entry it tells what it looked for', async () => {
+test('without an entry it lists what it looked for', async () => {
   const empty = makeProject()
   const ended = await framework(empty.folder, ['generate-sdk'])
   expect(ended.code).toBe(1)
@@ -30,7 +30,7 @@ test('without an entry it tells what it looked for', async () => {
   empty.remove()
 })
 
-describe.concurrent('an entry that does something wrong is told by name, file and line', () => {
+describe.concurrent('an entry with a mistake is reported with its name, file and line', () => {
   test.each([
     ['syntax.ts', `${head}const = 5\n`, /^syntax\.ts cannot be imported: \S*syntax\.ts:3:7: Expected identifier/],
     [
@@ -205,7 +205,7 @@ export const server = new Server({ plugins: [late()] })\n`
     expect([booted.stdout.includes('readonly late: {'), booted.stderr]).toEqual([true, 'closed\n'])
   })
 
-  test('fail to boot, which is told', async () => {
+  test('fail to boot, which is reported', async () => {
     const source = `import { definePlugin, Server } from 'framework'
 const bad = definePlugin({ name: 'bad', setup() { throw new Error('no database') } })
 export const server = new Server({ plugins: [bad()] })\n`

@@ -61,7 +61,7 @@ describe('a client of every kind of route', () => {
     expect(dry.stdout).toBe(read('src/sdk.ts'))
   })
 
-  test('--check tells whether it is up to date', async () => {
+  test('--check reports whether it is up to date', async () => {
     expect((await runner.run(project.folder, ['generate-sdk', '--check'])).code).toBe(0)
     const sdk = read('src/sdk.ts')
     writeFileSync(join(project.folder, 'src/sdk.ts'), sdk.trimEnd().replaceAll('\n', '\r\n'))

@@ -92,7 +92,7 @@ console.log(JSON.stringify(seen))
 
 let runner: Runner
 let project: Project
-const told = new Map<string, Awaited<ReturnType<Runner['run']>>>()
+const reported = new Map<string, Awaited<ReturnType<Runner['run']>>>()
 
 beforeAll(async () => {
   runner = startRunner()
@@ -105,7 +105,7 @@ beforeAll(async () => {
     peers,
   )
   for (const [command, argv] of scaffolds) {
-    told.set([command, ...argv].join(' '), await runner.run(project.folder, [command, ...argv]))
+    reported.set([command, ...argv].join(' '), await runner.run(project.folder, [command, ...argv]))
   }
   project.write({ 'src/main.js': main })
 })
@@ -121,7 +121,7 @@ const testsIn = (folder: string) => sourcesIn(folder).filter((file) => file.ends
 test.each(
   scaffolds.map(([command, argv, files]) => [[command, ...argv].join(' '), files] as const),
 )('%s', (typed, files) => {
-  const { code, stdout, stderr } = told.get(typed)!
+  const { code, stdout, stderr } = reported.get(typed)!
   // Those of the environment follow, where there are variables, and have a test of their own.
   const own = stdout.replaceAll(/^(created|updated) {2}(src\/env\.ts|\.env(\.\w+)?|\.gitignore|package\.json)\n/gm, '')
   const expected = files.filter((file) => file !== '.gitignore').map((file) => `created  ${file}\n`)
@@ -327,7 +327,7 @@ describe.concurrent('a plugin as a package', () => {
   })
 })
 
-test.concurrent('a project with its server beside the package.json has its folders there, and is told the globs', async () => {
+test.concurrent('a project with its server beside the package.json has its folders there, and the command prints the globs', async () => {
   const other = makeProject({ 'server.ts': '' })
   writeFileSync(join(other.folder, 'package.json'), '{ "dependencies": { "mqtt": "5" }, "packageManager": "pnpm@9" }')
   const run = (...argv: string[]) => runner.run(other.folder, argv)

@@ -59,7 +59,7 @@ describe('projects for Node.js, with every combination of the optional parts', (
       [process.execPath, vitest, 'run', '--pool=threads', '--reporter=json', ...files],
       env,
     )
-    const told = code === 0 ? (JSON.parse(stdout) as Record<string, number>) : stdout + stderr
-    expect(told).toMatchObject({ numPassedTests: 31, numFailedTests: 0, numTotalTests: 31, success: true })
+    const reported = code === 0 ? (JSON.parse(stdout) as Record<string, number>) : stdout + stderr
+    expect(reported).toMatchObject({ numPassedTests: 31, numFailedTests: 0, numTotalTests: 31, success: true })
   })
 })

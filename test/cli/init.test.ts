@@ -23,7 +23,7 @@ const [program = ''] = Object.keys(manifest.bin)
 let runner: Runner
 let folder: string
 beforeAll(() => {
-  // Who commits; not everyone has told git.
+  // Who commits; not everyone has configured git.
   const [name, email] = ['Ada', 'ada@example.org']
   runner = startRunner({
     GIT_AUTHOR_NAME: name,
@@ -51,7 +51,7 @@ const always = ['.env', '.env.example', '.env.test', '.gitignore', 'README.md', 
 const modules = ['env', 'index', 'logger', 'server', 'server.test'].map((name) => `src/${name}.ts`)
 
 describe('a new project', () => {
-  test('is in the folder that was named, and what comes next is told', async () => {
+  test('is in the named folder, and the next steps are printed', async () => {
     const { code, stdout, stderr } = await init('apps/my-app')
     expect(code).toBe(0)
     expect(filesIn('apps/my-app')).toEqual([...always, ...modules, 'tsconfig.json', 'vitest.config.ts'].sort())
@@ -207,7 +207,7 @@ describe('a folder that is not empty', () => {
     expect([again.code, again.stdout]).toEqual([0, expect.stringMatching(/^unchanged {2}package\.json$/m)])
   })
 
-  test.each(['{', '[]', 'null'])('has a package.json that is none: %s', async (text) => {
+  test.each(['{', '[]', 'null'])('has an invalid package.json: %s', async (text) => {
     writeFileSync(join(folder, 'package.json'), text)
     const { code, stderr } = await init()
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^\S+\/package\.json cannot be read: .*\n$/)])
@@ -266,23 +266,23 @@ describe('a folder that is not empty', () => {
     expect((await init('.', '--container', '-g')).stderr).toContain('already exist: nothing was written')
   })
 
-  test('a file in its place, a link out of it and a place that cannot be written are told', async () => {
+  test('a file in its place, a link out of it and a place that cannot be written are reported', async () => {
     writeFileSync(join(folder, 'file'), '')
     mkdirSync(join(folder, 'app'))
     symlinkSync(tmpdir(), join(folder, 'app/src'))
-    for (const [place, told] of [
+    for (const [place, reports] of [
       ['file', /^file is a file, not a folder: nothing was written\n$/],
       ['file/app', /^file is a file, not a folder: nothing was written\n$/],
       ['app', /^src\/index\.ts is outside .*app: nothing was written\n$/],
       ['/proc/app', /^nothing was written: E.*\n$/],
     ] as const) {
       const { code, stderr } = await init(place)
-      expect([place, code, stderr]).toEqual([place, 1, expect.stringMatching(told)])
+      expect([place, code, stderr]).toEqual([place, 1, expect.stringMatching(reports)])
     }
     expect(readdirSync(join(folder, 'app'))).toEqual(['src'])
   })
 
-  test('within a project it is a part of it, and so told', async () => {
+  test('within a project it is a part of it, and a note says so', async () => {
     writeFileSync(join(folder, 'package.json'), '{}')
     writeFileSync(join(folder, 'yarn.lock'), '')
     const { code, stderr } = await init('packages/api')
@@ -294,7 +294,7 @@ describe('a folder that is not empty', () => {
   })
 })
 
-describe('what cannot be meant is told in one line, and nothing is written', () => {
+describe('invalid arguments are reported in one line, and nothing is written', () => {
   test.each([
     [
       ['a b'],
@@ -327,16 +327,16 @@ describe('what cannot be meant is told in one line, and nothing is written', () 
     [['app', 'more'], 2, 'init: "more" is one argument too many'],
     [['app', '--mqt'], 2, 'init: there is no --mqt; did you mean --mqtt?'],
     [['app', '--name'], 2, 'init: --name needs a value'],
-  ])('%j', async (argv, code, told) => {
+  ])('%j', async (argv, code, reports) => {
     const { stderr, ...ended } = await init(...argv)
     expect(ended).toEqual({ code, stdout: '' })
     expect(stderr).toMatch(/^.*\n$/)
-    expect(stderr.trimEnd()).toEqual(typeof told === 'string' ? told : expect.stringMatching(told))
+    expect(stderr.trimEnd()).toEqual(typeof reports === 'string' ? reports : expect.stringMatching(reports))
     expect(filesIn()).toEqual([])
   })
 })
 
-test('--dry-run and --json tell what would be, and write nothing', async () => {
+test('--dry-run and --json print the plan, and write nothing', async () => {
   const { code, stdout } = await init('app', '--name', '@me/app', '-m', '--dry-run', '--json')
   expect(code).toBe(0)
   const { files, ...about } = JSON.parse(stdout) as { files: unknown[] }
@@ -392,7 +392,7 @@ test.each([
   expect(read('app/.vscode/settings.json').includes('deno')).toBe(pm === 'deno')
 })
 
-test('--install that fails leaves the project, and tells how to go on', async () => {
+test('--install that fails keeps the project, and prints how to continue', async () => {
   mkdirSync(join(folder, 'bin'))
   const env = { PATH: join(folder, 'bin'), CI: '' }
   const { code, stderr } = await framework(folder, ['init', 'app', '--install', '--pm', 'pnpm'], env)

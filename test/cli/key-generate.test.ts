@@ -127,7 +127,7 @@ describe('files', () => {
     symlinkSync(join(folder, 'elsewhere'), join(folder, 'project/out'))
     write('file', '')
     const run = (...argv: string[]) => runner.run(join(folder, 'project'), ['key-generate', '-t', 'ed25519', ...argv])
-    for (const [argv, told] of [
+    for (const [argv, reports] of [
       [['--force'], 'keys/app-private.pem exists and is not a file: nothing was written\n'],
       [['--out', 'out'], /^out\/app-private\.pem is outside .*: nothing was written\n$/],
       [['--out', '../file'], /^\.\.\/file is a file, not a folder: nothing was written\n$/],
@@ -138,7 +138,11 @@ describe('files', () => {
       ],
     ] as const) {
       const { code, stderr } = await run(...argv)
-      expect([argv, code, stderr]).toEqual([argv, 1, typeof told === 'string' ? told : expect.stringMatching(told)])
+      expect([argv, code, stderr]).toEqual([
+        argv,
+        1,
+        typeof reports === 'string' ? reports : expect.stringMatching(reports),
+      ])
     }
     expect(readdirSync(join(folder, 'elsewhere'))).toEqual([])
   })
@@ -261,20 +265,20 @@ describe('variables', () => {
 
   test('are not written into what is no such text', async () => {
     const latin = Buffer.from([0x41, 0x3d, 0xe4])
-    for (const [content, told] of [
+    for (const [content, reports] of [
       [latin, '.env is not UTF-8 text: nothing was written'],
       ['{ "A": 1 }', '.env is JSON, but --env writes the dotenv format'],
       ['A'.repeat(100_001), '.env has more than 100 kB: nothing was written'],
     ] as const) {
       writeFileSync(join(folder, '.env'), content)
       const { code, stderr } = await runner.run(folder, ['key-generate', '-t', 'secret', '--env'])
-      expect([code, stderr]).toEqual([1, `${told}\n`])
+      expect([code, stderr]).toEqual([1, `${reports}\n`])
       expect(readFileSync(join(folder, '.env'))).toEqual(Buffer.from(content))
     }
   })
 
   test('go into a file for its owner only, which others could read', async () => {
-    for (const [mode, told] of [
+    for (const [mode, reports] of [
       [0o644, 'mode 644'],
       [0o660, 'mode 660'],
       [0o602, 'mode 602'],
@@ -282,11 +286,11 @@ describe('variables', () => {
       write('.env', 'A=1\n')
       chmodSync(join(folder, '.env'), mode)
       const dry = await generate('--env', '-t', 'secret', '--dry-run')
-      expect([dry.stderr.includes(told), statSync(join(folder, '.env')).mode & 0o777]).toEqual([true, mode])
+      expect([dry.stderr.includes(reports), statSync(join(folder, '.env')).mode & 0o777]).toEqual([true, mode])
       const { code, stderr } = await generate('--env', '-t', 'secret')
       expect([
         code,
-        stderr.includes(`Others can read .env or write to it (${told}): the command sets its mode to 600`),
+        stderr.includes(`Others can read .env or write to it (${reports}): the command sets its mode to 600`),
       ]).toEqual([0, true])
       expect([modeOf('.env'), read('.env')]).toEqual(['600', expect.stringMatching(/^A=1\nAPP_SECRET=\S{43}\n$/)])
       const { stderr: quiet } = await generate('--env', '-t', 'secret', '--force')
@@ -299,7 +303,7 @@ describe('variables', () => {
     ['a folder', '.env is a folder: pass a file with --out; nothing was written\n'],
     ['read-only', '.env is read-only: chmod u+w .env, or pass another file with --out; nothing was written\n'],
     ['a pipe', '.env is not a regular file: pass one with --out; nothing was written\n'],
-  ])('are not written into what is %s', async (kind, told) => {
+  ])('are not written into what is %s', async (kind, reports) => {
     const file = join(folder, '.env')
     write('shared', 'A=1\n')
     if (kind === 'a link') symlinkSync('shared', file)
@@ -307,11 +311,11 @@ describe('variables', () => {
     else if (kind === 'a pipe') execFileSync('mkfifo', [file])
     else writeFileSync(file, 'A=1\n', { mode: 0o400 })
     const ended = await runner.run(folder, ['key-generate', '--env', '-t', 'secret', '--force'])
-    expect(ended).toEqual({ code: 1, stdout: '', stderr: told })
+    expect(ended).toEqual({ code: 1, stdout: '', stderr: reports })
     expect([read('shared'), readdirSync(folder).sort()]).toEqual(['A=1\n', ['.env', 'shared']])
   })
 
-  test('of someone else stay, unless root writes them, who leaves the file to whom it belongs', async () => {
+  test('of another user stay, unless root writes them, and then keep their owner', async () => {
     write('.env', 'A=1\n')
     const { uid } = statSync(join(folder, '.env'))
     const getuid = vi.spyOn(process, 'getuid').mockReturnValue(uid + 1)
@@ -337,7 +341,7 @@ describe('.gitignore', () => {
     return (await git('ls-files')).stdout.trim().split('\n')
   }
 
-  test('outside of a repository is left to whoever makes one, and the line for it is told', async () => {
+  test('outside of a repository is left to the user, and the line for it is printed', async () => {
     const { code, stderr } = await generate()
     expect([code, stderr]).toEqual([
       0,
@@ -366,7 +370,7 @@ describe('.gitignore', () => {
     expect(await published()).toEqual(['.gitignore'])
   })
 
-  test('that does not help is told, with what does', async () => {
+  test('that has no effect is reported, with the remedy', async () => {
     await git('init', '--quiet')
     write('.env', 'A=1\n')
     await published()
@@ -389,7 +393,7 @@ describe('.gitignore', () => {
     expect(read('api/.gitignore')).toBe('!.env\n')
   })
 
-  test('of another repository is not touched: what it lacks is told', async () => {
+  test('of another repository is not changed: the missing line is printed', async () => {
     mkdirSync(join(folder, 'here'))
     mkdirSync(join(folder, 'other'))
     for (const name of ['here', 'other']) await git('init', '--quiet', name)
@@ -465,12 +469,12 @@ test.each([
   ],
   [['keys'], 2, '"keys" is one argument too many'],
   [['--forc'], 2, 'there is no --forc; did you mean --force?'],
-])('%j cannot be meant', async (argv, code, told) => {
+])('%j cannot be meant', async (argv, code, reports) => {
   const type = argv.some((word) => /^(-t|--type|--bits)/.test(word)) ? [] : ['-t', 'ed25519']
   const ended = await runner.run(folder, ['key-generate', ...type, ...argv])
   expect([ended.code, ended.stdout]).toEqual([code, ''])
   expect(ended.stderr.trimEnd()).toEqual(
-    typeof told === 'string' ? `key-generate: ${told}` : expect.stringMatching(told),
+    typeof reports === 'string' ? `key-generate: ${reports}` : expect.stringMatching(reports),
   )
   expect(readdirSync(folder)).toEqual([])
 })

@@ -35,7 +35,7 @@ async function serveProject(more: Record<string, string> = {}, args: readonly st
 
 const pidOf = async (serving: Serving) => ((await serving.get()) as { pid: number }).pid
 
-test.concurrent('a change is served by a new process, which is told of; what changes nothing is not', async () => {
+test.concurrent('a change is served by a new process, which is reported; a write without a change is not', async () => {
   const failing = `new Server({ exposeErrorDetails: 'auto' })
 server.get('/boom', () => {
   throw new Error('it is of no use') // in the file of the user
@@ -130,19 +130,19 @@ test.concurrent('files and folders that come, are renamed and go are changes, an
   rmSync(join(project.folder, 'src/other'), { recursive: true })
   await serving.says('restarted')
   await until('404', async () => ((await serving.get('/b')) as { code?: string } | undefined)?.code !== undefined)
-  // Those that no development server reads are none.
+  // Files that no development server reads do not count.
   project.write({ '.env.example': 'A=\n', '.env.test': 'A=0\n', '.env': 'A=1\n' })
   await serving.says(/restarted in \d+ ms \(\.env\)/)
   project.write({ 'texts/deep/b.txt': 'b', 'words.bin': 'b' })
   await serving.says(/restarted in \d+ ms \(texts\/deep\/b\.txt, words\.bin\)/)
-  // What the application writes at the top is none of its files.
+  // Files that the application writes at the top do not count.
   mkdirSync(join(project.folder, 'uploads'))
   project.write({ 'uploads/a.json': '{}', 'log.txt': 'x', 'package.json': '{ "name": "app", "type": "module" }' })
   await serving.says(/restarted in \d+ ms \(package\.json\)/)
   await serving.end()
 })
 
-test.concurrent('a version that does not boot is told of, and the one before goes on answering', async () => {
+test.concurrent('a version that does not boot is reported, and the previous one continues to answer', async () => {
   const { project, serving, edit } = await serveProject()
   await serving.answers('one')
   const first = await pidOf(serving)
@@ -241,7 +241,7 @@ test.concurrent('200 rapid edits end with the last version and one process', asy
     if (at % 3 === 0) await new Promise((resolve) => setTimeout(resolve, at % 40))
   }
   await serving.answers('edit 199')
-  // Nothing about what it said: a version may have read a file that was half written, and then it tells.
+  // Not its messages: a version may have read a half-written file, and then it reports that.
   expect(serving.versions()).toEqual([await pidOf(serving)])
   await until('one that gets ready', () => serving.processes().length === 2)
   await serving.end()
@@ -443,7 +443,7 @@ test.concurrent('a pipe among the sources is not waited for, and the application
   expect(serving.output()).not.toContain('heard')
 })
 
-test.concurrent('two servers of one application and a thread, looked at where nothing tells of changes', async () => {
+test.concurrent('two servers of one application and a thread, polled on a file system without events', async () => {
   const { serving, edit } = await serveProject(
     {
       'src/index.ts': `import { Worker } from 'node:worker_threads'
@@ -466,7 +466,7 @@ new Worker(new URL('./thread.ts', import.meta.url))
   await serving.end()
 })
 
-test.concurrent('an application that writes among its sources at every start is told of it', async () => {
+test.concurrent('an application that writes among its sources at every start is reported', async () => {
   const { serving } = await serveProject({
     'src/server.ts': `import { writeFileSync } from 'node:fs'
 ${files['src/server.ts']}setTimeout(() => writeFileSync('src/state.json', String(Date.now())), 100)
@@ -509,7 +509,7 @@ describe('what was typed', () => {
   })
 })
 
-test.concurrent('it ends with the script that runs it: npm gives a signal to a shell, which tells nobody of it', async () => {
+test.concurrent('it ends with the script that runs it: npm gives a signal to a shell, which does not pass it on', async () => {
   const project = makeProject(files, ['esbuild'])
   opened.push(() => project.remove())
   const port = await freePort()

@@ -7,7 +7,7 @@ import { makeProject, type Project } from '../support/cli.ts'
 const place = `import { defineCommand } from 'framework'
 export const place = defineCommand({
   name: 'place',
-  description: 'Tells where it runs',
+  description: 'Prints where it runs',
   run: ({ print }) => print(JSON.stringify([process.cwd(), process.env.INIT_CWD])),
 })
 `
@@ -34,11 +34,11 @@ afterAll(() => {
 const inDeep = (...argv: string[]) => runner.run(join(project.folder, 'src/deep'), argv)
 const isThere = (...files: string[]) => files.filter((file) => existsSync(join(project.folder, file)))
 
-test('commands about the application work from every folder of the project, and tell where they are', async () => {
+test('commands about the application work from every folder of the project, and report where they are', async () => {
   const { code, stdout, stderr } = await inDeep('routes')
   expect([code, stdout]).toEqual([0, 'GET  /here  here\nGET  /deep  deep\n'])
   expect(stderr).toContain(`In ${project.folder}\n`)
-  // A path means what whoever typed it sees.
+  // A path is relative to the folder where it was typed.
   expect((await inDeep('explain', 'GET', '/deep', '--entry', '../server.js')).code).toBe(0)
   expect((await inDeep('routes', '--entry', 'src/server.js')).stderr).toContain('src/deep/src/server.js does not exist')
 })

@@ -216,13 +216,13 @@ As often as you like.
   })
 })
 
-describe.concurrent('what is wrong with a command is told by file, and keeps no other back', () => {
+describe.concurrent('a mistake in a command is reported by file, and does not affect the others', () => {
   const command = (name: string, more = '') =>
     `import { defineCommand } from 'framework'\nexport const it = defineCommand({ name: ${name}, description: 'x', ${more} run({ print }) { print('ran') } })\n`
   const cls = (body: string, base = 'Command') =>
     `import { Command } from 'framework'\nexport class Wrong extends ${base} {\n${body}\n  run() {}\n}\n`
   const named = "name = 'wrong'; description = 'x'"
-  const wrong: Readonly<Record<string, readonly [source: string, told: string | RegExp]>> = {
+  const wrong: Readonly<Record<string, readonly [source: string, reports: string | RegExp]>> = {
     'a-syntax.js': ['export const = 5\n', /^commands\/a-syntax\.js cannot be imported: Unexpected token '='/],
     'b-throws.js': [
       "\n\nthrow new Error('no key')\n",
@@ -324,8 +324,8 @@ export const server = new Server({ plugins: [tools()] })
     expect(code).toBe(0)
     expect(stdout).toMatch(/^Of this application\n {2}right {2}x\n\n/m)
     const lines = stderr.trimEnd().split('\n')
-    for (const [, told] of Object.values(wrong)) {
-      expect(lines).toContainEqual(typeof told === 'string' ? told : expect.stringMatching(told))
+    for (const [, reports] of Object.values(wrong)) {
+      expect(lines).toContainEqual(typeof reports === 'string' ? reports : expect.stringMatching(reports))
     }
     expect(lines).toHaveLength(Object.keys(wrong).length - 1)
   })

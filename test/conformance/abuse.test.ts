@@ -8,12 +8,12 @@ import { type RunningApp, startApp, type Target, targets } from './targets.ts'
 
 const onLinux = process.platform === 'linux'
 
-/** Open file descriptors of a process, where the system tells. */
+/** Open file descriptors of a process, where the system reports them. */
 function descriptors(pid: number): number {
   return onLinux ? readdirSync(`/proc/${pid}/fd`).length : 0
 }
 
-/** Resident memory of a process in MB, where the system tells. */
+/** Resident memory of a process in MB, where the system reports it. */
 function megabytes(pid: number): number {
   return onLinux ? Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024 : 0
 }
@@ -71,11 +71,11 @@ async function survivorsOfSilence(target: Target): Promise<number> {
 }
 
 const limited = targets.filter((target) => !hasNoTimeLimits(target))
-/** Waited for while the other tests run: Bun ends a head after 10 to 12 seconds, whatever it is told. */
+/** Awaited while the other tests run: Bun ends a head after 10 to 12 seconds, whatever its settings are. */
 const silences = new Map<string, Promise<number>>()
 beforeAll(() => {
   for (const target of limited) silences.set(target.name, survivorsOfSilence(target))
-  // Whatever fails is told by the test that awaits it.
+  // The test that awaits it reports its failures.
   void Promise.allSettled(silences.values())
 })
 
@@ -96,7 +96,7 @@ describe.each(pressed)('abuse of $name', (target) => {
     const slow: Socket[] = []
     try {
       for (let i = 0; i < 8; i++) slow.push(...(await openSlowly(app.port, 250)))
-      // Behind them in the queue of connections.
+      // After them in the queue of connections.
       await ask(app.port, '/hello')
       const times: number[] = []
       for (let i = 0; i < 100; i++) {
@@ -161,7 +161,7 @@ describe.each(pressed)('abuse of $name', (target) => {
     expect(JSON.parse(await ask(app.port, '/hello'))).toEqual({ hello: 'world' })
   })
 
-  test('HT-06 3000 connections that come and go leave no descriptor behind', async () => {
+  test('HT-06 3000 connections that come and go leave no descriptor open', async () => {
     const before = descriptors(app.pid)
     for (let round = 0; round < 30; round++) {
       for (const socket of await openMany(app.port, 100)) socket.destroy()
@@ -176,7 +176,7 @@ describe.each(pressed)('abuse of $name', (target) => {
     expect(JSON.parse(await ask(app.port, '/hello'))).toEqual({ hello: 'world' })
   })
 
-  test('HT-10 1000 clients that leave before their answer leave nothing behind', async () => {
+  test('HT-10 1000 clients that leave before their answer leave no resources', async () => {
     const before = megabytes(app.pid)
     for (let round = 0; round < 20; round++) {
       const sockets = await openMany(app.port, 50, 'GET /wait?ms=60 HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -244,7 +244,7 @@ describe('GS-02 a second signal ends the process at once', () => {
       app.signal('SIGTERM')
       await pause(300)
       app.signal('SIGINT')
-      // Where both came in one turn, the lower number is told first.
+      // Where both came in one turn, the lower number is reported first.
       expect([128 + 2, 128 + 15]).toContain(await app.exited)
       expect(performance.now() - start).toBeLessThan(5_000)
       hanging.destroy()

@@ -33,7 +33,7 @@ server.register(
 
 server.register(webBodies(events))
 
-// Tells on standard error what was begun: when the server has closed, no one can ask it any more.
+// Prints begun requests to standard error: a closed server cannot be asked any more.
 server.post('/work/:id', async (req) => {
   process.stderr.write(`${req.params.id}\n`)
   await new Promise((resolve) => setTimeout(resolve, 150))

@@ -102,7 +102,7 @@ describe.each(used)('controllers on $name', (target) => {
     expect(cause).toBe('TypeError')
   })
 
-  test('the source itself, where the runtime takes it; else the message tells what to do', async () => {
+  test('the source itself, where the runtime supports it; otherwise the message names the remedy', async () => {
     const result = await run(target, `${folder}/source/*.ts`)
     if (target.runtime === 'bun' || target.runtime === 'deno') return expect(result).toEqual(expected)
     expect(result.failed).toContain(`the controller file ${join(folder, 'source/library.ts')} cannot be loaded`)

@@ -13,7 +13,7 @@ export interface Vector {
 }
 
 const post = 'POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
-/** Rides behind each request that frames its body in a doubtful way; the application tells when it has run. */
+/** Follows each request that frames its body in a doubtful way; the application reports when it has run. */
 const second = 'GET /second HTTP/1.1\r\nHost: x\r\n\r\n'
 
 const vector =
@@ -58,7 +58,7 @@ const framings: Vector[] = [
   chunked('hexadecimal prefix', '0x0\r\n\r\n'),
   chunked('not a digit', 'g\r\n\r\n'),
   chunked('no size', '\r\n\r\n'),
-  chunked('blank behind the size', '2 \r\n{}\r\n0\r\n\r\n'),
+  chunked('blank after the size', '2 \r\n{}\r\n0\r\n\r\n'),
   chunked('overflowing chunk', 'ffffffffffffffffff\r\n{}\r\n0\r\n\r\n'),
   chunked('chunk longer than it says', '1\r\n{}\r\n0\r\n\r\n'),
   chunked('bare line feeds', '2\n{}\n0\n\n'),
@@ -94,7 +94,7 @@ const methods: Vector[] = [
   method('PROPFIND', withMethod('PROPFIND')),
   method('unknown method', withMethod('BREW')),
   method('method of 300 letters', withMethod('A'.repeat(300))),
-  method('blank in front', ` ${withMethod('GET')}`),
+  method('leading blank', ` ${withMethod('GET')}`),
   method('OPTIONS without a route', withMethod('OPTIONS'), [405]),
 ]
 
@@ -104,7 +104,7 @@ const targets: Vector[] = [
   target('absolute form in capitals', get('HTTP://ELSEWHERE/hello'), [200]),
   target('another scheme', get('ftp://elsewhere/hello'), [400]),
   target('asterisk', get('*'), [400]),
-  target('no slash in front', get('hello'), [400]),
+  target('no leading slash', get('hello'), [400]),
   target('NUL', get('/\0')),
   target('escaped NUL', get('/users/%00'), [400]),
   target('bad escape', get('/users/%zz'), [400]),
@@ -121,7 +121,7 @@ const versions: Vector[] = [
   version('lower case version', 'GET /hello http/1.1\r\nHost: x\r\n\r\n'),
   version('no version', 'GET /hello\r\nHost: x\r\n\r\n'),
   version('HTTP/1.0 without Host', 'GET /hello HTTP/1.0\r\n\r\n', [200]),
-  version('line break in front', `\r\n${get('/hello')}`, [200]),
+  version('leading line break', `\r\n${get('/hello')}`, [200]),
 ]
 
 const line = vector('HT-01')

@@ -101,7 +101,7 @@ test.concurrent('a package that is needed and not installed is named, with how t
   const bare = join(folder, 'bare')
   const modules = join(bare, 'node_modules')
   mkdirSync(join(modules, 'framework'), { recursive: true })
-  // A copy: behind a link the packages of this repository would be found.
+  // A copy: through a link the packages of this repository would be found.
   cpSync(join(root, 'dist'), join(modules, 'framework/dist'), { recursive: true })
   copyFileSync(join(root, 'package.json'), join(modules, 'framework/package.json'))
   const optional = new Set(['node-schedule', 'cronstrue', 'pg', 'ioredis'])
@@ -112,14 +112,14 @@ test.concurrent('a package that is needed and not installed is named, with how t
     join(bare, 'run.mjs'),
     `import { CronService, memoryClock, Server } from 'framework'
     const clock = memoryClock(0)
-    const told = []
-    const tell = (error) => told.push((error.cause?.code === 'PeerMissingError' ? error.cause : error).message)
+    const reported = []
+    const tell = (error) => reported.push((error.cause?.code === 'PeerMissingError' ? error.cause : error).message)
     await CronService.run({ crons: [] }).catch(tell)
     await CronService.run({ crons: [], clock, lock: { redis: 'redis://127.0.0.1' } }).catch(tell)
     await CronService.run({ crons: [], clock, lock: { postgres: 'postgres://127.0.0.1' } }).catch(tell)
     await new Server({ plugins: { cron: { crons: [], ui: true } } }).ready().catch(tell)
     await (await CronService.run({ crons: [], clock })).stop()
-    console.log(JSON.stringify(told))`,
+    console.log(JSON.stringify(reported))`,
   )
   const env = { ...process.env, NODE_OPTIONS: '', npm_config_user_agent: 'npm/11' }
   const { stdout } = await promisify(execFile)(process.execPath, ['run.mjs'], { cwd: bare, env })

@@ -28,7 +28,7 @@ test.each(
   expect(await resultOf(target, 'env.mjs', [], { env: unset })).toEqual(expected)
 })
 
-test('Deno is asked for permissions by name, and one that is missing is told', async () => {
+test('Deno is asked for permissions by name, and a missing one is reported', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'framework-env-'))
   try {
     const script = join(folder, 'env.mjs')

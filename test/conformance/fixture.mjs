@@ -115,7 +115,7 @@ export function makeApp(Server, options, file) {
   server.get('/abort', async (req) => {
     await new Promise((resolve) => req.signal.addEventListener('abort', resolve))
     events.push('abort seen')
-    return 'nobody reads this'
+    return 'no one reads this'
   })
   server.get('/throw/sync', () => {
     throw new Error('thrown on purpose')

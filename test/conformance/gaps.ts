@@ -10,14 +10,14 @@ export interface Gap {
 }
 
 const gaps: Readonly<Record<string, readonly Gap[]>> = {
-  bun: [{ vector: 'line break in front', statuses: [400], reason: 'Bun takes no empty line before a request' }],
+  bun: [{ vector: 'leading line break', statuses: [400], reason: 'Bun takes no empty line before a request' }],
   deno: [
     {
       vector: 'HTTP/1.0 without Host',
       statuses: [400],
       reason: 'Deno does not expose the version, so a Host is always asked for',
     },
-    { vector: 'blank behind the size', statuses: [200, 200], reason: 'Deno reads `2 ` as a chunk size' },
+    { vector: 'blank after the size', statuses: [200, 200], reason: 'Deno reads `2 ` as a chunk size' },
     { vector: 'bare line feed between headers', statuses: [200], reason: 'Deno takes a bare line feed as a line end' },
     { vector: '2500 headers', statuses: [400], reason: 'Deno answers 400 in place of 431' },
     { vector: '1500 short headers', statuses: [400], reason: 'Deno answers 400 in place of 431' },
@@ -48,7 +48,7 @@ export function dropsBodyOfGet(target: Target): boolean {
   return target.name === 'bun' || target.name === 'deno'
 }
 
-/** Bun closes a connection on which a request arrives before the one in front has its answer. */
+/** Bun closes a connection on which a request arrives before the previous one has its answer. */
 export function closesPipelines(target: Target): boolean {
   return target.name === 'bun'
 }
@@ -58,14 +58,14 @@ export function closesByTicks(target: Target): boolean {
   return target.name === 'bun'
 }
 
-/** `Deno.serve` offers HTTP/2 with every certificate, and cannot be told not to. */
+/** `Deno.serve` offers HTTP/2 with every certificate, which cannot be turned off. */
 export function speaksHttp2(target: Target): boolean {
   return target.name === 'deno'
 }
 
 /**
  * `Deno.serve` has no time limits, and keeps a connection as long as the body of its request is being read: nothing an answer
- * does ends that, nor does cancelling the read. Whoever needs limits there takes `node:http`.
+ * does ends that, nor does cancelling the read. Applications that need limits there use `node:http`.
  */
 export function hasNoTimeLimits(target: Target): boolean {
   return target.name === 'deno'

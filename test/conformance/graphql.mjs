@@ -100,12 +100,12 @@ const dear = await post({ query: 'query ($n: Int) { many(first: $n) { hello } }'
 const ticked = await post({ query: 'subscription { tick }' }, events)
 const text = (await ticked.text()).replaceAll(':\n\n', '')
 
-// A client that leaves while nothing happens: the source must be told.
+// A client that leaves while nothing happens: the source must be ended.
 const leaving = new AbortController()
 const left = await post({ query: 'subscription { silence }' }, events, leaving.signal)
 const alive = await left.body?.getReader().read()
 leaving.abort()
-const told = await until(() => seen.includes('silence returned'))
+const cancelled = await until(() => seen.includes('silence returned'))
 
 // A server that closes while a stream is open: it ends at once, and not at the deadline.
 seen.length = 0
@@ -123,7 +123,7 @@ console.log(
     dear: [dear.status, /** @type {any} */ (await dear.json()).errors[0].extensions],
     stream: [ticked.status, ticked.headers.get('content-type'), text],
     alive: new TextDecoder().decode(alive?.value).startsWith(':'),
-    told,
+    cancelled,
     closed: [rest.includes('complete'), seen, performance.now() - begun < 5000],
     ended: true,
   }),

@@ -23,7 +23,7 @@ const expected = {
   dear: [400, { code: 'COST_LIMIT_EXCEEDED', cost: 51, max: 50 }],
   stream: [200, 'text/event-stream; charset=utf-8', `${next(1)}${next(2)}${next(3)}event: complete\ndata: \n\n`],
   alive: true,
-  told: true,
+  cancelled: true,
   closed: [false, ['silence returned'], true],
   ended: true,
 }

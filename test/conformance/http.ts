@@ -40,7 +40,7 @@ export function httpConformance(target: Target): void {
       expect(await events()).toContain(event)
     }
 
-    test('a port that is taken is told, and not shared', async () => {
+    test('a port that is taken is reported, and not shared', async () => {
       expect((await send('GET', '/listen-again')).json).toBe('PortInUseError')
     })
 
@@ -133,7 +133,7 @@ export function httpConformance(target: Target): void {
       expect(text).toContain('"cookie":"a=1; b=2"')
     })
 
-    test('tells the address of the client', async () => {
+    test('reports the address of the client', async () => {
       expect(((await send('GET', '/headers')).json as { ip: string }).ip).toMatch(/127\.0\.0\.1$/)
     })
 

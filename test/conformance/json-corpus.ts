@@ -319,7 +319,7 @@ badStructures.push(
   '["\\u00A"]',
 )
 
-/** UTF-8 that is none (RFC 3629), in a string and bare. */
+/** Invalid UTF-8 (RFC 3629), in a string and bare. */
 const badBytes = [
   '\x80',
   '\xbf',
@@ -387,7 +387,7 @@ export const open: readonly (JsonCase & { readonly status: 200 | 400 | 422 })[] 
     '\\uD834\\u0061',
     'a\\udbffb',
   ].map((text) => ({ ...ofText(`["${text}"]`), status: 200 as const })),
-  // A mark in front, and other encodings than UTF-8.
+  // A leading mark, and other encodings than UTF-8.
   { ...named('a byte order mark', Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0x7d)), status: 400 },
   { ...named('half a byte order mark', Uint8Array.of(0xef, 0xbb, 0x7b, 0x7d)), status: 400 },
   ...[true, false].flatMap((isLittle) => [

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { accepted, type JsonCase, open, refused } from './json-corpus.ts'
 
-/** Every kind of text that is JSON, that is none, and that may be either. */
+/** Every kind of text that is JSON, that is not, and that may be either. */
 export function describeJson(agent: Agent, port: () => number): void {
   const post = ({ bytes }: JsonCase) =>
     new Promise<{ status: number; text: string }>((resolve, reject) => {

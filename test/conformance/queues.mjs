@@ -73,7 +73,7 @@ for (const [kind, [queue]] of Object.entries(kinds)) {
   await handles[kind].unsubscribe()
   await queue.publish({ n: 4 })
   await new Promise((resolve) => setTimeout(resolve, 50))
-  // What a service counts may be some time behind.
+  // The counts of a service may be outdated for a while.
   for (let more = 100; more > 0; more--) {
     const { waiting, delayed, failed } = await queue.counts()
     seen[kind].left = { waiting, delayed, failed }

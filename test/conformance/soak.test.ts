@@ -6,7 +6,7 @@ import { startApp, type Target, targets } from './targets.ts'
 
 const pace = { clients: 20 }
 const requests = 1_200
-/** What a request may leave behind on the heap: less than a request or a response is. */
+/** Bytes that a request may leave on the heap: less than a request or a response takes. */
 const bytesPerRequest = 800
 /** Connections that end in a moment. */
 const fewDescriptors = 10
@@ -57,7 +57,7 @@ describe.each(soaked)('GS-07 a bit of everything on $name', (target) => {
     expect(outcome().after.events).toEqual([])
   })
 
-  test('leaves no memory and no descriptor behind', () => {
+  test('leaks no memory and no descriptor', () => {
     const { before, after } = outcome()
     expect(after.heap - before.heap).toBeLessThan(bytesPerRequest * requests)
     expect(after.descriptors - before.descriptors).toBeLessThan(fewDescriptors)

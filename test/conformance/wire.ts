@@ -33,7 +33,7 @@ export function wireConformance(target: Target): void {
       })
     }
 
-    test('HT-02 no request that rode behind a doubtful one has run', async () => {
+    test('HT-02 no request after a doubtful one has run', async () => {
       const smuggled = corpus.some(({ id, name }) => id === 'HT-02' && gapOf(target, name))
       expect((await events()).includes('second request ran')).toBe(smuggled)
     })
@@ -64,7 +64,7 @@ export function wireConformance(target: Target): void {
       else expect([ids, answer.statuses.length]).toEqual([Array.from({ length: 20 }, (_, i) => i), 40])
     })
 
-    test('HT-08 what is refused by its head alone waits for the answers in front of it', async () => {
+    test('HT-08 a request that is refused by its head waits for the answers before it', async () => {
       const waits = `${head('GET', '/wait?ms=60')}\r\n`.repeat(2)
       for (const refused of ['CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n', '\x00rubbish\r\n\r\n']) {
         const answer = await sendRaw(app.port, waits + refused, { waitMs: 1500, answers: 3 })
@@ -163,7 +163,7 @@ export function wireConformance(target: Target): void {
       expect(statuses).toEqual(Array.from({ length: 8 }, () => 413))
     })
 
-    test('BO-11 a body of length 0 is none, a GET may have one, and an empty one in chunks is not JSON', async () => {
+    test('BO-11 length 0 means no body, a GET may have one, and an empty one in chunks is not JSON', async () => {
       const json = 'Content-Type: application/json\r\nConnection: close\r\n'
       const none = 'Content-Length: 0\r\n\r\n'
       const empty = 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'

@@ -74,7 +74,7 @@ export function mqttSuite(connect: () => MqttConnectOptions, { isVersion5 = true
   })
 
   testPackets(
-    'a wildcard tells the topic, an exact name does not, whatever the handler has for parameters',
+    'a handler receives the topic for a wildcard, and not for an exact name, whatever its parameters are',
     async () => {
       await start()
       const base = unique('forms')
@@ -110,7 +110,7 @@ export function mqttSuite(connect: () => MqttConnectOptions, { isVersion5 = true
         kept(await mqtt.subscribe(filter, all[i]!, { qos: (i % 3) as 0 | 1 | 2 }))
       const end = recorder()
       kept(await mqtt.subscribe(`${base}-end`, end, { qos: 2 }))
-      // Two equal ones behind each other: they are two messages, and not two copies of one.
+      // Two equal ones in succession: they are two messages, and not two copies of one.
       for (const message of ['on', 'on', 'off']) await mqtt.publish(`${base}/a/x`, message, { qos })
       await mqtt.publish(`${base}-end`, 1, { qos: 2 })
       await vi.waitFor(() => expect(end.calls).toHaveLength(1), 5000)
@@ -141,7 +141,7 @@ export function mqttSuite(connect: () => MqttConnectOptions, { isVersion5 = true
     expect([first.calls, second.calls]).toEqual([[[1]], [[1], [2]]])
   })
 
-  testPackets('what is kept goes to each new handler once, and to nobody twice', async () => {
+  testPackets('a kept message goes to each new handler exactly once', async () => {
     await start()
     const base = unique('kept')
     await mqtt.publish(`${base}/a`, 'old', { qos: 1, retain: true })

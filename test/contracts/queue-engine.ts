@@ -17,7 +17,7 @@ type AnyQueue = Queue<unknown, object>
 /** How one engine says what all of them can. */
 export interface EngineUnderTest {
   readonly kind: string
-  /** Starts its server and tells the configuration. */
+  /** Starts its server and returns the configuration. */
   start(): Promise<QueueConfig>
   stop(): Promise<void>
   queue(name: string, options?: { schema: object }): AnyQueue
@@ -33,7 +33,7 @@ export interface EngineUnderTest {
   priority?(rank: number): object
   /** Whether messages come in the order in which they were published. */
   readonly isOrdered: boolean
-  /** The shortest time between two attempts, in milliseconds; 0 where there is none. */
+  /** The shortest time between two attempts, in milliseconds; 0 for no limit. */
   readonly shortest: number
 }
 
@@ -166,7 +166,7 @@ export function testEngine(engine: EngineUnderTest): void {
     expect((await queue.counts()).failed).toBe(0)
   })
 
-  test('a poison message is tried so many times, told each time, then parked; the others are done', async () => {
+  test('a poison message is tried a number of times, reported each time, then parked; the others are handled', async () => {
     const queue = await queueOf('poison', 3)
     const done = new Set<unknown>()
     let tried = 0

@@ -61,7 +61,7 @@ export function describeStore(name: string, makeStore: () => ExactStore): void {
       expect(await store.get(two)).toEqual({ n: 2 })
     })
 
-    test('update takes the place of what is there, and tells so', async () => {
+    test('update replaces existing data, and returns that', async () => {
       const store = makeStore()
       const id = freshId()
       await store.set(id, { a: 1, b: 1 }, 60)
@@ -100,14 +100,14 @@ export function describeStore(name: string, makeStore: () => ExactStore): void {
       expect(await Promise.all(ids.map(race))).toEqual(ids.map(() => undefined))
     })
 
-    test('destroy tells one of many that it was there, and none afterwards; what is not there is fine', async () => {
+    test('destroy returns true to one of many callers, and to none afterwards; a missing one is not an error', async () => {
       const store = makeStore()
       const id = freshId()
       expect(await store.destroy(id)).toBe(false)
       const other = freshId()
       await store.set(other, { n: 1 }, 60)
-      const told = await Promise.all(Array.from({ length: 10 }, () => store.destroy(other)))
-      expect(told.filter((wasThere) => wasThere)).toEqual([true])
+      const reported = await Promise.all(Array.from({ length: 10 }, () => store.destroy(other)))
+      expect(reported.filter((wasThere) => wasThere)).toEqual([true])
       expect(await store.destroy(other)).toBe(false)
     })
 
@@ -123,7 +123,7 @@ export function describeStore(name: string, makeStore: () => ExactStore): void {
       expect(await store.get(id)).toEqual({ user: { name: 'ada' } })
     })
 
-    test('keeps for as many seconds as it was told, each time anew', async () => {
+    test('keeps data for the given seconds, restarted each time', async () => {
       const store = makeStore()
       const [short, renewed, updated, long] = [freshId(), freshId(), freshId(), freshId()]
       await store.set(short, { n: 1 }, 1)
@@ -141,7 +141,7 @@ export function describeStore(name: string, makeStore: () => ExactStore): void {
       expect(await store.get(long)).toEqual({ n: 1 })
     })
 
-    test('touch, or updating with the same where there is none, begins the seconds anew and leaves the data alone', async () => {
+    test('touch, or updating with the same data without it, restarts the seconds and keeps the data', async () => {
       const store = makeStore()
       const touch = async (id: string, seconds: number) => {
         if (store.touch !== undefined) return store.touch(id, seconds)

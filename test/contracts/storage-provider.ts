@@ -196,7 +196,7 @@ export function testProvider(under: ProviderUnderTest): void {
     await expect(storage.getDownloadUrl(bad)).rejects.toMatchObject(refused)
   })
 
-  test('keys that look odd and are none of these are kept apart', async () => {
+  test('odd but valid keys are distinct', async () => {
     const keys = [
       'odd/...',
       'odd/a..b',
@@ -213,7 +213,7 @@ export function testProvider(under: ProviderUnderTest): void {
     expect(await keysOf(storage, 'odd/')).toHaveLength(keys.length)
   })
 
-  test('a stream that fails leaves what was there before, and its error is told', async () => {
+  test('a stream that fails keeps the previous object, and its error is reported', async () => {
     await storage.putObject('failing', 'before')
     async function* failing() {
       yield new Uint8Array(100_000)

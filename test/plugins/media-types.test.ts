@@ -36,7 +36,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true })
 })
 
-test.each(types)('%s is %s, whoever sends or keeps it', async (name, type) => {
+test.each(types)('%s is %s, wherever it is sent or stored', async (name, type) => {
   for (const path of ['static', 'file', 'download', 'bytes', 'type']) {
     const { status, headers } = await server.inject({ url: `/${path}/${name}` })
     expect([path, status, headers['content-type']]).toEqual([path, 200, type])

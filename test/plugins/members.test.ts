@@ -53,7 +53,7 @@ describe('without its plugin', () => {
     ])
   })
 
-  test('a member is undefined, can be set, and other failures tell nothing of it', async () => {
+  test('a member is undefined, can be set, and other failures do not mention it', async () => {
     const { server, log } = makeServer()
     server.get('/', (req) => {
       expect([req.session, req.files, typeof req.file]).toEqual([undefined, undefined, 'undefined'])

@@ -94,7 +94,7 @@ const placed: { readonly [how: string]: object } = {
   '#': node({ $ref: '#' }),
   '#/': node({ $ref: '#/' }),
   '#/$defs/x': { $ref: '#/$defs/x', $defs: { x: node({ $ref: '#/$defs/x' }) } },
-  '#/$defs/x, one behind the other': {
+  '#/$defs/x, one after the other': {
     ...node({ $ref: '#/$defs/x' }),
     $defs: { x: { $ref: '#/$defs/y' }, y: { description: 'the whole', $ref: '#' } },
   },
@@ -250,7 +250,7 @@ describe('a tree is checked to its leaves', () => {
     ;(await server.inject.post('/both', { body: { number: { value: 1, next: { value: 'b' } } } })).assertStatus(422)
   })
 
-  test('headers that are named behind a reference, in any case', async () => {
+  test('headers that are named after a reference, in any case', async () => {
     const part = { type: 'object', properties: { 'X-Count': { type: 'integer' } }, required: ['X-Count'] }
     const server = new Server({ router: new RouteCollection(), logger: memoryLogger() })
     const headers = { $ref: '#/$defs/part', $defs: { part } } as const
@@ -280,7 +280,7 @@ test('a default of a definition is filled in where a reference leads to it, in r
   ;(await inAnswers.inject.post('/')).assertStatus(200).assertBodyDeepEqual(filled)
 })
 
-test('of the headers, "all" takes those that the schema names behind a reference, or that it only asks for', async () => {
+test('of the headers, "all" takes those that the schema names after a reference, or that it only requires', async () => {
   const lazy: z.ZodType = z.lazy(() => z.strictObject({ 'x-a': z.string(), 'x-b': z.string() }))
   const json = {
     $ref: '#/$defs/a',
@@ -384,13 +384,13 @@ describe('of an answer no more leaves than the tree names, at any depth', () => 
   })
 
   test.each(Object.entries({ ...named, ...placed }))('leniently: %s', (_how, schema) => {
-    const told: string[] = []
+    const reported: string[] = []
     const write = new Server().services
       .get('responses')
-      .compile({ 200: schema }, { route: 'GET /', onMismatch: (error) => told.push(error.message) })
+      .compile({ 200: schema }, { route: 'GET /', onMismatch: (error) => reported.push(error.message) })
     const wrong = { ...withSecret, nodes: [{ id: 5, secret: 1, nodes: [{ id: 'c', secret: 1 }] }] }
     expect(JSON.parse(write(wrong, 200))).toEqual({ id: 'a', nodes: [{ id: 5, nodes: [{ id: 'c' }] }] })
-    expect(told).toHaveLength(1)
+    expect(reported).toHaveLength(1)
   })
 
   test('keywords beside a reference hold as well', async () => {
@@ -444,7 +444,7 @@ describe('described and in the client', () => {
     }
   })
 
-  test('nobody sees the numbers that TypeBox and Zod give', () => {
+  test('the numbers of TypeBox and Zod are not visible', () => {
     const names = Object.keys(document.components!.schemas!)
     expect(names.filter((name) => /^T\d|schema\d/.test(name))).toEqual([])
   })

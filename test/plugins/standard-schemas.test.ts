@@ -68,7 +68,7 @@ const older: [string, typeof z][] = [
 ]
 
 describe('Zod of every 4', () => {
-  test('of a version that cannot describe itself and is not the one that is found, it is told which one can', async () => {
+  test('for a version that cannot describe itself and differs from the one that is found, the error names one that can', async () => {
     const { major, minor, patch } = z.core.version
     const found = `${major}.${minor}.${patch}`
     const why = `a schema of Zod 4.1.13 is described by the package "zod" of that version, and the one found here is ${found}`

@@ -97,7 +97,7 @@ describe('all plugins at once', () => {
     expect((await server.inject({ url: '/long', method: 'OPTIONS', headers })).status).toBe(204)
   })
 
-  test('a kept answer is compressed for whom it suits, and 304 for whom it has reached', async () => {
+  test('a kept answer is compressed for clients that accept it, and 304 for those that have it', async () => {
     const { server } = serverWithAll()
     const get = (headers: Record<string, string>, method = 'GET') => server.inject({ url: '/long', method, headers })
     const brotli = { origin, 'accept-encoding': 'br' }
@@ -115,7 +115,7 @@ describe('all plugins at once', () => {
     expect((await get(brotli, 'HEAD')).headers).toMatchObject({ 'x-cache': 'HIT', 'content-encoding': 'br' })
   })
 
-  test('a trusted proxy tells the address, the limit counts by it, and the cookie of the session is secure', async () => {
+  test('a trusted proxy sends the address, the limit counts by it, and the cookie of the session is secure', async () => {
     const { server } = serverWithAll(1)
     for (const ip of ['203.0.113.1', '203.0.113.2']) {
       const headers = { 'x-forwarded-for': ip, 'x-forwarded-proto': 'https' }
@@ -125,7 +125,7 @@ describe('all plugins at once', () => {
     }
   })
 
-  test('an upload may be a PUT by its header, and leaves no file behind', async () => {
+  test('an upload may be a PUT by its header, and leaves no file', async () => {
     const { server, folder } = serverWithAll()
     const formData = new FormData()
     formData.append('f', new File(['hello'], 'f.txt'))

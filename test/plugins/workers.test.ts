@@ -86,10 +86,10 @@ function second(of = 2): () => void {
   vi.stubEnv('FRAMEWORK_WORKER', `${of}/${of}`)
   const waiting: (() => void)[] = []
   let leads = false
-  const told = { listens() {}, failed() {}, closed() {} }
+  const reported = { listens() {}, failed() {}, closed() {} }
   setSupervisor({
     share: async (_host, port) => port,
-    starting: () => told,
+    starting: () => reported,
     get leads() {
       return leads
     },

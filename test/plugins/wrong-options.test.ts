@@ -120,16 +120,16 @@ test('every plugin of the catalog is in the table', () => {
 })
 
 describe('what would be passed over without a word is wrong', () => {
-  /** A client of ioredis, as far as it can be told from options. */
+  /** A client of ioredis, as far as it can be distinguished from options. */
   class Client {
     sendCommand() {}
     connect() {}
   }
 
   test.each<[string, object, RegExp]>([
-    ['sources that nobody awaited', { graphql: { schema: { resolvers: Promise.resolve({}) } } }, /resolvers/],
+    ['sources that were not awaited', { graphql: { schema: { resolvers: Promise.resolve({}) } } }, /resolvers/],
     ['a route of GraphQL that an import did not give', { graphql: { route: undefined } }, /graphql\.route/],
-    ['an environment that nobody awaited', { env: { environment: Promise.resolve({}) } }, /env\.environment/],
+    ['an environment that was not awaited', { env: { environment: Promise.resolve({}) } }, /env\.environment/],
     ['checks in a Map', { health: { checks: new Map([['a', () => true]]) } }, /health\.checks/],
     ['a text for a flag of helmet', { helmet: { contentSecurityPolicy: { reportOnly: 'false' } } }, /true or false/],
     ['no flag of helmet', { helmet: { hsts: { preload: null } } }, /hsts\.preload/],

@@ -7,7 +7,7 @@ import { secondChoice } from './run/second-choice.mjs'
 
 const folder = secondChoice('mosquitto')
 
-/** Whether the broker is installed that is the second choice where mosquitto is not. */
+/** Whether the broker is installed that replaces mosquitto where that is missing. */
 export const hasAedes = folder !== undefined
 
 /** Starts a broker of MQTT 3.1.1 that keeps everything in memory; resolves when it answers. `stop` it in `afterAll`. */

@@ -30,7 +30,7 @@ function* references(value: unknown): Iterable<string> {
 }
 
 /**
- * What is wrong with a document: by the official schema of AsyncAPI 3.0, by its references, by rules that the schema does not hold.
+ * The mistakes in a document: by the official schema of AsyncAPI 3.0, by its references, by rules that the schema does not have.
  */
 export function messageProblemsOf(document: AsyncApiDocument): string[] {
   const problems: string[] = []

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort, listens, type OwnServer, startOwnServer } from './own-server.ts'
 
-/** The account and the key that every copy of the emulator has. */
+/** The account and the key of every copy of the emulator. */
 const account = 'devstoreaccount1'
 const accountKey = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
 
@@ -18,7 +18,7 @@ export async function startBlob(): Promise<BlobServer> {
   const folder = mkdtempSync(join(tmpdir(), 'framework-blob-'))
   const entry = join(import.meta.dirname, '../../node_modules/azurite/dist/src/blob/main.js')
   const options = ['--blobHost', '127.0.0.1', '--blobPort', String(port), '--location', folder]
-  // It knows fewer versions of the protocol than the clients.
+  // It supports fewer versions of the protocol than the clients.
   const flags = ['--inMemoryPersistence', '--skipApiVersionCheck', '--silent', '--disableTelemetry']
   const server = await startOwnServer({
     name: 'azurite',

@@ -6,7 +6,7 @@ const follow = (kind: string, listener: (event: never) => void): (() => void) =>
   return () => void start.unsubscribe(listener as never)
 }
 
-/** Puts these into the carrier of each publication from now on, as a tool for tracing does; gives what ends it. */
+/** Adds these to the carrier of each publication from now on, as a tracing tool does; returns a function that ends that. */
 export function fillCarriers(carrier: object, kind = 'queue.publish'): () => void {
   return follow(kind, (event: { carrier: object }) => void Object.assign(event.carrier, carrier))
 }

@@ -3,20 +3,20 @@ import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 
-/** The first of the usual ones that starts: on some systems one of them is a script that asks for a package of another kind. */
+/** The first of the usual programs that starts: on some systems one of them is a script that asks for a package of another kind. */
 const executablePath = ['chromium', 'chromium-browser', 'google-chrome']
   .flatMap((name) => (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name)))
   .find((file) => existsSync(file) && spawnSync(file, ['--version'], { stdio: 'ignore' }).status === 0)
 
-/** Whether this machine has a browser to start; the test run installs one where it can, and says loudly where it cannot. */
+/** Whether this machine has a browser to start; the test run installs one where it can, and prints a warning where it cannot. */
 export const hasChromium = executablePath !== undefined
 
-/** Starts a headless browser that talks to no one by itself. Close it in `afterAll`. */
+/** Starts a headless browser without requests of its own. Close it in `afterAll`. */
 export function startChromium(...more: readonly string[]): Promise<Browser> {
   return chromium.launch({
     ...(executablePath === undefined ? {} : { executablePath }),
     args: [
-      // Without a user namespace, as root in a container, the sandbox cannot be had.
+      // Without a user namespace, as root in a container, the sandbox is not available.
       '--no-sandbox',
       '--disable-gpu',
       '--disable-quic',
@@ -30,16 +30,16 @@ export function startChromium(...more: readonly string[]): Promise<Browser> {
 }
 
 /**
- * Notes what no page of ours may do, whatever edition the browser is of: fail, call `console.error`, ask anyone else for anything,
- * be refused something, or load what its policy blocks. What the browser itself says on the console changes with each
- * edition and is left out. Call it before the page goes anywhere.
+ * Notes the forbidden events of a page, in any version of the browser: errors, calls of `console.error`, requests to other hosts,
+ * refused requests, and loads that its policy blocks. The browser's own messages on the console change with each
+ * version and are left out. Call it before the page navigates.
  */
 export async function watch(page: Page, origin: string): Promise<string[]> {
   const wrong: string[] = []
   page.on('pageerror', (error) => wrong.push(String(error)))
   page.on('dialog', (dialog) => wrong.push(`dialog ${dialog.message()}`))
   page.on('requestfailed', (request) => {
-    // What the page ended itself, a stream that it has read enough of, is aborted.
+    // A stream that the page ended itself, because it has read enough, is aborted.
     const reason = request.failure()?.errorText
     if (reason !== 'net::ERR_ABORTED') wrong.push(`failed ${request.url()}: ${reason}`)
   })

@@ -46,13 +46,13 @@ export interface Project {
   remove(): void
 }
 
-/** An application in a folder of its own, with the built framework and what else it names among its packages. */
+/** An application in a folder of its own, with the built framework and other named packages. */
 export function makeProject(files: Readonly<Record<string, string>> = {}, packages: readonly string[] = []): Project {
-  // Nothing beside it: a test may name a file outside of the project, which another program must not have made.
+  // Nothing beside it: a test may name a file outside of the project, which another program must not have created.
   const parent = realpathSync(mkdtempSync(join(tmpdir(), 'framework-cli-')))
   const folder = join(parent, 'app')
   mkdirSync(join(folder, 'node_modules/@types'), { recursive: true })
-  // Copied: behind a link Deno takes no package for one of the project.
+  // Copied: through a link Deno does not recognise a package of the project.
   const own = join(folder, 'node_modules/framework')
   cpSync(join(root, 'dist'), join(own, 'dist'), { recursive: true })
   cpSync(join(root, 'package.json'), join(own, 'package.json'))

@@ -3,14 +3,14 @@ import type { AddressInfo, Socket } from 'node:net'
 
 export interface FakeS3 {
   readonly url: string
-  /** `method path?query` of what was asked. */
+  /** `method path?query` of each request. */
   readonly asked: string[]
   readonly sockets: Set<Socket>
   answer: (req: IncomingMessage, res: ServerResponse) => void
   stop(): Promise<void>
 }
 
-/** A server that answers as a test wants it. */
+/** A server with the answers of a test. */
 export async function startFakeS3(): Promise<FakeS3> {
   const sockets = new Set<Socket>()
   const asked: string[] = []

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 
 export const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
-/** One frame of RFC 6455 section 5.2, as a client may send it or must not. */
+/** One frame of RFC 6455 section 5.2, valid or invalid. */
 export interface Frame {
   readonly opcode: number
   readonly payload?: string | Uint8Array
@@ -57,7 +57,7 @@ export function encode({ opcode, payload = '', fin = true, reserved = 0, masked 
   return Buffer.concat([head, mask, hidden])
 }
 
-/** What came back: frames in order, and how the connection ended. */
+/** The answer: frames in order, and how the connection ended. */
 export interface Exchange {
   readonly status: number
   readonly head: string
@@ -70,7 +70,7 @@ export interface Exchange {
   readonly refusal: string
 }
 
-/** A client that sends exactly the frames that it is given. */
+/** A client that sends exactly the given frames. */
 export class FrameClient {
   readonly socket: Socket
   readonly #opened: Promise<void>

@@ -4,7 +4,7 @@ const doubling = (levels: number) =>
     (_, i) => `fragment F${i} on Query { a: self { ...F${i + 1} } b: self { ...F${i + 1} } }`,
   ).join(' ')
 
-/** Documents that would cost a server far more than their sender; all of the example schema. */
+/** Documents that would cost a server far more than their sender; all for the example schema. */
 export const bombs: Readonly<Record<string, string>> = {
   'depth 50': `${'{self'.repeat(50)}{hello}${'}'.repeat(50)}`,
   'depth 5000': `${'{self'.repeat(5000)}{hello}${'}'.repeat(5000)}`,

@@ -5,12 +5,12 @@ import { type Entry, memoryLogger } from './kernel.ts'
 /** An answer as tests compare it. */
 export interface Answer {
   status: number
-  // biome-ignore lint/suspicious/noExplicitAny: whatever an answer holds
+  // biome-ignore lint/suspicious/noExplicitAny: any content of an answer
   body: any
   headers: Record<string, unknown>
 }
 
-/** A server with GraphQL, and the ways to ask it without a socket. */
+/** A server with GraphQL, and functions that send requests to it without a socket. */
 export interface GraphqlApp {
   server: Server
   log: Entry[]

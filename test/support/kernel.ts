@@ -1,6 +1,6 @@
 import { Kernel, type KernelOptions, kernelOptions, type Logger, RouteCollection } from 'framework/kernel'
 
-/** What was logged, as plain data. */
+/** One entry of the log, as plain data. */
 export interface Entry {
   level: string
   fields: Record<string, unknown>

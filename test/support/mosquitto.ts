@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { freePort, type OwnServer, startOwnServer } from './own-server.ts'
 
-// Debian puts it where only the path of root leads.
+// Debian installs it in a folder that is only in the path of root.
 const program = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
   .map((folder) => join(folder, 'mosquitto'))
   .find((file) => existsSync(file))
 
-/** Whether this machine has a mosquitto to start; the test run installs it where it can, and says loudly where it cannot. */
+/** Whether this machine has a mosquitto to start; the test run installs it where it can, and prints a warning where it cannot. */
 export const hasMosquitto = program !== undefined
 
 /** An MQTT broker; `url` is its TCP listener. */
@@ -29,7 +29,7 @@ export function answersMqtt(port: number): Promise<boolean> {
     }
     const hello = [0x10, 12, 0, 4, 0x4d, 0x51, 0x54, 0x54, 4, 2, 0, 10, 0, 0]
     socket.once('connect', () => socket.write(Uint8Array.from(hello)))
-    // Any return code: a broker that wants a password is up, too.
+    // Any return code: a broker that requires a password is up, too.
     socket.once('data', (data) => settle(data[0] === 0x20))
     socket.once('error', () => settle(false))
     socket.setTimeout(1000, () => settle(false))
@@ -39,7 +39,7 @@ export function answersMqtt(port: number): Promise<boolean> {
 /**
  * Starts an MQTT broker with persistence; resolves when it answers. `stop` it in `afterAll`.
  *
- * @param lines Further lines of its configuration, in front of the listeners.
+ * @param lines Further lines of its configuration, before the listeners.
  * @example
  * const broker = await startMosquitto('max_inflight_messages 1')
  * broker.url // mqtt://127.0.0.1:49152
@@ -50,7 +50,7 @@ export async function startMosquitto(...lines: string[]): Promise<Mosquitto> {
   const folder = mkdtempSync(join(tmpdir(), 'framework-mosquitto-'))
   const file = join(folder, 'mosquitto.conf')
   const configuration = [
-    // As root it would become a user that may not write into this folder.
+    // As root it would switch to a user that may not write into this folder.
     ...(process.getuid?.() === 0 ? ['user root'] : []),
     ...(lines.some((line) => line.startsWith('allow_anonymous')) ? [] : ['allow_anonymous true']),
     'persistence true',

@@ -10,9 +10,9 @@ export interface Certificates {
   readonly ca: string
   readonly clientCert: string
   readonly clientKey: string
-  /** Lines of the configuration of mosquitto behind a `listener`. */
+  /** Lines of mosquitto's configuration after a `listener`. */
   readonly lines: readonly string[]
-  /** The same with a certificate for another host, or one whose time is over. */
+  /** The same with a certificate for another host, or an expired one. */
   linesFor(host: string, time?: 'expired'): readonly string[]
   remove(): void
 }
@@ -49,7 +49,7 @@ export function makeCertificates(): Certificates {
     openssl('req', '-new', ...curve, '-keyout', `${name}-key.pem`, '-out', `${name}.csr`, '-subj', `/CN=${host}`)
     writeFileSync(file(`${name}.ext`), `subjectAltName=DNS:${host}`)
     const files = ['-in', `${name}.csr`, '-extfile', `${name}.ext`, '-out', `${name}.pem`]
-    // `x509` takes an end that lies before its start in some versions only.
+    // Only some versions of `x509` accept an end before the start.
     if (time === 'expired') openssl('ca', '-batch', '-config', 'ca.cnf', ...files)
     else openssl('x509', '-req', ...byAuthority, ...files)
     return [`cafile ${file('cert.pem')}`, `certfile ${file(`${name}.pem`)}`, `keyfile ${file(`${name}-key.pem`)}`]
@@ -65,7 +65,7 @@ export function makeCertificates(): Certificates {
   }
 }
 
-/** The authority of above, as `openssl ca` is told of it. */
+/** The authority above, as the configuration of `openssl ca`. */
 const expiredAuthority = `
 [ca]
 default_ca = own

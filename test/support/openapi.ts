@@ -8,7 +8,7 @@ interface Place {
   readonly value: unknown
 }
 
-/** The places of a document but for what is data in it. */
+/** The places of a document except for the data in it. */
 function* places(value: unknown, path = '#'): Iterable<Place> {
   yield { path, value }
   if (typeof value !== 'object' || value === null) return
@@ -34,12 +34,12 @@ formats.default(openapi)
 openapi.addFormat('media-range', true)
 const isOpenApi = openapi.compile(official)
 
-/** Keys below which a whole schema stands. */
+/** Keys whose values are whole schemas. */
 const isSchemaPlace = (path: string) => /\/(schema|components\/schemas\/[^/]+)$/.test(path)
 
 /**
- * What is wrong with a document: by the official meta-schema of OpenAPI 3.1, by that of its schemas, by its references,
- * and by rules that no schema can hold.
+ * The mistakes in a document: by the official meta-schema of OpenAPI 3.1, by that of its schemas, by its references,
+ * and by rules that no schema can express.
  */
 export async function problemsOf(document: OpenApiDocument): Promise<string[]> {
   const problems: string[] = []

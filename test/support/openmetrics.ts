@@ -31,8 +31,8 @@ const escapes: Readonly<Record<string, string>> = { '\\\\': '\\', '\\n': '\n', '
 const unescaped = (text: string) => text.replace(/\\[\\n"]/g, (one) => escapes[one]!)
 
 /**
- * Reads text of OpenMetrics 1.0, and throws for everything that the specification does not allow, also where scrapers forgive it. Exemplars
- * and timestamps are not read: nothing here writes them.
+ * Reads text of OpenMetrics 1.0, and throws for everything that the specification forbids, even where scrapers tolerate it. Exemplars
+ * and timestamps are not read: they are never written.
  */
 export function readOpenMetrics(text: string): ReadonlyMap<string, ReadFamily> {
   if (!text.endsWith('# EOF\n')) throw new Error('the text does not end with "# EOF" and a newline')
@@ -111,14 +111,14 @@ function checkFamily({ name, type, samples }: ReadFamily): void {
     const key = keyOf(sample.labels, 'le')
     points.set(key, [...(points.get(key) ?? []), sample])
   }
-  // Those of one point stand together.
+  // Those of one point are adjacent.
   if ([...points.values()].flat().some((sample, at) => sample !== samples[at])) fail('points are mixed', '')
   for (const [key, point] of points) {
     const of = (suffix: string) => point.find((sample) => sample.name === name + suffix)?.value
     const [count, sum] = [of('_count'), of('_sum')]
     if ((count === undefined) !== (sum === undefined)) fail('count and sum come together', key)
     if (sum !== undefined && !(sum >= 0)) fail('a sum below 0', key)
-    if (count !== undefined && !(Number.isInteger(count) && count >= 0)) fail('a count that is none', key)
+    if (count !== undefined && !(Number.isInteger(count) && count >= 0)) fail('an invalid count', key)
     if (type === 'summary') continue
     const buckets = point.filter((sample) => sample.name === `${name}_bucket`)
     const bounds = buckets.map(({ labels }) => labels.le!)

@@ -6,23 +6,23 @@ export interface OwnServer {
   readonly port: number
   readonly url: string
   readonly pid: number
-  /** SIGKILL, as a machine dies. */
+  /** SIGKILL, as when a machine dies. */
   kill(): Promise<void>
   /** Stops answering without closing a connection. */
   freeze(): void
   thaw(): void
-  /** Starts again on the same port, with what was persisted; ends it in good order first where it runs. */
+  /** Starts again on the same port, with the persisted data; ends it regularly first where it runs. */
   restart(): Promise<void>
   /** For `afterAll`: ends it and removes its data. */
   stop(): Promise<void>
 }
 
-/** What differs from one kind of server to the next. */
+/** The differences between kinds of servers. */
 export interface ServerKind {
   readonly name: string
   readonly port: number
   readonly url: string
-  /** The signal that ends it in good order. */
+  /** The signal that ends it regularly. */
   readonly endsWith: NodeJS.Signals
   /** Milliseconds it may take to answer, on a busy machine too; default 20000. */
   readonly within?: number
@@ -42,7 +42,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Servers of a test file that ends before its `afterAll`, by an error at its top for example. */
+/** Servers of a test file that ends before its `afterAll`, because of an error at its top for example. */
 const running = new Set<() => ChildProcess>()
 process.on('exit', () => {
   for (const child of running) child().kill('SIGKILL')
@@ -64,7 +64,7 @@ export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
         throw new Error(`${kind.name} does not answer`)
       }
       await pause(10)
-      // A server that was killed may hold its port or its memory a moment longer than its pid.
+      // A server that was killed may keep its port or its memory a moment longer than its pid.
       if (!isRunning()) {
         await pause(50)
         child = kind.start()
@@ -116,7 +116,7 @@ export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
   }
 }
 
-/** Whether something takes connections at a port of loopback. */
+/** Whether a port of loopback accepts connections. */
 export function listens(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')

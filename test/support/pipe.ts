@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 
-/** Makes a named pipe: whoever opens it as a file waits until someone writes to it. */
+/** Makes a named pipe: opening it as a file waits until another process writes to it. */
 export function makePipe(path: string): string {
   execFileSync('mkfifo', [path])
   return path

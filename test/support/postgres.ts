@@ -22,10 +22,10 @@ function findPrograms(): string | undefined {
 
 const programs = findPrograms()
 
-/** Whether this machine has a Postgres to start; the test run installs it where it can, and says loudly where it cannot. */
+/** Whether this machine has a Postgres to start; the test run installs it where it can, and prints a warning where it cannot. */
 export const hasPostgres = programs !== undefined
 
-/** Postgres refuses to run as root: then it runs as the user that its package has made, or as `nobody`. */
+/** Postgres refuses to run as root: then it runs as the user of its package, or as `nobody`. */
 function runAs(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {}
   const idOf = (flag: string, user: string) => {
@@ -39,7 +39,7 @@ function runAs(): { uid?: number; gid?: number } {
   throw new Error('Postgres does not run as root, and there is neither a user "postgres" nor "nobody"')
 }
 
-/** Runs a program to its end as that user, in a folder that he may enter. */
+/** Runs a program to its end as that user, in a folder that this user may enter. */
 function runToEnd(program: string, args: string[], as: ReturnType<typeof runAs>): void {
   const { status, stderr, error } = spawnSync(program, args, { ...as, cwd: tmpdir(), encoding: 'utf8' })
   if (status !== 0) throw new Error(`${program} ended with ${status}: ${error?.message ?? stderr}`)
@@ -52,7 +52,7 @@ function makeFolder(name: string, as: ReturnType<typeof runAs>): string {
   return folder
 }
 
-/** An empty database: `initdb` takes four times as long as to copy what it has made, so it runs once on a machine. */
+/** An empty database: `initdb` takes four times as long as copying its result, so it runs once on a machine. */
 function template(bin: string, as: ReturnType<typeof runAs>): string {
   const initdb = join(bin, 'initdb')
   const args = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
@@ -83,7 +83,7 @@ const childrenOf = (parent: number) =>
 const login = Buffer.from('\0\0\0\x20\0\x03\0\0user\0postgres\0database\0postgres\0\0', 'latin1')
 login.writeInt32BE(login.length)
 
-/** Logs in. Whether the port takes connections says too little: while Postgres starts up, it refuses each login. */
+/** Logs in. An open port is not enough: while Postgres starts up, it refuses each login. */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
@@ -116,7 +116,7 @@ export async function startPostgres(...options: string[]): Promise<OwnServer> {
   const settings = [
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',
-    // The machine does not die here, only the server: what it has written it finds again, and a busy disk delays nothing.
+    // The machine does not die here, only the server: it finds all written data again, and a busy disk delays nothing.
     'fsync=off',
   ]
   const fixed = ['-D', folder, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])]

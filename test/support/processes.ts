@@ -8,7 +8,7 @@ export interface Process {
 }
 
 /**
- * All processes that run; one that has ended and was not yet fetched by its parent does not. Linux is asked itself: small
+ * All running processes; one that has ended and was not yet reaped by its parent does not count. On Linux this reads `/proc`: small
  * images have no `ps`.
  */
 export function runningProcesses(): Process[] {
@@ -24,7 +24,7 @@ function statesOfLinux(): State[] {
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
       try {
-        // The name of the program in brackets may hold anything, brackets included.
+        // The name of the program in brackets may have any characters, including brackets.
         const [state = '', parent = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
         return [[pid, state, parent] satisfies State]
       } catch {

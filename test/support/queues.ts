@@ -1,4 +1,4 @@
-/** Resolves as soon as something holds; rejects when it takes too long. */
+/** Resolves as soon as a condition is true; rejects when that takes too long. */
 export async function until(holds: () => boolean | Promise<boolean>, what: string, ms = 15_000): Promise<void> {
   const giveUpAt = performance.now() + ms
   while (!(await holds())) {
@@ -7,7 +7,7 @@ export async function until(holds: () => boolean | Promise<boolean>, what: strin
   }
 }
 
-/** Something to wait for until it is opened. */
+/** A promise that resolves when it is opened. */
 export function gate(): { readonly opened: Promise<void>; open(): void } {
   let open!: () => void
   const opened = new Promise<void>((resolve) => {

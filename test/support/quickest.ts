@@ -1,12 +1,12 @@
-/** What the quickest of some tries gave, and the milliseconds of the processor that it took. */
+/** The result of the quickest of some tries, and its milliseconds of the processor. */
 export interface Quickest<Result> {
   readonly result: Result
   readonly ms: number
 }
 
 /**
- * Measures work that computes. What else the machine does is not counted, and a garbage collection is not in every try;
- * an algorithm that is slow is so each time. Waiting costs nothing here: what must not wait is timed by the clock.
+ * Measures work that computes. Other work of the machine is not counted, and a garbage collection is not in every try;
+ * a slow algorithm is slow each time. Waiting costs nothing here: use the clock for operations that must not wait.
  *
  * A try that takes less than `enough` is the last one.
  */

@@ -51,11 +51,11 @@ const wrong = [
   Object.create(null),
 ]
 
-/** What is put where no schema names it; where `free` places are left out, it must never be found in an answer. */
+/** A value for places without a schema; where `free` places are left out, it must never be found in an answer. */
 export const secret = 'hunter2'
 
 export interface SchemaChoices {
-  /** Also places that take everything. */
+  /** Also places that accept everything. */
   readonly free: boolean
 }
 
@@ -66,7 +66,7 @@ export function randomSchema(chance: Chance, choices: SchemaChoices, depth = 4, 
   const deeper = () => randomSchema(chance, choices, depth - 1, refs)
   const kind = depth === 0 ? chance.below(5) : chance.below(14)
   if (refs.length > 0 && chance.is(0.1)) {
-    // What stands beside a reference holds as well.
+    // Keywords beside a reference apply as well.
     const beside = chance.is(0.3) && depth > 0 ? randomObject(chance, choices, deeper) : {}
     return { $ref: chance.pick(refs), ...beside }
   }
@@ -132,7 +132,7 @@ export function randomRoot(chance: Chance, choices: SchemaChoices): Json {
   return { ...schema, $defs: { one: randomSchema(chance, choices, 2), two } }
 }
 
-/** A value for a schema; `errors` is the share of places that do not fit. */
+/** A value for a schema; `errors` is the share of mismatching places. */
 export function randomValue(chance: Chance, schema: unknown, root: Json, errors: number, depth = 8): unknown {
   const node = schema as Json
   const inside = (one: unknown) => randomValue(chance, one, root, errors, depth - 1)

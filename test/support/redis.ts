@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort, type OwnServer, startOwnServer } from './own-server.ts'
 
-/** Whether this machine has a Redis to start; the test run installs it where it can, and says loudly where it cannot. */
+/** Whether this machine has a Redis to start; the test run installs it where it can, and prints a warning where it cannot. */
 export const hasRedis = spawnSync('redis-server', ['--version']).status === 0
 
 export type RedisServer = OwnServer

@@ -6,7 +6,7 @@ import { freePort, listens, type OwnServer, startOwnServer } from './own-server.
 
 /**
  * Starts an emulator of S3 with one bucket, `objects`; resolves when it answers. `stop` it in `afterAll`. It refuses links
- * that are too old, and takes every signature.
+ * that are too old, and accepts every signature.
  */
 export async function startS3(): Promise<OwnServer> {
   const port = await freePort()
@@ -19,7 +19,7 @@ export async function startS3(): Promise<OwnServer> {
     directory: folder,
     configureBuckets: [{ name: 'objects' }],
   }
-  // Its keys are what every emulator takes; a bare process ends with its signal.
+  // Its keys are those of every emulator; a bare process ends with its signal.
   const script = `import S3rver from ${JSON.stringify(entry)}
     await new S3rver(${JSON.stringify(options)}).run()`
   return startOwnServer({
@@ -35,5 +35,5 @@ export async function startS3(): Promise<OwnServer> {
   })
 }
 
-/** Those that the emulator was built with. */
+/** The built-in credentials of the emulator. */
 export const s3Credentials = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }

@@ -10,22 +10,22 @@ import { runningProcesses } from './processes.ts'
 export interface Serving {
   readonly port: number
   readonly child: ChildProcess
-  /** What the two have written so far, the application and the server around it. */
+  /** The output of both so far, the application and the server around it. */
   output(): string
-  /** The answer to `GET`, `undefined` while no one listens. */
+  /** The answer to `GET`, `undefined` while nothing listens. */
   get(path?: string): Promise<unknown>
   /** Waits for an answer with this text. */
   answers(text: string): Promise<void>
-  /** Waits for something to be written, behind what was written when it was last waited for. */
+  /** Waits for an output, after the output of the last wait. */
   says(text: string | RegExp): Promise<void>
-  /** The processes that are alive and have loaded the application, by what its `started` module has written. */
+  /** The running processes that have loaded the application, by the output of its `started` module. */
   versions(): number[]
-  /** Those below the development server, with the one that only gets ready. */
+  /** Those below the development server, with the one that is only prepared. */
   processes(): number[]
   end(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-/** Waits until something holds; a loaded machine may take its time. */
+/** Waits until a condition is true; a loaded machine may take long. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>, detail = () => ''): Promise<void> {
   const end = Date.now() + 40_000
   while (!(await holds())) {
@@ -44,10 +44,10 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Whether a process is there; one that has ended and was not yet fetched is not. */
+/** Whether a process runs; one that has ended and was not yet reaped does not. */
 export const isAlive = (pid: number): boolean => runningProcesses().some((one) => one.pid === pid)
 
-/** What an application imports first, so that its processes are known. */
+/** The first import of an application, so that its processes are known. */
 export const started = `import { appendFileSync } from 'node:fs'
 appendFileSync('started.log', \`\${process.pid}\\n\`)
 `

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
 
-/** The signature that a presigned address must have by AWS Signature Version 4, worked out from the address itself. */
+/** The signature that a presigned address must have by AWS Signature Version 4, computed from the address itself. */
 export function signatureOf(
   method: string,
   address: string,

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
-/** One mail as a real SMTP server got it. */
+/** One mail as a real SMTP server received it. */
 export interface Received {
   readonly from: string
   readonly to: readonly string[]
@@ -43,7 +43,7 @@ export async function startSmtp(options: SMTPServerOptions = {}, port = 0): Prom
     },
     ...options,
   })
-  // Clients that go away in the middle.
+  // Clients that leave in the middle.
   server.on('error', () => {})
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', () => resolve()))
   const address = server.server.address() as AddressInfo

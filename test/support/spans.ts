@@ -34,7 +34,7 @@ export function keepSpans(config: TracerConfig = {}) {
   }
 }
 
-/** What is needed of a span to know where it is. */
+/** The members of a span that show its place. */
 export interface PlacedSpan {
   readonly name: string
   readonly traceId: string

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { freePort, listens, type OwnServer, startOwnServer } from './own-server.ts'
 
 /**
- * Starts an emulator of SQS; resolves when it answers. `stop` it in `afterAll`. It keeps everything in memory: a restart
- * has lost its queues.
+ * Starts an emulator of SQS; resolves when it answers. `stop` it in `afterAll`. It keeps everything in memory: after a restart
+ * its queues are lost.
  *
  * @example
  * const sqs = await startSqs()
@@ -28,5 +28,5 @@ export async function startSqs(): Promise<OwnServer> {
   })
 }
 
-/** The emulator takes any; the client wants some. */
+/** The emulator accepts any; the client requires some. */
 export const sqsCredentials = { accessKeyId: 'test', secretAccessKey: 'test' }

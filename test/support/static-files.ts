@@ -5,10 +5,10 @@ import { RouteCollection, Server } from 'framework'
 import { static as staticFiles } from 'framework/plugins/static'
 import { memoryLogger } from './kernel.ts'
 
-/** What no answer may ever contain. */
+/** A string that no answer may ever contain. */
 export const secret = 'TOP-SECRET-CONTENT'
 
-/** A folder with a root and, beside and above it, what must not be served. */
+/** A folder with a root and, beside and above it, files that must not be served. */
 export function makeTree(): { base: string; root: string } {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'test-static-')))
   const root = join(base, 'public')
@@ -51,7 +51,7 @@ export function makeTree(): { base: string; root: string } {
   return { base, root }
 }
 
-/** Servers and trees that are gone after each test. */
+/** Servers and trees that are removed after each test. */
 export function makeStatic(afterEach: (clean: () => Promise<void>) => void) {
   const servers: Server[] = []
   const trees: string[] = []

@@ -18,7 +18,7 @@ const ups = [
 const slashes = ['/', '%2f', '%2F', '\\', '%5c', '%5C', '//', '%252f', '%c0%af', '/./']
 const targets = ['secret.txt', 'public-secret/secret.txt']
 
-/** Ways of asking for what lies beside a root called `public`, and for what no path should reach in it. */
+/** Paths to files beside a root called `public`, and to files in it that no path should reach. */
 export const traversals: readonly string[] = [
   ...ups.flatMap((up) => slashes.map((slash) => `/${up}${slash}${targets[0]}`)),
   ...ups.map((up) => `/docs/${up}/${up}/${targets[0]}`),

@@ -7,13 +7,13 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 
 export interface Compilation {
   ok: boolean
-  /** Diagnostics by file, relative to the folder it ran in; `''` holds those that belong to no file. */
+  /** Diagnostics by file, relative to the folder it ran in; `''` has those without a file. */
   errors: Map<string, string[]>
   output: string
 }
 
 /**
- * Runs the project's `tsc`, or another one, and sorts what it says by file. The native compiler has no API, so this reads its output,
+ * Runs the project's `tsc`, or another one, and sorts its output by file. The native compiler has no API, so this reads its output,
  * `file(line,column): error TS1234: message` with continuation lines indented.
  */
 export function runTsc(args: string[], cwd: string = root, compiler?: string): Compilation {
@@ -21,7 +21,7 @@ export function runTsc(args: string[], cwd: string = root, compiler?: string): C
   return read(result.status, `${result.stdout}${result.stderr}${result.error?.message ?? ''}`)
 }
 
-/** The same beside other tests. */
+/** The same, concurrently with other tests. */
 export async function startTsc(args: string[], cwd: string): Promise<Compilation> {
   const { code, stdout, stderr } = await runIn(cwd, [process.execPath, ...commandOf(args)])
   return read(code, stdout + stderr)
@@ -34,8 +34,8 @@ const commandOf = (args: readonly string[], compiler = resolve(root, 'node_modul
   'false',
 ]
 
-function read(code: number | null, told: string): Compilation {
-  const output = told.trim()
+function read(code: number | null, printed: string): Compilation {
+  const output = printed.trim()
   return { ok: code === 0, errors: errorsByFile(output), output }
 }
 

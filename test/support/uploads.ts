@@ -13,7 +13,7 @@ export interface Form {
   readonly type: string
 }
 
-/** One part; a text is a whole part, header and all, as bytes of latin1. */
+/** One part; a string is a whole part, header and all, as bytes of latin1. */
 export type FormPart = string | { readonly name: string; readonly body: string }
 
 const boundary = 'x-boundary-x'
@@ -32,14 +32,14 @@ export function multipart(...parts: FormPart[]): Form {
   return { body: Buffer.from(body, 'latin1'), type: `multipart/form-data; boundary=${boundary}` }
 }
 
-/** What the handler of `/upload` was given. */
+/** The input of the handler of `/upload`. */
 export interface Seen {
   body: unknown
   files: readonly UploadedFile[]
   runs: number
 }
 
-/** Servers and folders that are gone after each test. */
+/** Servers and folders that are removed after each test. */
 export function makeUploads(afterEach: (clean: () => Promise<void>) => void) {
   const servers: Server[] = []
   const folders: string[] = []

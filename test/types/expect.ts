@@ -1,4 +1,4 @@
-/** Whether two types are the same to the compiler: `any`, `unknown`, optional and readonly members are told apart. */
+/** Whether two types are the same to the compiler: `any`, `unknown`, optional and readonly members are distinguished. */
 export type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 
 /** Does not compile unless the type is `true`. */

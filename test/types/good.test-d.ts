@@ -185,7 +185,7 @@ router.get('/12', { responses: { 200: Type.Object({ tags: Type.Array(Type.String
   res.json({ tags: frozen }),
 )
 
-// A group behind a check knows what it proves.
+// A group after a check knows what it proves.
 const staff = new PolicyManager({
   site: { member: (user?: { id: string }): user is { id: string } => user !== undefined },
 })

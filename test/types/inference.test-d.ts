@@ -104,7 +104,7 @@ router.group('/teams/:team', (teams) => {
   })
 })
 
-// A handler of a declared type says nothing about the options of its route: those are checked all the same.
+// A handler of a declared type says nothing about the options of its route: those are checked nevertheless.
 declare const handler: Handler
 declare const apidoc: ApiDoc
 router.get('/declared', { apidoc, rateLimit: false }, handler)

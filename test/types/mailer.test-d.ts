@@ -85,7 +85,7 @@ own.send((mail) => {
   mail.to('ada')
   // @ts-expect-error no address among several
   mail.cc(['ada@example.org', 'bob'])
-  // @ts-expect-error no address behind a name
+  // @ts-expect-error no address after a name
   mail.from({ name: 'Ada', address: 'ada' })
   // @ts-expect-error no number
   mail.subject(5)

@@ -20,7 +20,7 @@ export interface SentDigests {
 export interface DigestOptions {
   readonly addresses: () => Promise<readonly string[]>
   readonly sent: SentDigests
-  /** Told of a digest that is given up. */
+  /** Called for a digest without further attempts. */
   readonly onDead?: (digest: Digest) => void
 }
 

@@ -166,7 +166,7 @@ describe('in process', () => {
     }
   })
 
-  test('an error that no one expected tells the client no details', async () => {
+  test('an unexpected error shows the client no details', async () => {
     server.get('/broken', () => {
       throw new Error('the password is swordfish')
     })
@@ -251,7 +251,7 @@ describe('as a process, started as npm start does', () => {
     program?.child.kill('SIGKILL')
   })
 
-  test('it tells its address and what to try', () => {
+  test('it prints its address and what to try', () => {
     expect(program.output()).toContain(`curl ${program.url}/books\n`)
   })
 

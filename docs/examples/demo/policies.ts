@@ -13,7 +13,7 @@ export const policies = new PolicyManager(
   { user: memberOf },
 )
 
-/** A stranger is asked who he is, a member is told that this is not for him. */
+/** Strangers are asked to log in, members receive 403. */
 export const answerDenial: PolicyErrorHandler = (req, res) => {
   if (memberOf(req) !== undefined) return res.forbidden({ code: 'forbidden', message: 'that is for librarians' })
   return res.header('www-authenticate', 'Bearer realm="library"').unauthorized({

@@ -23,7 +23,7 @@ export function keepShapes(): void {
   }
 }
 
-/** The objects behind `process.nextTick`, without and with an argument; only a hook receives them. */
+/** The objects of `process.nextTick`, without and with an argument; only a hook receives them. */
 function ticks(): object[] {
   const seen: object[] = []
   const hook = createHook({

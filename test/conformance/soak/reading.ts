@@ -7,7 +7,7 @@ export interface Reading {
   readonly heap: number
   /** Resident memory in bytes. */
   readonly rss: number
-  /** Open file descriptors; 0 where the system does not tell. */
+  /** Open file descriptors; 0 where the system does not report them. */
   readonly descriptors: number
   /** Exceptions and rejections that no one has caught. */
   readonly events: readonly string[]

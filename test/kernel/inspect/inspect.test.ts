@@ -45,7 +45,7 @@ function application() {
   return made
 }
 
-test('the tree tells what each plugin contributed, and the time of each phase', async () => {
+test('the tree shows the contributions of each plugin, and the time of each phase', async () => {
   const { kernel } = application()
   await kernel.ready()
   await kernel.close()
@@ -80,7 +80,7 @@ test('the printed tree draws it', async () => {
   expect(kernel.printPlugins()).toMatch(/boot \d+\.\d · ready \d+\.\d · close \d+\.\d ms/)
 })
 
-test('options are told by name, never by value, and those that are not given not at all', () => {
+test('options are shown by name, never by value, and omitted ones are not shown', () => {
   const { kernel } = application()
   expect(kernel.plugins.children[1]?.options).toEqual(['keep', 'sink'])
   expect(JSON.stringify(kernel.plugins) + kernel.printPlugins()).not.toContain('secret')

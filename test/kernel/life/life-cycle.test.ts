@@ -278,7 +278,7 @@ describe('close', () => {
     expect(performance.now() - start).toBeLessThan(2_500)
   })
 
-  test('tells streams that would go on for ever, and lets them end', async () => {
+  test('aborts endless streams, and lets them end', async () => {
     const { kernel, router, log } = makeKernel({ drainWindow: 50 })
     router.get('/events', (req, res) =>
       res.sse(
@@ -326,7 +326,7 @@ describe('close', () => {
     expect(kernel.isListening).toBe(false)
   })
 
-  test('GS-06 200 rounds of three servers leave no listener, no timer and no memory behind', async () => {
+  test('GS-06 200 rounds of three servers leak no listener, no timer and no memory', async () => {
     setFlagsFromString('--expose-gc')
     const gc = runInNewContext('gc') as () => void
     const round = async () => {

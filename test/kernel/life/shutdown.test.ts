@@ -41,34 +41,34 @@ function closing(hooks: readonly ((timeLeft: number) => void | Promise<void>)[],
 const hang = () => new Promise<void>(() => {})
 
 test('a request that hangs leaves the hooks the last quarter, and is cut at the deadline', async () => {
-  const told: number[] = []
-  const { closed, at } = closing([(timeLeft) => void told.push(at(), timeLeft)], Number.POSITIVE_INFINITY)
+  const reported: number[] = []
+  const { closed, at } = closing([(timeLeft) => void reported.push(at(), timeLeft)], Number.POSITIVE_INFINITY)
   await vi.runAllTimersAsync()
-  expect(told).toEqual([7_500, 2_250])
+  expect(reported).toEqual([7_500, 2_250])
   const { errors, ended, cut, log } = await closed
   expect([errors, ended, cut]).toEqual([[], 10_000, 10_000])
   expect(log).toMatchObject([{ message: 'closing took longer than 10000 ms: 1 connections were cut' }])
 })
 
 test('a hook that hangs has half of what is left, the last one all of it', async () => {
-  const told: number[] = []
+  const reported: number[] = []
   const note = (timeLeft: number) => {
-    told.push(timeLeft)
+    reported.push(timeLeft)
     return hang()
   }
   const { closed } = closing([note, note, note], Number.POSITIVE_INFINITY)
   await vi.runAllTimersAsync()
   // Nine tenths of 1250, 625 and 625.
-  expect(told).toEqual([1_125, 562, 562])
+  expect(reported).toEqual([1_125, 562, 562])
   const { errors, ended } = await closed
   expect([errors.length, ended]).toEqual([3, 10_000])
 })
 
 test('a request that takes its time is waited for as long as the hooks have theirs', async () => {
-  const told: number[] = []
-  const { closed, at } = closing([(timeLeft) => void told.push(at(), timeLeft)], 7_000)
+  const reported: number[] = []
+  const { closed, at } = closing([(timeLeft) => void reported.push(at(), timeLeft)], 7_000)
   await vi.runAllTimersAsync()
-  expect(told).toEqual([7_000, 2_700])
+  expect(reported).toEqual([7_000, 2_700])
   expect((await closed).cut).toBeUndefined()
 })
 
@@ -82,9 +82,9 @@ test('one that ends beside the hooks is not cut; without hooks it has the whole 
 })
 
 test('without requests a hook has half of the time at most', async () => {
-  const told: number[] = []
-  const { closed } = closing([() => {}, (timeLeft) => void told.push(timeLeft)], 0)
+  const reported: number[] = []
+  const { closed } = closing([() => {}, (timeLeft) => void reported.push(timeLeft)], 0)
   await vi.runAllTimersAsync()
   await closed
-  expect(told).toEqual([4_500])
+  expect(reported).toEqual([4_500])
 })

@@ -52,17 +52,17 @@ describe('the place among several workers', () => {
 
 /** A supervisor of one worker, and what it received. */
 function supervise() {
-  const told: string[] = []
+  const reported: string[] = []
   const waiting: (() => void)[] = []
   let leads = false
   setSupervisor({
     share: async (_host, port) => port,
     starting() {
-      told.push('starting')
+      reported.push('starting')
       return {
-        listens: () => void told.push('listens'),
-        failed: () => void told.push('failed'),
-        closed: () => void told.push('closed'),
+        listens: () => void reported.push('listens'),
+        failed: () => void reported.push('failed'),
+        closed: () => void reported.push('closed'),
       }
     },
     get leads() {
@@ -73,7 +73,7 @@ function supervise() {
     answer() {},
   })
   return {
-    told,
+    reported,
     lead() {
       leads = true
       for (const run of waiting.splice(0)) run()
@@ -99,7 +99,7 @@ function noting(failures = 0) {
 }
 
 describe('lead hooks', () => {
-  test('run behind the listen hooks in a single process, and never under inject', async () => {
+  test('run after the listen hooks in a single process, and never under inject', async () => {
     const { calls, server } = noting()
     await server.inject({ url: '/' })
     expect(calls).toEqual([])
@@ -130,7 +130,7 @@ describe('lead hooks', () => {
     await vi.waitFor(() => expect(calls).toEqual(['listen', 'lead', 'lead']), 5000)
     expect(error.mock.lastCall?.[1]).toContain('"noting"')
     await server.close()
-    expect(supervisor.told).toEqual(['starting', 'listens', 'closed'])
+    expect(supervisor.reported).toEqual(['starting', 'listens', 'closed'])
   })
 
   test('fail the start where this worker leads from the beginning', async () => {
@@ -139,7 +139,7 @@ describe('lead hooks', () => {
     const { calls, server } = noting(1)
     await expect(server.listen()).rejects.toThrow('not yet')
     expect(calls).toEqual(['listen', 'lead'])
-    expect(supervisor.told).toEqual(['starting', 'closed', 'failed'])
+    expect(supervisor.reported).toEqual(['starting', 'closed', 'failed'])
   })
 })
 

@@ -159,7 +159,7 @@ describe('a throw without an error handler', () => {
     ['undefined', undefined],
     ['a number', 5],
     ['a frozen error', Object.freeze(new Error('boom'))],
-  ])('of %s is answered all the same', async (_name, thrown) => {
+  ])('of %s is answered nevertheless', async (_name, thrown) => {
     const { kernel, router } = makeKernel()
     router.get('/sync', () => {
       throw thrown
@@ -169,7 +169,7 @@ describe('a throw without an error handler', () => {
     expect(await send(kernel, '/async')).toMatchObject({ status: 500, text: '' })
   })
 
-  test('of an error whose members throw is answered all the same', async () => {
+  test('of an error whose members throw is answered nevertheless', async () => {
     const { kernel, router } = makeKernel()
     const hostile = Object.defineProperty(new Error('x'), 'message', { get: boom })
     router.get('/x', () => {

@@ -57,7 +57,7 @@ describe('a fallback', () => {
     expect((await send(kernel, '/throw')).status).toBe(500)
   })
 
-  test('runs behind every middleware of its scope, and of the root', async () => {
+  test('runs after every middleware of its scope, and of the root', async () => {
     const { kernel } = makeKernel()
     const order: string[] = []
     const area = definePlugin({

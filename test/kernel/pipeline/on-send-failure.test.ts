@@ -184,7 +184,7 @@ function revoked(target: object): unknown {
 }
 
 describe('what no one can look at', () => {
-  test.each(illegible)('%s is answered and logged, whoever throws it', async (_, thrown) => {
+  test.each(illegible)('%s is answered and logged, wherever it is thrown', async (_, thrown) => {
     const { kernel, router, log } = withHooks((req) => {
       if (req.path === '/hook') throw thrown
     })

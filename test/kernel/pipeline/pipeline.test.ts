@@ -182,7 +182,7 @@ describe('what a handler gives', () => {
     expect(log.map(({ message }) => message)).toEqual([expect.stringMatching(/^answered twice: GET \/x keeps/)])
   })
 
-  test('answering when the handler has returned is too late, and told as such', async () => {
+  test('answering when the handler has returned is too late, and reported', async () => {
     const { kernel, router, log } = makeKernel()
     router.get('/late', (_req, res) => void setTimeout(() => res.ok({ a: 1 }), 5))
     expect(await send(kernel, '/late')).toMatchObject({ status: 200, text: '' })
@@ -294,7 +294,7 @@ describe('a middleware', () => {
     expect(log[0]?.message).toMatch(/next\(\) was called twice in careless/)
   })
 
-  test('may catch what is thrown behind it, and see what it does after', async () => {
+  test('may catch errors of later steps, and see their effects', async () => {
     const { kernel, router } = makeKernel()
     const rescue: Middleware = async (_req, res, next) => {
       try {

@@ -217,7 +217,7 @@ test('a group that is defined asynchronously fails at once, whatever comes of it
   expect(() => routes.group('/a', later)).toThrow('group /a: define is asynchronous')
 })
 
-test('an option of a plugin in whose place another one of its name stands nearer is taken by nobody', async () => {
+test('an option of a plugin is unknown where another plugin of the same name is registered nearer', async () => {
   const guard = definePlugin({
     name: 'guard',
     routeOptions: { locked: option.flag() },

@@ -202,7 +202,7 @@ describe('the time of a request', () => {
     expect((await send(kernel, '/x')).json).toBe('there')
   })
 
-  test('leaves no timer behind', async () => {
+  test('leaves no timer', async () => {
     const { kernel, router } = make({ requestTimeout: 60_000 })
     router.get('/x', async () => 'x')
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
@@ -221,7 +221,7 @@ describe('who comes too late', () => {
     expect(unhandled).toEqual([])
   })
 
-  test('begins nothing behind it', async () => {
+  test('begins no later step', async () => {
     const { kernel, router, log } = make()
     let handled = false
     const slow: Middleware = async (_req, _res, next) => {

@@ -44,7 +44,7 @@ async function boot(gives: Record<string, () => Registration>, ...registrations:
 const keys = { keys: () => plugin('keys') }
 
 describe('a plugin that another depends on and no one has registered', () => {
-  test('comes by itself where the server has it, in front of who needs it', async () => {
+  test('is registered automatically where the server has it, before the plugin that needs it', async () => {
     expect(await boot(keys, plugin('first'), plugin('lock', { dependencies: ['keys'] }), plugin('last'))).toEqual([
       'first',
       'keys',
@@ -53,7 +53,7 @@ describe('a plugin that another depends on and no one has registered', () => {
     ])
   })
 
-  test('not where it is registered, before or behind, here or around', async () => {
+  test('not where it is registered, before or after, here or in an outer scope', async () => {
     const lock = () => plugin('lock', { dependencies: ['keys'] })
     expect(await boot(keys, plugin('keys'), lock())).toEqual(['keys', 'lock'])
     expect(await boot(keys, lock(), plugin('keys'))).toEqual(['keys', 'lock'])

@@ -39,7 +39,7 @@ test('an unscoped plugin shares the context it is registered in', async () => {
   expect((await send(kernel, '/missing')).headers['x-marks']).toBe('shared')
 })
 
-test('a prefix of the definition stands behind that of the registration, and makes a scope as well', async () => {
+test('a prefix of the definition follows that of the registration, and creates a scope as well', async () => {
   const { kernel } = makeKernel()
   const shop = definePlugin({
     name: 'shop',

@@ -27,7 +27,7 @@ describe('boot order', () => {
     expect(booted).toEqual(['a', 'a1', 'a1x', 'a2', 'b'])
   })
 
-  test('puts a plugin behind what it depends on, and leaves the others where they are', async () => {
+  test('puts a plugin after its dependencies, and keeps the others in place', async () => {
     const { booted, make } = recorder()
     const { kernel } = makeKernel()
     for (const one of [make('first', ['last']), make('second'), make('last'), make('fourth')]) kernel.register(one)

@@ -225,7 +225,7 @@ describe('registration errors', () => {
     expect(() => get('/x', ...rest)).toThrow(/GET \/x: .* A route is registered as/)
   })
 
-  test('several middlewares that stand in no list are told of the list', () => {
+  test('an error about several middlewares without a list mentions the list', () => {
     const get = new RouteCollection().get as unknown as (...args: unknown[]) => void
     const pass = () => {}
     expect(() => get('/x', pass, pass, pass)).toThrow(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { headerLines } from '../../../kernel/runtime/deno-headers.ts'
 
-/** A request as Deno makes them: its list is behind a member whose name is a symbol. */
+/** A request as Deno makes them: its list is in a member whose name is a symbol. */
 function requestOf(headers: [string, string][], list: unknown = headers): Request {
   return Object.assign(new Request('http://a/', { headers }), { [Symbol('request')]: { headerList: list } })
 }

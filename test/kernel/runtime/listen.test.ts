@@ -19,7 +19,7 @@ afterEach(async () => {
 })
 
 describe('listen', () => {
-  test('HT-04 gives a head 10 s and a request 30 s unless it is told otherwise', () => {
+  test('HT-04 gives a head 10 s and a request 30 s by default', () => {
     expect(defaultLimits).toEqual({
       headersTimeout: 10_000,
       receiveTimeout: 30_000,
@@ -29,7 +29,7 @@ describe('listen', () => {
     })
   })
 
-  test('GS-04 tells the port it was given when it asked for any', async () => {
+  test('GS-04 reports the actual port for port 0', async () => {
     const { port, host } = await listen(0, '127.0.0.1')
     expect(port).toBeGreaterThan(0)
     expect(host).toBe('127.0.0.1')

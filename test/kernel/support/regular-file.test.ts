@@ -52,7 +52,7 @@ test.each([
   expect(() => readRegularFileSync(path)).toThrow(expect.objectContaining(error))
 })
 
-test('what is missing is told by the system', async () => {
+test('a missing file is an error of the system', async () => {
   await expect(readRegularFile(at('none'))).rejects.toMatchObject({ code: 'ENOENT' })
   expect(() => readRegularFileSync(at('none'))).toThrow(expect.objectContaining({ code: 'ENOENT' }))
 })

@@ -84,7 +84,7 @@ describe('an answer of a route with the option cache', () => {
     expect((await server.inject.get('/x')).body()).toBe(2)
   })
 
-  test('stands behind policy and validation: what they refuse is never answered from the cache', async () => {
+  test('runs after policy and validation: requests that they refuse are never answered from the cache', async () => {
     const { server, router } = makeServer()
     const query = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } as const
     router.get('/x', { cache: true, query }, (req) => req.query.n)

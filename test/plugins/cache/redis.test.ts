@@ -80,7 +80,7 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
     }
   })
 
-  test('keys are cache:<METHOD>:<path>, behind the prefix; entries, tags and locks end by themselves', async () => {
+  test('keys are cache:<METHOD>:<path>, after the prefix; entries, tags and locks end by themselves', async () => {
     const { server, router } = makeServer({ redis: { url: redis.url, prefix: 'app1:' } })
     router.get('/x', { cache: { ttl: 60, tags: ['t'] } }, () => 1)
     await server.inject.get('/x?b=1&a=2')
@@ -93,7 +93,7 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
     }
   })
 
-  test('invalidates by tag and by pattern, whoever has kept the answer', async () => {
+  test('invalidates by tag and by pattern, whichever process has stored the answer', async () => {
     const one = makeServer()
     const two = makeServer()
     const runs = [0, 0]
@@ -148,7 +148,7 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
     const processes = await Promise.all([startProcess(), startProcess()])
     const ask = (port: number, path: string) =>
       new Promise<{ how: unknown; body: string }>((resolve, reject) => {
-        // The same host for both, as behind a load balancer: it is part of the key.
+        // The same host for both, as with a load balancer: it is part of the key.
         const options = { port, path, host: '127.0.0.1', headers: { host: 'same.test' }, agent: false as const }
         get(options, (res) => {
           let body = ''
@@ -284,7 +284,7 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
       await expect.poll(() => client.keys('cache-lock:*'), { timeout: 2000 }).toEqual([])
     })
 
-    test('is out of memory: served uncached, told once', async () => {
+    test('is out of memory: served uncached, reported once', async () => {
       const { server, router, log } = makeServer()
       router.get('/x/:i', { cache: true }, (req) => req.params.i)
       await server.ready()

@@ -95,7 +95,7 @@ describe("one user's answer to another", () => {
     ).toBe('BYPASS')
   })
 
-  test('shared says that the answer is the same for everybody', async () => {
+  test('shared says that the answer is the same for all clients', async () => {
     const { server, router } = makeServer()
     router.get('/x', { cache: { shared: true } }, () => 1)
     for (const how of ['MISS', 'HIT'])
@@ -210,7 +210,7 @@ describe("one user's answer to another", () => {
       }
   })
 
-  // Whoever can send any Host could fill the cache with links to his own.
+  // A client that can send any Host could fill the cache with links to its own.
   test('host and scheme are part of the key', async () => {
     const { server, router } = makeServer()
     router.get('/x', { cache: true }, (req) => req.url)

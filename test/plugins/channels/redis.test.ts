@@ -254,7 +254,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
     })
   })
 
-  test('a client that leaves while others are still told of it is not there', async () => {
+  test('a client that leaves while others are still notified of it is absent', async () => {
     const bus = new RedisBus({ url: redis.url, prefix: 'brief' }, memoryLogger([]))
     const events: unknown[] = []
     const present = (_name: string, id: string, one: unknown) => void events.push([id, one !== undefined])

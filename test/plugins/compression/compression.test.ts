@@ -333,7 +333,7 @@ describe('streams', () => {
     expect(text).toBe('one two three ')
   })
 
-  test('nobody reading: the source waits, and ends when the client leaves', async () => {
+  test('without a reader the source waits, and ends when the client leaves', async () => {
     const server = serverWith()
     let made = 0
     let ended = false
@@ -436,7 +436,7 @@ describe('where it holds', () => {
     expect((await get(server, '/text', 'br, gzip')).encoding).toBe('br')
   })
 
-  test('behind the cache, which keeps what was not compressed yet', async () => {
+  test('after the cache, which keeps the uncompressed answer', async () => {
     const server = serverWith(true, { cache: true })
     let runs = 0
     server.get('/cached', { cache: { ttl: 60 } }, () => ({ runs: ++runs, ...data }))

@@ -138,7 +138,7 @@ describe('an implementation is refused that', () => {
       { readPost: handler, addPost: { handler, path: '/x' } },
       'of addPost has "path", which the contract already sets',
     ))
-  test('is none', () => refused(null as unknown as {}, 'implement takes handlers'))
+  test('is missing', () => refused(null as unknown as {}, 'implement takes handlers'))
   test('is of what is not a contract', () => refused({}, 'its method is one of', { one: {} }))
 
   test('is there twice', () => {

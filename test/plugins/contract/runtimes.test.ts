@@ -95,7 +95,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
   })
   afterAll(() => chromium?.close())
 
-  test('the bundled client calls the server of its page, and is told what is refused', async () => {
+  test('the bundled client calls the server of its page, and receives refusals', async () => {
     const { outputFiles } = await build({
       entryPoints: [`${project.folder}/browser.js`],
       bundle: true,

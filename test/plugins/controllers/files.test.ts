@@ -109,7 +109,7 @@ describe('controllerPatterns', () => {
     expect(() => server.getMockServer({ controllerPatterns: patterns as unknown as string[] })).toThrow(message)
   })
 
-  test('an empty list is none', async () => {
+  test('an empty list counts as missing', async () => {
     const { server, log } = make({ controllerPatterns: [] })
     await server.ready()
     expect(log).toEqual([])

@@ -69,7 +69,7 @@ describe('CO-03: whatever a Cookie header holds', () => {
     '\u0085',
     '\ufeff',
     '\u2003',
-  ])('prefix forgery: %j in front of a name stays', async (space) => {
+  ])('prefix forgery: %j before a name stays', async (space) => {
     const cookies = await read(`${space}__Host-sid=evil; a=1`)
     expect(Object.keys(cookies)).toEqual([`${space}__Host-sid`, 'a'])
     expect(await read(`__Host-sid${space}=evil`)).toEqual({ [`__Host-sid${space}`]: 'evil' })

@@ -27,8 +27,8 @@ const get = (server: Server, origin?: string, path = '/data') => server.inject.g
 const preflight = (server: Server, origin?: string, more: Record<string, string> = {}, path = '/data') =>
   server.inject.options(path, { headers: { origin, 'access-control-request-method': 'POST', ...more } })
 
-describe('whom answers are for', () => {
-  test('nobody until an origin is named', async () => {
+describe('the origins that may read answers', () => {
+  test('none until an origin is given', async () => {
     for (const options of [{}, { origin: undefined }, { origin: false as const }, { origin: [] }]) {
       const server = makeServer(options)
       const res = await get(server, good)
@@ -37,7 +37,7 @@ describe('whom answers are for', () => {
     }
   })
 
-  test('everybody with *', async () => {
+  test('every origin with *', async () => {
     const server = makeServer({ origin: '*' })
     for (const origin of [good, 'null', undefined]) {
       const res = await get(server, origin)
@@ -183,7 +183,7 @@ describe('every answer', () => {
   const forms: [string, object | readonly unknown[]][] = [
     ['object form', { cors: { origin: [good], exposedHeaders: ['x-total'] } }],
     ['array form', [cors({ origin: [good], exposedHeaders: ['x-total'] })]],
-    ['array form, behind others', [late(), cors({ origin: [good], exposedHeaders: ['x-total'] })]],
+    ['array form, after others', [late(), cors({ origin: [good], exposedHeaders: ['x-total'] })]],
   ]
   test.each(forms)('%s: errors, 404, 405, bad input', async (_name, plugins) => {
     const server = serverWith(plugins)
@@ -285,7 +285,7 @@ describe('preflights', () => {
     res.assertStatus(204).assertHeaderNotExists('access-control-allow-headers')
   })
 
-  test('tell others nothing', async () => {
+  test('show other origins nothing', async () => {
     const server = makeServer({ origin: good, credentials: true, maxAge: 5, allowedHeaders: 'x-a' })
     for (const origin of ['https://evil.test', undefined]) {
       const res = await preflight(server, origin)

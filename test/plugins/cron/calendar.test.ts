@@ -12,7 +12,7 @@ import { zoneByName } from '../../../plugins/cron/schedule/zone.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 import { quickest } from '../../support/quickest.ts'
 
-/** The next times of a pattern behind an instant, as UTC. */
+/** The next times of a pattern after an instant, as UTC. */
 function times(pattern: string, zone: string, after: string, count: number): string[] {
   const [parsed, where] = [parsePattern(pattern), zoneByName(zone)]
   const list: string[] = []
@@ -122,7 +122,7 @@ describe('patterns', () => {
     expect(times(pattern, 'UTC', from, expected.length)).toEqual(expected)
   })
 
-  test('seconds in front', () => {
+  test('leading seconds', () => {
     expect(times('*/20 59 23 * * *', 'UTC', from, 4)).toEqual([
       '2026-01-05 23:59',
       '2026-01-05 23:59:20.000Z',
@@ -131,7 +131,7 @@ describe('patterns', () => {
     ])
   })
 
-  test('strictly behind, whatever the millisecond', () => {
+  test('strictly after, whatever the millisecond', () => {
     expect(times('* * * * * *', 'UTC', '2026-01-05T10:00:00.001Z', 1)).toEqual(['2026-01-05 10:00:01.000Z'])
     expect(times('* * * * * *', 'UTC', '2026-01-05T10:00:00.999Z', 1)).toEqual(['2026-01-05 10:00:01.000Z'])
     expect(times('0 0 29 2 *', 'UTC', '1896-03-01T00:00:00Z', 1)).toEqual(['1904-02-29 00:00'])
@@ -257,7 +257,7 @@ describe('a clock that does not go on evenly', () => {
     return { clock, seen, counts: () => service.jobs()[0]!.counts }
   }
 
-  test('set forward over a tick, it runs once, late; set back behind it, not again', async () => {
+  test('set forward over a tick, it runs once, late; set back after it, not again', async () => {
     const { clock, seen } = await daily({}, '2026-01-05T02:00:00Z')
     await clock.set('2026-01-05T03:00:00Z')
     expect(seen).toEqual(['01-05T02:30'])

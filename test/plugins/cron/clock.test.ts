@@ -23,7 +23,7 @@ describe('the clock of the machine', () => {
     return { woken, cancel }
   }
 
-  test('wakes at its time, also behind what a timer of 24.8 days can hold', async () => {
+  test('wakes at its time, also after the 24.8 days of a timer', async () => {
     const start = Date.now()
     const soon = wakes(start + 5)
     const late = wakes(start + 60 * day)
@@ -40,7 +40,7 @@ describe('the clock of the machine', () => {
 
   test('a time that passes while it is handed over is not lost', async () => {
     const time = Date.now() + 100
-    // The process was held up behind the first look.
+    // The process was blocked after the first check.
     const now = vi
       .spyOn(Date, 'now')
       .mockReturnValueOnce(time - 100)

@@ -120,7 +120,7 @@ describe('a handle', () => {
     expect(runs).toBe(2)
   })
 
-  test('two of one name are told apart at the start', async () => {
+  test('two of one name are an error at the start', async () => {
     const { service, clock } = await run()
     let runs = 0
     const first = declare('* * * * *', { name: 'same' })
@@ -133,7 +133,7 @@ describe('a handle', () => {
     expect([runs, service.jobs().length]).toEqual([1, 1])
   })
 
-  test('those without a name have different ones: the pattern, and behind it a number', async () => {
+  test('those without a name have different ones: the pattern, and after it a number', async () => {
     const { service } = await run()
     const ran: string[] = []
     const jobs = [1, 2, 3].map((minute) => ({ job: declare('7 7 * * *'), minute }))
@@ -276,14 +276,14 @@ describe('failures', () => {
     string,
     () => unknown,
     string,
-  ][])('%s is told and logged, and the job goes on', async (_what, handler, text) => {
-    const told: unknown[] = []
-    setCronGlobalErrorHandler((error, { name }) => void told.push(['global', name, error]))
+  ][])('%s is reported and logged, and the job continues', async (_what, handler, text) => {
+    const reports: unknown[] = []
+    setCronGlobalErrorHandler((error, { name }) => void reports.push(['global', name, error]))
     const { service, clock, log } = await run()
-    const onFailed = (error: unknown) => void told.push(['own', error])
+    const onFailed = (error: unknown) => void reports.push(['own', error])
     await declare('* * * * *', { name: 'bad', onFailed }).start(handler)
     await clock.advance(2 * minute)
-    expect(told.map((one) => (one as string[])[0])).toEqual(['own', 'global', 'own', 'global'])
+    expect(reports.map((one) => (one as string[])[0])).toEqual(['own', 'global', 'own', 'global'])
     expect(log.filter(({ message }) => message === 'the cron job "bad" failed')).toHaveLength(2)
     expect(service.jobs()[0]).toMatchObject({
       counts: { ok: 0, failed: 2 },
@@ -291,16 +291,16 @@ describe('failures', () => {
     })
   })
 
-  test('handlers of failures that fail themselves are logged, and keep no one from being told', async () => {
-    const told = vi.fn(() => Promise.reject(new Error('worse')))
-    setCronGlobalErrorHandler(told)
+  test('handlers of failures that fail themselves are logged, and do not affect the other handlers', async () => {
+    const reports = vi.fn(() => Promise.reject(new Error('worse')))
+    setCronGlobalErrorHandler(reports)
     const { clock, log } = await run()
     const onFailed = () => {
       throw new Error('bad too')
     }
     await declare('* * * * *', { name: 'bad', onFailed }).start(() => Promise.reject(new Error('bad')))
     await clock.advance(minute)
-    expect(told).toHaveBeenCalledOnce()
+    expect(reports).toHaveBeenCalledOnce()
     expect(log.map(({ message }) => message)).toEqual([
       'the cron job "bad" failed',
       'onFailed of the cron job "bad" itself failed',
@@ -383,7 +383,7 @@ describe('trigger', () => {
     expect(runs).toBe(0)
   })
 
-  test('of a name that no job has tells the nearest', async () => {
+  test('of an unknown name suggests the nearest', async () => {
     const { service } = await run()
     await declare('* * * * *', { name: 'cleaning' }).start(() => {})
     await expect(service.trigger('cleanning')).rejects.toMatchObject({
@@ -432,7 +432,7 @@ describe('a job that goes to the next service', () => {
     for (const end of ends) end()
   })
 
-  test('does not wait for a run that was left behind', async () => {
+  test('does not wait for an abandoned run', async () => {
     const first = await run()
     await run({ clock: first.clock })
     let runs = 0
@@ -473,7 +473,7 @@ describe('stop', () => {
     expect(service.jobs()).toEqual([])
   })
 
-  test('does not wait longer than it is told, and names what still runs', async () => {
+  test('does not wait longer than its timeout, and names the running jobs', async () => {
     const { service, clock, log } = await run()
     await declare('* * * * *', { name: 'endless' }).start(() => new Promise(() => {}))
     await clock.advance(minute)

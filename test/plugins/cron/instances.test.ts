@@ -39,7 +39,7 @@ function start(lock: object, jobs: number, ms: number): Instance {
   }
 }
 
-/** The instances of one test, which are gone behind it. */
+/** The instances of one test, which are removed after it. */
 async function together(use: (instances: Instance[], begin: typeof start) => Promise<void>): Promise<void> {
   const instances: Instance[] = []
   const begin: typeof start = (...given) => {

@@ -97,7 +97,7 @@ function promises(open: () => Promise<CronLock>) {
     expect(await lock.claim(wish('side', tick + 1, { exclusive: false }))).toBe('claimed')
   })
 
-  test('a holder that dies frees the job after its time, and who was too slow is told', async () => {
+  test('a holder that dies frees the job after its time, and one that was too slow is notified', async () => {
     const tick = tickNow()
     const dead = wish('dead', tick, { ttl: 300 })
     expect(await lock.claim(dead)).toBe('claimed')
@@ -301,7 +301,7 @@ describe('a service with a lock', () => {
     expect(service.jobs()[0]!.counts).toMatchObject({ ok: 0, unlocked: 2 })
   })
 
-  test('a run holds on to its lock, and one that has lost it is told by its signal', async () => {
+  test('a run renews its lock, and the signal of one that has lost it aborts', async () => {
     const clock = memoryClock('2026-01-05T10:00:00Z')
     const lock = memoryCronLock(clock.now)
     const { log } = await instance(lock, clock)

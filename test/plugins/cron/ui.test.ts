@@ -75,7 +75,7 @@ describe('the page', () => {
     expect((await other.server.inject.get('/crons')).text()).toContain('<strong>America/New_York</strong>')
   })
 
-  test('brings a policy that lets nothing be loaded, also behind helmet', async () => {
+  test('has a policy that forbids all loads, also after helmet', async () => {
     const { server } = await listen({ ui: { path: '/jobs/' } }, (given) => [helmet(), cronPlugin(given)])
     const page = await server.inject.get('/jobs')
     expect(page.headers()['content-security-policy']).toMatch(
@@ -127,7 +127,7 @@ describe('the page', () => {
     expect(guarded.log).toEqual([])
   })
 
-  test('as a plugin of its own, below a prefix; without cron it is told what is missing', async () => {
+  test('as a plugin of its own, below a prefix; without cron the error names what is missing', async () => {
     const { server } = await listen({}, (given) => [cronPlugin(given)])
     expect(server.isReady).toBe(true)
     const other = new Server({
@@ -155,7 +155,7 @@ describe('running a job from the page', () => {
     return { server, count: () => runs, path: `/crons?run=${encodeURIComponent('a/b?c&d')}` }
   }
 
-  test('is for whoever passes the guard, and comes from the page', async () => {
+  test('is for clients that pass the guard, and comes from the page', async () => {
     const { server, count, path } = await guarded()
     ;(await server.inject.get('/crons')).assertStatus(401)
     expect((await server.inject.get('/crons', { headers: staff })).text()).toContain(

@@ -50,7 +50,7 @@ describe('the types of variables', () => {
     ['.5', 0.5],
   ])('%j is a number', (raw, value) => expect(read(raw, (s) => s.number())).toBe(value))
 
-  test.each(['0x10', 'Infinity', 'NaN', '1,5', '5 apples', '1_000', ' ', '1e999'])('%j is none', (raw) => {
+  test.each(['0x10', 'Infinity', 'NaN', '1,5', '5 apples', '1_000', ' ', '1e999'])('%j is not a number', (raw) => {
     expect(problemsOf(() => read(raw, (s) => s.number()))).toEqual(['A is not valid; it takes a number'])
   })
 
@@ -263,7 +263,7 @@ describe('files', () => {
     ['{"A\\x": 1}', 'line 1, column 4, where a JSON escape sequence is expected'],
     ['{"A": {"B": []}}}', 'line 1, column 17, where the end of the file is expected'],
     [`{"A": ${'['.repeat(90_000)}`, 'line 1, column 90007, where a value or "]" is expected'],
-  ])('a file whose name says JSON is not read in another way, and where it is wrong is told: %j', (text, why) => {
+  ])('a file whose name says JSON is not read in another way, and the place of its mistake is reported: %j', (text, why) => {
     write('app.json', text)
     const problems = refused(undefined, { file: 'app.json', environment: {} })
     expect(problems).toEqual([`the file app.json is not a JSON object: ${why}`])
@@ -274,7 +274,7 @@ describe('files', () => {
     )
   })
 
-  test('what JSON.parse takes is never told to be wrong', () => {
+  test('a text that JSON.parse accepts is never reported', () => {
     const text = JSON.stringify(
       { a: [{}, [], [[]], -0.5e-7, 1e3, true, false, null, '"\\/\b\u2028é\u0000'], '': { b: {} } },
       null,
@@ -300,7 +300,7 @@ describe('files', () => {
     }
   })
 
-  test('what cannot be read is told beside everything else', () => {
+  test('an unreadable value is reported beside everything else', () => {
     const build = (s: EnvSchema) => ({ A: s.string() })
     const why = (content: string) => {
       write('.env', content)
@@ -337,7 +337,7 @@ describe('files', () => {
 })
 
 describe('safety', () => {
-  test('every problem is told at once, and no value', () => {
+  test('every problem is reported at once, and no value', () => {
     write('.env', 'SECRET=hunter2-a\nPORT=hunter2-b\n')
     write('.env.local', '{"LEVEL":"hunter2-c","DB":{"port":"hunter2-d"}}')
     try {

@@ -156,7 +156,7 @@ import './second.js'`,
   }
 })
 
-test('Deno is told which permission is missing where the files are asked for, and asked for nothing where they are not', async () => {
+test('on Deno a missing permission is reported where the files are requested, and none is requested where they are not', async () => {
   const project = makeProject({
     'package.json': '{ "type": "module", "dependencies": { "framework": "*" } }',
     '.env': 'PORT=4011\n',

@@ -141,10 +141,10 @@ describe('what an operation costs', () => {
     ['no number', { n: 'many', with: false }, 10],
     ['a list', { n: [5], with: false }, 10],
     ['an object', { n: { first: 5 }, with: false }, 10],
-    ['a condition that is none is taken to hold', { n: 2, with: 'maybe' }, 2 + 50],
+    ['an invalid condition counts as true', { n: 2, with: 'maybe' }, 2 + 50],
   ])('variables: %s', async (_what, variables, cost) => {
     const said = await costOf(list, variables)
-    // Cheap enough, it is executed: variables that do not fit are told by that.
+    // Cheap enough, it is executed: that reports the invalid variables.
     if (cost === 1) expect(said).toBe(1)
     else expect(said).toBe(cost)
   })
@@ -228,7 +228,7 @@ describe('what is too dear is not executed', () => {
     expect((await app.post({ query, variables: { n: 101 } }, { accept: 'text/event-stream' })).status).toBe(400)
   })
 
-  test('variables of the wrong type are told as such where they are cheap', async () => {
+  test('variables of the wrong type are reported as such where they are cheap', async () => {
     const { body } = await app.post({ query, variables: { n: 'many' } })
     expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT')
   })

@@ -193,7 +193,7 @@ describe('introspection', () => {
     })
   })
 
-  test('where it is off, no error tells what else there is; the type of an object may be asked', async () => {
+  test('where it is off, no error suggests other names; the type of an object may be queried', async () => {
     const { post } = graphqlApp({ schema, apolloOptions: { introspection: false } })
     const { body } = await post({ query: '{ hell item(id: 1) { nam } }' })
     expect(JSON.stringify(body)).not.toMatch(/did you mean|hello|name/i)
@@ -285,7 +285,7 @@ describe('the context', () => {
         throw { path: 'secret', locations: 'secret', extensions: { secret: 1 } }
       },
     ],
-  ])('%s that is thrown tells the client nothing', async (_, context) => {
+  ])('a thrown %s shows the client nothing', async (_, context) => {
     const { post } = graphqlApp({ schema: { typeDefs, resolvers }, apolloOptions: { context } })
     expect(await post({ query: '{ who }' })).toMatchObject({
       status: 500,

@@ -51,7 +51,7 @@ describe('what the limits count', () => {
   test.each<[string, object, string, string]>([
     ['depth as allowed', { depth: 3 }, '{ self { self { hello } } }', 'fine'],
     ['one level more', { depth: 2 }, '{ self { self { hello } } }', excess],
-    ['levels of inline fragments are none', { depth: 1 }, '{ ... { ... on Query { hello } } }', 'fine'],
+    ['levels of inline fragments do not count', { depth: 1 }, '{ ... { ... on Query { hello } } }', 'fine'],
     ['depth through fragments', { depth: 2 }, '{ self { ...A } } fragment A on Query { self { hello } }', excess],
     ['the introspection is not deep', { depth: 1 }, '{ __schema { types { fields { name } } } }', 'fine'],
     ['what is beside it is', { depth: 1 }, '{ __typename self { hello } }', excess],
@@ -143,7 +143,7 @@ describe('hostile values', () => {
     expect(JSON.stringify(body).length).toBeLessThan(1000)
   })
 
-  test('of many wrong variables few are told: each message holds the value it is about', async () => {
+  test('of many invalid variables few are reported: each message contains its value', async () => {
     const variables = { input: Object.fromEntries(Array.from({ length: 9000 }, (_, i) => [`k${i}`, 1])) }
     for (const accept of ['application/json', 'text/event-stream']) {
       const operation = accept === 'application/json' ? 'query' : 'subscription'

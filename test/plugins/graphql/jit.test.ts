@@ -198,7 +198,7 @@ describe('compiled operations answer as interpreted ones', () => {
     }
   })
 
-  test('but for errors of fields that vanish with their parents, of which graphql-js tells the first', async () => {
+  test('but for errors of fields that vanish with their parents, of which graphql-js reports the first', async () => {
     const query = '{ person { friends { fails } } }'
     const [first, second] = [await compiled.post({ query }), await compiled.post({ query })]
     expect(second.body.data).toEqual(first.body.data)

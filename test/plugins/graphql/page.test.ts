@@ -55,7 +55,7 @@ describe('who gets the page', () => {
     }
   })
 
-  test('nobody does in production, unless it is wanted', async () => {
+  test('none does in production, unless it is enabled', async () => {
     process.env.NODE_ENV = 'production'
     const answer = await get(serverWith(), browserAccept, { query: '{ hello }' })
     expect([answer.statusCode(), answer.headers()['content-type']]).toEqual([400, 'application/json; charset=utf-8'])

@@ -46,7 +46,7 @@ describe('the schema grows until the first request', () => {
     expect((await post({ query: '{ a }' })).body).toEqual({ data: { a: 1 } })
   })
 
-  test('wrong arguments are told at once', () => {
+  test('wrong arguments are reported at once', () => {
     const { server } = graphqlApp({ schema: base })
     expect(() => server.graphql.addTypeDef(3 as never)).toThrow(/addTypeDef/)
     expect(() => server.graphql.addResolver('', {})).toThrow(/name of a type/)
@@ -156,7 +156,7 @@ describe('what a schema is made of', () => {
     expect(copiesError(graphql, 'x', 'no-such-package').message).toContain('a copy that cannot be found')
   })
 
-  test('a type of another copy is told as that', async () => {
+  test('a type of another copy is reported as such', async () => {
     const graphql = await import('graphql')
     const fails = () => {
       throw new Error('Cannot use GraphQLScalarType "A" from another module or realm.')

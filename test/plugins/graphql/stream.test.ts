@@ -204,7 +204,7 @@ describe('the stream itself', () => {
     expect([await read(), ends(), feed.seen.returned]).toEqual([undefined, 1, 0])
   })
 
-  test('a value that JSON cannot hold is the last event, and the source is told', async () => {
+  test('a value without a form in JSON is the last event, and the source is ended', async () => {
     const feed = topic()
     const { read, ends } = open(feed.source, { failed: () => ({ errors: ['masked'] }) })
     await read()

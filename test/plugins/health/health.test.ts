@@ -112,7 +112,7 @@ describe('checks', () => {
     ['a promise that never settles', () => new Promise(() => {}), 'no answer within 30 ms'],
     ['a promise that settles too late', () => pause(200), 'no answer within 30 ms'],
   ]
-  test.each(failing)('%s is a failure, and the client is not told why', async (_name, check, why) => {
+  test.each(failing)('%s is a failure, and the client does not learn why', async (_name, check, why) => {
     const result = await outcomeOf({ good: () => true, bad: check })
     expect(result.status).toBe(503)
     expect(result.body).toEqual({ status: 'error', checks: { good: 'ok', bad: 'error' } })

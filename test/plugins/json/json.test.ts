@@ -55,7 +55,7 @@ describe('which bodies are read', () => {
     res.assertBodySubset({ parsed: false })
   })
 
-  test('a body of length 0 is none', async () => {
+  test('length 0 means no body', async () => {
     const { server } = makeServer()
     ;(await post(server, '')).assertStatus(200).assertBodySubset({ parsed: false })
   })
@@ -222,7 +222,7 @@ describe('content types', () => {
     ;(await server.inject.post('/echo', { body: '{}', headers })).assertStatus(415)
   })
 
-  test.each(['identity', 'Identity'])('content-encoding %s is none', async (encoding) => {
+  test.each(['identity', 'Identity'])('content-encoding %s means no encoding', async (encoding) => {
     const { server } = makeServer()
     const headers = { 'content-encoding': encoding }
     ;(await server.inject.post('/echo', { body: '{}', headers })).assertStatus(200)

@@ -178,7 +178,7 @@ describe('the line of a request', () => {
     })
   })
 
-  test('a failure of a quiet route is logged all the same', async () => {
+  test('a failure of a quiet route is logged nevertheless', async () => {
     const { server, out } = makeServer()
     server.get('/quiet', { log: false }, () => {
       throw new Error('boom')

@@ -17,7 +17,7 @@ import { type Entry, memoryLogger } from '../../support/kernel.ts'
 const from = 'shop@example.org'
 const mail = (subject: string) => (one: MailBuilder) => one.to('ada@example.org').subject(subject)
 
-/** A transporter that notes its attempts, and fails as told. */
+/** A transporter that records its attempts, and fails on demand. */
 function recording(fails: (subject: string, attempt: number) => unknown = () => undefined) {
   const attempts: { subject: string; at: number }[] = []
   const transporter: MailTransporter = {
@@ -98,7 +98,7 @@ describe('later', () => {
     expect([attempts.length, log[0]!.level, mailer.waiting]).toEqual([1, 'warn', 1])
   })
 
-  test('tells no address, though the server repeats it', async () => {
+  test('logs no address, though the server repeats it', async () => {
     const { transporter } = recording(() =>
       Object.assign(new Error('550 <ada@example.org> is unknown'), { responseCode: 550, recipient: 'ada@example.org' }),
     )
@@ -178,7 +178,7 @@ describe('closing', () => {
     expect([order(), log]).toEqual([['a', 'b', 'c'], []])
   })
 
-  test('a callback that never ends is left behind', async () => {
+  test('a callback that never ends is abandoned', async () => {
     const { mailer } = makeMailer(memoryTransport())
     let end = () => {}
     const written = new Promise<void>((resolve) => {
@@ -275,7 +275,7 @@ describe('the plugin', () => {
     await Promise.all([answered, closed])
   })
 
-  test('closes behind the queues, whose last jobs may send', async () => {
+  test('closes after the queues, whose last jobs may send', async () => {
     const outbox = memoryTransport()
     const orders = memoryQueue<string>('mailer-orders')
     const hooks = { close: () => {} }

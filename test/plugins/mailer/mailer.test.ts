@@ -35,7 +35,7 @@ async function sent(fill: (mail: MailBuilder) => unknown): Promise<MailMessage> 
 const hello = (mail: MailBuilder) => mail.to('ada@example.org').subject('Hello')
 
 describe('a mail', () => {
-  test('has what the builder was told', async () => {
+  test('has the values of the builder', async () => {
     const receipt = await makeMailer().send((mail) =>
       mail
         .to('ada@example.org')
@@ -180,7 +180,7 @@ describe('a mail', () => {
   })
 })
 
-describe('nobody forges a header or a recipient', () => {
+describe('no input forges a header or a recipient', () => {
   const addresses: [string, unknown][] = [
     ['a line break', 'ada@example.org\r\nBcc: eve@example.org'],
     ['a line feed in the local part', 'a\nda@example.org'],
@@ -356,7 +356,7 @@ describe('templates', () => {
     [new MustacheAdapter(), 'a\n\n{{#open}}', {}, 3],
     [new EdgeAdapter(), 'a\n{{ none.a }}', { name: 'a', URL: 'b' }, 2],
     [new EdgeAdapter(), 'a\n@if(', {}, 2],
-  ])('with a mistake tell the line', async (templateAdapter, template, data, line) => {
+  ])('with a mistake report the line', async (templateAdapter, template, data, line) => {
     const mailer = new Mailer({ main: { transporter: outbox, templateAdapter, from } }, { defaultProvider: 'main' })
     await expect(mailer.send((mail) => hello(mail).template(template, data))).rejects.toThrow(
       `MAIL_TEMPLATE: the template, line ${line}, cannot be rendered: `,
@@ -389,7 +389,7 @@ describe('providers', () => {
   const provider = { transporter: memoryTransport(), from } as const
   test.each([
     ['no providers', {}, { defaultProvider: 'a' }],
-    ['a default that is none', { a: provider }, { defaultProvider: 'toString' }],
+    ['an unknown default', { a: provider }, { defaultProvider: 'toString' }],
     ['no default', { a: provider }, {}],
     ['a sender that is not an address', { a: { ...provider, from: 'shop' } }, { defaultProvider: 'a' }],
     ['no sender', { a: { transporter: provider.transporter } }, { defaultProvider: 'a' }],
@@ -399,7 +399,7 @@ describe('providers', () => {
     ['a host that is not text', { a: { ...provider, transporter: { host: 127 } } }, { defaultProvider: 'a' }],
     ['a host of nothing', { a: { ...provider, transporter: { host: '' } } }, { defaultProvider: 'a' }],
     ['a port of text', { a: { ...provider, transporter: { host: 'a', port: 'x' } } }, { defaultProvider: 'a' }],
-    ['a port that is none', { a: { ...provider, transporter: { host: 'a', port: 65_536 } } }, { defaultProvider: 'a' }],
+    ['an invalid port', { a: { ...provider, transporter: { host: 'a', port: 65_536 } } }, { defaultProvider: 'a' }],
     ['an adapter that renders nothing', { a: { ...provider, templateAdapter: {} } }, { defaultProvider: 'a' }],
     ['a misspelt option', { a: { ...provider, adapter: {} } }, { defaultProvider: 'a' }],
     ['a misspelt option of nodemailer', { a: { ...provider, transporter: { hots: 'a' } } }, { defaultProvider: 'a' }],
@@ -437,7 +437,7 @@ describe('providers', () => {
     'smtp://me:hunter2@a b:25',
     'smtp://',
     'direct:smtp://me:hunter2@a.test',
-  ])('the address %s is none, and its password is not told', (transporter) => {
+  ])('the address %s is invalid, and its password is not shown', (transporter) => {
     for (const given of [transporter, { url: transporter }]) {
       const make = () => new Mailer({ a: { transporter: given, from } }, { defaultProvider: 'a' })
       expect(make).toThrow(/^OPTION: the option "mailer.providers.a.transporter(.url)?" is (?!.*hunter2)/)
@@ -447,7 +447,7 @@ describe('providers', () => {
   test.each([
     ['a service that nodemailer does not know', { service: 'nope' }],
     ['a way of its own without its parts', { SES: {} }],
-  ])('%s is told with the first mail', async (_what, transporter) => {
+  ])('%s is reported with the first mail', async (_what, transporter) => {
     const mailer = new Mailer({ a: { transporter, from } }, { defaultProvider: 'a' })
     await expect(mailer.send(hello)).rejects.toThrow(/^MAIL_SEND: the provider "a" cannot be made: /)
   })
@@ -495,7 +495,7 @@ describe('the memory transport', () => {
     expect(outbox.clear().sent).toEqual([])
   })
 
-  test('fails as told, and keeps the last 1000', async () => {
+  test('fails on demand, and keeps the last 1000', async () => {
     const mailer = makeMailer()
     outbox.failNext()
     await expect(mailer.send(hello)).rejects.toMatchObject({ code: 'MailSendError', cause: expect.any(Error) })

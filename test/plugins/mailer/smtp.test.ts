@@ -29,7 +29,7 @@ function mailerTo(transporter: MailProvider['transporter'], timeout = 5000): Mai
 }
 const hello = (mail: MailBuilder) => mail.to('ada@example.org').subject('Hello').text('Hello Ada')
 
-/** A server that does with each connection as told. */
+/** A server that treats each connection as a test wants. */
 async function tcp(onConnection: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>()
   const server: NetServer = createServer((socket) => {
@@ -101,7 +101,7 @@ describe('over a real SMTP server', () => {
     expect(server.received[0]!.to).toEqual(['ada@example.org'])
   })
 
-  test('a recipient that is refused among others is told', async () => {
+  test('a recipient that is refused among others is reported', async () => {
     const server = await smtp({
       onRcptTo: ({ address }, _session, done) =>
         done(address.startsWith('eve') ? new Error('no such user') : undefined),
@@ -135,13 +135,13 @@ describe('over a real SMTP server', () => {
     process.on('warning', note)
     const mailer = mailerTo({ host: '127.0.0.1', port: server.port })
     await Promise.all(Array.from({ length: 30 }, () => mailer.send(hello)))
-    // Warnings are told in a later turn.
+    // Warnings are emitted in a later turn.
     await new Promise((resolve) => setImmediate(resolve))
     process.off('warning', note)
     expect([server.received.length, warnings]).toEqual([30, []])
   })
 
-  test('verify tells whether it can be reached', async () => {
+  test('verify reports whether it can be reached', async () => {
     const server = await smtp()
     const mailer = mailerTo({ host: '127.0.0.1', port: server.port })
     expect(await mailer.verify()).toBe(true)
@@ -204,7 +204,7 @@ describe('TLS and passwords', () => {
     expect([...server.received, ...plain.received]).toEqual([])
   })
 
-  test('a wrong password is told without it', async () => {
+  test('a wrong password is reported without the password', async () => {
     const server = await smtp(secured())
     const tls = { ca: certificate.cert, servername: 'localhost' }
     const mailer = mailerTo({ host: '127.0.0.1', port: server.port, tls, auth: { user: 'shop', pass: 'hunter3' } })

@@ -46,7 +46,7 @@ const engines = [
 describe.each(engines)('$name', ({ make, value, raw, open }) => {
   const markup = '<b>"A" & \'B\'</b>'
 
-  test('escapes in HTML unless told otherwise, and never in text', async () => {
+  test('escapes in HTML by default, and never in text', async () => {
     const adapter = make()
     const html = await adapter.render(`<p>${value}</p>`, { name: markup }, 'html')
     expect(html).not.toMatch(/<b>|"|'| & /)
@@ -168,7 +168,7 @@ describe.each([
     await expect(render(tag(code))).rejects.toThrow(/is not a name of the data|the data has no/)
   })
 
-  test('tell of a name that the data does not have, also one of every object', async () => {
+  test('report a name that the data does not have, also an inherited one of objects', async () => {
     await expect(render(tag('nmae'))).rejects.toThrow('the data has no "nmae"')
     await expect(render(tag('toString'))).rejects.toThrow('the data has no "toString"')
   })

@@ -68,7 +68,7 @@ describe('who is not overridden', () => {
     ;(await server.inject.put('/a', { headers })).assertBodySubset({ method: 'PUT' })
   })
 
-  test('nobody without the plugin, and no one by query, body or another header', async () => {
+  test('not without the plugin, and not by query, body or another header', async () => {
     const headers = { [header]: 'DELETE' }
     ;(await serverWith(false).inject.post('/a', { headers })).assertBodySubset({ method: 'POST' })
     const res = await serverWith(true).inject.post('/a?_method=DELETE', {

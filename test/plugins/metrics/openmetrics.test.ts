@@ -110,7 +110,7 @@ describe('what is hostile stays in its place:', () => {
     expect(families.get('g')!.samples.map(({ value }) => value)).toEqual([Number.NaN, 1e-320])
   })
 
-  test('lengths of bodies that are none: one that is not finite would stay for ever', async () => {
+  test('invalid lengths of bodies: an infinite one would stay for ever', async () => {
     const server = makeServer()
     server.post('/', { json: false }, () => 'x')
     for (const length of ['Infinity', '-5', '1e3', '0x10', '9'.repeat(400), '+7', '4'])

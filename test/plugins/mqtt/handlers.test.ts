@@ -36,17 +36,17 @@ async function connect(options: MqttServiceOptions = {}) {
 }
 
 function hook() {
-  const told: unknown[] = []
+  const reports: unknown[] = []
   setMqttGlobalErrorHandler((error, { subscription, topic, payload }) => {
-    told.push([(error as Error).message, subscription, topic, payload && Buffer.from(payload).toString()])
+    reports.push([(error as Error).message, subscription, topic, payload && Buffer.from(payload).toString()])
   })
-  return told
+  return reports
 }
 
 describe('MQ-03: handlers that fail', () => {
-  test('throwing, rejecting and never settling are told once each, and the stream goes on', async () => {
+  test('throwing, rejecting and never settling are reported once each, and the stream continues', async () => {
     const { log } = await connect({ handlerTimeout: 100 })
-    const told = hook()
+    const reports = hook()
     const seen: unknown[] = []
     const handler = (_topic: string, message: unknown) => {
       seen.push(message)
@@ -59,7 +59,7 @@ describe('MQ-03: handlers that fail', () => {
     for (const message of ['throw', 'reject', 'hang', '{"half', 'fine'])
       await mqtt.publish('fail/a', message, { qos: 1 })
     await vi.waitFor(() => expect(seen).toEqual(['throw', 'reject', 'hang', '{"half', 'fine']))
-    expect(told).toEqual([
+    expect(reports).toEqual([
       ['thrown', 'fail/+', 'fail/a', 'throw'],
       ['rejected', 'fail/+', 'fail/a', 'reject'],
       [expect.stringMatching(/^MQTT_HANDLER: .*has not finished within 100 ms/), 'fail/+', 'fail/a', 'hang'],
@@ -101,9 +101,9 @@ test('concurrency is what it says; with one, messages keep their order', async (
   expect(most).toBe(4)
 })
 
-test('QoS 0 is dropped when it comes too fast, and that is told once', async () => {
+test('QoS 0 is dropped when it comes too fast, and that is reported once', async () => {
   await connect()
-  const told = hook()
+  const reports = hook()
   const seen: unknown[] = []
   let release = () => {}
   const gate = new Promise<void>((resolve) => {
@@ -115,18 +115,18 @@ test('QoS 0 is dropped when it comes too fast, and that is told once', async () 
   }
   open.push(await mqtt.subscribe('flood', handler, { maxWaiting: 10 }))
   await Promise.all(Array.from({ length: 50 }, (_, i) => mqtt.publish('flood', i)))
-  await vi.waitFor(() => expect(told).toHaveLength(1))
-  expect((told[0] as string[])[0]).toContain('further messages are dropped')
+  await vi.waitFor(() => expect(reports).toHaveLength(1))
+  expect((reports[0] as string[])[0]).toContain('further messages are dropped')
   release()
   await vi.waitFor(() => expect(seen).toHaveLength(11))
   await mqtt.publish('flood', 'after')
   await vi.waitFor(() => expect(seen.at(-1)).toBe('after'))
-  expect(told).toHaveLength(1)
+  expect(reports).toHaveLength(1)
 })
 
 test('messages of QoS 0 that wait for a slow handler do not fill the memory with their size', async () => {
-  const told: unknown[] = []
-  setMqttGlobalErrorHandler((error) => void told.push((error as Error).message))
+  const reports: unknown[] = []
+  setMqttGlobalErrorHandler((error) => void reports.push((error as Error).message))
   await connect()
   let release!: () => void
   const gate = new Promise<void>((resolve) => {
@@ -140,7 +140,7 @@ test('messages of QoS 0 that wait for a slow handler do not fill the memory with
   open.push(await mqtt.subscribe('large', handler, { raw: true }))
   const megabyte = new Uint8Array(2 ** 20)
   for (let i = 0; i < 80; i++) await mqtt.publish('large', megabyte)
-  await vi.waitFor(() => expect(told).toEqual([expect.stringContaining('64 with 67108864 bytes are waiting')]))
+  await vi.waitFor(() => expect(reports).toEqual([expect.stringContaining('64 with 67108864 bytes are waiting')]))
   release()
   await vi.waitFor(() => expect(handled).toBe(65))
   await mqtt.publish('large', megabyte)
@@ -177,9 +177,9 @@ describe('schemas', () => {
       },
     ],
   ] as const
-  test.each(schemas)('%s: refused on the way out, and told of on the way in', async (_name, schema) => {
+  test.each(schemas)('%s: refused on the way out, and reported on the way in', async (_name, schema) => {
     await connect()
-    const told = hook()
+    const reports = hook()
     const topic = mqtt.topic('climate', { schema: schema as (typeof schemas)[0][1] })
     const seen: unknown[] = []
     open.push(await topic.subscribe((message) => void seen.push(message)))
@@ -192,7 +192,7 @@ describe('schemas', () => {
     })
     await mqtt.publish('climate', '{"celsius":')
     await mqtt.publish('climate', { place: 5 })
-    await vi.waitFor(() => expect(told).toHaveLength(2))
+    await vi.waitFor(() => expect(reports).toHaveLength(2))
     expect(seen).toHaveLength(1)
   })
 })

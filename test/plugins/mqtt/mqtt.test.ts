@@ -161,7 +161,7 @@ test('with a session that the broker keeps, a server that closes begins with no 
   expect(seen).toEqual([])
   await held.letGo()
   await closed
-  // It was not acknowledged: whoever comes back gets it.
+  // It was not acknowledged: a client that reconnects receives it.
   await make({ plugins: { mqtt: { connect } } }).listen()
   await vi.waitFor(() => expect(seen).toEqual(['a']))
   await make({ plugins: { mqtt: { connect: { ...connect, clean: true } } } }).listen()
@@ -257,7 +257,7 @@ test('options are checked when the server is made, and the plugin is given once'
   expect(() => make({ background: { mqtt: {} }, plugins: { mqtt: {} } })).toThrow('background.mqtt')
 })
 
-test('a hundred starts and stops leave nothing behind, neither timers nor what a broker in memory has kept', async () => {
+test('a hundred starts and stops leave no resources, neither timers nor data of a broker in memory', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
   const before = timers()
   for (let i = 0; i < 100; i++) {

@@ -132,7 +132,7 @@ describe.skipIf(!hasMosquitto)('the broker', () => {
       await client.subscribeAsync(filter, { qos: 0, properties: { subscriptionIdentifier: i + 1 } })
     }
     seen.clear()
-    // One by one: a broker drops messages of QoS 0 for a client that is behind.
+    // One by one: a broker drops messages of QoS 0 for a slow client.
     for (const [i, topic] of [...topics].entries()) {
       await publisher.publishAsync(topic, 'x')
       await publisher.publishAsync('end', 'end')

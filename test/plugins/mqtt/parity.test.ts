@@ -87,7 +87,7 @@ describe.skipIf(!hasMosquitto)('the broker in memory and mosquitto', () => {
       await client.subscribe(`${base}-end`, () => void settled[i]!++, { qos: 1 })
     }
     let rounds = 0
-    /** What this client has sent, and what is acknowledged to others, stands in front of this on each connection. */
+    /** The messages of this client, and acknowledgements to others, come before this on each connection. */
     const settle = async (from: MqttService) => {
       rounds++
       await from.publish(`${base}-end`, 1, { qos: 1 })
@@ -105,12 +105,12 @@ describe.skipIf(!hasMosquitto)('the broker in memory and mosquitto', () => {
         const name = isShared ? step.filter : `${step.handler}`
         const handler = (...args: unknown[]) => {
           const { topic, qos, retain } = args.at(-1) as { topic: string; qos: number; retain: boolean }
-          // Section 4.8.2: a group gets no kept messages; mosquitto 2.0.11 gives them all the same.
+          // Section 4.8.2: a group receives no kept messages; mosquitto 2.0.11 sends them nevertheless.
           if (isShared && retain) return
-          const told = `${topic.slice(base.length + 1)} ${String(args.at(-2))} ${isShared ? '' : qos}${retain ? ' kept' : ''}`
+          const reported = `${topic.slice(base.length + 1)} ${String(args.at(-2))} ${isShared ? '' : qos}${retain ? ' kept' : ''}`
           const all = seen.get(name) ?? []
-          // A client that has two handlers of the group tells both.
-          if (!isShared || !all.includes(told)) seen.set(name, [...all, told])
+          // A client with two handlers of the group reports both.
+          if (!isShared || !all.includes(reported)) seen.set(name, [...all, reported])
         }
         const service = clients[step.client]!
         handles.set(
@@ -195,7 +195,7 @@ describe.skipIf(!hasMosquitto)('the broker in memory and mosquitto', () => {
         const first = await way({ ...options, clean })
         await first.subscribe(name, () => {}, { qos: 1 })
         await first.stop()
-        await publisher.publish(name, 'nobody keeps this', { qos: 0 })
+        await publisher.publish(name, 'no one keeps this', { qos: 0 })
         await publisher.publish(name, 'while away', { qos: 1 })
         await publisher.publish(name, 'for a second', { qos: 1, messageExpiryInterval: 1 })
         await pause(away)

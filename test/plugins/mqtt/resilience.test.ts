@@ -35,7 +35,7 @@ async function connect(options: MqttConnectOptions) {
   return { service, log: logger.entries }
 }
 
-/** A server of MQTT that does what it is told. */
+/** A server of MQTT that does what a test wants. */
 async function fakeBroker(onData: (socket: Socket, data: Buffer) => void) {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -270,10 +270,10 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
       if (data[0] === 0xe0) socket.end()
     })
 
-  test('a subscription that the broker of the next connection refuses is told of there', async () => {
+  test('a subscription that the broker of the next connection refuses is reported there', async () => {
     const refusing = await refusingBroker()
-    const told: unknown[] = []
-    setMqttGlobalErrorHandler((error, { subscription }) => void told.push([error, subscription]))
+    const reports: unknown[] = []
+    setMqttGlobalErrorHandler((error, { subscription }) => void reports.push([error, subscription]))
     const address = { host: '127.0.0.1', port: refusing.port, protocolVersion: 5 as const }
     const [first, second] = [{ provider: 'memory' as const }, address].map(
       (connect) => new Server({ port: 0, logger: memoryLogger(), background: { mqtt: { connect } } }),
@@ -286,7 +286,7 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
     open.push(mqtt.subscribe('left/behind', () => {}))
     await first.close()
     const error = expect.objectContaining({ code: 'MqttSubscribeError' })
-    await vi.waitFor(() => expect(told).toEqual([[error, 'left/behind']]), 5000)
+    await vi.waitFor(() => expect(reports).toEqual([[error, 'left/behind']]), 5000)
   })
 
   test('a subscription that the broker refuses', async () => {
@@ -302,17 +302,17 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
     // One that was declared before fails the start, and without anyone who waits nothing is unhandled.
     open.push(mqtt.subscribe('secret/a', () => {}))
     await expect(connect(address)).rejects.toMatchObject({ code: 'MqttSubscribeError' })
-    const told: unknown[] = []
+    const reports: unknown[] = []
     setMqttGlobalErrorHandler(
-      (error, failure) => void told.push([(error as { code: string }).code, failure.subscription]),
+      (error, failure) => void reports.push([(error as { code: string }).code, failure.subscription]),
     )
     await connect({ ...address, required: false })
-    await vi.waitFor(() => expect(told).toEqual([['MqttSubscribeError', 'secret/a']]), 5000)
+    await vi.waitFor(() => expect(reports).toEqual([['MqttSubscribeError', 'secret/a']]), 5000)
     await MqttService.disconnect()
     refusing.close()
   })
 
-  test('wrong credentials: the reason is told, the password is not', async () => {
+  test('wrong credentials: the reason is reported, the password is not', async () => {
     const strict = await startMosquitto('allow_anonymous false')
     onTestFinished(() => strict.stop())
     const password = 'hunter2-secret'

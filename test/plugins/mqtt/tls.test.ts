@@ -94,7 +94,7 @@ test.each([
   [{ ca: '/etc/ssl/ca.pem' }, 'mqtt.connect.ca'],
   [{ ca: [Buffer.from('nonsense')] }, 'mqtt.connect.ca'],
   [{ cert: 'client.pem', key: 'client-key.pem' }, 'mqtt.connect.cert'],
-])('what is not PEM is told: %j', (options, name) => {
+])('a value that is not PEM is reported: %j', (options, name) => {
   expect(() => new MqttService({ protocol: 'mqtts', ...options })).toThrow(
     expect.objectContaining({ code: 'OptionError', message: expect.stringMatching(`${name}.*-----BEGIN`) }),
   )

@@ -139,7 +139,7 @@ describe.skipIf(!hasChromium)('the page in a browser', () => {
     await page.close()
   })
 
-  test('behind a prefix that a proxy takes away it finds its files, and requests go there too', async () => {
+  test('after a prefix that a proxy removes it finds its files, and requests go there too', async () => {
     const server = await listen({ openapi: true, proxy: proxy() })
     open.push(server)
     for (const path of ['/shop/docs', '/shop/docs/']) {
@@ -161,7 +161,7 @@ describe.skipIf(!hasChromium)('the page in a browser', () => {
     await page.close()
   })
 
-  test('a document that cannot be had is told', async () => {
+  test('an unavailable document is reported', async () => {
     const server = await listen({ openapi: true })
     open.push(server)
     const page = await browser.newPage()

@@ -174,7 +174,7 @@ describe('parameters', () => {
     ])
   })
 
-  test('also behind references, in combinations, and of Zod', async () => {
+  test('also after references, in combinations, and of Zod', async () => {
     const query = {
       $ref: '#/definitions/All',
       definitions: {
@@ -635,7 +635,7 @@ describe('what stands around the paths', () => {
     await server.close()
   })
 
-  test('one that fails to describe a route is told with the route, which stays in the document', async () => {
+  test('one that fails to describe a route is reported with the route, which stays in the document', async () => {
     const logger = memoryLogger()
     const broken = definePlugin({
       name: 'broken',
@@ -654,11 +654,11 @@ describe('what stands around the paths', () => {
     server.get('/a', handler)
     await server.ready()
     expect(Object.keys(server.services.get('openapi').document().paths)).toEqual(['/a'])
-    const told = logger.entries.map(({ message }) => message)
-    expect(told).toContainEqual(
+    const reports = logger.entries.map(({ message }) => message)
+    expect(reports).toContainEqual(
       'the description of GET /a is incomplete: the plugin "broken" failed to describe it: no idea',
     )
-    expect(told).toContainEqual(
+    expect(reports).toContainEqual(
       'the description of GET /a is incomplete: the description that the plugin "wrong" gives of it is not a list of route options',
     )
     await server.close()

@@ -59,7 +59,7 @@ describe('a route is described with the failures that it can have', () => {
     ['not where the route reads them itself', 'post', { json: false, urlencoded: false }, { urlencoded: true }, []],
     ['but where it only has other limits', 'post', { json: { sizeLimit: '1mb' } }, {}, ofBodies],
     [
-      'nobody reads them, but a schema asks for one',
+      'no parser reads them, but a schema requires one',
       'post',
       { body: filter },
       { json: false },
@@ -271,7 +271,7 @@ describe('plugins say how they fail', () => {
       'the plugin "odd" describes its answer 200 as "BadRequest", which is not a response',
     ],
     ['is not a name', () => ({ 402: {} }), 'the plugin "odd" describes its answer 402 as {}, which is not a response'],
-  ])('what %s is told, and the document stays valid', async (_what, failures, note) => {
+  ])('one that %s is reported, and the document stays valid', async (_what, failures, note) => {
     const logger = memoryLogger()
     const odd = definePlugin({ name: 'odd', openapi: { failures: failures as never } })
     const server = new Server({ router: new RouteCollection(), logger, plugins: { openapi: true, odd: odd() } as {} })

@@ -40,6 +40,6 @@ test('without the package the page says how to install it, and the document is t
       ),
     ],
   ])
-  // It is for whoever installs packages: no stack helps them.
+  // It is for people who install packages: no stack helps them.
   expect(logger.entries[0]?.fields).not.toHaveProperty('err')
 })

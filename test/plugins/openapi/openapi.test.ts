@@ -152,7 +152,7 @@ describe('the document', () => {
     expect(yaml.text()).not.toMatch(/&a\d|\*a\d/)
   })
 
-  test('tells once what it does not say, with the route', async () => {
+  test('reports once what it does not describe, with the route', async () => {
     const { server, log } = makeServer()
     const silent = { '~standard': { version: 1, vendor: 'acme', validate: (value: unknown) => ({ value }) } }
     server.router.post('/a', { body: silent }, handler)
@@ -185,7 +185,7 @@ describe('where it is', () => {
     expect((await scoped.inject.get('/admin/spec')).text()).toContain('"spec/ui/page.js')
   })
 
-  test('page and document are behind the middlewares and the policy of the options', async () => {
+  test('page and document are after the middlewares and the policy of the options', async () => {
     const policies = new PolicyManager({
       docs: { read: (_user, req) => (req as { headers: Record<string, string> }).headers['x-key'] === 'k' },
     })
@@ -281,7 +281,7 @@ describe('the page', () => {
     expect(page.text()).not.toMatch(/https?:|<style|<script>| style=| on\w+=/)
   })
 
-  test('a slash behind it leads to it, relative, so that a prefix of a proxy stays', async () => {
+  test('a trailing slash leads to it, relative, so that a prefix of a proxy stays', async () => {
     const { server } = makeServer()
     const slashed = await server.inject.get('/docs/')
     slashed.assertStatus(308).assertHeader('location', '../docs')

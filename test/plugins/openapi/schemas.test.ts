@@ -219,7 +219,7 @@ describe('references', () => {
     })
   })
 
-  test('a reference that cannot be resolved is {} with the reason, and told', async () => {
+  test('a reference that cannot be resolved is {} with the reason, and reported', async () => {
     expect(await bodyOf({ type: 'object', properties: { a: { $ref: '#/definitions/None' } } })).toEqual({
       type: 'object',
       properties: { a: { description: 'Not described: the reference "#/definitions/None" cannot be resolved.' } },

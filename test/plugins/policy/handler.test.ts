@@ -80,7 +80,7 @@ describe('setPolicyErrorHandler', () => {
       },
     ],
     [
-      'throws behind its answer',
+      'throws after its answer',
       (_req, res) => {
         res.ok('in')
         throw new Error('broken')
@@ -110,7 +110,7 @@ describe('setPolicyErrorHandler', () => {
     ['null', null, 'OptionError'],
     ['a text', 'no', 'OptionError'],
     ['a status that lets in', { status: 200 }, 'OptionError'],
-    ['a status that is none', { status: 1000 }, 'OptionError'],
+    ['an invalid status', { status: 1000 }, 'OptionError'],
     ['a body in place of a map', { map: { error: 'no' } }, 'OptionError'],
     ['another name', { body: {} }, 'OptionError'],
     ['a misspelt name', { statsu: 403 }, 'OptionError'],

@@ -103,12 +103,12 @@ describe('what cannot be meant is refused', () => {
     ['no record', [], 'policies'],
     ['a list', [[]], 'policies'],
     ['a scope that is a function', [{ posts: () => true }], 'policies.posts'],
-    ['a check that is none', [{ posts: { edit: true } }], 'policies.posts.edit'],
+    ['an invalid check', [{ posts: { edit: true } }], 'policies.posts.edit'],
     ['a subject that is not a function', [{}, { user: 'ann' }], 'user'],
     ['a time-out of 0', [{}, { timeout: 0 }], 'timeout'],
     ['a time-out for ever', [{}, { timeout: Number.POSITIVE_INFINITY }], 'timeout'],
     ['another option', [{}, { timeOut: 5 }], 'timeOut'],
-    ['a logger that is none', [{}, { logger: console.error }], 'PolicyManager.logger'],
+    ['an invalid logger', [{}, { logger: console.error }], 'PolicyManager.logger'],
   ])('%s', (_what, args, names) => {
     expect(() => new PolicyManager(...(args as [never]))).toThrow(names)
   })

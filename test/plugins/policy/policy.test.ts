@@ -107,7 +107,7 @@ describe('a route with a policy', () => {
     ;(await server.inject.get('/b')).assertStatus(200)
   })
 
-  test('is asked behind the middlewares of scopes and groups, before its own', async () => {
+  test('runs after the middlewares of scopes and groups, before its own', async () => {
     const { server } = makeServer()
     const order: string[] = []
     const note = (name: string) =>

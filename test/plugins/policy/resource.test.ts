@@ -23,8 +23,8 @@ describe('a check that asks about a resource', () => {
     ['that is marked', forResource(isAuthor), 'it was created by forResource()'],
     ['with a third parameter', (_user: User, _post: Post, _comment: string) => true, 'it has 3 parameters'],
     ['whose third parameter has a default', (_user: User, _post: Post, _by = 'id') => true, 'it has 3 parameters'],
-    ['with a default in front', (_user: User = guest, _post: Post, _by: string) => true, 'it has 3 parameters'],
-    ['with a rest behind two', (_user: User, _post: Post, ..._more: Post[]) => true, 'it has 3 parameters'],
+    ['with a leading default', (_user: User = guest, _post: Post, _by: string) => true, 'it has 3 parameters'],
+    ['with a rest after two', (_user: User, _post: Post, ..._more: Post[]) => true, 'it has 3 parameters'],
     [
       'whose defaults have brackets and commas',
       (_user: User, _p = [1, ')'], _q = { a: [0, { b: 1 }] }) => true,

@@ -115,7 +115,7 @@ test('there are sixty spellings, each once', () => {
   expect(new Set(spellings).size).toBe(60)
 })
 
-describe.each(guards)('behind %s', (_name, protect) => {
+describe.each(guards)('after %s', (_name, protect) => {
   const server = new Server<{}>({
     router: new RouteCollection(),
     logger: memoryLogger(),

@@ -33,7 +33,7 @@ const unauthorized = [401, { error: 'Unauthorized' }]
 const forbidden = [403, { error: 'Forbidden' }]
 
 describe('a refused request', () => {
-  test('is 401, whoever asks, unless the policy says otherwise', async () => {
+  test('is 401 for every client, unless the policy says otherwise', async () => {
     expect(await refusal({})).toEqual(unauthorized)
     expect(await refusal({}, { user: { id: 1 } })).toEqual(unauthorized)
   })
@@ -52,16 +52,16 @@ describe('by user', () => {
     ['an object', { id: 1 }],
     ['a name', 'ada'],
     ['the number 0', 0],
-  ])('%s is someone, for whom it is 403', async (_what, user) => {
+  ])('%s is a user: 403', async (_what, user) => {
     expect(await refusal(byUser, { user })).toEqual(forbidden)
     expect(await refusal({}, { user, status: 'byUser' })).toEqual(forbidden)
   })
 
-  test.each([[undefined], [null], [false]])('%s is no one, for whom it is 401', async (user) => {
+  test.each([[undefined], [null], [false]])('%s is not a user: 401', async (user) => {
     expect(await refusal(byUser, { user })).toEqual(unauthorized)
   })
 
-  test('the user is the one whom the manager asks about, a promise too', async () => {
+  test('the user is that of the manager, a promise too', async () => {
     expect(await refusal({ ...byUser, user: () => 'ada' })).toEqual(forbidden)
     expect(await refusal({ ...byUser, user: async () => 'ada' })).toEqual(forbidden)
     expect(await refusal({ ...byUser, user: async () => undefined }, { user: 'ada' })).toEqual(unauthorized)
@@ -73,7 +73,7 @@ describe('by user', () => {
     expect(await refusal({ ...byUser, user: () => pause(500), timeout: 5 })).toEqual(unauthorized)
   })
 
-  test('a check that fails refuses someone who is known all the same', async () => {
+  test('a check that fails also refuses a known user', async () => {
     const check = () => {
       throw new Error('broken')
     }

@@ -18,7 +18,7 @@ describe.skipIf(!hasRedis)('BullMQ', () => {
   })
   afterAll(() => redis.stop())
 
-  test('repeats a message, as often as its time comes, until it is told to end', async () => {
+  test('repeats a message at each of its times, until that is ended', async () => {
     defineQueueConfiguration({ bullmq: { connection: redis.url } })
     await QueueService.run()
     const queue = bullmqQueue<string>(freshName('repeat'))
@@ -46,7 +46,7 @@ describe.skipIf(!hasRedis)('BullMQ', () => {
     client.disconnect()
   })
 
-  test('refuses a name with a colon, and tells what BullMQ refuses as it is', async () => {
+  test('refuses a name with a colon, and reports refusals of BullMQ unchanged', async () => {
     expect(() => bullmqQueue('a:b')).toThrow(/without ":"/)
     defineQueueConfiguration({ bullmq: { connection: redis.url } })
     await expect(bullmqQueue<number>(freshName('id')).publish(1, { jobId: 'a:b' })).rejects.toThrow(/:/)

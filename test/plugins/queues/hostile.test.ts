@@ -36,12 +36,12 @@ describe('what is secret in a configuration is in no error', () => {
     ['the configuration', `redis://user:${secret}@host`],
     ['settings', { bullmq: `redis://user:${secret}@host` }],
     ['an address of another kind', { bullmq: { connection: `http://user:${secret}@host` } }],
-    ['an address that is none', { bullmq: { connection: `redis://user:/${secret}@host` } }],
+    ['an invalid address', { bullmq: { connection: `redis://user:/${secret}@host` } }],
     ['an address of another database', { pgboss: { connectionString: `mysql://user:${secret}@host/db` } }],
-    ['an address of a database that is none', { pgboss: { connectionString: `postgres://user:a#${secret}@host/db` } }],
+    ['an invalid address of a database', { pgboss: { connectionString: `postgres://user:a#${secret}@host/db` } }],
     ['an address whose password looks like a port', { bullmq: { connection: `redis://user:1#${secret}@host` } }],
     ['credentials as text', { sqs: { credentials: `AKIA:${secret}` } }],
-    ['an endpoint that is none', { sqs: { endpoint: `AKIA:${secret}@host:1` } }],
+    ['an invalid endpoint', { sqs: { endpoint: `AKIA:${secret}@host:1` } }],
   ])('%s', async (_what, config) => {
     const error = await failureOf(() => defineQueueConfiguration(config as QueueConfig))
     expect(error).toMatchObject({ code: 'OptionError' })
@@ -51,7 +51,7 @@ describe('what is secret in a configuration is in no error', () => {
   test.each([
     ['REDIS_URL', 'bullmq', () => bullmqQueue<number>('env')],
     ['DATABASE_URL', 'pgboss', () => pgbossQueue<number>('env')],
-  ])('%s of the environment that is none', async (name, kind, make) => {
+  ])('an invalid %s of the environment', async (name, kind, make) => {
     vi.stubEnv(name, `${secret}:@:`)
     defineQueueConfiguration({ [kind]: {} })
     const error = await failureOf(() => make().publish(1))
@@ -97,7 +97,7 @@ describe('what is secret in a configuration is in no error', () => {
     expect(inspect(error, { depth: 9 })).not.toContain(secret)
   })
 
-  test.skipIf(!hasRedis)('a password that Redis refuses: the reason is told, the password is not', async () => {
+  test.skipIf(!hasRedis)('a password that Redis refuses: the reason is reported, the password is not', async () => {
     const redis = await startRedis()
     try {
       const connection = redis.url.replace('//', `//nobody:${secret}@`)

@@ -90,7 +90,7 @@ const cases: Case[] = [
   },
 ]
 
-test('while nothing answers the server starts, publish rejects in time and says what to do, and the log is told once', async () => {
+test('while nothing answers the server starts, publish rejects in time and says what to do, and the log has one line', async () => {
   const timeout = 700
   const absent = await Promise.all(cases.map(async (one) => ({ ...one, port: await freePort() })))
   const queues = absent.map(({ name, make }) => make(freshName(`absent-${name}`)))

@@ -28,7 +28,7 @@ interface Note {
 const root = join(import.meta.dirname, '../../..')
 type Ends = (() => unknown)[]
 
-/** Runs a test, and what it has begun comes to its end behind it. */
+/** Runs a test, and ends its resources after it. */
 async function cleanly(use: (ends: Ends) => Promise<void>): Promise<void> {
   const ends: Ends = []
   try {
@@ -218,7 +218,7 @@ describe.concurrent.each(used)('$kind', (engine) => {
     }))
 
   if (engine.kind === 'bullmq')
-    test.sequential('a handler that lets nothing else run loses its message to another process, is told so, and goes on', () =>
+    test.sequential('a handler that lets nothing else run loses its message to another process, is notified, and continues', () =>
       cleanly(async (ends) => {
         const { queue, worker, notes } = await begin('blocked', ends)
         const settings = { ms: 10, blocks: 2500 }

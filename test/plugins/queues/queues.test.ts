@@ -215,11 +215,11 @@ describe('with a server', () => {
 
   test('what a server has brought holds for those that still use it when it closes', async () => {
     const queue = memoryQueue<number>(freshName('owned'))
-    const told: unknown[] = []
+    const reports: unknown[] = []
     await queue.subscribe(() => {
       throw new Error('no')
     })
-    const errorHandler = (_error: Error, failure: { payload: unknown }) => void told.push(failure.payload)
+    const errorHandler = (_error: Error, failure: { payload: unknown }) => void reports.push(failure.payload)
     const first = makeServer({ background: { queues: { config: { memory: { errorHandler, maxSize: 2 } } } } })
     await first.listen()
     const second = makeServer({ background: { queues: { run: true } } })
@@ -229,7 +229,7 @@ describe('with a server', () => {
     await first.close()
     await queue.publish(2)
     await queue.drained()
-    expect(told).toEqual([1, 2])
+    expect(reports).toEqual([1, 2])
     expect(log.filter(({ level }) => level === 'error')).toEqual([])
     await expect(queue.publishMany([3, 4, 5])).rejects.toMatchObject({ code: 'QueueFullError' })
     await expect(makeServer(run).ready()).rejects.toMatchObject({
@@ -646,7 +646,7 @@ describe('a custom engine', () => {
     expect(broker.handlers.get('custom')?.size).toBe(0)
   })
 
-  test('that refuses a subscriber rejects subscribe; one that is none is refused', async () => {
+  test('that refuses a subscriber rejects subscribe; an invalid one is refused', async () => {
     await QueueService.run()
     const broker = new Broker()
     broker.subscribe = () => Promise.reject(new Error('not today'))
@@ -678,7 +678,7 @@ describe('methods as subscribers', () => {
     expect(seen).toEqual(['first 1', 'second 2'])
   })
 
-  test('without an instance: a method that needs none works, one that does is told so', async () => {
+  test('without an instance: a method that needs none works, one that does fails with the reason', async () => {
     const queue = memoryQueue<number>(freshName('no-instance'))
     const seen: number[] = []
     class Handlers {

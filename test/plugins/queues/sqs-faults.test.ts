@@ -101,7 +101,7 @@ test('a delete that fails is retried: the message does not come twice', async ()
   expect(await queue.counts()).toMatchObject({ waiting: 0, active: 0 })
 })
 
-test('a batch that SQS refuses in part rejects, and tells what was published', async () => {
+test('a batch that SQS refuses in part rejects, and reports what was published', async () => {
   const choosy = faulty(async (command, send) => {
     if (!(command instanceof SendMessageBatchCommand)) return send()
     const entries = command.input.Entries ?? []
@@ -168,7 +168,7 @@ test('a queue that is not there is named, in publish and in the log of its worke
   })
 })
 
-test('a queue that is not there is told once, and holds up no other', async () => {
+test('a missing queue is reported once, and delays no other', async () => {
   const entries: Entry[] = []
   const name = freshName('there')
   await create(name)
@@ -193,8 +193,8 @@ test('a queue that is not there is told once, and holds up no other', async () =
       await pause(100)
     }
     await until(() => seen.length === 15, 'all')
-    const told = entries.filter(({ level }) => level === 'warn')
-    expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining(missing.name) })])
+    const warnings = entries.filter(({ level }) => level === 'warn')
+    expect(warnings).toEqual([expect.objectContaining({ message: expect.stringContaining(missing.name) })])
   } finally {
     for (const handle of handles) await handle.unsubscribe()
     await server.close()

@@ -38,7 +38,7 @@ describe('a limit', () => {
     expect(counts).toEqual(clients.map(() => 100))
   })
 
-  test('tells limit, rest and time, and answers 429 in the form of the framework', async () => {
+  test('sends limit, rest and time, and answers 429 in the form of the framework', async () => {
     const server = serverWith({ rateLimit: { limit: 2, windowMs: 30_000 } })
     const first = await server.inject.get('/')
     first
@@ -282,7 +282,7 @@ function counting() {
 }
 
 describe('a store of the application', () => {
-  test('is asked, with keys that tell limit and client apart, and closed', async () => {
+  test('is called, with keys that distinguish limit and client, and closed', async () => {
     const store = counting()
     const server = serverWith({ rateLimit: { limit: 2, store } })
     server.get('/login/:id', { rateLimit: { limit: 1 } }, () => 1)
@@ -308,7 +308,7 @@ describe('a store of the application', () => {
     expect(server.log.map(({ message }) => message)).toContainEqual(expect.stringContaining('fails'))
   })
 
-  test('that fails is replaced by counting here, is left alone for a second, and told once per change', async () => {
+  test('that fails is replaced by counting here, is not called for a second, and is reported once per change', async () => {
     const store = { ...counting(), fails: true, asked: 0 }
     const broken = {
       hit(key: string, windowMs: number) {

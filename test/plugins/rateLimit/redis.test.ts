@@ -85,7 +85,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(70)
   })
 
-  test('while Redis is down this process counts for itself; it is told once per change', async () => {
+  test('while Redis is down this process counts for itself; that is reported once per change', async () => {
     const own = await startRedis()
     try {
       const server = serverWith({ limit: 3, store: { url: own.url } })

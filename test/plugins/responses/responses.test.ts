@@ -300,7 +300,7 @@ describe('what the schema cannot represent is a 500 without a body, and one line
     expect(logs[0]!.message).toMatch(/the answer 200 of GET \/thing\/:id/)
   })
 
-  test('the line tells the place and not the value', async () => {
+  test('the line has the place and not the value', async () => {
     const { logs } = await answer(User, { id: 1, roles: [{ name: 'a' }, { name: { secret: 'hunter2' } }] })
     expect(logs[0]!.message).toContain('/roles/1/name must be a string')
     expect(JSON.stringify(logs)).not.toContain('hunter2')
@@ -332,7 +332,7 @@ test("the framework's own answers keep their form", async () => {
 
 describe('the boot fails and names the route', () => {
   test.each<[string, unknown]>([
-    ['a schema that is none', { 200: 'User' }],
+    ['an invalid schema', { 200: 'User' }],
     ['a key that is not a status', { ok: {} }],
     ['a status that does not exist', { 99: {} }],
     ['a type that does not exist', { 200: { type: 'objekt' } }],

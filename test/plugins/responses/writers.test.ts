@@ -9,7 +9,7 @@ import { randomRoot, randomValue, secret } from '../../support/random-schemas.ts
 
 const strictness = { coerce: false }
 
-/** What a writer makes of a value: a text, or why there is none. */
+/** The result of a writer for a value: a text, or why there is none. */
 function outcome(shape: (value: unknown) => unknown, write: Write, value: unknown): string {
   try {
     return `text ${String(write(shape(value)))}`
@@ -42,7 +42,7 @@ const taken: [string, object, unknown[]][] = [
     [{ id: 1, name: 'a' }, { name: 'a', id: 1 }, {}, { id: '1' }, [], 'a', null, undefined, { id: null }],
   ],
   [
-    'required members behind others',
+    'required members after others',
     object({ a: string, b: string }, { required: ['b'] }),
     [{ a: 'a', b: 'b' }, { b: 'b' }, {}],
   ],

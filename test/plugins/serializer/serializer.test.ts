@@ -198,7 +198,7 @@ describe('the schema of a variant', () => {
     })
   })
 
-  test.each([[null], ['string'], [[]], [1]])('%j is none', (schema) => {
+  test.each([[null], ['string'], [[]], [1]])('%j is not a schema', (schema) => {
     expect(() => serializer<User>().defineVariant('a', (user) => user, schema as {})).toThrow('VARIANT_SCHEMA: ')
   })
 })

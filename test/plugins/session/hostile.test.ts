@@ -14,7 +14,7 @@ const older = 'the secret that was used before it'
 type Bag = Session & Record<string, unknown>
 const bagOf = (req: Request) => req.session as Bag
 
-/** A store in a Map that tells its ids. */
+/** A store in a Map that exposes its ids. */
 function mapStore(wait = 0) {
   const rows = new Map<string, object>()
   const asked: string[] = []
@@ -119,7 +119,7 @@ describe('CO-05: the signature of the session cookie', () => {
     expect(await read({ secret }, again.sid)).toEqual({ user: 'ada', n: 1 })
   })
 
-  test('how long a comparison takes does not tell how much of a signature is right', { retry: 3 }, async () => {
+  test('the time of a comparison does not reveal how much of a signature is right', { retry: 3 }, async () => {
     const server = serverWith()
     const { sid } = await write(server, { a: 1 })
     const swap = (text: string, at: number) => text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1)
@@ -246,7 +246,7 @@ describe('CO-06: session fixation', () => {
 
 // Flask CVE-2023-30861: a cache on the way keeps an answer with a session cookie, and gives it to the next client.
 describe('a cache on the way', () => {
-  test('is told that an answer is for that cookie alone, when the session was read, changed, refreshed or ended', async () => {
+  test('learns that an answer is for that cookie alone, when the session was read, changed, refreshed or ended', async () => {
     const server = serverWith()
     const written = await server.inject.post('/write', { body: { user: 'ada' } })
     const cookie = (written.headers()['set-cookie'] as readonly string[])[0]!.split(';')[0]!
@@ -345,7 +345,7 @@ describe('requests of one session side by side', () => {
     while (goOn === undefined) await pause(1)
     await server.inject.post('/logout', { cookies })
     later = 600_000
-    // Whoever asks often for the time may remember it for a moment.
+    // Code that reads the time often may cache it for a moment.
     await pause(5)
     goOn!()
     ;(await slow).assertStatus(200).assertHeaderNotExists('set-cookie')
@@ -472,7 +472,7 @@ describe('a store that fails', () => {
     ])
   })
 
-  test.each(hows)('%s on writing: 503, no cookie and a log line; save() tells the handler', async (_name, how) => {
+  test.each(hows)('%s on writing: 503, no cookie and a log line; save() rejects in the handler', async (_name, how) => {
     const { state, broken } = failing('set', how)
     const server = serverWith({ store: broken })
     server.post('/save', async (req) => {

@@ -242,9 +242,9 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
       .poll(async () => (await server.inject.get('/read', { cookies })).statusCode(), { timeout: 5_000 })
       .toBe(200)
     ;(await server.inject.get('/read', { cookies })).assertBodyDeepEqual({ n: 1 })
-    const told = server.messages().filter((message) => message?.includes('session store'))
-    expect(told.filter((message) => message?.includes('cannot be read'))).toHaveLength(1)
-    expect(told.at(-1)).toBe('the session store "redis" works again')
+    const reported = server.messages().filter((message) => message?.includes('session store'))
+    expect(reported.filter((message) => message?.includes('cannot be read'))).toHaveLength(1)
+    expect(reported.at(-1)).toBe('the session store "redis" works again')
   })
 
   test('while Redis says nothing: 503 after two seconds', async () => {

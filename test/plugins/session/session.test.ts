@@ -15,7 +15,7 @@ type Options = Partial<Parameters<typeof session>[0]>
 type Bag = Session & Record<string, unknown>
 const bagOf = (req: Request) => req.session as Bag
 
-/** A store that tells what it was asked. */
+/** A store that records its calls. */
 function spyStore() {
   const rows = new Map<string, object>()
   const calls: string[] = []
@@ -415,7 +415,7 @@ describe('registration', () => {
       () => new Server<{}>({ plugins: [cookie(), session({ secret })] as {}, router: new RouteCollection() }),
     ],
     [
-      'cookie behind',
+      'cookie after',
       () => new Server<{}>({ plugins: [session({ secret }), cookie()] as {}, router: new RouteCollection() }),
     ],
     [
@@ -482,7 +482,7 @@ describe('registration', () => {
     expect(logger.entries.at(-1)!.message).toContain('SESSION_UNAVAILABLE: req.session was read where it is not loaded')
   })
 
-  test('read in front of the plugin it is an error, not an empty session', async () => {
+  test('read before the plugin it is an error, not an empty session', async () => {
     const early = definePlugin({
       name: 'early',
       setup: (ctx) =>

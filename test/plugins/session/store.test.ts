@@ -38,7 +38,7 @@ describeStore('a Map', () => ({
 
 describeStore('a Map without update', () => new ReadFirstStore(plain))
 
-test('a store without update tells no one that a session is gone while that may still fail', async () => {
+test('a store without update reports no session as gone while that may still fail', async () => {
   let fail = (_error: Error) => {}
   const store = new ReadFirstStore({
     ...plain,
@@ -55,7 +55,7 @@ test('a store without update tells no one that a session is gone while that may 
   expect(await store.update('an id', { user: 'bob' }, 60)).toBe(true)
 })
 
-test('a store without update ends a session after what is being written, and tells no one before', async () => {
+test('a store without update ends a session after writes in progress, and does not report it before', async () => {
   const done: string[] = []
   let land = () => {}
   const store = new ReadFirstStore({

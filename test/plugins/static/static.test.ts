@@ -165,7 +165,7 @@ describe('ranges', () => {
     expect(res.headers()['content-length']).toBe(String(content.length))
   })
 
-  // The class of CPDoS: whoever keeps the refusal for as long as the file answers everyone with it.
+  // The class of CPDoS: a cache that keeps the refusal as long as the file answers all clients with it.
   test('that are refused say nothing of how long that holds', async () => {
     const { get } = makeServer({ maxAge: '1y', immutable: true })
     const res = await get('/a.txt', { range: 'bytes=11-' })
@@ -210,7 +210,7 @@ describe('folders', () => {
     ;(await makeServer({ redirect: false }).get('/docs')).assertStatus(404)
   })
 
-  test('a slash behind a file is not a file', async () => {
+  test('a trailing slash is not a file', async () => {
     ;(await makeServer().get('/a.txt/')).assertStatus(404)
   })
 
@@ -291,7 +291,7 @@ describe('beside routes', () => {
     expect([res.statusCode(), res.text()]).toEqual([401, ''])
   })
 
-  test('in a scope the files are behind the middlewares of the scope', async () => {
+  test('in a scope the files are after the middlewares of the scope', async () => {
     const { server, get, root } = makeServer()
     const area = definePlugin({
       name: 'area',

@@ -101,7 +101,7 @@ describe('addresses of Azure Blob Storage', () => {
     await expect(new Storage({ provider }).getDownloadUrl('a')).rejects.toMatchObject(error)
   })
 
-  test('a connection string that is none is told when it is used, and never shown', async () => {
+  test('an invalid connection string is reported when it is used, and never shown', async () => {
     const provider = new AzureBlobStorageProvider({ container: 'objects', connectionString: 'TOP-SECRET' })
     const error = await new Storage({ provider }).getObject('a').catch((error) => error)
     expect(error.code).toBe('OptionError')

@@ -106,7 +106,7 @@ describe.each(['S3', 'Azure'] as const)('%s', (kind) => {
     await expect(storageOf(kind).getObject('a')).rejects.toMatchObject(refused)
     await expect(storageOf(kind).putObject('a', 'x')).rejects.toMatchObject(refused)
     await expect(storageOf(kind).exists('a')).rejects.toMatchObject(refused)
-    // Whoever feeds a stream hears that no one reads it any more.
+    // The producer of a stream learns that it is no longer read.
     const endless = new Readable({ read: () => {} })
     endless.push(Buffer.alloc(10_000_000))
     endless.push(Buffer.alloc(10_000_000))
@@ -212,7 +212,7 @@ describe('S3 alone', () => {
     expect(fake.asked.some((line) => line.startsWith('POST') && line.includes('uploadId'))).toBe(false)
   })
 
-  test('an object of which a service does not tell how large it is', async () => {
+  test('an object whose size a service does not send', async () => {
     fake.answer = (_req, res) => {
       res.writeHead(200, { etag: '"x"', 'last-modified': new Date().toUTCString() })
       res.write('one ')

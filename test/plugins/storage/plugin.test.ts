@@ -83,7 +83,7 @@ describe('new Storage', () => {
     [() => new AzureBlobStorageProvider({ container: '' })],
     [() => new AzureBlobStorageProvider({ container: 'c', connectionString: '' })],
     [() => new AzureBlobStorageProvider({ container: 'c', client: {} })],
-  ])('options that cannot be meant are told at once %#', (make) => expect(make).toThrow(/OPTION/))
+  ])('invalid options are reported at once %#', (make) => expect(make).toThrow(/OPTION/))
 
   test('everything that is wrong with the options of a provider is in one error, with its path', () => {
     const signedUrls = { secret: ['short'], pth: '/a', maxUploadSize: 'much' } as never
@@ -375,7 +375,7 @@ describe('signed addresses of a disk', () => {
     await expect(storage.getPublicUrl('a')).rejects.toMatchObject({ code: 'StorageUrlError' })
   })
 
-  test('behind a plugin that reads bodies they refuse what it has read', async () => {
+  test('after a plugin that reads bodies they refuse what it has read', async () => {
     const files = new LocalStorageProvider({ root: folder(), signedUrls: { secret } })
     const plugins = [json(), storagePlugin({ providers: { files } })]
     const server = started(new Server({ ...quiet, router: new RouteCollection(), logger: silent, plugins }))
@@ -387,7 +387,7 @@ describe('signed addresses of a disk', () => {
     expect(await storage.exists('a.json')).toBe(false)
   })
 
-  test('of one disk are none of another with the same secret', async () => {
+  test('of one disk are invalid for another with the same secret', async () => {
     const disk = (path: string) => new LocalStorageProvider({ root: folder(), signedUrls: { secret, path } })
     const providers = { open: disk('/open'), closed: disk('/closed') }
     const plugins = { storage: { providers, defaultProvider: 'open' } }

@@ -35,7 +35,7 @@ function fails(res: MockResponse, assertion: (res: MockResponse) => unknown): As
   return error
 }
 
-describe('what a response tells', () => {
+describe('the data of a response', () => {
   test.each([
     ['application/json', '{"a":1}', { a: 1 }],
     ['Application/Problem+JSON; charset=utf-8', '[1]', [1]],

@@ -219,7 +219,7 @@ describe('the rest of a request', () => {
     expect(headers).not.toHaveProperty('x-three')
   })
 
-  test('cookies become one header, behind the one that is there', async () => {
+  test('cookies become one header, after an existing one', async () => {
     const cookies = { sid: 'abc', name: 'a b;c,"d"é%', ok: 's:1.2+3/4=' }
     const { headers } = await echo({ cookies, headers: { Cookie: 'first=1' } })
     expect(headers.cookie).toBe('first=1; sid=abc; name=a%20b%3Bc%2C%22d%22%C3%A9%25; ok=s:1.2+3/4=')
@@ -247,7 +247,7 @@ describe('the rest of a request', () => {
   })
 })
 
-test('100 000 requests leave nothing behind', async () => {
+test('100 000 requests leave no resources', async () => {
   server.get('/small', () => 'ok')
   const handles = () => process.getActiveResourcesInfo().filter((kind) => kind !== 'Immediate').length
   await server.inject.get('/small')

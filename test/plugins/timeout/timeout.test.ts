@@ -89,7 +89,7 @@ describe('a handler that takes too long', () => {
 })
 
 describe('what counts', () => {
-  test('middlewares behind the plugin, and reading the body', async () => {
+  test('middlewares after the plugin, and reading the body', async () => {
     const { server } = serverWith({ timeout: { ms: 20 }, json: true })
     server.post('/', (req) => req.body)
     async function* body() {

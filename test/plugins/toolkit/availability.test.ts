@@ -2,8 +2,10 @@ import { expect, test } from 'vitest'
 import { Availability } from '../../../plugins/toolkit/availability.ts'
 
 test('each change is reported once', () => {
-  const told: unknown[] = []
-  const availability = new Availability((isDown, error) => told.push([isDown, (error as Error | undefined)?.message]))
+  const reports: unknown[] = []
+  const availability = new Availability((isDown, error) =>
+    reports.push([isDown, (error as Error | undefined)?.message]),
+  )
   availability.works()
   availability.fails(new Error('first'))
   availability.fails(new Error('second'))
@@ -11,7 +13,7 @@ test('each change is reported once', () => {
   availability.works()
   availability.works()
   availability.fails(new Error('third'))
-  expect(told).toEqual([
+  expect(reports).toEqual([
     [true, 'first'],
     [false, undefined],
     [true, 'third'],

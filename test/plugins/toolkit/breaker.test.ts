@@ -55,7 +55,7 @@ describe('with a probe', () => {
   })
 })
 
-test('without a probe whoever comes after a rest tries', async () => {
+test('without a probe the first caller after a rest tries', async () => {
   const breaker = new Breaker({ restMs: 100, onChange })
   breaker.failed('x')
   expect(breaker.isOpen).toBe(true)

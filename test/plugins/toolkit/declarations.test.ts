@@ -35,7 +35,7 @@ const [a, b]: [Thing, Thing] = [{ name: 'a' }, { name: 'b' }]
 const fails = () => {
   throw new Error('no')
 }
-/** A runner that begins until it is told that it cannot. */
+/** A runner that begins unless it must refuse. */
 function beginner() {
   const ends: ((error: Error) => void)[] = []
   const slow = new Recorder(undefined, () => new Promise((_resolve, reject) => ends.push(reject)))
@@ -44,7 +44,7 @@ function beginner() {
 /** What no one waits for has happened. */
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-test('what is declared first waits for a runner, what is declared behind it runs at once', async () => {
+test('an earlier declaration waits for a runner, a later one runs at once', async () => {
   const [all, runner] = [make(), new Recorder()]
   await all.add(a)
   expect(runner.runs).toEqual(new Set())
@@ -108,7 +108,7 @@ test.each([
   expect([...runner.runs]).toEqual(['a'])
 })
 
-test('a runner that refuses what waits for it is told so when it opens, and the thing waits on', async () => {
+test('a runner that refuses a waiting declaration learns that when it opens, and the declaration still waits', async () => {
   const [all, unfit] = [make(), new Recorder(undefined, ({ name }) => (name === 'a' ? fails() : undefined))]
   await all.add(a)
   await all.add(b)
@@ -120,7 +120,7 @@ test('a runner that refuses what waits for it is told so when it opens, and the 
   expect([...next.runs]).toEqual(['a', 'b'])
 })
 
-test('a runner that refuses what another has left is told of it, and the thing waits for the next', async () => {
+test('a runner that refuses a declaration of another is notified, and the declaration waits for the next', async () => {
   const [all, first, unfit, third] = [make(), new Recorder(), new Recorder(undefined, fails), new Recorder()]
   await all.open(first)
   await all.add(a)

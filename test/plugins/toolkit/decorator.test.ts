@@ -66,7 +66,7 @@ describe('a compiler that gives no metadata', () => {
     )
   })
 
-  test('an override of an undecorated class is none of that', () => {
+  test('an override of an undecorated class does not count', () => {
     class Base {
       list() {}
     }

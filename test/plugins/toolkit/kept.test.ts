@@ -15,7 +15,7 @@ test('something is made when it is first asked for, once for all who ask', async
   expect(made).toEqual(['a', 'b'])
 })
 
-test('what fails is made anew for who asks next, and all who waited are told', async () => {
+test('after a failure the next caller makes it again, and all waiting callers receive the error', async () => {
   let times = 0
   const one = new Kept(async () => {
     if (++times === 1) throw new Error('no')

@@ -222,7 +222,7 @@ describe('a failure for people', () => {
     expect(failureText(new TypeError(''), plain)).toMatch(/^TypeError:?\n {2}.*readable\.test\.ts/)
   })
 
-  test('in front of a syntax error stands where it is', () => {
+  test('a syntax error begins with its place', () => {
     const error = new SyntaxError('no export y')
     const code = "import { y } from 'x'\n         ^\n"
     error.stack = `file://${file}:1\n${code}\nSyntaxError: no export y\n    at x (node:a:1:1)`

@@ -14,7 +14,7 @@ describe.skipIf(!hasRedis)('a connection to Redis', () => {
   })
   afterAll(() => redis.stop())
 
-  test('that is refused tells so without the password', async () => {
+  test('that is refused reports that without the password', async () => {
     const states: unknown[] = []
     const client = await connectRedis<{ config(...args: string[]): Promise<unknown> }>(
       { url: redis.url },
@@ -85,7 +85,7 @@ describe.skipIf(!hasRedis)('a connection to Redis', () => {
   })
 })
 
-describe('an address that is none', () => {
+describe('an invalid address', () => {
   test('has a database without a number', async () => {
     const use = { feature: 'a test', commandTimeout: 500 }
     await expect(connectRedis({ url: 'redis://127.0.0.1:6379/shop' }, use)).rejects.toMatchObject({
@@ -98,7 +98,7 @@ describe('an address that is none', () => {
     ['session', { session: { secret: 'the first secret of these tests', store: { redis: wrong } } }],
     ['cache', { cache: { provider: 'redis', redis: { url: wrong } } }],
     ['rateLimit', { rateLimit: { store: { url: wrong } } }],
-  ])('is told by %s without the password', async (_name, plugins) => {
+  ])('is reported by %s without the password', async (_name, plugins) => {
     const error = await (async () => {
       const server = new Server({ plugins: plugins as {}, router: new RouteCollection(), logger: memoryLogger() })
       try {

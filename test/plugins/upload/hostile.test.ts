@@ -49,7 +49,7 @@ describe('a malformed form is 400 or 413 within 100 ms, leaves nothing and ends 
     'two dispositions': [multipart(`Content-Disposition: form-data; name="b"\r\n${disposition('name="a"')}`), 400],
     'two names': [multipart(disposition('name="a"; name="b"')), 400],
     'an open quote': [multipart(disposition('name="a')), 400],
-    'garbage behind a name': [multipart(disposition('name="a"garbage')), 400],
+    'garbage after a name': [multipart(disposition('name="a"garbage')), 400],
     'a name that is not UTF-8': [multipart(disposition('name="\xff\xfe"')), 400],
     'a field that is not UTF-8': [multipart({ name: 'a', body: '\xff\xfe' }), 400],
     'a form in a form': [multipart(disposition('name="a"', 'Content-Type: multipart/mixed; boundary=y\r\n')), 400],
@@ -66,7 +66,7 @@ describe('a malformed form is 400 or 413 within 100 ms, leaves nothing and ends 
       413,
     ],
     'a name of a megabyte': [multipart(disposition(`name="${'x'.repeat(1024 ** 2)}"`)), 400, 413],
-    'a header of a megabyte that is junk behind its first line': [
+    'a header of a megabyte that is junk after its first line': [
       multipart(`Content-Disposition: form-data; name="a"\r\n${'x'.repeat(1024 ** 2)}\r\n\r\nx`),
       400,
       413,
@@ -78,7 +78,7 @@ describe('a malformed form is 400 or 413 within 100 ms, leaves nothing and ends 
     ],
     'a preamble of eleven megabytes': [withBody('x'.repeat(11 * 1024 ** 2)), 413],
     'boundaries only': [withBody('--x-boundary-x\r\n'.repeat(100_000)), 400],
-    'boundaries behind the last': [withBody(`${text.repeat(3)}${text}`), 200, 400],
+    'boundaries after the last': [withBody(`${text.repeat(3)}${text}`), 200, 400],
   }
   for (const [what, [hostile, ...statuses]] of Object.entries(cases)) {
     test(what, async () => {

@@ -93,7 +93,7 @@ describe('over a socket', () => {
     expect(bad.text).toMatch(/^HTTP\/1.1 413/)
   })
 
-  test('the connection is kept behind a form, also one with an epilogue', async () => {
+  test('the connection is kept after a form, also one with an epilogue', async () => {
     const { server } = makeServer()
     const { port } = await server.listen()
     const { body, type } = multipart({ name: 'a', body: '1' })

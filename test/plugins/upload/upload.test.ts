@@ -65,7 +65,7 @@ describe('a form', () => {
     expect(seen.files[0]!.bytes().toString()).toBe('line\r\n--not the boundary\r\n--\r\n')
   })
 
-  test('may have text before its first boundary and behind its last', async () => {
+  test('may have text before its first boundary and after its last', async () => {
     const { server, seen } = makeServer()
     const { body, type } = multipart({ name: 'a', body: 'x' })
     const framed = Buffer.concat([Buffer.from('preamble\r\n'), body, Buffer.from('\r\nepilogue')])
@@ -113,7 +113,7 @@ describe('a form', () => {
     expect(seen.files).toEqual([])
   })
 
-  test('that is encoded is 415, identity is none', async () => {
+  test('that is encoded is 415, identity means no encoding', async () => {
     const { server } = makeServer()
     const { body, type } = multipart({ name: 'a', body: '1' })
     const encoded = (encoding: string) =>

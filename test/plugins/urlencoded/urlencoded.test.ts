@@ -100,7 +100,7 @@ describe('content types', () => {
     'multipart/form-data',
     'text/plain',
     '',
-  ])('%j is none', async (type) => {
+  ])('%j is not a form', async (type) => {
     const { server } = makeServer()
     ;(await post(server, 'a=1', type)).assertStatus(200).assertBodyDeepEqual({ parsed: false })
   })

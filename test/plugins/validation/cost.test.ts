@@ -80,13 +80,13 @@ const rows: readonly Row[] = [
   ],
   ['contains', { contains: { type: 'string' } }, () => fill('1'), 'contains'],
   [
-    'contains behind a reference',
+    'contains after a reference',
     { contains: { $ref: '#/$defs/a' }, $defs: { a: needy } },
     () => fill('{}'),
     'contains',
   ],
   [
-    'contains behind a reference, in a branch',
+    'contains after a reference, in a branch',
     { anyOf: [{ contains: { $ref: '#/$defs/a' } }, {}], $defs: { a: needy } },
     () => fill('{}'),
     'ok',
@@ -104,7 +104,7 @@ const rows: readonly Row[] = [
     'contains',
   ],
   ['items', { items: { type: 'string' } }, () => fill('1'), 'type'],
-  ['items behind a reference', { items: { $ref: '#/$defs/a' }, $defs: { a: needy } }, () => fill('{}'), 'required'],
+  ['items after a reference', { items: { $ref: '#/$defs/a' }, $defs: { a: needy } }, () => fill('{}'), 'required'],
   [
     'items that fit',
     { items: { $ref: '#/$defs/a' }, $defs: { a: { type: ['integer', 'array'], items: self } } },
@@ -646,7 +646,7 @@ describe('so does an answer', () => {
 describe('what is bounded keeps its meaning', () => {
   const verdictOf = (schema: object, value: unknown) => checkOf(schema, 'exact')(value) as Verdict
 
-  test('a branch that fails 20 times does not let a branch behind it pass', () => {
+  test('a branch that fails 20 times does not let a later branch pass', () => {
     const schema = {
       anyOf: [{ type: 'array', items: { type: 'number' } }, { $ref: '#/$defs/n' }],
       $defs: { n: object({ a: { $ref: '#/$defs/n' } }) },
@@ -681,7 +681,7 @@ describe('what is bounded keeps its meaning', () => {
     expect(verdictOf({ enum: ['x', one, ...many(20, (i) => `v${i}`)] }, other).ok).toBe(isSame)
   })
 
-  test('the last duplicate is named, with the nearest in front of it', () => {
+  test('the last duplicate is named, with the nearest before it', () => {
     const verdict = verdictOf({ uniqueItems: true }, [{ a: 1 }, 2, { a: 1 }, { a: 1 }, 2, 3])
     expect(verdict).toMatchObject({ ok: false, issues: [{ path: '', keyword: 'uniqueItems', params: { i: 4, j: 1 } }] })
   })
@@ -698,7 +698,7 @@ describe('what is bounded keeps its meaning', () => {
     expect(verdictOf(schema, large)).toMatchObject({ ok: false, issues: [{ path: '/99999/list/2', keyword: 'type' }] })
   })
 
-  test('20 issues are told, as they come in a check that gathers all of them', () => {
+  test('20 issues are reported, in the order of a check that collects all of them', () => {
     const schema = {
       type: 'array',
       items: object({ a: { type: 'integer' }, b: { type: 'integer' } }, { required: ['c'] }),

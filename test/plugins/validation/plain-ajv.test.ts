@@ -77,7 +77,7 @@ function toJson(value: unknown): unknown {
 }
 
 /**
- * Rows of both kinds as they are told. What an item lacks that did not have to fit is not told; and Ajv names other ones
+ * Rows of both kinds as they are reported. What an item lacks that did not have to fit is not reported; and Ajv names other ones
  * of several equal items, and none that are of a wrong type as well.
  */
 const rowsOf = (errors: readonly ErrorObject[]) =>
@@ -134,9 +134,9 @@ test.each<Mode>(['exact', 'body', 'text'])('the verdict, the value and the issue
       if (verdict.ok) expect([schema, given, verdict.value]).toEqual([schema, given, theirs])
       else if (isStable) {
         all(structuredClone(given))
-        const [told, rows] = [toldOf(verdict), rowsOf(all.errors!)]
-        expect([schema, given, told]).toEqual([schema, given, rows.slice(0, told.length)])
-        if (verdict.issues.length < 20) expect(told).toHaveLength(rows.length)
+        const [reported, rows] = [toldOf(verdict), rowsOf(all.errors!)]
+        expect([schema, given, reported]).toEqual([schema, given, rows.slice(0, reported.length)])
+        if (verdict.issues.length < 20) expect(reported).toHaveLength(rows.length)
         counts.compared++
       }
     }

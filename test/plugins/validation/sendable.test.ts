@@ -32,7 +32,7 @@ describe('a member that cannot be sent fails the boot', () => {
   test.each<[string, Part, object, string]>([
     ['an object', 'query', json({ a: object }), `it is an object, and a query holds text. ${toMembers}`],
     ['a required object', 'query', json({ a: object }, { required: ['a'] }), 'it is an object'],
-    ['behind a reference', 'query', json({ a: { $ref: '#/$defs/A' } }, { $defs: { A: object } }), 'it is an object'],
+    ['after a reference', 'query', json({ a: { $ref: '#/$defs/A' } }, { $defs: { A: object } }), 'it is an object'],
     ['in a combination', 'query', { allOf: [json({}), json({ a: object })] }, 'it is an object'],
     ['in every branch', 'query', json({ a: { anyOf: [object, { type: 'object' }] } }), 'it is an object'],
     ['an object that is the only value', 'query', json({ a: { const: { b: 1 } } }), 'it is an object'],
@@ -51,7 +51,7 @@ describe('a member that cannot be sent fails the boot', () => {
     ['of Zod, mini', 'query', mini.object({ a: mini.optional(mini.object({})) }), 'it is an object'],
     ['a record', 'query', z.object({ a: z.record(z.string(), z.string()) }), 'it is an object'],
     [
-      'behind all that Zod wraps',
+      'after all wrappers of Zod',
       'query',
       z.object({ a: z.lazy(() => z.object({}).nullable().default(null).readonly()) }),
       'it is an object',
@@ -137,7 +137,7 @@ describe('a member that cannot be sent fails the boot', () => {
     expect(said).toContain(why)
   })
 
-  test('its place is told, also in what is nested', async () => {
+  test('its place is reported, also in nested parts', async () => {
     const deep = z.object({ owner: z.object({ pets: z.tuple([z.string(), z.object({ born: z.date() })]) }) })
     expect(await bootOf('body', deep)).toContain('the member "owner.pets.1.born" of the schema "body"')
     expect(await bootOf('body', z.date())).toMatch(
@@ -321,7 +321,7 @@ describe('what can be sent boots', () => {
     ],
     ['dates of ArkType from text', 'body', type({ a: 'string.date.parse', 'b?': 'Date', c: 'Date | string' })],
     [
-      'of a validator that tells nothing',
+      'of a validator without a description',
       'query',
       { '~standard': { version: 1, vendor: 'acme', validate: (value: unknown) => ({ value }) } },
     ],

@@ -174,7 +174,7 @@ describe('all', () => {
     })
   })
 
-  test('a schema that tells its keys gets no other header, one that does not gets all', async () => {
+  test('a schema that shows its keys receives no other header, one that does not gets all', async () => {
     const strict = await echo({ all: z.strictObject({ a: z.coerce.number() }) }).inject.post('/?a=1', {
       headers: { 'x-b': '1' },
     })
@@ -204,7 +204,7 @@ describe('failures', () => {
 
   const number = (name: string) => ({ type: 'object', properties: { [name]: { type: 'integer' } }, required: [name] })
 
-  test('of all parts are told, in the order headers, params, query, body, all', async () => {
+  test('of all parts are reported, in the order headers, params, query, body, all', async () => {
     const server = echo(
       { all: number('x'), body: number('n'), query: number('n'), params: number('id'), headers: number('x-n') },
       '/:id',
@@ -339,7 +339,7 @@ describe('the boot fails and names the route', () => {
   })
 })
 
-test('validation runs behind the middlewares of the route', async () => {
+test('validation runs after the middlewares of the route', async () => {
   const server = serverOf()
   const seen: string[] = []
   const middlewares = [

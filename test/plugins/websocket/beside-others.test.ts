@@ -36,23 +36,23 @@ describe('a websocket with sessions', () => {
           Object.assign(req.session, { user: 'ada' })
           return 'in'
         })
-        const told = {
+        const reported = {
           open: (socket: { data: unknown; send(message: object): void }) => socket.send({ is: socket.data }),
         }
-        routes.ws('/who', { data: (req) => ({ ...req.session }), ...told })
+        routes.ws('/who', { data: (req) => ({ ...req.session }), ...reported })
         routes.ws('/renew', {
           async data(req) {
             await req.session.regenerate()
             return { ...req.session }
           },
-          ...told,
+          ...reported,
         })
         routes.ws('/leave', {
           async data(req) {
             await req.session.destroy()
             return {}
           },
-          ...told,
+          ...reported,
         })
       },
       { session: { secret, ...options } },
@@ -122,7 +122,7 @@ test('a websocket that shares its path with a cached page is opened, and the pag
   ;(await server.inject.get('/page')).assertBodyDeepEqual({ calls: 1 })
 })
 
-describe('the origin of a page behind a proxy', () => {
+describe('the origin of a page for a server behind a proxy', () => {
   const statusFor = async (server: Server, headers: Record<string, string>) => {
     const client = new FrameClient(server.port, '/', headers)
     await client.opened()

@@ -29,7 +29,7 @@ function target(from: string, specifier: string): Pick<Edge, 'to' | 'package'> {
   return { to: undefined, package: parts.slice(0, specifier.startsWith('@') ? 2 : 1).join('/') }
 }
 
-/** The plugin folder a path lies in: `cors` for `plugins/cors/origin.ts`, `undefined` for `plugins/catalog.ts` and the shared room. */
+/** The plugin folder of a path: `cors` for `plugins/cors/origin.ts`, `undefined` for `plugins/catalog.ts` and the shared folder. */
 export function pluginOf(path: string | undefined): string | undefined {
   const [folder, name, ...rest] = path?.split('/') ?? []
   return folder === 'plugins' && name !== 'toolkit' && rest.length > 0 ? name : undefined

@@ -26,7 +26,7 @@ interface Node {
   [key: string]: unknown
 }
 
-/** What one TypeScript source imports and exports, read from its syntax tree: comments and strings do not deceive it. */
+/** The imports and exports of one TypeScript source, read from its syntax tree: comments and strings do not count. */
 export function readModule(source: string): ModuleFacts {
   const facts: ModuleFacts = { imports: [], defaultExports: [], lines: countCode(source) }
   const lineOf = (node: Node) => countLines(source.slice(0, node.start + 1))
@@ -99,7 +99,7 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && typeof (value as Node).type === 'string'
 }
 
-/** A last line without a line feed counts as well, as editors do. */
+/** A last line without a line feed counts as well, as in editors. */
 function countLines(source: string): number {
   if (source === '') return 0
   const breaks = source.split('\n').length - 1

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ModuleFacts, readModule } from './imports.ts'
 
-/** All that the rules look at. Paths are relative to the root, with forward slashes. */
+/** The input of the rules. Paths are relative to the root, with forward slashes. */
 export interface Project {
-  /** The modules that ship: kernel, plugins, cli and the root doors. */
+  /** The published modules: kernel, plugins, cli and the root entry points. */
   modules: ReadonlyMap<string, ModuleFacts>
   dependencies: ReadonlySet<string>
   peers: ReadonlySet<string>

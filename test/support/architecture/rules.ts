@@ -24,23 +24,23 @@ const levels = [
   'index',
 ]
 
-/** Folders of `plugins/` that are a public door of functions and classes, with nothing to register. */
+/** Folders of `plugins/` that are a public entry point of functions and classes, with nothing to register. */
 const notRegistered: ReadonlySet<string> = new Set(['serializer', 'testing', 'contract'])
 const isRegistered = (plugin: string | undefined) => plugin !== undefined && !notRegistered.has(plugin)
 
-/** Who may load a plugin folder from outside: the catalog, the public doors and the command line. */
+/** The paths that may load a plugin folder from outside: the catalog, the public entry points and the command line. */
 const plugAnything = (path: string) =>
   path === 'plugins/catalog.ts' || path === 'plugins/index.ts' || path === 'index.ts' || isIn(path, 'cli')
 
-/** What authors of plugins need and the kernel does not: no plugin, and no door of the package. */
+/** Helpers for authors of plugins that the kernel does not need: not a plugin, and not an entry point of the package. */
 const toolkit = 'plugins/toolkit'
 
-/** Its door is for browsers: it imports files of the kernel that need no runtime, and what needs the server has an entry of its own. */
+/** An entry point for browsers: it imports files of the kernel without a runtime; parts that need the server have an entry of their own. */
 const contract = 'plugins/contract'
 
 const maxLines = 300
 
-/** The rules by what they promise; each returns its breaches, one line for each. */
+/** The rules by their promises; each returns its breaches, one line for each. */
 export const rules: Record<string, Rule> = {
   'the kernel knows nothing outside itself, not even types': (project) =>
     breaches(project, (edge) => isIn(edge.from, 'kernel') && edge.to !== undefined && !isIn(edge.to, 'kernel')),
@@ -51,7 +51,7 @@ export const rules: Record<string, Rule> = {
       (edge) => isIn(edge.from, 'kernel') && edge.package !== undefined && kernelPackages[edge.package] !== edge.from,
     ),
 
-  'avvio and find-my-way stay behind the kernel': (project) =>
+  'only the kernel imports avvio and find-my-way': (project) =>
     breaches(
       project,
       (edge) => !isIn(edge.from, 'kernel') && (edge.package === 'avvio' || edge.package === 'find-my-way'),
@@ -144,7 +144,7 @@ export const rules: Record<string, Rule> = {
       facts.defaultExports.map((line) => `${path}:${line} export default`),
     ),
 
-  // The doors are lists of names, and their length is that of the interface.
+  // The entry points are lists of names, and their length is that of the interface.
   [`no file but a door has more than ${maxLines} lines of code`]: (project) =>
     [...project.modules]
       .filter(([path, facts]) => facts.lines > maxLines && !path.endsWith('index.ts'))
@@ -169,7 +169,7 @@ function breaches(project: Project, isBreach: (edge: Edge) => boolean): string[]
 
 const wording = { value: 'imports', dynamic: 'import()', type: 'import type', augment: 'declare module' }
 
-/** The kernel says in `kernel.ts` what its levels call the server: a merged type, which is written where it is known. */
+/** `kernel.ts` declares the type of the server for lower levels: a merged type, which is declared where it is known. */
 function isUpwards(edge: Edge): boolean {
   if (!isIn(edge.from, 'kernel') || edge.to === undefined || !isIn(edge.to, 'kernel')) return false
   const [from, to] = [levelOf(edge.from), levelOf(edge.to)]
@@ -181,7 +181,7 @@ function levelOf(path: string): number {
   return levels.indexOf(first.replace(/\.ts$/, ''))
 }
 
-/** What `build.mjs` builds in, so that it is not installed. */
+/** A package that `build.mjs` bundles, so that it is not installed. */
 const isBuiltIn = (edge: Edge) => edge.package === '@clack/prompts' && edge.from.startsWith('cli/')
 const isCatalog = (edge: Edge) => edge.from === 'plugins/catalog.ts'
 

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 
-/** A stream that keeps what is written. What `read()` of a PassThrough gives at once depends on the version of Node.js. */
+/** A stream that keeps its input. The immediate result of `read()` of a PassThrough depends on the version of Node.js. */
 export class Sink extends Writable {
   text = ''
 

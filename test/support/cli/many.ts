@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type Ended, root } from '../cli.ts'
 import { asLine } from './lines.ts'
 
-/** Runs many commands in one process: a process for each would take longer than all the rest of their tests. */
+/** Runs many commands in one process: a process for each would take longer than the rest of their tests. */
 export interface Runner {
   run(folder: string, argv: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>
   close(): void
@@ -13,7 +13,7 @@ export interface Runner {
 /** @param more variables of its environment */
 export function startRunner(more: NodeJS.ProcessEnv = {}): Runner {
   const file = fileURLToPath(new URL('many.mjs', import.meta.url))
-  // From the root, where it finds its loader; without the variables by which package managers tell of themselves.
+  // From the root, where it finds its loader; without the variables of package managers.
   const { npm_config_user_agent: _, NODE_OPTIONS: __, CI: ___, ...env } = process.env
   const child = spawn(process.execPath, ['--import', 'tsx', file], {
     cwd: root,

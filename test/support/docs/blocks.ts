@@ -1,4 +1,4 @@
-/** One piece of code in a text, and where it stands. */
+/** One piece of code in a text, and its place. */
 export interface Block {
   /** Relative to the project's folder. */
   readonly file: string

@@ -1,6 +1,6 @@
 const claim = /^(\s*)(\w.*\)) \/\/ (?:throws (\w+)|(\{.*\})(?:, [^{}]*)?)$/
 
-/** Calls that end in `// throws SomeError` or in what they give, `// {"a":1}`, become checks of that. */
+/** Calls that end in `// throws SomeError` or in their result, `// {"a":1}`, become checks of that. */
 export function withClaims(code: string): string {
   return code
     .split('\n')
@@ -13,7 +13,7 @@ export function withClaims(code: string): string {
     .join('\n')
 }
 
-/** What the lines call. */
+/** The functions that these lines call. */
 export const claims = {
   throws(run: () => unknown, code: string): void {
     try {

@@ -7,7 +7,7 @@ import type { Block } from './blocks.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** What a fragment may use without declaring it, and what it then stands for. */
+/** Names that a fragment may use without declaring them, and their values. */
 const standIns: Record<string, string> = {
   ctx: 'declare const ctx: import("framework").Context',
   kernel: 'declare const kernel: import("framework/kernel").Kernel',
@@ -32,7 +32,7 @@ declare module 'framework' {
 }
 `
 
-/** The names that a door exports, values and types alike, read from its source. */
+/** The names that an entry point exports, values and types alike, read from its source. */
 function exportsOf(door: string): string[] {
   const source = readFileSync(join(root, door), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
   return [...source.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list]) =>
@@ -49,7 +49,7 @@ function exportsOf(door: string): string[] {
 }
 
 const uses = (code: string, name: string) => new RegExp(`(?<![\\w.$'"])${name}(?![\\w$'":]|\\?:)`).test(code)
-/** Whether the fragment itself brings the name: as a declaration, an import, or a parameter. */
+/** Whether the fragment itself defines the name: as a declaration, an import, or a parameter. */
 function declares(code: string, name: string): boolean {
   return [
     `\\b(?:const|let|function|class|interface|type)\\s+${name}\\b`,
@@ -59,7 +59,7 @@ function declares(code: string, name: string): boolean {
   ].some((pattern) => new RegExp(pattern).test(code))
 }
 
-/** What a fragment may import, by specifier: the doors, and for a docstring the file that it stands in. */
+/** The possible imports of a fragment, by specifier: the entry points, and for a docstring its own file. */
 function exportsFor(file: string): [specifier: string, names: string[]][] {
   const doors: [string, string[]][] = [
     ['framework', exportsOf('index.ts')],
@@ -72,7 +72,7 @@ function exportsFor(file: string): [specifier: string, names: string[]][] {
   return [...doors, [join(root, file), own.map(([, name]) => name!)]]
 }
 
-/** One line that gives a fragment what it uses; a block with imports of its own is left as it is. */
+/** One line that declares the names that a fragment uses; a block with imports of its own is unchanged. */
 export function preludeOf({ code, file }: Block): string {
   if (/^import /m.test(code)) return ''
   const taken = new Set<string>()
@@ -88,14 +88,14 @@ export function preludeOf({ code, file }: Block): string {
 }
 
 /**
- * Compiles all blocks in one run, each as a module of its own, and returns what the compiler says about each, with
- * the place in the text where the block stands.
+ * Compiles all blocks in one run, each as a module of its own, and returns the compiler's messages about each, with
+ * the block's place in the text.
  */
 export function compileBlocks(blocks: readonly Block[]): Map<Block, string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'framework-docs-'))
   try {
     mkdirSync(join(folder, 'blocks'))
-    // Where the blocks' imports of packages, vitest for example, are looked for.
+    // Where the blocks' imports of packages, vitest for example, are found.
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction')
     const names = new Map<string, Block>()
     blocks.forEach((block, index) => {
@@ -123,7 +123,7 @@ export function compileBlocks(blocks: readonly Block[]): Map<Block, string[]> {
     const strange: string[] = []
     for (const [file, messages] of errors) {
       const block = names.get(file)
-      // Mistakes in the sources are the business of the run over the whole project.
+      // Mistakes in the sources are found by the run over the whole project.
       if (block === undefined && file !== '') continue
       if (block === undefined) strange.push(...messages)
       else

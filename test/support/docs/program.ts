@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** A program that was started and has told its address. */
+/** A running program that has printed its address. */
 export interface Program {
   readonly url: string
   readonly child: ChildProcess
-  /** Everything it has written so far. */
+  /** Its whole output so far. */
   output(): string
-  /** Sends a signal and tells how the program ended. */
+  /** Sends a signal and returns how the program ended. */
   end(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
@@ -36,7 +36,7 @@ export async function startProgram(
     child.stdout.on('data', read)
     child.stderr.on('data', read)
     child.once('error', reject)
-    child.once('exit', (code) => reject(new Error(`ended with ${code} and told no address:\n${output}`)))
+    child.once('exit', (code) => reject(new Error(`ended with ${code} and printed no address:\n${output}`)))
   })
   const ended = once(child, 'exit')
   return {

@@ -12,14 +12,14 @@ import { Server } from './doors/framework.ts'
 import { type Observed, takeObserved, takeTests } from './doors/observed.ts'
 import { root } from './texts.ts'
 
-/** What a block finds when it runs. */
+/** The environment of a running block. */
 export interface Surroundings {
   /** Files of its working directory, and of its own folder, by path. */
   readonly files?: Readonly<Record<string, string>>
   readonly env?: Readonly<Record<string, string>>
-  /** What the page declares and does not show; the `server` of fragments is there anyway. */
+  /** Names that the page declares without showing that; the `server` of fragments always exists. */
   readonly globals?: Readonly<Record<string, unknown>>
-  /** What that server has. */
+  /** Prepares that server. */
   readonly prepare?: (server: Server) => void
   /** In place of every address of a Redis. */
   readonly redisUrl: string
@@ -41,7 +41,7 @@ function moduleOf(block: Block, redisUrl: string): string {
 /** A folder of its own as working directory, until `leave`. */
 function enter(block: Block, { files = {}, env = {}, redisUrl, globals = {}, prepare }: Surroundings) {
   const folder = mkdtempSync(join(tmpdir(), 'framework-docs-run-'))
-  // Where imports of packages are looked for. The plugin for decorators in vitest.config.ts takes `docs/` only.
+  // Where imports of packages are found. The plugin for decorators in vitest.config.ts only handles `docs/`.
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction')
   const home = join(folder, 'docs')
   const file = join(home, 'block.ts')
@@ -80,10 +80,10 @@ const contents: readonly Pick<InjectRequest, 'headers' | 'body'>[] = [
   },
 ]
 
-/** Each route is asked, with bodies of each kind where it may have one. None may answer 500 or above. */
+/** Requests each route, with bodies of each kind where it may have one. No answer may be 500 or above. */
 async function ask({ server, routes }: Observed): Promise<string[]> {
   const problems: string[] = []
-  // Behind `/` may be files, and behind the other what the page does about unknown paths.
+  // At `/` there may be files, and the other shows the page's handling of unknown paths.
   const always = ['/', '/nowhere'].map((path) => ({ method: 'GET', path }))
   for (const { method, path } of [...always, ...routes]) {
     const url = pathOf(path)
@@ -96,14 +96,14 @@ async function ask({ server, routes }: Observed): Promise<string[]> {
   return problems
 }
 
-/** What an error says, with the line of the page that threw it, or where the block begins. */
-function told(error: unknown, block: Block): string {
+/** The message of an error, with the line of the page that threw it, or where the block begins. */
+function messageOf(error: unknown, block: Block): string {
   const { stack = String(error) } = error instanceof Error ? error : {}
   const line = /docs\/block\.ts:(\d+)/.exec(stack)?.[1]
   return `${block.file}:${block.line + Math.max(0, Number(line ?? 2) - 2)}: ${stack}`
 }
 
-/** Takes what no one handles, in place of the test runner, which could not tell the page. */
+/** Handles uncaught errors, in place of the test runner, which does not know the page. */
 function takeUnhandled(note: (error: unknown) => void): () => void {
   const events = ['unhandledRejection', 'uncaughtException'] as const
   const before = events.map((event) => process.listeners(event as 'uncaughtException'))
@@ -117,12 +117,12 @@ function takeUnhandled(note: (error: unknown) => void): () => void {
 }
 
 /**
- * Runs a block as a program: its module, the tests in it, and every server that it makes, which is booted, asked and
- * closed. Returns what went wrong, each with page and line.
+ * Runs a block as a program: its module, the tests in it, and every server that it makes, which is booted, requested and
+ * closed. Returns the problems, each with page and line.
  */
 export async function runBlock(block: Block, surroundings: Surroundings): Promise<string[]> {
   const problems: string[] = []
-  const note = (error: unknown) => void problems.push(told(error, block))
+  const note = (error: unknown) => void problems.push(messageOf(error, block))
   const { file, leave } = enter(block, surroundings)
   const giveBack = takeUnhandled(note)
   const servers: Observed[] = []
@@ -143,7 +143,7 @@ export async function runBlock(block: Block, surroundings: Surroundings): Promis
     note(error)
   }
   for (const { server } of [...servers, ...takeObserved()]) await server.close().catch(note)
-  // A rejection that no one handles is known one turn later.
+  // An unhandled rejection is known one turn later.
   await new Promise((resolve) => setTimeout(resolve))
   takeTests()
   router.clearRoutes()

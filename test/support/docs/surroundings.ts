@@ -8,7 +8,7 @@ const pair = generateKeyPairSync('ed25519', {
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
 })
 
-/** What pages take for granted, by page. */
+/** The assumptions of pages, by page. */
 export const surroundings: Readonly<Record<string, Partial<Surroundings>>> = {
   'docs/cli.md': { env: { APP_PRIVATE_KEY: pair.privateKey, APP_PUBLIC_KEY: pair.publicKey } },
   'docs/getting-started.md': {

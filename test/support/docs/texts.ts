@@ -13,9 +13,9 @@ export interface Text {
 
 export const read = (file: string): Text => ({ file, text: readFileSync(join(root, file), 'utf8') })
 
-/** All files below a folder whose names end in one way. */
+/** All files below a folder with one ending. */
 export function readFolder(folder: string, ending: string): Text[] {
-  // An empty folder is not there in a fresh checkout.
+  // A fresh checkout has no empty folders.
   if (!existsSync(join(root, folder))) return []
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
@@ -25,7 +25,7 @@ export function readFolder(folder: string, ending: string): Text[] {
     .map(read)
 }
 
-/** Every `defineError('Code', status, …)` of a source; those of docstrings raise nothing. */
+/** Every `defineError('Code', status, …)` of a source; those in docstrings do not count. */
 export function errorRows(text: string): { code: string; status: number }[] {
   const code = text.replace(/\/\*\*[\s\S]*?\*\//g, '')
   return [...code.matchAll(/defineError\(\s*'(\w+)',\s*(\d+)/g)].map(([, code, status]) => ({

@@ -38,7 +38,7 @@ server.get('/', shown(hello))
 server.get('/later', shown(later))
 server.get('/users/:id', { params: userParams, query: userQuery, responses: { 200: accountSchema } }, shown(user))
 server.post('/orders', { body: orderSchema, responses: { 200: receiptSchema } }, shown(order))
-server.get('/behind-four', [step(), step(), step(), step()], shown(hello))
+server.get('/after-four', [step(), step(), step(), step()], shown(hello))
 
 /**
  * Starts the application, and a client in a thread of its own: what it allocates is on another heap.

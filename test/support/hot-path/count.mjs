@@ -70,7 +70,7 @@ const costs = Object.fromEntries(scenarios.map(([name]) => [name, {}]))
 const shapes = {}
 for (const [way, ask] of Object.entries(ways)) {
   for (const [, scenario] of scenarios) await ask(scenario, 50)
-  // The start has left some work behind.
+  // The start has left some work.
   await setTimeout(10)
   for (const [name, scenario] of scenarios) {
     const bytes = await bytesOf(() => ask(scenario, 50), 50)

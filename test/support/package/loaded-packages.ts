@@ -8,7 +8,7 @@ export interface Loaded {
   urls: string[]
 }
 
-/** Imports a specifier in a fresh process, as a module in `folder` would, and tells what that loaded. */
+/** Imports a specifier in a fresh process, as a module in `folder` would, and returns the loaded packages. */
 export async function loadedBy(specifier: string, folder: string): Promise<Loaded> {
   const script = join(import.meta.dirname, 'record-loads.mjs')
   const output = await execOutput(
@@ -21,7 +21,7 @@ export async function loadedBy(specifier: string, folder: string): Promise<Loade
   return { exports, packages, urls }
 }
 
-/** `@scope/name` or `name` behind the last `node_modules/` of a file URL. */
+/** `@scope/name` or `name` after the last `node_modules/` of a file URL. */
 export function packageOf(url: string): string | undefined {
   return /^file:.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(decodeURIComponent(url))?.[1]
 }

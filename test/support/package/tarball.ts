@@ -13,7 +13,7 @@ const execute = promisify(execFile)
 /** Runs a program to its end; rejects with everything it printed. */
 export async function execOutput(command: string, args: readonly string[], cwd: string): Promise<string> {
   const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1' }
-  // The options of a surrounding `npm test`, and what vitest does to its workers, are not for the program under test.
+  // The options of a surrounding `npm test`, and vitest's settings of its workers, are not for the tested program.
   for (const name of Object.keys(env)) {
     if (
       /^npm_(package|lifecycle)_|^npm_config_local_prefix$|^INIT_CWD$|^NODE_OPTIONS$|^VITEST|^FORCE_COLOR$/i.test(name)
@@ -35,7 +35,7 @@ export function npm(args: readonly string[], cwd: string): Promise<string> {
   return cli?.endsWith('.js') ? execOutput(process.execPath, [cli, ...args], cwd) : execOutput('npm', args, cwd)
 }
 
-/** The runner builds before the tests; a test file that runs alone builds what is missing. */
+/** The runner builds before the tests; a test file that runs alone builds if necessary. */
 export function buildIfMissing(): void {
   if (existsSync(join(root, 'dist/index.js'))) return
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
@@ -43,9 +43,9 @@ export function buildIfMissing(): void {
   if (result.status !== 0) throw new Error(`dist is missing and cannot be built:\n${result.stdout}${result.stderr}`)
 }
 
-/** Packs what would be published and returns the path of the tarball. */
+/** Packs the package as it would be published and returns the path of the tarball. */
 export async function pack(destination: string, from = root, ...options: string[]): Promise<string> {
-  // By its folder: what npm prints, and under `--json` too, changes with its version.
+  // By its folder: the output of npm, also with `--json`, changes with its version.
   await npm(['pack', ...options, '--pack-destination', destination], from)
   const tarball = readdirSync(destination).find((file) => file.endsWith('.tgz'))
   if (!tarball) throw new Error(`npm pack left no tarball in ${destination}`)

@@ -26,7 +26,7 @@ export async function runVitest({ root, scratch, deadline, missingRuntimes }, ar
       `--outputFile.json=${report}`,
       // A forgotten `.only` would leave the rest out without a word.
       '--allowOnly=false',
-      // Tests that talk to servers, processes and eight runtimes have a second try, which is told: see `countReport`.
+      // Tests that talk to servers, processes and eight runtimes have a second try, which is reported: see `countReport`.
       '--retry=1',
       ...args,
     ],

@@ -17,7 +17,7 @@ router.get(
   {
     policy: { manager: policies, scope: 'sight', handler: 'admin' },
     //! Type '"sight"' is not assignable to type
-    apidoc: { summary: 'Behind a policy' },
+    apidoc: { summary: 'After a policy' },
   },
   handler,
 )

@@ -13,7 +13,7 @@ export interface Loan {
   readonly since: string
 }
 
-/** What happened in the library, as the event stream tells it. */
+/** An event in the library, as the event stream sends it. */
 export interface LibraryEvent {
   readonly kind: 'added' | 'removed' | 'covered' | 'lent' | 'returned'
   readonly book: Book

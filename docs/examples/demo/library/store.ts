@@ -9,7 +9,7 @@ export class FileStore {
     this.#file = file
   }
 
-  /** What the file holds; an empty shelf when there is none. */
+  /** The contents of the file; an empty shelf when there is none. */
   async load(): Promise<Shelf> {
     try {
       return JSON.parse(await readFile(this.#file, 'utf8')) as Shelf

@@ -8,7 +8,7 @@ interface Receipt {
 /** In production `bullmqQueue` or `pgbossQueue`: this line and the configuration are all that differs. */
 export const receiptQueue = memoryQueue<Receipt>('receipts')
 
-/** Mails a receipt of every loan to the desk, behind the answer; a mail that fails is tried three times. */
+/** Mails a receipt of every loan to the desk, after the answer; a mail that fails is tried three times. */
 export const receipts = definePlugin({
   name: 'receipts',
   dependencies: ['library', 'mailer', 'queues'],

@@ -2,7 +2,7 @@ import { cron, definePlugin } from 'framework'
 
 const dayMs = 86_400_000
 
-/** Every morning, tells who has had a book for a month. */
+/** Every morning, lists the members who have had a book for a month. */
 export const reminders = definePlugin({
   name: 'reminders',
   dependencies: ['library', 'cron'],

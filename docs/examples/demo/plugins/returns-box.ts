@@ -2,14 +2,14 @@ import { definePlugin, mqtt } from 'framework'
 
 declare module 'framework' {
   interface MqttTopics {
-    /** What the box by the door tells: someone has put a book into it. */
+    /** A message of the box by the door: someone has put a book into it. */
     'library/returns-box': { loan: string; member: string }
     /** What the sign above it shows. */
     'library/news': { kind: string; title: string }
   }
 }
 
-/** Takes back what lies in the returns box, and tells the world what happens in the library. */
+/** Takes back the books in the returns box, and publishes the events of the library. */
 export const returnsBox = definePlugin({
   name: 'returns-box',
   dependencies: ['library', 'mqtt'],

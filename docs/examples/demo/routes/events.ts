@@ -3,7 +3,7 @@ import type { LibraryEvent } from '../library/library.ts'
 
 router.get('/events', (req, res) => res.sse(eventsOf(req)))
 
-/** Tells what happens in the library until the client leaves or the server closes. */
+/** Sends the events of the library until the client leaves or the server closes. */
 async function* eventsOf(req: Pick<Request, 'library' | 'signal' | 'server'>): AsyncGenerator<SseMessage> {
   // A stream that never ends would hold up the closing of the server until its deadline.
   const end = AbortSignal.any([req.signal, req.server.closing])

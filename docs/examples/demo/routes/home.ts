@@ -1,6 +1,6 @@
 import { router } from 'framework'
 
-// Where to go from here, for whoever opens the address in a browser.
+// Links for visitors that open the address in a browser.
 router.get('/', { apidoc: false }, (req) => {
   const { services } = req.server
   return {

@@ -327,7 +327,7 @@ describe('files', () => {
     })
   })
 
-  describe('are waited for, whoever sends them and forgets to', () => {
+  describe('are awaited, also where the sender forgets that', () => {
     const here = import.meta.filename
     const gone = `${here}.gone`
     const serve: Record<string, (kernel: Kernel, path: string) => unknown> = {
@@ -347,7 +347,7 @@ describe('files', () => {
         serveWith(kernel, path)
         const answered = await send(kernel, '/x')
         expect(answered.status).toBe(status)
-        expect(answered.text).toContain(status === 200 ? 'whoever sends them' : '"code":"FileNotFoundError"')
+        expect(answered.text).toContain(status === 200 ? 'where the sender forgets that' : '"code":"FileNotFoundError"')
         expect(log).toEqual([])
         await kernel.close()
       }

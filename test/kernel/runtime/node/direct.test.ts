@@ -35,9 +35,9 @@ add('/kept', 'kept', ['keep-alive', 'timeout=9'])
 add('/date', 'then', ['date', 'Mon, 01 Jan 2024 00:00:00 GMT'])
 add('/capital', 'odd', ['X-Capital', 'a'])
 add('/none', null, [], 204)
-add('/none-with-text', 'nobody reads this', [], 204)
+add('/none-with-text', 'no one reads this', [], 204)
 add('/not-modified', null, ['etag', '"1"'], 304)
-add('/not-modified-with-text', 'nobody reads this', [], 304)
+add('/not-modified-with-text', 'no one reads this', [], 304)
 add('/reset', null, [], 205)
 add('/empty', null, ['content-length', '0'])
 add('/empty-text', '')
@@ -148,12 +148,12 @@ const exchanges: Record<string, string | string[]> = {
   'HEAD among others': get('/hello') + get('/utf8').replace('GET', 'HEAD') + get('/hello'),
   'POST among others':
     get('/hello') + post('/body', 'some text') + get('/hello') + post('/hello', 'unread') + get('/utf8'),
-  'HTTP/1.0 behind others': get('/hello') + get('/utf8') + get('/hello', '', '1.0'),
-  'Connection: close behind others':
+  'HTTP/1.0 after others': get('/hello') + get('/utf8') + get('/hello', '', '1.0'),
+  'Connection: close after others':
     get('/hello') + get('/utf8') + get('/hello', 'Connection: close\r\n') + get('/hello'),
-  'rubbish behind answers': `${get('/hello') + get('/utf8')}\x00rubbish\r\n\r\n`,
-  'CONNECT behind answers': `${get('/hello') + get('/utf8')}CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n`,
-  'rubbish behind a request': `${get('/slow?20')}\x00rubbish\r\n\r\n`,
+  'rubbish after answers': `${get('/hello') + get('/utf8')}\x00rubbish\r\n\r\n`,
+  'CONNECT after answers': `${get('/hello') + get('/utf8')}CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n`,
+  'rubbish after a request': `${get('/slow?20')}\x00rubbish\r\n\r\n`,
   'no request at all': 'rubbish\r\n\r\n',
 }
 
@@ -199,7 +199,7 @@ describe('a directly written answer', () => {
     const port = await serve(true)
     const turns = [get('/hello'), get('/utf8'), get('/latin1'), get('/slow?1') + get('/hello'), get('/close')]
     await sendRaw(port, turns, { dripMs: 20 })
-    // The fifth waits behind the fourth, so it is written by node.
+    // The fifth waits for the fourth, so it is written by node.
     expect(watched.map((one) => one.direct())).toEqual([true, true, false, true, false, false])
     expect(await findDirectWriter()).toBeDefined()
   })
@@ -264,7 +264,7 @@ describe('a client that does not read', () => {
     client.pause()
     client.write(get('/page').repeat(total))
     await pause(300)
-    // What came in one piece of 64 KB is parsed at once; all behind it must wait in the system.
+    // Requests in one piece of 64 KB are parsed at once; all later ones must wait in the system.
     expect(watched.length).toBeLessThan(3000)
     const { socket } = watched.find(({ events }) => !events.includes('finish'))!.response.req
     expect(socket.writableLength).toBeLessThan(10 * 30_000)
@@ -314,7 +314,7 @@ describe('a client that leaves', () => {
   })
 })
 
-describe('somebody who watches responses', () => {
+describe('a tool that watches responses', () => {
   const body = (text: string) => text.slice(text.indexOf('\r\n\r\n') + 4)
 
   test.each(['writeHead', 'write', 'end'] as const)('by a %s of the one response is asked', async (method) => {
@@ -397,7 +397,7 @@ describe('the probe', () => {
       writeOnce(response, socket, head, body, encoding)
       response.emit('finish')
     },
-    'that does not tell that it has ended': (response, socket, head, body, encoding) => {
+    'that does not report its end': (response, socket, head, body, encoding) => {
       writeOnce(response, socket, head, body, encoding)
       response.finished = false
     },

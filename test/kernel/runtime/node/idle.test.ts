@@ -93,12 +93,12 @@ describe.each([false, true])('a connection with a time between requests (left to
     if (closed) expect(ms).toBeGreaterThan(1400)
   })
 
-  test('tells the time', () => {
+  test('announces the time', () => {
     expect(answers.get('falls silent')!.text).toContain('Keep-Alive: timeout=1\r\n')
   })
 })
 
-test('a connection without such a time is kept and tells none', async () => {
+test('a connection without such a time is kept and announces none', async () => {
   const { adapter, port } = await serve(false, 0)
   const { closed, text } = await sendRaw(port, get('/'), { waitMs: 2500 })
   expect(closed).toBe(false)

@@ -15,7 +15,7 @@ import { sendRaw } from '../../../conformance/raw-client.ts'
 const text = (raw: RawRequest, body: string) =>
   raw.respond({ status: 200, headers: ['content-length', String(body.length)], body })
 
-/** Answers with the body, or with why there is none. */
+/** Answers with the body, or with the reason why there is none. */
 function echo(raw: RawRequest): void {
   raw.bytes(1000).then(
     (bytes) => text(raw, `read:${Buffer.from(bytes)}`),
@@ -76,7 +76,7 @@ describe('a body', () => {
     const port = await serve(echo)
     expect(bodyOf(await sendRaw(port, post('some text'), { answers: 1 }))).toBe('read:some text')
     const [message] = messages
-    // No one has let it flow, and all the same it has ended.
+    // No one has resumed it, and nevertheless it has ended.
     expect(message!.readableFlowing).toBe(null)
     expect(remains(message!)).toMatchObject({ complete: true, destroyed: true, readableEnded: true })
   })

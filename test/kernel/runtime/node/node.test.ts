@@ -124,7 +124,7 @@ describe('the adapter on node:http', () => {
     expect(await failure).toMatchObject({ code: 'BadRequestError' })
   })
 
-  test('answers the whole request in front of rubbish, and nothing behind it', async () => {
+  test('answers the whole request before rubbish, and nothing after it', async () => {
     const port = await serve((raw) => setTimeout(() => answer(raw, 'first'), 50))
     const { statuses, text, closed } = await sendRaw(port, `${get()}\x00rubbish\r\n\r\n${get()}`)
     expect([statuses, closed]).toEqual([[200], true])

@@ -39,7 +39,7 @@ function answer(raw: RawRequest | undefined, headers: string[] = [], body = raw!
 const get = (...targets: string[]) => targets.map((target) => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`).join('')
 const close = ['connection', 'close']
 /** The bodies of all answers and where the end of the connection was said. */
-const told = (text: string) =>
+const reported = (text: string) =>
   [...text.matchAll(/^(?:connection: (close)\r\n|\r\n(\/(?:much|\d)))/gim)].map((m) => m[1] ?? m[2])
 const started = (count: number) => expect.poll(() => begun.length).toBe(count)
 
@@ -60,10 +60,10 @@ describe('an answer that ends its connection', () => {
     answer(open.get('/1'), close)
     answer(open.get('/3'))
     const { text, closed } = await client
-    expect([told(text), closed]).toEqual([['/1', '/2', 'close', '/3'], true])
+    expect([reported(text), closed]).toEqual([['/1', '/2', 'close', '/3'], true])
   })
 
-  test('ends it behind answers that were there before', async () => {
+  test('ends it after earlier answers', async () => {
     const port = await serve(() => {})
     const client = sendRaw(port, get('/1', '/2', '/3'), { waitMs: 3000 })
     await started(3)
@@ -71,7 +71,7 @@ describe('an answer that ends its connection', () => {
     answer(open.get('/2'))
     answer(open.get('/1'), close)
     const { text, closed } = await client
-    expect([told(text), closed]).toEqual([['/1', '/2', '/3'], true])
+    expect([reported(text), closed]).toEqual([['/1', '/2', '/3'], true])
   })
 
   test('lets nothing begin that comes after it', async () => {
@@ -83,20 +83,20 @@ describe('an answer that ends its connection', () => {
     await started(2)
     setTimeout(() => answer(open.get('/1')), 120)
     const { text, closed } = await client
-    expect([told(text), closed, begun]).toEqual([['/1', 'close', '/2'], true, ['/1', '/2']])
+    expect([reported(text), closed, begun]).toEqual([['/1', 'close', '/2'], true, ['/1', '/2']])
   })
 
-  test('lets nothing begin that comes after it, when those in front are answered at once', async () => {
+  test('lets nothing begin that comes after it, when those before are answered at once', async () => {
     const port = await serve((raw) => {
       if (raw.target !== '/2') return
       answer(raw, close)
       answer(open.get('/1'))
     })
     const { text, closed } = await sendRaw(port, get('/1', '/2', '/3'), { waitMs: 3000 })
-    expect([told(text), closed, begun]).toEqual([['/1', 'close', '/2'], true, ['/1', '/2']])
+    expect([reported(text), closed, begun]).toEqual([['/1', 'close', '/2'], true, ['/1', '/2']])
   })
 
-  test('lets nothing begin behind a stream that is on its way', async () => {
+  test('lets nothing begin after a stream in progress', async () => {
     let end = () => {}
     async function* slowly() {
       yield '/1'
@@ -124,7 +124,7 @@ describe('a body that is too large', () => {
   test('keeps the connection when it has come whole: what came with it is begun, and answered', async () => {
     const port = await serve((raw) => void setTimeout(() => void readFive(raw), 30))
     const { text } = await sendRaw(port, post('/1', 'x'.repeat(10)) + get('/2') + post('/3', 'few'), { answers: 3 })
-    expect(told(text)).toEqual(['/much', '/2', '/3'])
+    expect(reported(text)).toEqual(['/much', '/2', '/3'])
   })
 
   test('does not hold up the connection when it has come whole', async () => {
@@ -133,16 +133,16 @@ describe('a body that is too large', () => {
     const chunked = `Transfer-Encoding: chunked\r\n\r\n9c40\r\n${'x'.repeat(40_000)}\r\n0\r\n\r\n`
     const data = [`POST /1 HTTP/1.1\r\nHost: x\r\n${chunked}`, get('/2')]
     const { text } = await sendRaw(port, data, { waitMs: 3000, dripMs: 100, answers: 2 })
-    expect(told(text)).toEqual(['/much', '/2'])
+    expect(reported(text)).toEqual(['/much', '/2'])
   })
 
-  test('lets nothing begin behind it when the rest of it comes after the answer', async () => {
+  test('lets nothing begin after it when the rest of it comes after the answer', async () => {
     const port = await serve((raw) => void readFive(raw))
     const { text, closed } = await sendRaw(port, [post('/1', 'xx', 10), `${'x'.repeat(8)}${get('/2')}`], {
       waitMs: 3000,
       dripMs: 80,
     })
-    expect([told(text), closed, begun]).toEqual([['close', '/much'], true, ['/1']])
+    expect([reported(text), closed, begun]).toEqual([['close', '/much'], true, ['/1']])
   })
 })
 
@@ -158,7 +158,7 @@ describe('what follows requests that are in work', () => {
     expect(text).toMatch(/^HTTP[\s\S]*\/1HTTP[\s\S]*\/2HTTP\/1.1 405 [\s\S]*MethodNotAllowedError/)
   })
 
-  test('CONNECT of a client that resets its connection hurts nobody', async () => {
+  test('CONNECT of a client that resets its connection affects no other client', async () => {
     const port = await serve(() => {})
     const client = connect(port, '127.0.0.1').on('error', () => {})
     client.write(`${get('/1')}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`)
@@ -175,7 +175,7 @@ describe('what follows requests that are in work', () => {
     answer(open.get('/1'))
     answer(open.get('/2'))
     const { text, statuses, closed } = await client
-    expect([told(text), statuses, closed]).toEqual([['/1', 'close', '/2'], [200, 200], true])
+    expect([reported(text), statuses, closed]).toEqual([['/1', 'close', '/2'], [200, 200], true])
   })
 
   test('rubbish does not cut a stream that is on its way', async () => {

@@ -217,7 +217,7 @@ test.each([
   ['an unknown name', 'problems', /"default" or "problem"/],
   ['a misspelt member', { body: () => ({}), contenttype: 'a/b' }, /Did you mean "contentType"/],
   ['an object without a function', { schema: {} }, /errorFormat.body/],
-  ['a content type that is none', { body: () => ({}), contentType: 'json' }, /media type/],
+  ['an invalid content type', { body: () => ({}), contentType: 'json' }, /media type/],
 ])('%s is refused', (_what, errorFormat, message) => {
   expect(() => new Server({ errorFormat: errorFormat as ErrorFormat })).toThrow(message)
 })
@@ -235,7 +235,7 @@ test('a request that takes too long, and one whose answer to a failure does, are
 
 describe('a format of one’s own', () => {
   test('that is asynchronous is refused, and what it fails with ends nothing', async () => {
-    // biome-ignore lint/suspicious/noThenProperty: what is awaited is a promise, whoever made it
+    // biome-ignore lint/suspicious/noThenProperty: an awaited value is a promise, whatever its class
     for (const pending of [() => Promise.reject(new Error('lookup')), () => ({ then() {}, a: 1 })]) {
       const { server, log } = makeServer(pending as never)
       const res = await server.inject.get('/nowhere')

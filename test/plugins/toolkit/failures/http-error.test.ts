@@ -229,7 +229,7 @@ test.each<[string, unknown, HttpErrorOptions | string | null | undefined, RegExp
   ['details in place of the title', 404, { details: { title: 'X' } as never }, /details without "title"/],
   ['a header with a line break', 404, { headers: { a: 'b\r\nc: d' } }, /HEADER_VALUE/],
   ['a type of the body', 404, { headers: { 'Content-Type': 'text/html' } }, /headers without content-type/],
-  ['a code that is none', 404, { code: 7 as never }, /a code that is a string/],
+  ['an invalid code', 404, { code: 7 as never }, /a code that is a string/],
   ['an expose that is a text', 500, { expose: 'false' as never }, /expose: true or false/],
   ['a type that is not a URI', 404, { type: 7 as never }, /a type that is a URI/],
 ])('%s is refused where the error is made', (_what, status, options, message) => {

@@ -6,7 +6,7 @@ const listed = (reader: ReturnType<typeof option.shape>, given: unknown) => {
   return server.plugins.children.find(({ name }) => name === 'listed')?.settings
 }
 
-/** Options that are none, of which no member would be found. */
+/** Invalid options, in which no member would be found. */
 const others: [string, () => unknown][] = [
   ['Map', () => new Map([['limit', 1]])],
   ['Promise', () => Promise.resolve({ limit: 1 })],

@@ -324,8 +324,8 @@ describe('a check', () => {
       'the option "mail.to" is undefined; it takes a non-empty string',
     )
     expect(() => mail.required().parse(undefined, 'mail')).toThrow('the option "mail" is undefined; it takes an object')
-    const needing = mail.required('{ to: "somebody" }')
-    expect(() => needing.parse(undefined, 'mail')).toThrow(/^OPTION: "mail" needs \{ to: "somebody" \}$/)
+    const needing = mail.required('{ to: "someone" }')
+    expect(() => needing.parse(undefined, 'mail')).toThrow(/^OPTION: "mail" needs \{ to: "someone" \}$/)
     expect(needing.parse({ to: 'a' }, 'mail')).toEqual({ to: 'a' })
   })
 
@@ -371,7 +371,7 @@ test('the settings of a plugin are listed without the secrets in its lists, reco
   })
 })
 
-test('an option that holds itself is listed all the same', () => {
+test('an option that holds itself is listed nevertheless', () => {
   const cycle: Record<string, unknown> = { list: [], name: 'a' }
   Object.assign(cycle, { itself: cycle })
   const listed = definePlugin({ name: 'listed', options: option.shape({ cycle: option.value<object>('anything') }) })

@@ -1,6 +1,6 @@
 import { definePlugin, type Kernel } from '../../../../kernel/index.ts'
 
-/** What a block of a page has made and left behind. */
+/** The server of a page's block. */
 export interface Observed {
   readonly server: Kernel
   /** `GET /users/:id`, of every route that it serves, in order. */
@@ -30,7 +30,7 @@ interface Test {
 
 const tests: Test[] = []
 
-/** Stands for vitest's `test` in blocks, which are run inside of a test already. */
+/** Replaces vitest's `test` in blocks, which already run inside a test. */
 export function test(name: string, run: () => unknown): void {
   tests.push({ name, run })
 }
