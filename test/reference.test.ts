@@ -7,7 +7,7 @@ import { type Member, type Reference, readReference } from '../docs/site/referen
 import { type Page, referencePages } from '../docs/site/reference/pages.mjs'
 import { markdownAnchors, markdownLinks } from './support/docs/blocks.ts'
 import { root } from './support/docs/texts.ts'
-import { wrong, wrongForUsers } from './support/words.ts'
+import { wrong } from './support/words.ts'
 
 let reference: Reference
 let pages: Page[]
@@ -31,7 +31,7 @@ test('the docstrings of public names keep to the page of words', () => {
     const text = [doc.text, ...doc.throws, ...doc.params, ...doc.returns, ...doc.deprecated]
       .join(' ')
       .replace(/\s+/g, ' ')
-    const found = [...wrong, ...wrongForUsers].filter(([pattern]) => pattern.test(text))
+    const found = wrong.filter(([pattern]) => pattern.test(text))
     return [...found.map(([, instead]) => `${file}:${line} ${name}: write ${instead}`), ...members.flatMap(visit)]
   }
   expect([...new Set(reference.names.flatMap(visit))]).toEqual([])
