@@ -29,7 +29,7 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** A mail is shown as it looks, and does nothing: no script, nothing that would be loaded, no form and no link that leads anywhere. */
+/** A mail is shown as it looks, and does nothing: no script, nothing that would be loaded, no form. `frame-src` of the page keeps its links on this server. */
 const mailPolicy =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
