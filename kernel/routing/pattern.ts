@@ -14,7 +14,7 @@ export const RoutePatternError = defineError(
 
 /** One part of a path between two slashes. */
 interface Segment {
-  /** Whether it is a text, a parameter, or the rest of the path. */
+  /** Whether it is a fixed word, a parameter, or the rest of the path. */
   readonly kind: 'static' | 'param' | 'wildcard'
   /** The decoded text of a static segment, the name of a parameter, `*`. */
   readonly text: string

@@ -125,7 +125,7 @@ export class Sockets {
     this.#timer.unref()
   }
 
-  /** Forgets a socket that has ended, and calls what waits for that. */
+  /** Forgets a socket that has ended. */
   delete(socket: Socket): void {
     if (!this.#all.delete(socket)) return
     this.counts.open--
