@@ -104,7 +104,7 @@ describe('what a docstring leaves out is found', () => {
     expect(gaps(named('Options', 'Of a server.', [told]))).toEqual([])
   })
 
-  test('tags are told from the text, and the @ of an example from tags', () => {
+  test('tags are distinguished from the text, and the @ of an example from tags', () => {
     const comment = '/**\n * A.\n *\n * @throws B.\n * @example\n * @get(1)\n *   c()\n * @deprecated D.\n */'
     expect(readDocstring(comment)).toMatchObject({
       text: 'A.',

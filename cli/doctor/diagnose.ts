@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Kernel } from '../../kernel/index.ts'
 import { within } from '../../kernel/support/within.ts'
-import { nodeEnv } from '../../plugins/toolkit/node-env.ts'
+import { isProduction } from '../../plugins/toolkit/node-env.ts'
 import { watchLostErrors, withLostErrors } from '../application/guard.ts'
 import type { Application } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'
@@ -21,9 +21,6 @@ export interface Diagnosis {
   report(examination: Examination): number
 }
 
-/** Checked late: the import of the application may have read it from a file. */
-export const isProduction = () => nodeEnv() === 'production'
-
 /**
  * Imports, boots, examines and closes an application, and reports its problems. Whatever it does, there is a report: where it ends the
  * process, with the findings so far.
@@ -34,6 +31,7 @@ export async function diagnose(
 ): Promise<number> {
   const examination = new Examination()
   const view = { folder: process.cwd(), file: resolve(entry), server: undefined as Kernel | undefined, booted: false }
+  // Asked late: the import of the application may have read NODE_ENV from a file.
   const now = (): ProjectView => ({ ...view, production: isProduction() })
   let work: 'imported' | 'booted' | 'examined' | 'closed' = 'imported'
 

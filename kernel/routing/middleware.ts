@@ -24,7 +24,7 @@ export const NotAMiddlewareError = defineError(
   (what: string) => `${what}. A middleware is one function (req, res, next)`,
 )
 
-/** A middleware that tells the type checker what it adds to the request for every step after it. */
+/** A middleware that declares, for the type checker, what it adds to the request for every step after it. */
 export interface TypedMiddleware<Extension extends object = {}> {
   (req: Request & Extension, res: Response, next: Next): unknown
   /** Exists for the type checker only. */

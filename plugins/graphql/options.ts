@@ -1,5 +1,5 @@
 import { isOptions, optionNames, type Request, type Response } from '../../kernel/index.ts'
-import { nodeEnv } from '../toolkit/node-env.ts'
+import { isProduction } from '../toolkit/node-env.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { forbiddenRouteOptions, type GraphqlRouteOptions, type ReadySchema, type SchemaSource } from './types.ts'
 
@@ -177,7 +177,7 @@ export const graphqlOptions = option
     route,
   })
   .into(({ apolloOptions, cost, jit, ...given }) => {
-    const isOpen = nodeEnv() !== 'production'
+    const isOpen = !isProduction()
     const { introspection = isOpen, csrfPrevention, context } = apolloOptions
     return {
       ...given,

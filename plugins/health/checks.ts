@@ -8,7 +8,7 @@ export const probes = new WeakMap<
   () => Promise<{ readonly status: string; readonly checks: Readonly<Record<string, Outcome>> }>
 >()
 
-/** Told of every check that changes between working and failing. */
+/** Called with every check that changes between working and failing. */
 export type OnChange = (name: string, outcome: Outcome, error: unknown) => void
 
 /** One check with its state. */

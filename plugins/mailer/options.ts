@@ -1,6 +1,6 @@
 import { quoted } from '../../kernel/index.ts'
 import { foreignOption } from '../toolkit/foreign-options.ts'
-import { nodeEnv } from '../toolkit/node-env.ts'
+import { isProduction } from '../toolkit/node-env.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { addressOf, type CheckedAddresses, type NamedAddress } from './address.ts'
 import { MailAddressError } from './errors.ts'
@@ -141,7 +141,7 @@ export const mailerOptions = option
     else if (!names.includes(given.defaultProvider)) {
       place.in('defaultProvider').wrong(quoted(given.defaultProvider), `one of ${names.join(', ')}`)
     }
-    if (nodeEnv() === 'production') {
+    if (isProduction()) {
       for (const [name, { transporter }] of Object.entries(given.providers)) {
         if (!sendsNothing(transporter)) continue
         const { path } = place.in('providers').in(name).in('transporter')

@@ -27,7 +27,9 @@ export type PolicyErrorHandler = PolicyErrorCallback | PolicyErrorOptions
 
 /** What a refusal is answered with. */
 interface Denying {
+  /** The status for this request. */
   denial(req: Request): DenialStatus
+  /** The `WWW-Authenticate` of a 401. */
   readonly challenge: string | undefined
 }
 

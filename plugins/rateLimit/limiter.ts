@@ -12,9 +12,11 @@ const TooManyRequestsError = defineError(
 
 /** A request that was counted. */
 export interface RateLimitTrace {
+  /** The request that was counted. */
   readonly request: Request
   /** `server` for the limit of the plugin, `route` for that of a route. */
   readonly limit: 'server' | 'route'
+  /** Whether the request is within the limit; a refused one is answered 429. */
   readonly accepted: boolean
 }
 

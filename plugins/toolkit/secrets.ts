@@ -1,5 +1,5 @@
 import { described, type Logger } from '../../kernel/index.ts'
-import { nodeEnv } from './node-env.ts'
+import { isProduction } from './node-env.ts'
 import { option } from './options/index.ts'
 
 /** The minimum length of a secret in production. */
@@ -20,7 +20,7 @@ export const secrets = option
 function problemOf(secret: unknown): string | undefined {
   if (typeof secret !== 'string') return secret === null ? 'null' : typeof secret
   if (secret.trim() === '') return 'an empty string'
-  return isWeak(secret) && nodeEnv() === 'production' ? `${secret.length} characters long` : undefined
+  return isWeak(secret) && isProduction() ? `${secret.length} characters long` : undefined
 }
 
 function isWeak(secret: string): boolean {

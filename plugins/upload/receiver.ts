@@ -18,9 +18,11 @@ import { memoryStore, type Store } from './store.ts'
 
 /** A form with files that is being read. */
 export interface UploadTrace extends TraceOutcome {
+  /** The request whose body is the form. */
   readonly request: Request
-  /** How many files it has, and their bytes together; 0 until it was read. */
+  /** How many files it has; 0 until it was read. */
   files: number
+  /** The bytes of its files together; 0 until it was read. */
   bytes: number
 }
 

@@ -1,6 +1,6 @@
 import { definePlugin, type Request, sendFailure, type WorkerPlace } from '../../../kernel/index.ts'
 import { HttpError } from '../../toolkit/failures/http-error.ts'
-import { nodeEnv } from '../../toolkit/node-env.ts'
+import { isProduction } from '../../toolkit/node-env.ts'
 import { announcePage } from '../../toolkit/pages.ts'
 import { peer } from '../../toolkit/peer.ts'
 import { cronUiOptions } from '../options.ts'
@@ -27,7 +27,7 @@ export const cronUi = definePlugin({
   async setup(ctx, { path, middlewares }) {
     const service = ctx.services.get('cron')
     const isGuarded = middlewares.length > 0
-    if (!isGuarded && nodeEnv() === 'production') {
+    if (!isGuarded && isProduction()) {
       ctx.log.warn(
         `the cron jobs at ${ctx.prefix}${path} are open to everyone: protect the page with its option middlewares, cron: { ui: { middlewares: […] } } or cronUi({ middlewares: […] })`,
       )

@@ -1,6 +1,6 @@
 import type { Logger } from '../../../kernel/index.ts'
 import { handover } from '../../toolkit/handover.ts'
-import { nodeEnv } from '../../toolkit/node-env.ts'
+import { isProduction } from '../../toolkit/node-env.ts'
 import type { StoreChoice } from '../options.ts'
 import type { ExactStore, NamedStore, SessionStore, TextStore } from './contract.ts'
 
@@ -39,7 +39,7 @@ function redisStore(store: TextStore & { stop(): void }, disconnect?: () => void
 
 async function memoryStore(max: number, owner: string, log: Logger): Promise<NamedStore['store']> {
   const { MemoryStore } = await import('./memory.ts')
-  if (nodeEnv() === 'production') {
+  if (isProduction()) {
     log.warn(
       'sessions are kept in memory: they are lost when this process ends, and other processes do not see them. Set session.store',
     )
@@ -55,7 +55,7 @@ async function memoryStore(max: number, owner: string, log: Logger): Promise<Nam
 async function exactStore(store: SessionStore, log: Logger): Promise<ExactStore> {
   if (isExact(store)) return store
   const { ReadFirstStore } = await import('./read-first.ts')
-  if (nodeEnv() === 'production') {
+  if (isProduction()) {
     log.warn(
       `the session store "${nameOf(store)}" has no update(): if several processes share it, a slow request may restore a session that another request ended. Add update(id, data, ttlSeconds)`,
     )

@@ -2,7 +2,7 @@ import type { Request } from '../../../kernel/http/request/request.ts'
 import type { Failure, FailureAnswer, Failures, OnFormatFailure } from '../../../kernel/http/response/failure.ts'
 import { toJson } from '../../../kernel/http/response/json.ts'
 import { FileNotFoundError, isFrameworkError } from '../../../kernel/support/errors.ts'
-import { nodeEnv } from '../node-env.ts'
+import { isProduction, nodeEnv } from '../node-env.ts'
 import { codeOf, describedError, phraseOf } from './described-error.ts'
 
 /** Whether answers to failures have `stack` and `cause`: `'auto'` means while `NODE_ENV` is `development`. */
@@ -35,7 +35,7 @@ export function exposesDetails(): boolean {
 
 /** Whether clients receive details of errors that were not meant for them; in production never, whatever the option is. */
 export function exposesMistakes(): boolean {
-  return exposesDetails() && nodeEnv() !== 'production'
+  return exposesDetails() && !isProduction()
 }
 
 /** The body of every failure that the framework answers itself, in the default format. */

@@ -8,7 +8,7 @@ import { heldChannel } from '../../../plugins/toolkit/held-channel.ts'
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-test('a channel that was left is the same for whoever comes next, whatever the garbage collector does', async () => {
+test('a channel that was left is the same for the next subscriber, whatever the garbage collector does', async () => {
   const leave = (name: string) => {
     const nothing = () => {}
     heldChannel(name).subscribe(nothing)
