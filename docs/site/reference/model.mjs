@@ -90,7 +90,7 @@ export function readReference(withTypes = false) {
     if (value === undefined) {
       // What `typeof` refers to is not public, its type is.
       const found = ts.isTypeAliasDeclaration(node) && /\btypeof /.test(node.type.getText()) ? typeText(node) : ''
-      if (found !== '' && found !== 'any') return `type ${node.name.text} = ${shortened(found)}`
+      if (shortened(found) === found && !['', 'any'].includes(found)) return `type ${node.name.text} = ${found}`
       if (node.body === undefined) return upTo(node.end).replace(/[;,]$/, '')
       const isTyped = node.type !== undefined || ts.isConstructorDeclaration(node) || ts.isSetAccessor(node)
       return upTo(node.body.getStart()) + (isTyped ? '' : `: ${resultText(node)}`)
