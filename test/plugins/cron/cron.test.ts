@@ -35,7 +35,7 @@ afterEach(async () => {
 })
 
 describe('a handle', () => {
-  test('start hands the job over, ticks come, stop ends them, start again goes on', async () => {
+  test('start passes the job on, ticks come, stop ends them, start continues', async () => {
     const { service, clock, at } = await run()
     const seen: string[] = []
     const job = declare('*/10 * * * *', { name: 'ten' })
@@ -63,7 +63,7 @@ describe('a handle', () => {
     await expect(unnamed.start(() => {})).rejects.toThrow('Cron job "5 * * * *" is already started')
   })
 
-  test('start without a handler goes on with the one that it had', async () => {
+  test('start without a handler keeps the previous one', async () => {
     const { clock } = await run()
     const job = declare('* * * * *', { name: 'paused' })
     let runs = 0
@@ -105,7 +105,7 @@ describe('a handle', () => {
     await job.start(() => {})
   })
 
-  test('nothing runs without a service; those that start later take what waits, the first one', async () => {
+  test('nothing runs without a service; the first one that starts later takes waiting jobs', async () => {
     let runs = 0
     await declare('* * * * *').start(() => void runs++)
     await new Promise((resolve) => setTimeout(resolve, 5))
@@ -223,7 +223,7 @@ describe('overlap', () => {
     return { ...around, most, began, counts: around.service.jobs()[0]!.counts }
   }
 
-  test('skip, the default: one at a time, what is skipped is counted, and said once for each run', async () => {
+  test('skip, the default: one at a time, skipped ticks are counted, and reported once for each run', async () => {
     const { most, began, counts, log } = await slow()
     expect({ most, began }).toEqual({ most: 1, began: ['01', '04', '07', '10'] })
     expect(counts).toMatchObject({ ok: 4, skipped: 6 })
