@@ -40,7 +40,7 @@ export interface ServerOptions extends KernelOptions {
    * registration. Array form: registrations and middlewares in order.
    */
   plugins?: PluginsOption
-  /** Whether built-in error bodies have `stack` and `cause`; `'auto'`: while `NODE_ENV` is `development`. Default false; the newest server's value applies to all. */
+  /** Whether built-in error bodies have `stack` and `cause`; `'auto'`: while `NODE_ENV` is `development`. Default false; applies to all servers. */
   exposeErrorDetails?: ExposeErrorDetails
   /**
    * The form of the body of every failure: `'problem'` for Problem Details (RFC 9457), or a function

@@ -146,7 +146,7 @@ describe('a breach is found', () => {
     expect(broken('plugins/cors/plugin.ts', source, [other])).toContain(pluginAlone)
   })
 
-  test('what a plugin may import', () => {
+  test('the allowed imports of a plugin', () => {
     const others = ['kernel/index.ts', 'kernel/http/request.ts', 'plugins/json/index.ts', 'plugins/cors/origin.ts']
     const source = `
       import { definePlugin } from '../../kernel/index.ts'

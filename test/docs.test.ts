@@ -131,7 +131,7 @@ describe('tables that repeat the code', () => {
       expect(text.replace(/\s+/g, ' ')).toContain(`\`${name}\` ${status}`)
   })
 
-  test('docs/reference/kernel.md names what framework/kernel exports beyond framework', () => {
+  test('docs/reference/kernel.md names the exports of framework/kernel beyond framework', () => {
     const { text } = read('docs/reference/kernel.md')
     const beyond = Object.keys(kernelDoor).filter((name) => !(name in mainDoor))
     expect(beyond.filter((name) => !text.includes(`\`${name}\``))).toEqual([])
@@ -173,12 +173,12 @@ describe('the page of each plugin', () => {
   const pageOf = (key: string) => read(`docs/plugins/${key}.md`).text
   const sourcesOf = (key: string) => sources.filter(({ file }) => file.startsWith(`plugins/${key}/`))
 
-  test('is there, and there is no other', () => {
+  test('exists, and there is no other', () => {
     const written = readFolder('docs/plugins', '.md').map(({ file }) => file.slice('docs/plugins/'.length, -3))
     expect(written.sort()).toEqual([...folders].sort())
   })
 
-  test.each(folders)('%s: says what it is, shows it, and ends with its errors', (key) => {
+  test.each(folders)('%s: begins with a description and an example, and ends with its errors', (key) => {
     const [intro = '', ...sections] = pageOf(key).split(/^## /m)
     expect(intro).toMatch(new RegExp(`^# ${key}\\n\\n[A-Z]`))
     expect(intro).toContain('\n```ts\n')

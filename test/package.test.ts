@@ -179,7 +179,7 @@ describe('the tarball', () => {
     expect(statSync(tarball).size).toBeLessThan(1_500_000)
   })
 
-  test('no link of its pages leads to what it does not hold', () => {
+  test('every link of its pages leads to a file in it', () => {
     const folder = join(consumer, 'node_modules/framework')
     const pages = listFiles(folder).filter((file) => file.endsWith('.md'))
     const dead = pages.flatMap((page) =>
@@ -229,7 +229,7 @@ describe('a project that installs nothing else', () => {
     expect(packages.filter((name) => !leanPackages.includes(name))).toEqual([])
   })
 
-  test.each(['node22', 'node24', 'node26'])('answers without loading what %s has for fetch', async (runtime) => {
+  test.each(['node22', 'node24', 'node26'])('answers without loading the fetch of %s', async (runtime) => {
     writeFileSync(join(consumer, 'lean.mjs'), lean)
     const loaded = await execOutput(runtimeBinary(runtime)!, ['lean.mjs'], consumer)
     expect(JSON.parse(loaded)).toEqual([])

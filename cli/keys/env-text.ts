@@ -44,6 +44,6 @@ export function withEntries(text: string, values: Readonly<Record<string, string
   return changed + gap + missing.map(([name, value]) => `${name}=${quoted(value)}${end}`).join('')
 }
 
-/** On one line: between double quotes every reader of such files reads `\n` as a line break. PEM and base64 have no quotes and no backslashes. */
+/** On one line: between double quotes every reader of such files reads `\n` as a line break. PEM and base64 have no quotes or backslashes. */
 export const quoted = (value: string) =>
   /^[\w-]+$/.test(value) ? value : `"${value.trimEnd().replaceAll('\n', '\\n')}\\n"`

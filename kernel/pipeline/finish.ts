@@ -196,7 +196,7 @@ export class Answers {
   }
 
   /**
-   * Answers a thrown value: the framework answers its own failures, the nearest error handler the others, else the error itself decides, or 500.
+   * Answers a thrown value: the framework answers its own failures, the nearest error handler the others, else the error decides, or 500.
    * `plugin` is the one whose hook failed, when the answer was to be sent.
    */
   fail(thrown: unknown, res: KernelResponse, plugin?: string): void {

@@ -15,7 +15,7 @@ export interface ChannelsOptions {
   maxChannelsPerClient?: number
   /** Timeout of `join` and `publish` of a channel in milliseconds; a timeout is a refusal. Default 5000. */
   timeout?: number
-  /** Bytes that may wait for a client that reads events; then its stream ends, and it reconnects with the id of its last event. Default `'1mb'`. */
+  /** Bytes that may wait for a client of events; then its stream ends, and it reconnects with the id of its last event. Default `'1mb'`. */
   maxBuffered?: number | string
   /** Milliseconds between two comments that keep a stream of events open. Default 15000. */
   keepAlive?: number

@@ -35,7 +35,7 @@ export function exportMetrics(api: Api, metrics: Metrics, server: Kernel): () =>
   }
 }
 
-/** Counters and gauges are read when the SDK collects, so that counting costs the same as without; histograms are recorded as they are observed. */
+/** Counters and gauges are read when the SDK collects, so that counting costs nothing more; histograms are recorded as they are observed. */
 class Export {
   readonly active = new ActiveRequests()
   readonly #meter: Meter

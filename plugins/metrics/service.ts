@@ -172,7 +172,7 @@ const again = (samples: ReadonlyMap<string, Sample>): Iterable<Sample> => ({
   [Symbol.iterator]: () => samples.values(),
 })
 
-/** One family for each name: a plugin in several scopes has one, and samples of the same labels are added, unless the figure takes the least. */
+/** One family for each name: a plugin in several scopes has one, and samples of the same labels are added, or the least one is used. */
 export function merged(
   families: readonly Family[],
   exclusive: ReadonlySet<string>,

@@ -78,7 +78,7 @@ export function chooseProtocol(offered: string | undefined, known: readonly stri
   return chosen
 }
 
-/** Headers of the handshake, and headers that a 101 cannot have (RFC 9110 section 8.6): twice, or from a middleware, they break the connection. */
+/** Headers of the handshake, and headers that a 101 cannot have (RFC 9110 section 8.6): repeated, they break the connection. */
 const ownNames =
   /^(?:connection|upgrade|keep-alive|content-length|transfer-encoding|sec-websocket-(?:accept|extensions|protocol))$/i
 

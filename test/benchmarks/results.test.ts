@@ -69,14 +69,14 @@ describe('the summary', () => {
     expect(summary([], part)).toMatch(/^## Goals\n\nCheaper than the framework/)
   })
 
-  test('names what is cheaper than the framework', () => {
+  test('names the servers that are cheaper than the framework', () => {
     expect(summary([], part)).toContain('- Hello: raw 1.11\n')
     const variant = '| server | × framework | × framework, jit |\n| --- | --: | --: |\n| raw, jit | 2.00 | 0.90 |'
     expect(summary([], `# A\n\n## B\n\n${variant}\n`)).toContain('Nothing in these tables is cheaper')
     expect(summary([], part.replace(/\| raw.*\n/, ''))).toContain('Nothing in these tables is cheaper')
   })
 
-  test('names what is cheaper by hand in a table of suites in process', () => {
+  test('names the cheaper hand-written cases in a table of suites in process', () => {
     const rows = '| hit: by hand | 8 | 1.00 |\n| hit: framework | 10 | 0.80 |\n| miss: framework | 10 | 1.10 |'
     const text = summary([], `# A\n\n## Cache\n\n| case | ns | × by hand |\n| --- | --: | --: |\n${rows}\n`)
     expect(text).toContain('- Cache: hit: by hand 1.25\n')
@@ -104,7 +104,7 @@ describe('a table of services', () => {
     expect(report).toContain('| hit, Redis: redis-server is missing | – | – | – | – | – |')
   })
 
-  test('is one of those that one word stands for', () => {
+  test('is one of those that one word selects', () => {
     const node = findRuntime('node')
     expect(chooseSuites(['services'], node)).toEqual(
       expect.arrayContaining(['queues', 'cache', 'upload', 'static-file']),

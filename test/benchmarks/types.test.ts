@@ -53,7 +53,7 @@ describe('the application', () => {
     expect(calledRoutes).toHaveLength(20)
   })
 
-  test('answers what its schema says', () => {
+  test('answers by its schema', () => {
     const access = { id: `'1'`, body: 'body', query: '{}' }
     const body = {
       title1: 'a',

@@ -77,7 +77,7 @@ describe.concurrent('routes', () => {
     'DELETE  /authors/:id  removeAuthor  rateLimit',
   ]
 
-  test('lists what is declared, those of controllers too, and says what is left out', async () => {
+  test('lists the declared routes, those of controllers too, and reports omitted ones', async () => {
     const { code, stdout, stderr } = await run('routes')
     expect([code, stderr]).toEqual([0, `imported\n${notBooted}`])
     expect(stdout).toBe(`${declared.join('\n')}\n`)
@@ -134,7 +134,7 @@ describe.concurrent('plugins', () => {
     expect(stdout).not.toContain('secret')
   })
 
-  test('--close has its time too; --json is for programs, and has no values of options either', async () => {
+  test('--close is timed too; --json is for programs, and has no values of options either', async () => {
     const { stdout } = await run('plugins', '--close', '--json')
     const tree = JSON.parse(stdout) as { children: { name: string; options: string[]; ms: { close: number } }[] }
     expect(tree.children.at(-1)).toMatchObject({ name: 'audit', version: '1.2.0', options: ['url', 'keep'] })
@@ -142,13 +142,13 @@ describe.concurrent('plugins', () => {
     expect(stdout).not.toContain('secret')
   })
 
-  test('what the application logs is not a part of the result', async () => {
+  test('the log of the application is not a part of the result', async () => {
     const { stdout, stderr } = await run('plugins', '--json', '--entry', 'logs.js')
     expect(JSON.parse(stdout)).toMatchObject({ name: 'root' })
     for (const when of ['is imported', 'boots', 'closes']) expect(stderr).toContain(`"msg":"while it ${when}"`)
   })
 
-  test('--no-boot draws what is declared', async () => {
+  test('--no-boot draws the declared plugins', async () => {
     const { code, stdout, stderr } = await run('plugins', '--no-boot')
     expect([code, stderr]).toEqual([
       0,
@@ -218,7 +218,7 @@ describe.concurrent('explain', () => {
   })
 })
 
-describe('what cannot be meant is exit code 2, and nothing is imported', () => {
+describe('invalid arguments are exit code 2, and nothing is imported', () => {
   test.each([
     [
       ['routes', '--method', 'FETCH'],

@@ -57,7 +57,7 @@ describe('an application with everything that a build could break', () => {
     return answer.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text
   }
 
-  test('modules are what they were: one of each, at its place, by alias, without ending, from outside', async () => {
+  test('modules stay the same: one of each, at its place, by alias, without ending, from outside', async () => {
     expect(await get('/')).toEqual({
       text: 'Hello you',
       settings: { colour: 'green' },
@@ -69,7 +69,7 @@ describe('an application with everything that a build could break', () => {
     expect(await get('/locale?l=de')).toBe('Deutsch')
   })
 
-  test('what globs and paths name below src is found below dist', async () => {
+  test('files that globs and paths name below src are found below dist', async () => {
     expect(await get('/books')).toEqual({ class: 'Books', parts: ['de', 'outside', 'server'] })
     expect(await get('/jobs')).toEqual(['nightly'])
     const body = JSON.stringify({ query: '{ hello }' })
@@ -90,7 +90,7 @@ describe('an application with everything that a build could break', () => {
     expect(program.output()).toMatch(new RegExp(`src/server\\.ts:${line}:\\d+`))
   })
 
-  test('tests and declarations are left out, and the folder says what its modules are', () => {
+  test('tests and declarations are left out, and the folder declares the kind of its modules', () => {
     const built = readdirSync(join(app.folder, 'dist'), { recursive: true, encoding: 'utf8' })
     expect(built.filter((name) => /test|\.ts$/.test(name))).toEqual([])
     expect(built).toContain('lib/old.cjs')
@@ -133,7 +133,7 @@ console.log(seen[0], Marked.name)
   })
 })
 
-test('what the last build has made and this one has not is removed, and nothing else', async () => {
+test('files of the last build that this one lacks are removed, and nothing else', async () => {
   const app = project({ ...small, 'src/deep/old.ts': '', 'precious.txt': 'mine' })
   expect((await framework(app.folder, ['build'])).code).toBe(0)
   const manifest = join(app.folder, 'dist/.framework-build.json')
@@ -202,7 +202,7 @@ test('mistakes are reported with their lines, all of them, and the last build st
   expect((await runIn(app.folder, [process.execPath, 'dist/index.js'])).stdout).toBe('built Named\n')
 })
 
-describe('what was typed and what is there', () => {
+describe('arguments and existing files', () => {
   let app: Project
   let runner: Runner
   afterAll(() => runner.close())

@@ -28,7 +28,7 @@ test('with one a long cell has a line of its own, and the last column is broken 
   ])
 })
 
-test('where nothing is left of the line, the last column stands below', () => {
+test('where no room is left in the line, the last column is below', () => {
   expect(columns([['a-name-of-twenty-one', 'function-of-twenty-on', 'some words about it']], 50)).toEqual([
     'a-name-of-twenty-one  function-of-twenty-on',
     '    some words about it',

@@ -63,7 +63,7 @@ test.each([
   expect(stdout).toMatch(/^ {2}-o, --out <file> +\S/m)
 })
 
-describe('what cannot be meant is exit code 2 and one line on standard error', () => {
+describe('invalid arguments are exit code 2 and one line on standard error', () => {
   let empty: Project
   beforeAll(() => {
     empty = makeProject()

@@ -20,7 +20,7 @@ async function findingsOf(doctor: () => unknown, ...failures: readonly unknown[]
   return examination.found.map(({ level, code, problem, remedy }) => `${level} ${code}: ${problem}. ${remedy}`)
 }
 
-test('what is not a finding is reported with its check, and never left out', async () => {
+test('an invalid finding is reported with its check, and never left out', async () => {
   const checks = [
     check('null', () => null),
     check('text', () => 'nonsense'),

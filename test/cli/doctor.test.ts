@@ -57,8 +57,8 @@ function gitIn({ folder }: Project, ...commands: readonly string[][]): void {
 
 const privateKey = `-----BEGIN ${'PRIVATE'} KEY-----\nMC4CAQ\n-----END ${'PRIVATE'} KEY-----\n`
 
-describe.concurrent('what is seeded is found once, and nothing else', () => {
-  test('in development: packages, the repository, secrets, what nothing uses', async () => {
+describe.concurrent('seeded problems are found once, and nothing else', () => {
+  test('in development: packages, the repository, secrets, unused plugins', async () => {
     const app = project({
       'package.json': JSON.stringify({
         name: 'app',
@@ -141,7 +141,7 @@ server.get('/', () => 'hello')
     expect(ended.code).toBe(1)
   })
 
-  test('in production: memory, public pages, what is missing; a refused boot is one of them', async () => {
+  test('in production: memory, public pages, missing parts; a refused boot is one of them', async () => {
     const app = project({
       'package.json': '{ "name": "app", "type": "module", "scripts": { "start": "framework start --workers 4" } }',
       'src/server.ts': `import { channel, memoryQueue, MemoryStorageProvider, router, Server } from 'framework'
@@ -192,7 +192,7 @@ export const server = new Server({
     ])
   })
 
-  test('checks of plugins run in each scope, and what they get wrong is reported', async () => {
+  test('checks of plugins run in each scope, and their mistakes are reported', async () => {
     const port = await freePort()
     const app = await shared
     app.write({
@@ -241,7 +241,7 @@ server.get('/', () => 'hello')
     expect(ended.code).toBe(1)
   })
 
-  test('an application that cannot be imported is a finding; what does not need it is looked at', async () => {
+  test('an application that cannot be imported is a finding; the checks without it run', async () => {
     const app = project({
       'package.json': '{ "name": "app", "type": "module", "engines": { "node": "^99" } }',
       'src/server.ts': `throw new Error('no database')\n`,
@@ -283,7 +283,7 @@ server.get('/', () => 'hello')
 })
 
 describe.runIf(hasRedis && hasPostgres)('with servers', () => {
-  test('one that evicts is found by who loses something, and a clock once', async () => {
+  test('eviction is found for each plugin that would lose data, and a clock once', async () => {
     const [redis, postgres] = await Promise.all([startRedis('--maxmemory-policy', 'allkeys-lru'), startPostgres()])
     try {
       const text = `import { bullmqQueue, pgbossQueue, Server } from 'framework'

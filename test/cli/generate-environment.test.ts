@@ -139,7 +139,7 @@ test('the environment of the process wins; without SMTP_URL no mail is reported 
   expect(smtp.received).toEqual([])
 })
 
-test('what has to be there and is not fails the boot, by its name', async () => {
+test('a missing required variable fails the boot, with its name', async () => {
   const env = { ...unset, NODE_ENV: 'production', REDIS_URL: '', STORAGE_SECRET: '', SMTP_URL: '' }
   const { code, stderr } = await runIn(project.folder, [process.execPath, '--import', 'tsx', 'script.js'], env)
   expect([code, stderr]).toEqual([1, expect.stringContaining('REDIS_URL is empty; it takes text')])
@@ -165,7 +165,7 @@ describe('variables of generated code', () => {
   }
   type Run = (...argv: string[]) => Promise<{ stdout: string; stderr: string }>
 
-  test('are each added once, to what is there, and a second run changes nothing', async () => {
+  test('are each added once, to existing text, and a second run changes nothing', async () => {
     const module = `import { createEnvSchema } from 'framework'
 
 export const env = createEnvSchema((s) => ({

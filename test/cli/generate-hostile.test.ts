@@ -47,7 +47,7 @@ const all = [...named, 'generate-mqtt', ...typed]
 const valid = all.map((command) => scaffolds.find(([name]) => name === command)!)
 
 describe.each(all)('%s', (command) => {
-  test('--help shows what it takes, and an unknown flag the nearest', async () => {
+  test('--help shows its arguments, and an unknown flag the nearest', async () => {
     const help = await run(command, '--help')
     expect([help.code, help.stderr]).toEqual([0, ''])
     for (const flag of ['--force', '--dry-run', '--json', '--dir <folder>']) expect(help.stdout).toContain(flag)
@@ -73,7 +73,7 @@ describe.each(all)('%s', (command) => {
     expect(files()).toEqual(['package.json'])
   })
 
-  test('it overwrites nothing without --force, and nothing at all when one file is there', async () => {
+  test('it overwrites nothing without --force, and nothing at all when one file exists', async () => {
     const [, argv, [first]] = valid.find(([name]) => name === command)!
     write(first!, 'mine\n')
     const before = files()
@@ -179,7 +179,7 @@ test.each(typed)('%s: without a kind and without a terminal it lists the kinds',
   expect(stderr).toMatch(/^--type is missing: \w+, .*\bor \w+\n$/)
 })
 
-test('generate-cron: patterns and zones that cannot be meant, and runtimes without jobs', async () => {
+test('generate-cron: invalid patterns and zones, and runtimes without jobs', async () => {
   const pattern = await run('generate-cron', 'a', '--pattern', '61 * * * *')
   expect([pattern.code, pattern.stderr]).toEqual([
     2,
@@ -198,7 +198,7 @@ test('generate-cron: patterns and zones that cannot be meant, and runtimes witho
   expect((await run('generate-cron', 'a', '--force')).code).toBe(0)
 })
 
-test('what belongs to the framework is not taken', async () => {
+test('names of the framework are refused', async () => {
   for (const name of ['cache', 'rate-limit', 'validation', 'mqtt']) {
     const { code, stderr } = await run('generate-plugin', name)
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^the framework has a plugin \w+: choose another name/)])
@@ -257,13 +257,13 @@ test('from a folder within the project it writes into the folders of the project
   expect(stdout).toBe('created  src/middlewares/tenant.ts\ncreated  src/middlewares/tenant.test.ts\n')
 })
 
-test('a .gitignore that is there gets what it lacks', async () => {
+test('an existing .gitignore receives the missing lines', async () => {
   writeFileSync(join(folder, '.gitignore'), 'dist/')
   await run('init-storage', '-t', 'local')
   expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe('dist/\n/storage/\n.env\n.env.local\n.env.*.local\n')
 })
 
-test('a .env.example that is there gets the variables that it lacks, each once', async () => {
+test('an existing .env.example receives the missing variables, each once', async () => {
   write('.env.example', 'PORT=3000\n#export AWS_REGION = eu-west-1')
   const { stdout } = await run('init-storage', '-t', 's3')
   expect(stdout).toContain('updated  .env.example\n')

@@ -45,7 +45,7 @@ describe('a client of every kind of route', () => {
     expect(runTsc([...strict, ...lib, ...declarations], project.folder).output).toBe('')
   })
 
-  test('says what it is, how it is written again, and imports nothing', () => {
+  test('names its generator and its command, and imports nothing', () => {
     const sdk = read('src/sdk.ts')
     expect(sdk).toMatch(/^\/\/ Written by `framework generate-sdk`/)
     expect(sdk).not.toMatch(/^import |import\(|require\(/m)

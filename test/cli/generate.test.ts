@@ -219,7 +219,7 @@ describe.concurrent('the tests pass as they are', () => {
   })
 })
 
-test.concurrent('the framework finds what it loads by itself, and everything works in a server that listens', async () => {
+test.concurrent('the framework finds generated files itself, and everything works in a server that listens', async () => {
   const ended = await runIn(project.folder, [process.execPath, '--no-warnings', '--import', 'tsx', 'src/main.js'])
   // What the jobs and subscribers say of their work, and no warning.
   const said = ended.stderr.trim().split('\n')
@@ -345,7 +345,7 @@ test.concurrent('a project with its server beside the package.json has its folde
   other.remove()
 })
 
-test.concurrent('--json says in full what else is on standard error', async () => {
+test.concurrent('--json has everything that is otherwise on standard error', async () => {
   const typed = ['generate-queue', 'invoices', '-t', 'bullmq', '--json', '--dry-run']
   const { code, stdout, stderr } = await runner.run(project.folder, typed)
   expect([code, stderr]).toEqual([0, ''])
@@ -358,7 +358,7 @@ test.concurrent('--json says in full what else is on standard error', async () =
   expect(existsSync(join(project.folder, dirname('src/queues/invoices.ts'), 'invoices.ts'))).toBe(false)
 })
 
-test.concurrent('what a package brings that asks for a later Node.js is kept at the version before, once', async () => {
+test.concurrent('a dependency of a package that requires a later Node.js is pinned to an older version, once', async () => {
   const pins = { 'edge-lexer': '6.0.4', 'edge-parser': '9.1.0' }
   const withNpm = makeProject({ 'package.json': '{\n\t"name": "a",\n\t"overrides": { "edge-lexer": "7" }\n}\n' })
   const withPnpm = makeProject({ 'pnpm-lock.yaml': '', 'pnpm-workspace.yaml': 'overrides:\n  a: 1\n' })

@@ -51,7 +51,7 @@ function terminal() {
 
 const nothing = { packageManager: 'npm', parts: new Set(), extras: new Set(), install: true, git: false }
 
-test('Enter alone takes what is offered', async () => {
+test('Enter alone takes the default', async () => {
   const { shown, ...answers } = await answer([[enter], [enter], [enter], [enter]])
   expect(answers).toEqual({ ...nothing, folder: join(folder, 'app'), name: 'app' })
   for (const manager of ['● npm', '○ pnpm', '○ yarn', '○ bun', '○ deno']) expect(shown).toContain(manager)
@@ -64,7 +64,7 @@ test('the arrow keys choose, and the space bar marks', async () => {
   expect(shown).toContain('cron     scheduled jobs')
 })
 
-test('what a flag has said is not asked', async () => {
+test('a question with a flag is not asked', async () => {
   const given = {
     name: 'mine',
     packageManager: 'deno',

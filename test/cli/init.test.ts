@@ -70,7 +70,7 @@ describe('a new project', () => {
     })
   })
 
-  test('has what the optional parts need, in the versions that the framework is tested with', async () => {
+  test('has the packages of the optional parts, in the versions with which the framework is tested', async () => {
     await init('app', '-m', '-c', '-g', '--framework', '1.2.3')
     const { dependencies, devDependencies } = readJson('app/package.json')
     const { [manifest.name]: own, ...others } = dependencies!
@@ -85,7 +85,7 @@ describe('a new project', () => {
     )
   })
 
-  test('has what these bring in versions that every supported Node.js takes', async () => {
+  test('has their dependencies in versions for every supported Node.js', async () => {
     const pins = { '@whatwg-node/promise-helpers': '^1.3.2' }
     await init('on-npm', '-g')
     await init('on-yarn', '-g', '--pm', 'yarn')
@@ -151,7 +151,7 @@ describe('a new project', () => {
 })
 
 describe('a folder that is not empty', () => {
-  test('may have what a new repository has, which stays', async () => {
+  test('may have the files of a new repository, which stay', async () => {
     mkdirSync(join(folder, 'app/.git'), { recursive: true })
     writeFileSync(join(folder, 'app/README.md'), '# mine\n')
     writeFileSync(join(folder, 'app/LICENSE'), 'MIT')
@@ -178,7 +178,7 @@ describe('a folder that is not empty', () => {
   })
 
   // As after "npm init -y" and "npm install framework", without which there is no "npx framework" of a certain version.
-  test('may have a package.json, which gets what it lacks', async () => {
+  test('may have a package.json, which receives its missing members', async () => {
     const theirs = {
       name: 'My Shop',
       version: '3.0.0',
@@ -240,7 +240,7 @@ describe('a folder that is not empty', () => {
     ).toEqual(new Set(['unchanged']))
   })
 
-  test('that has its server gets what lies beside the code alone, as it is made', async () => {
+  test('with a server receives only the files beside the code, unchanged', async () => {
     await init('--pm', 'pnpm', '-m')
     writeFileSync(join(folder, 'src/server.ts'), 'mine')
     writeFileSync(join(folder, 'pnpm-lock.yaml'), '')
@@ -351,7 +351,7 @@ test('--dry-run and --json print the plan, and write nothing', async () => {
   expect(existsSync(join(folder, 'app'))).toBe(false)
 })
 
-test('--git makes a repository with a first commit, which leaves out what is installed and what is secret', async () => {
+test('--git makes a repository with a first commit, which leaves out installed and secret files', async () => {
   const { code } = await init('app', '--git')
   expect([code, existsSync(join(folder, 'app/.git/HEAD'))]).toEqual([0, true])
   expect(read('app/.gitignore')).toBe('node_modules/\ndist/\n.env\n.env.local\n.env.*.local\n')

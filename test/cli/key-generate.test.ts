@@ -103,7 +103,7 @@ describe('files', () => {
     expect(() => createPrivateKey({ key: privateKey, passphrase: 'wrong' })).toThrow()
   })
 
-  test('that are there stay, both of them, unless --force says otherwise', async () => {
+  test('that exist stay, both of them, unless --force says otherwise', async () => {
     await generate()
     const before = [read('keys/app-private.pem'), read('keys/app-public.pem')]
     const again = await generate()
@@ -166,7 +166,7 @@ describe('files', () => {
 })
 
 describe('variables', () => {
-  test('are what createEnvSchema, dotenv and Node.js read, as node:crypto takes it', async () => {
+  test('are read by createEnvSchema, dotenv and Node.js, and accepted by node:crypto', async () => {
     await generate('--env', '--bits', '2048')
     await generate('--env', '-t', 'secret')
     expect(modeOf('.env')).toBe('600')
@@ -185,7 +185,7 @@ describe('variables', () => {
     expect(JSON.parse(stdout)).toEqual(seen)
   })
 
-  test('are declared in what the project has: its schema, its example, and its tests with values of their own', async () => {
+  test('are declared in the files of the project: its schema, its example, and its tests with values of their own', async () => {
     write('package.json', '{}')
     mkdirSync(join(folder, 'src'))
     const module =
@@ -219,7 +219,7 @@ describe('variables', () => {
     expect(names.map(read)).toEqual(after)
   })
 
-  test('that are there stay, and everything else does byte for byte, with --force too', async () => {
+  test('that exist stay, and everything else stays byte for byte, with --force too', async () => {
     const others =
       "\uFEFFA=1\r\n# APP_SECRET=x\r\n\r\nexport B = \"two # 2\"  # it's\r\nC='APP_SECRET=no\r\n' \r\nempty="
     write('.env', others)
@@ -263,7 +263,7 @@ describe('variables', () => {
     expect(namesIn('A=\nB=""\nC=1\n#D=1\n', ['A', 'B', 'C', 'D', '__proto__'])).toEqual(['C'])
   })
 
-  test('are not written into what is no such text', async () => {
+  test('are not written into a file of another form', async () => {
     const latin = Buffer.from([0x41, 0x3d, 0xe4])
     for (const [content, reports] of [
       [latin, '.env is not UTF-8 text: nothing was written'],
@@ -410,7 +410,7 @@ describe('.gitignore', () => {
     expect((await run()).stderr).toBe(`In ${folder}/other/keys\n`)
   })
 
-  test('gets what it lacks, where there is one', async () => {
+  test('receives its missing lines, where there is one', async () => {
     write('.gitignore', 'dist')
     const { stdout } = await generate()
     expect(stdout).toMatch(/^updated {2}\.gitignore$/m)

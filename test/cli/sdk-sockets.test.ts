@@ -32,7 +32,7 @@ test('a client of a server without websockets has no code for them', () => {
   expect(without).toBe(generateClient({ paths: { '/a': get } } as unknown as ApiDocument))
 })
 
-test('a socket stands beside the calls of its path, and a path of that name makes way there alone', () => {
+test('a socket is beside the calls of its path, and only a path of that name is renamed there', () => {
   const paths = { '/a': get, '/a/socket': get, '/b/socket': get }
   const text = generateClient({ paths } as unknown as ApiDocument, { messages: described({ a: channel('/a') }) })
   expect(text).toContain("    socket: (options) => open('/a', false, options),")
@@ -40,7 +40,7 @@ test('a socket stands beside the calls of its path, and a path of that name make
   expect(text).toContain('      socket: {')
 })
 
-test('the root, parameters and what is left of a path', () => {
+test('the root, parameters and the rest of a path', () => {
   const channels = { root: channel('/'), rest: channel('/files/{wildcard}'), chat: channel('/chat/{room-name}') }
   const text = generateClient({}, { messages: described(channels) })
   expect(text).toContain("socket: (options) => open('/', false, options)")
@@ -93,7 +93,7 @@ describe('schemas of both descriptions are one set of types', () => {
     expect(text.match(/export interface Book/g)).toHaveLength(1)
   })
 
-  test('those that differ have two, and so has what leads to them', () => {
+  test('those that differ have two, and so have schemas that refer to them', () => {
     const Author = { type: 'object', properties: { name: { type: 'string' } } }
     const Shelf = { type: 'object', properties: { book: { $ref: '#/components/schemas/Book' } } }
     const other = { ...Book, properties: { title: { type: 'number' } } }
@@ -106,7 +106,7 @@ describe('schemas of both descriptions are one set of types', () => {
     expect(clientOf({ Book }, { Book: other })).toContain('Socket<BookMessage, ')
   })
 
-  test('a component is never called like what the part for sockets declares', () => {
+  test('a component never has a name that the part for sockets declares', () => {
     const text = generateClient(
       {},
       {

@@ -33,7 +33,7 @@ describe('a schema is printed as the type', () => {
     expect(printer.type(schema, 'output')).toBe(type)
   })
 
-  test('what the server fills in need not be sent, and is always there in answers', () => {
+  test('a member with a default need not be sent, and always exists in answers', () => {
     const schema: Schema = {
       type: 'object',
       properties: { a: { type: 'string', default: 'x' }, b: { type: 'string' } },
@@ -43,7 +43,7 @@ describe('a schema is printed as the type', () => {
     expect(printer.type(schema, 'input')).toBe('{\n  a?: string | undefined\n  b?: string | undefined\n}')
   })
 
-  test('what may be left out stands without parentheses, what is both in them', () => {
+  test('an optional type has no parentheses, a combination has them', () => {
     const nullable: Schema = { type: ['string', 'null'] }
     const both: Schema = { allOf: [{ $ref: '#/components/schemas/A' }, { properties: { b: {} } }] }
     expect(printer.type({ type: 'object', properties: { a: nullable } }, 'input')).toBe(
@@ -54,7 +54,7 @@ describe('a schema is printed as the type', () => {
     expect(inside.type({ type: 'array', items: both }, 'output')).toBe('(A & {\n  b?: unknown\n})[]')
   })
 
-  test('what stands beside a reference holds as well', () => {
+  test('keywords beside a reference apply as well', () => {
     const inside = new SchemaPrinter({ components: { schemas: { A: { properties: { a: {} } } } } }, new Set())
     const reference = { $ref: '#/components/schemas/A' }
     const type = (beside: object) => inside.type({ ...reference, ...beside } as Schema, 'output')
@@ -100,7 +100,7 @@ describe('components', () => {
     return generateClient({ paths: { '/': { post: operation } }, components: { schemas } } as unknown as ApiDocument)
   }
 
-  test('are interfaces, recursive ones too; what nothing refers to is left out', () => {
+  test('are interfaces, recursive ones too; unused ones are left out', () => {
     const text = client({
       Tree: { type: 'object', properties: { left: { $ref: '#/components/schemas/Tree' } } },
       Other: { type: 'string' },
@@ -109,7 +109,7 @@ describe('components', () => {
     expect(text).not.toContain('Other')
   })
 
-  test('have a second form where what is sent is not what comes back', () => {
+  test('have a second form where input and output differ', () => {
     const text = client({
       Post: { type: 'object', properties: { lang: { type: 'string', default: 'en' } }, required: ['lang'] },
     })
@@ -118,7 +118,7 @@ describe('components', () => {
     expect(text).toContain('body: PostInput\n')
   })
 
-  test('never hide what the file itself uses', () => {
+  test('never hide names that the file itself uses', () => {
     for (const name of ['Response', 'Promise', 'Client', 'Call', 'unknown']) {
       expect(client({ [name]: { type: 'object', properties: { a: true } } }), name).toContain('export interface ')
       expect(client({ [name]: { type: 'object', properties: { a: true } } }), name).not.toContain(

@@ -25,7 +25,7 @@ function version(kept: ReturnType<typeof makeKeptStores>) {
 const open = (max = 10) =>
   objectsIn(new MemoryStore(max, undefined, (restore) => handover()?.open('session /sid', restore)))
 
-test('what a store keeps is there in the next version: changed, ended, expired and evicted sessions as they are', () => {
+test('the data of a store exists in the next version: changed, ended, expired and evicted sessions as they are', () => {
   vi.useFakeTimers({ now: 1_000_000 })
   const kept = makeKeptStores()
   version(kept)(kept.left())
@@ -65,7 +65,7 @@ test('a session that has expired when it is handed over is dropped for good', ()
   expect(kept.left()).toEqual({ 'session /sid': [] })
 })
 
-test('a store that is opened late gets what was left, and stores that are called alike stay apart', () => {
+test('a store that is opened late receives its data, and stores of the same name stay separate', () => {
   const kept = makeKeptStores()
   version(kept)(kept.left())
   const [one, two] = [open(), open()]

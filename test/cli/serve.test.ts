@@ -195,7 +195,7 @@ test.concurrent('a version that does not boot is reported, and the previous one 
   await serving.end()
 })
 
-test.concurrent('a line a request, what failed below it, where things are; sessions go on, also after a crash', async () => {
+test.concurrent('a line a request, failures below it, places; sessions continue, also after a crash', async () => {
   const { serving, edit } = await serveProject({
     'src/server.ts': `import { Server } from 'framework'
 import { text } from './text.ts'
@@ -420,14 +420,14 @@ await server.listen()
   await serving.end()
 })
 
-test('what warms a process up does not fail by its environment', async () => {
+test('the warm-up of a process does not fail because of its environment', async () => {
   // As Kubernetes has it for a service of this name.
   vi.stubEnv('PORT', 'tcp://10.0.0.1:80')
   await expect(warmUp()).resolves.toBe(undefined)
   vi.unstubAllEnvs()
 })
 
-test.concurrent('a pipe among the sources is not waited for, and the application does not hear what is not for it', async () => {
+test.concurrent('a pipe among the sources is not read, and the application receives only its own messages', async () => {
   const listening = `process.on('message', (message) => console.log('heard', message))\n${files['src/server.ts']}`
   const { project, serving, edit } = await serveProject(
     { 'src/server.ts': listening.replace('new Server(', 'new Server({ plugins: { log: true } }') },
@@ -476,7 +476,7 @@ ${files['src/server.ts']}setTimeout(() => writeFileSync('src/state.json', String
   await serving.end()
 })
 
-describe('what was typed', () => {
+describe('arguments', () => {
   let project: Project
   let runner: Runner
   opened.push(() => {

@@ -121,7 +121,7 @@ describe('reading', () => {
     expect(() => socket.send({ type: 'lend', data: { days: 1 } })).toThrow(SocketError)
   })
 
-  test('what is not JSON goes to onError, and a listener that throws takes no other with it', async () => {
+  test('a message that is not JSON goes to onError, and a listener that throws does not affect others', async () => {
     const onError = vi.fn()
     const socket = open({}, { onError })
     const web = await newest()
@@ -243,7 +243,7 @@ describe('reconnection', () => {
   })
 })
 
-describe('what fails', () => {
+describe('failures', () => {
   test('a code that the runtime does not send is thrown, and the socket can still send and close', async () => {
     const socket = open()
     const web = await newest()

@@ -95,7 +95,7 @@ function load(port: number, clients: number) {
   }
 }
 
-test.concurrent('on Node.js: what ends is replaced, and a rolling restart loses no request', async () => {
+test.concurrent('on Node.js: a worker that ends is replaced, and a rolling restart loses no request', async () => {
   const project = makeApplication()
   const serving = await startWorkers(project, ['--workers', '2', '--stuck-after', '1'])
   try {
@@ -208,7 +208,7 @@ test.concurrent('workers of a supervisor that was killed end, also in an endless
   }
 })
 
-test.concurrent('what cannot be meant is said', async () => {
+test.concurrent('invalid arguments are reported', async () => {
   const project = makeApplication()
   const bare = makeProject({ 'src/index.ts': application })
   projects.push(bare)

@@ -49,7 +49,7 @@ test('a command of the application is found from there, and runs in the folder o
   expect([code, JSON.parse(stdout)]).toEqual([0, [project.folder, join(project.folder, 'src/deep')]])
 })
 
-test('what is written lies where it would from the folder of the project, or where a path says', async () => {
+test('files are written as from the folder of the project, or to the given path', async () => {
   for (const argv of [['build'], ['build', '--out', '../../built']]) expect((await inDeep(...argv)).code).toBe(0)
   for (const argv of [['generate-sdk'], ['generate-sdk', '--out', 'client.ts']]) {
     expect((await inDeep(...argv)).code).toBe(0)

@@ -342,7 +342,7 @@ export const server = new Server({ plugins: [tools()] })
   })
 })
 
-test('where only what was built is there, its commands and its server are found', async () => {
+test('where only a build exists, its commands and its server are found', async () => {
   const project = makeProject({
     'dist/commands/hi.js': `import { defineCommand } from 'framework'
 export const hi = defineCommand({ name: 'hi', description: 'Says hi', run({ print }) { print('hi') } })

@@ -113,7 +113,7 @@ describe.each(pressed)('abuse of $name', (target) => {
     }
   })
 
-  test('HT-09 200 clients that do not read what they asked for cost little, and are let go of', async () => {
+  test('HT-09 200 clients that do not read their answers cost little, and are disconnected', async () => {
     const before = megabytes(app.pid)
     const deaf = await openMany(app.port, 200, 'GET /endless HTTP/1.1\r\nHost: x\r\n\r\n')
     for (const socket of deaf) socket.pause()

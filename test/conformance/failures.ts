@@ -33,7 +33,7 @@ export function describeFailures({ port, send, events }: Tested): void {
   const refusal = { code: 'StoreError', message: 'STORE: the store cannot be written' }
   const length = String(JSON.stringify(refusal).length)
 
-  test('answers with the status and code of what an onSend hook fails with', async () => {
+  test('answers with the status and code of the failure of an onSend hook', async () => {
     const value = await send('GET', '/on-send/value')
     expect([value.status, value.headers['content-length'], value.json]).toEqual([503, length, refusal])
     const thrown = await send('GET', '/on-send/throw')
@@ -54,7 +54,7 @@ export function describeFailures({ port, send, events }: Tested): void {
     }
   })
 
-  test('goes on when a hook fails after the client has left', async () => {
+  test('continues when a hook fails after the client has left', async () => {
     const socket = connect(port(), '127.0.0.1', () => {
       socket.write('GET /on-send/value?ms=60 HTTP/1.1\r\nHost: x\r\n\r\n')
     })

@@ -113,7 +113,7 @@ function filesConformance(target: Target): void {
         expect(await (await fetch(url(path), form(100_000))).json()).toBe(100_000)
     })
 
-    test('BO-08 BO-09 refuses what is too large or malformed', async () => {
+    test('BO-08 BO-09 refuses files that are too large or malformed', async () => {
       const body = part + 'x'.repeat(2.2 * 1024 ** 2)
       const large = await sendRaw(port, posting(9_000_000) + body, { answers: 1, waitMs: 3000 })
       expect(large.statuses).toEqual([413])

@@ -104,7 +104,7 @@ export function httpConformance(target: Target): void {
       expect([status, bytes.length, headers['content-length']]).toEqual([200, 0, '17'])
     })
 
-    test('parses JSON and refuses what is not', async () => {
+    test('parses JSON and refuses anything else', async () => {
       const json = { 'content-type': 'application/json' }
       expect((await send('POST', '/json', json, '{"a":[1,"é"]}')).json).toEqual({ body: { a: [1, 'é'] } })
       expect((await send('DELETE', '/json', json, '{"a":1}')).json).toEqual({ body: { a: 1 } })

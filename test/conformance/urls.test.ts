@@ -60,7 +60,7 @@ describe('RO-05 one reading of a URL', () => {
       expect(differences).toEqual([])
     })
 
-    test('has one rule for what a host is, and makes an address of each', async () => {
+    test('has one rule for hosts, and makes an address of each', async () => {
       const differences: unknown[] = []
       for (const [host, isOne] of hosts) {
         const answer = await sendRaw(app.port, `GET /x HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)

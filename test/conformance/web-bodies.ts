@@ -20,7 +20,7 @@ const decoders: Record<string, (bytes: Buffer) => Buffer> = {
 
 /** What the web knows as a body is sent as such, and not as the `{}` that JSON makes of it. */
 export function describeWebBodies({ port, send, eventually }: Tested): void {
-  test('sends a web Response: status, headers beside those that are there, and body', async () => {
+  test('sends a web Response: status, headers beside existing ones, and body', async () => {
     const { status, headers, text } = await send('GET', '/web/response')
     expect([status, text]).toEqual([202, 'grüße'])
     expect(headers).toMatchObject({ 'x-before': '1', 'x-both': 'web', vary: 'Origin, Accept' })
@@ -97,7 +97,7 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
     await eventually('web endless cancelled')
   })
 
-  test('hands a web Request to a handler of those', async () => {
+  test('passes a web Request to a handler that expects one', async () => {
     const type = { 'content-type': 'application/json', 'x-own': '1' }
     const get = await send('GET', '/web/handler/a%20b?c=1', { 'x-own': '2' })
     expect(get.json).toMatchObject({ method: 'GET', path: '/web/handler/a%20b', headers: { 'x-own': '2' }, body: 0 })
@@ -109,7 +109,7 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
     expect((await send('POST', '/web/handler/x')).json).toMatchObject({ method: 'POST', body: 0 })
   })
 
-  test('and the handler need not read it, may pass it on, and hears that the client leaves', async () => {
+  test('and the handler need not read it, may pass it on, and learns that the client leaves', async () => {
     const type = { 'content-type': 'application/json' }
     const refused = await send('POST', '/web/refuses', type, '1'.repeat(90_000))
     expect([refused.status, refused.text]).toEqual([401, 'POST'])
@@ -129,7 +129,7 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
     })
   })
 
-  test('goes on when a body was read in part', async () => {
+  test('continues when a body was read in part', async () => {
     const type = { 'content-type': 'application/json' }
     expect((await send('POST', '/web/part', type, '1'.repeat(1_000_000))).json).toEqual({ some: true })
     await pause(2_000)

@@ -127,7 +127,7 @@ describe.each(targets)('plugins of the web: $name', (target) => {
     expect(streams.map(({ body }) => String(body))).toEqual(['1;1;1;', '2;2;2;', '3;3;3;'])
   })
 
-  test('503 for what takes too long; what comes late is dropped', async () => {
+  test('503 for a handler that takes too long; its late answer is dropped', async () => {
     const [never, late] = await Promise.all([ask(port, '/never'), ask(port, '/late')])
     expect([never.status, late.status]).toEqual([503, 503])
     expect(JSON.parse(String(late.body))).toMatchObject({ code: 'RequestTimeoutError' })

@@ -95,7 +95,7 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     client.end()
   })
 
-  test('an answer that is larger than what may wait for the client comes to its end, where an upgrade was asked for', async () => {
+  test('an answer that is larger than the buffer limit is sent in full, where an upgrade was requested', async () => {
     const client = connect(app.port, '127.0.0.1')
     let received = 0
     const whole = new Promise<void>((resolve) => {
@@ -122,7 +122,7 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     }
   })
 
-  test('what waits for a client is reported as drained, however little that is', async () => {
+  test('bytes that wait for a client are reported as drained, however few they are', async () => {
     const client = new FrameClient(app.port, '/drained')
     await client.opened()
     client.send(text('go'), text('go'))
@@ -177,7 +177,7 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     for (const { client } of clients) client.end()
   })
 
-  test('a compressed message counts by what it unpacks to', async () => {
+  test('a compressed message counts by its uncompressed size', async () => {
     const plugins = { websocket: { maxMessageSize: 100_000, compression: true } }
     const own = await startApp(target, { plugins }, { file: 'websocket.mjs' })
     const exchange = async (offer: string, ...frames: Frame[]) => {
@@ -254,7 +254,7 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     expect(performance.now() - start).toBeLessThan(3000)
   })
 
-  test('a sub-protocol is named where the route has some, and what is not a list of them is refused', async () => {
+  test('a sub-protocol is named where the route has some, and an invalid list of them is refused', async () => {
     const answer = async (path: string, offered: string) => {
       const client = new FrameClient(app.port, path, { 'Sec-WebSocket-Protocol': offered })
       await client.opened()

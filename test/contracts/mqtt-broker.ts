@@ -200,7 +200,7 @@ export function mqttSuite(connect: () => MqttConnectOptions, { isVersion5 = true
     ])
   })
 
-  test('what a tool puts into the carrier comes with the message, over MQTT 5', async () => {
+  test('the carrier of a tool comes with the message, over MQTT 5', async () => {
     await start()
     const topic = unique('carrier')
     const handler = recorder()
@@ -274,7 +274,7 @@ export function mqttSuite(connect: () => MqttConnectOptions, { isVersion5 = true
     await vi.waitFor(() => expect(begun.calls).toEqual([[0], [1], [2]]), 10_000)
   })
 
-  test('closing lets handlers end, with what they publish, and takes no other messages', async () => {
+  test('closing lets handlers end, with their publications, and takes no other messages', async () => {
     const service = await start()
     const topic = unique('close')
     const done: unknown[] = []

@@ -60,7 +60,7 @@ export function testEngine(engine: EngineUnderTest): void {
     return engine.queue(name, options)
   }
 
-  test('what is published reaches the subscriber, once, with its id and attempt', async () => {
+  test('a published message reaches the subscriber, once, with its id and attempt', async () => {
     const queue = await queueOf('delivery')
     const seen: unknown[] = []
     await queue.subscribe((payload, message) => void seen.push([payload, message]))
@@ -110,7 +110,7 @@ export function testEngine(engine: EngineUnderTest): void {
     for (const payload of payloads) expect(seen).toContainEqual(payload)
   })
 
-  test('what JSON has no form for is refused, and nothing is sent', async () => {
+  test('a payload without a form in JSON is refused, and nothing is sent', async () => {
     const queue = await queueOf('refused')
     const cyclic: { self?: unknown } = {}
     cyclic.self = cyclic
@@ -126,7 +126,7 @@ export function testEngine(engine: EngineUnderTest): void {
     await expect(queue.publish(1, { atempts: 3 } as object)).rejects.toMatchObject({ code: 'OptionError' })
   })
 
-  test('what a tool puts into the carrier is there at each attempt, and handlers see the payload alone', async () => {
+  test('the carrier of a tool comes with each attempt, and handlers see the payload alone', async () => {
     const queue = await queueOf('carrier', 5)
     const payloads: unknown[] = []
     await queue.subscribe((payload) => {
@@ -269,7 +269,7 @@ export function testEngine(engine: EngineUnderTest): void {
     expect(seen[0]!.length).toBe(before)
   })
 
-  test('a handler may take itself back; what it has in work is done', async () => {
+  test('a handler may unsubscribe itself; messages in progress are finished', async () => {
     const queue = await queueOf('leave', 5)
     let ran = 0
     const handle = await queue.subscribe(async () => {
@@ -356,7 +356,7 @@ export function testEngine(engine: EngineUnderTest): void {
     })
 
   if (engine.once)
-    test('a message that is there already is not added again', async () => {
+    test('an existing message is not added again', async () => {
       const queue = await queueOf('once')
       const key = '7f4f8a2e-0d5c-4b0e-9a51-3f1d8a6f0a11'
       const ids = [await queue.publish('a', engine.once!(key)), await queue.publish('b', engine.once!(key))]
@@ -375,7 +375,7 @@ export function testEngine(engine: EngineUnderTest): void {
       required: ['book'],
     }
 
-    test('a payload that it refuses is not published; what it fills in arrives', async () => {
+    test('a payload that it refuses is not published; its defaults arrive', async () => {
       const queue = await queueOf('schema', 1, { schema })
       await expect(queue.publish({ book: 'x' })).rejects.toMatchObject({
         code: 'QueuePayloadError',

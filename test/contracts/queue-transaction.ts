@@ -53,7 +53,7 @@ export function testTransactions(urlOf: () => string): void {
     await client.query('rollback')
   })
 
-  test('of a pool, or of what runs no queries: refused', async () => {
+  test('of a pool, or of an object without queries: refused', async () => {
     const { queue } = await receiver()
     for (const wrong of [pool, {}, null, 'postgres://127.0.0.1'])
       await expect(queue.publish({ n: 1 }, { client: wrong } as PgbossPublishOptions)).rejects.toMatchObject({

@@ -32,7 +32,7 @@ export function describeStore(name: string, makeStore: () => ExactStore): void {
       expect((await makeStore().get(freshId())) ?? undefined).toBeUndefined()
     })
 
-    test('gives back what was set, of every kind that JSON has', async () => {
+    test('returns the stored data, of every kind that JSON has', async () => {
       const store = makeStore()
       const id = freshId()
       const all = { text: 'ü"\u0000💛', n: -1.5, yes: true, nothing: null, list: [1, { a: [] }], object: { '': {} } }
@@ -41,7 +41,7 @@ export function describeStore(name: string, makeStore: () => ExactStore): void {
       expect(await store.get(id)).toEqual(all)
     })
 
-    test('set takes the place of what is there', async () => {
+    test('set replaces existing data', async () => {
       const store = makeStore()
       const id = freshId()
       await store.set(id, { a: 1, b: 1 }, 60)
@@ -76,7 +76,7 @@ export function describeStore(name: string, makeStore: () => ExactStore): void {
       expect((await store.get(id)) ?? undefined).toBeUndefined()
     })
 
-    test('what was destroyed is never there again: neither update nor touch brings it back', async () => {
+    test('a destroyed session never exists again: neither update nor touch restores it', async () => {
       const store = makeStore()
       const id = freshId()
       await store.set(id, { user: 'ada' }, 60)
@@ -111,7 +111,7 @@ export function describeStore(name: string, makeStore: () => ExactStore): void {
       expect(await store.destroy(other)).toBe(false)
     })
 
-    test('what was handed in or out may be changed without changing what is kept', async () => {
+    test('passed and returned objects may be changed without changing the stored data', async () => {
       const store = makeStore()
       const id = freshId()
       const given = { user: { name: 'ada' } }

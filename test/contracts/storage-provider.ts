@@ -78,7 +78,7 @@ export function testProvider(under: ProviderUnderTest): void {
     expect(await textOf(await storage.getObject('streams/empty', 'stream'))).toBe('')
   })
 
-  test('gives what it was given: 20 MB in a stream, 3 MB of bytes', async () => {
+  test('returns the stored data: 20 MB in a stream, 3 MB of bytes', async () => {
     const [large, small] = [bytes(20 * 1024 ** 2), bytes(3 * 1024 ** 2)]
     async function* pieces() {
       for (let at = 0; at < large.length; at += 100_000) yield large.subarray(at, at + 100_000)
@@ -129,7 +129,7 @@ export function testProvider(under: ProviderUnderTest): void {
     expect(Math.abs(after.lastModified.getTime() - Date.now())).toBeLessThan(60_000)
   })
 
-  test('what is not there is a FileNotFoundError, and may be deleted', async () => {
+  test('a missing object is a FileNotFoundError, and may be deleted', async () => {
     for (const mode of ['raw', 'text', 'stream'] as const) {
       await expect(storage.getObject('not/there', mode)).rejects.toMatchObject({
         ...missing,
@@ -154,7 +154,7 @@ export function testProvider(under: ProviderUnderTest): void {
     await expect(storage.getObject('deleted/one')).rejects.toMatchObject(missing)
   })
 
-  test('copies and moves with the content type, replacing what is there', async () => {
+  test('copies and moves with the content type, replacing an existing one', async () => {
     const source = flaws.copySource ? 'from/ä %.txt' : 'from/ä +&#%.txt'
     await storage.putObject(source, 'content', 'text/x-own')
     await storage.putObject('to/copy', 'older')
@@ -225,7 +225,7 @@ export function testProvider(under: ProviderUnderTest): void {
     expect(await storage.exists('failing-new')).toBe(false)
   })
 
-  test('what cannot be kept is refused by name', async () => {
+  test('an unusable key is refused', async () => {
     const refused = { code: 'StorageDataError' }
     for (const data of [null, undefined, 42, {}, ['a']]) {
       await expect(storage.putObject('refused', data as never)).rejects.toMatchObject(refused)
@@ -293,7 +293,7 @@ export function testProvider(under: ProviderUnderTest): void {
     expect(await keysOf(storage, 'many/')).toEqual([])
   })
 
-  test('a stream that is given up lets go of what it held', async () => {
+  test('an abandoned stream releases its resources', async () => {
     await storage.putObject('left', bytes(1024 ** 2))
     for (let i = 0; i < 20; i++) {
       const stream = await storage.getObject('left', 'stream')

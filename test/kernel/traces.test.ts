@@ -46,7 +46,7 @@ const shownRequest = ({ request, response, error }: RequestTrace & { error?: Err
     .join(' ')
 
 describe('a request', () => {
-  test('is followed until its answer has left, with what is bound to it', async () => {
+  test('is followed until its answer has left, with its bound stores', async () => {
     const store = new AsyncLocalStorage<string>()
     const { start } = tracingChannel('framework:request')
     start.bindStore(store, (event) => (event as RequestTrace).request.path)

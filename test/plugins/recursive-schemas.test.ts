@@ -294,7 +294,7 @@ test('of the headers, "all" takes those that the schema names after a reference,
   }
 })
 
-describe('what cannot be used fails the boot', () => {
+describe('an unusable schema fails the boot', () => {
   const boot = async (options: RouteOptions) => {
     const server = serverOf({ '/trees': options })
     return await server.ready().then(

@@ -77,7 +77,7 @@ describe('Zod of every 4', () => {
     })
   })
 
-  test.each(older)('%s says what the newest says', async (alias, zod) => {
+  test.each(older)('%s has the same description as the newest', async (alias, zod) => {
     standIn(alias)
     expect(await described(userOf(zod))).toEqual(await described(userOf(z)))
   })
@@ -98,7 +98,7 @@ describe('Zod of every 4', () => {
 })
 
 describe('other validators', () => {
-  test('Valibot says nothing of itself, and what it needs is said', async () => {
+  test('Valibot has no description, and the error names its package', async () => {
     expect((await described(v.object({ a: v.string() }))).body).toEqual({
       description:
         'Not described: a schema of "valibot" without Standard JSON Schema: wrap it in toStandardJsonSchema() of the package @valibot/to-json-schema, from 1.5 on.',
@@ -134,7 +134,7 @@ describe('other validators', () => {
     await server.close()
   })
 
-  test('ArkType describes itself, what JSON has not as {}', async () => {
+  test('ArkType describes itself, parts without a form in JSON as {}', async () => {
     const Book = type({ title: 'string > 0', born: 'Date', 'pages?': 'number.integer', map: 'Map' })
     const { body } = await described(Book)
     expect(body).toEqual({

@@ -77,7 +77,7 @@ test('storage: each operation', async () => {
   ])
 })
 
-test('mail: what is sent', async () => {
+test('mail: sent mails', async () => {
   const mailer = new Mailer({ main: { transporter: memoryTransport(), from: 'a@example.com' } }, {
     defaultProvider: 'main',
   } as never)
@@ -146,7 +146,7 @@ test('uploads: how many files and bytes a form has, or why it was refused', asyn
   await server.close()
 })
 
-test('rate limits: what became of each request that was counted', async () => {
+test('rate limits: the outcome of each counted request', async () => {
   const counted: string[] = []
   const onCounted = (event: unknown) => {
     const { limit, accepted } = event as RateLimitTrace

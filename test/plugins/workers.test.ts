@@ -18,7 +18,7 @@ const made = (plugins: Plugins, routes = new RouteCollection()) =>
 const secret = 'x'.repeat(32)
 const storage = { providers: { files: new MemoryStorageProvider() }, defaultProvider: 'files' }
 
-describe('what is in the memory of one process', () => {
+describe('data in the memory of one process', () => {
   test.each<[string, Plugins, RegExp]>([
     ['sessions', { session: { secret } }, /sessions are kept .* Set session\.store/],
     ['requests are counted', { rateLimit: true }, /requests are counted .* Set rateLimit\.store/],
@@ -151,7 +151,7 @@ describe('messages of a broker', () => {
     expect((failure as Error).message).toContain('clientId is "shop" in worker 2 of 2')
   })
 
-  test('in memory each worker hears what it publishes itself', async () => {
+  test('in memory each worker receives its own messages', async () => {
     second()
     const seen: unknown[] = []
     const handle = messages.subscribe('workers/own', (message) => void seen.push(message))

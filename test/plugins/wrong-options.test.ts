@@ -54,7 +54,7 @@ describe.each(Object.entries(wrong))('%s', (key, [options, path, remedy]) => {
     throw new Error('nothing was wrong with it')
   }
 
-  test('a wrong option fails at once, with its path and what it takes', () => {
+  test('a wrong option fails at once, with its path and its valid values', () => {
     const { code, message } = failure(options)
     expect(message).toMatch(remedy)
     if (path === '') expect(message).toContain(`plugins.${key}`)
@@ -119,7 +119,7 @@ test('every plugin of the catalog is in the table', () => {
   expect(Object.keys(wrong).sort()).toEqual(Object.keys(catalog).sort())
 })
 
-describe('what would be passed over without a word is wrong', () => {
+describe('an option that would be silently ignored is an error', () => {
   /** A client of ioredis, as far as it can be distinguished from options. */
   class Client {
     sendCommand() {}
@@ -159,7 +159,7 @@ describe('what would be passed over without a word is wrong', () => {
   })
 })
 
-test('a listing does not show who logs in at a broker, nor what its last will says', () => {
+test('a listing shows neither the user at a broker nor the last will', () => {
   const connect = { host: 'localhost', username: 'hunter2', will: { topic: 'gone', message: 'hunter2' } }
   const server = new Server({ router: new RouteCollection(), logger: memoryLogger(), plugins: { mqtt: { connect } } })
   expect(JSON.stringify(server.plugins)).not.toContain('hunter2')

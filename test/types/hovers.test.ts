@@ -50,7 +50,7 @@ beforeAll(() => {
   }
 }, 60_000)
 
-test.each(files)('an editor shows what is meant: %s', (name) => {
+test.each(files)('an editor shows the intended type: %s', (name) => {
   const file = join(folder, name)
   const lines = readFileSync(file, 'utf8').split('\n')
   const shown: string[] = []

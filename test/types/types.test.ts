@@ -23,7 +23,7 @@ describe.each([
     expect(compilation.errors.get(`${folder}/${file}`) ?? []).toEqual([])
   })
 
-  test('nothing else stands in the way of the compiler', () => {
+  test('there are no other errors of the compiler', () => {
     const elsewhere = [...compilation.errors].filter(([file]) => !files.includes(basename(file)))
     expect(elsewhere.flatMap(([, errors]) => errors)).toEqual([])
     expect(compilation.ok || compilation.errors.size > 0, compilation.output).toBe(true)

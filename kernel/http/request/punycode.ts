@@ -46,7 +46,7 @@ function adapted(delta: number, count: number, isFirst: boolean): number {
   return k + Math.floor((36 * rest) / (rest + 38))
 }
 
-/** No name may have these: controls, blanks, code points without a character, a leading mark. Joiners stand between letters in some languages. */
+/** Not allowed in a name: controls, blanks, code points without a character, a leading mark. Joiners are between letters in some languages. */
 const unfit = /(?!\u200c|\u200d)\p{C}|\p{Z}|^\p{M}|^[\u200c\u200d]|[\u200c\u200d]$/u
 
 /**

@@ -46,7 +46,7 @@ export interface Request {
   readonly protocol: 'http' | 'https'
   /** Aborts when the client disconnects before the answer is complete, and when the request is given up. */
   readonly signal: AbortSignal
-  /** Gives up the request: aborts `signal` with the reason. For timeouts, which answer by throwing; later answers of the handler are dropped. */
+  /** Gives up the request: aborts `signal` with the reason. For timeouts, which answer by throwing; later answers are dropped. */
   abort(reason: Error): void
   /**
    * Gives the request this many milliseconds from now, in place of the server's `requestTimeout`; `false`: no limit.

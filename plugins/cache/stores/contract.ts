@@ -15,7 +15,7 @@ export type Begun = { readonly fill: Fill } | { readonly entry: Entry }
 /** Where answers are kept. A store that fails throws {@link StoreDown}. */
 export interface CacheStore {
   get(key: string): Entry | undefined | Promise<Entry | undefined>
-  /** Asks to compute an answer: returns the right to, or the entry that another process has stored since; `undefined` while one computes it. */
+  /** Asks to compute an answer: returns the right to, or the entry that another process has stored; `undefined` while one computes it. */
   begin(key: string, tags: readonly string[]): Begun | undefined | Promise<Begun | undefined>
   /** Removes the answers with one of the tags, and discards those that are being computed under it; returns the number of answers. */
   invalidate(tags: readonly string[]): number | Promise<number>

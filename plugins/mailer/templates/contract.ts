@@ -1,7 +1,8 @@
 /**
  * Renders a template with data to text.
  *
- * An error may have the number of the `line` it is about. `kind` is the kind of the result: for `'html'` values must be escaped, for `'text'` (plain text and subjects) they must not.
+ * An error may have the number of the `line` it is about. `kind` is the kind of the result: for `'html'` values must be escaped, for
+ * `'text'` (plain text and subjects) they must not.
  */
 export interface TemplateAdapter {
   /** Puts data into a template. Of `'html'` it escapes values, of `'text'` it does not. */

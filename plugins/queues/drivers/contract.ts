@@ -37,7 +37,7 @@ export interface QueueCounts {
   readonly delayed: number
   /** Messages that were given up after the last attempt, and are kept. */
   readonly failed: number
-  /** Milliseconds for which the oldest ready message has waited, 0 without one. Missing for an engine that does not report it, such as SQS. */
+  /** Milliseconds for which the oldest ready message has waited, 0 without one. Missing for an engine that does not report it: SQS. */
   readonly oldest?: number
 }
 

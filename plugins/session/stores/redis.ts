@@ -4,7 +4,7 @@ import { Breaker } from '../../toolkit/breaker.ts'
 import { connectRedis, type RedisAddress } from '../../toolkit/redis.ts'
 import { deadline, type TextStore } from './contract.ts'
 
-/** The methods of a client that the store calls; those of `ioredis` and its cluster have them. Listed here, so that no type needs that package. */
+/** The used methods of a client; those of `ioredis` and its cluster have them. Listed here, so that no type needs that package. */
 export interface RedisClient {
   /** Reads a key; `null` for none. */
   get(key: string): Promise<string | null>

@@ -70,7 +70,7 @@ const names = ['code', 'message', 'headers', 'details', 'type', 'cause', 'expose
  */
 export class HttpError extends Error {
   /**
-   * A Standard Schema of its body, so that `responses` may have the class for the failures that a route throws: `{ 200: Book, 404: HttpError }`.
+   * A Standard Schema of its body, so that `responses` may have the class for failures that a route throws: `{ 200: Book, 404: HttpError }`.
    */
   static readonly '~standard': {
     readonly version: 1

@@ -8,7 +8,7 @@ import { isObject, type Node } from './keywords.ts'
 // Ajv takes 34 ms to load. By `require` and not `import()`: a route that is registered late is compiled in between.
 const require = createRequire(import.meta.url)
 
-/** Keywords of OpenAPI and of API descriptions, which validate nothing. Any other unknown one is an error: a misspelt keyword would accept everything. */
+/** Keywords of OpenAPI and of API descriptions, which validate nothing. Other unknown ones are an error: a misspelt one would accept anything. */
 const annotations = ['example', 'externalDocs', 'xml', 'discriminator']
 
 const changing: Options = { removeAdditional: true, useDefaults: true }

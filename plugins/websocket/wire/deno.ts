@@ -77,7 +77,7 @@ class DenoWire implements Wire {
     if (this.#socket.readyState < 2) this.#socket.close(code, reason)
   }
 
-  /** Deno cannot end a connection without a close frame. It drops a client that does not read after its idle timeout; here it counts as gone now. */
+  /** Deno cannot end a connection without a close frame, and drops a silent client after its idle timeout; here it counts as gone now. */
   terminate(): void {
     if (this.#socket.readyState < 2) this.#socket.close()
     this.#socket.onmessage = null

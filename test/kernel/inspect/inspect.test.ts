@@ -99,7 +99,7 @@ test('the printed routes show each chain by name, and whose route it is', async 
   )
 })
 
-test('explain shows what a request meets that a fallback may answer', async () => {
+test('explain shows the steps of a request that a fallback may answer', async () => {
   const { kernel } = application()
   const files = definePlugin({
     name: 'files',

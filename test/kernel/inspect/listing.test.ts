@@ -5,7 +5,7 @@ import { makeKernel } from '../../support/kernel.ts'
 const handler = () => {}
 const names = (reachedBy: ReadonlyMap<string, unknown>) => [...reachedBy.keys()]
 
-test('what is registered, with whose it is and which plugins reach it', async () => {
+test('registrations, with their owners and the plugins that reach them', async () => {
   const { kernel, router } = makeKernel()
   const inner = definePlugin({ name: 'inner', setup: (ctx) => ctx.get('/in', handler) })
   const outer = definePlugin({

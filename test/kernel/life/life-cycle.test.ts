@@ -29,7 +29,7 @@ describe('listen', () => {
     expect(kernel.isListening).toBe(false)
   })
 
-  test('rejects with what the callback fails with, also later, and listens on', async () => {
+  test('rejects with the failure of the callback, also later, and continues to listen', async () => {
     const { kernel } = makeKernel()
     await expect(kernel.listen(() => Promise.reject(new Error('from the callback')))).rejects.toThrow(
       'from the callback',
@@ -66,7 +66,7 @@ describe('listen', () => {
     await Promise.all([one.close(), two.close()])
   })
 
-  test('a boot error leaves no socket, and closes what was set up', async () => {
+  test('a boot error leaves no socket, and closes plugins that were set up', async () => {
     const { kernel } = makeKernel()
     const calls: string[] = []
     kernel.register(closing('first', () => void calls.push('first closed')))
@@ -217,7 +217,7 @@ describe('close', () => {
     await again.close()
   })
 
-  test('answers what is in work, then cuts what does not end, and says how many', async () => {
+  test('answers requests in progress, then cuts the remaining connections, and reports how many', async () => {
     const { kernel, router, log } = makeKernel({ closeTimeout: 300, drainWindow: 50 })
     router.get('/short', async () => {
       await pause(100)

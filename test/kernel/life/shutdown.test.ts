@@ -50,7 +50,7 @@ test('a request that hangs leaves the hooks the last quarter, and is cut at the 
   expect(log).toMatchObject([{ message: 'closing took longer than 10000 ms: 1 connections were cut' }])
 })
 
-test('a hook that hangs has half of what is left, the last one all of it', async () => {
+test('a hook that hangs has half of the remaining time, the last one all of it', async () => {
   const reported: number[] = []
   const note = (timeLeft: number) => {
     reported.push(timeLeft)

@@ -239,7 +239,7 @@ describe('the error handler', () => {
     expect(log[0]?.fields).toMatchObject({ original: expect.any(Error) })
   })
 
-  test('does not see what the framework answers itself', async () => {
+  test('does not see failures that the framework answers itself', async () => {
     const { kernel } = makeKernel()
     let called = false
     kernel.setErrorHandler(() => {
@@ -250,7 +250,7 @@ describe('the error handler', () => {
     expect(called).toBe(false)
   })
 
-  test('keeps what root middlewares said, and drops what described the failed body', async () => {
+  test('keeps headers of root middlewares, and drops those of the failed body', async () => {
     const { kernel, router } = makeKernel()
     kernel.use((_req, res, next) => {
       res.setHeader('vary', 'Origin')

@@ -13,7 +13,7 @@ const answers = (name: string, path = '/', only?: string) =>
   })
 
 describe('a fallback', () => {
-  test('answers what no route answers, and leaves the rest to 404', async () => {
+  test('answers requests without a route, and leaves the rest to 404', async () => {
     const { kernel } = makeKernel()
     kernel.register(answers('files', '/', '/a')())
     kernel.get('/route', () => 'route')

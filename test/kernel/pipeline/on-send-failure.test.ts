@@ -69,7 +69,7 @@ describe('an error of the framework in an onSend hook', () => {
     expect([status, text, headers['content-length']]).toEqual([503, '', String(answer.length)])
   })
 
-  test('holds for a 404, and for what was refused', async () => {
+  test('applies to a 404, and to refused requests', async () => {
     const { kernel } = withHooks(failStore)
     expect(await send(kernel, '/nowhere')).toMatchObject({ status: 503, text: answer })
     expect(await send(kernel, '/', 'PUT')).toMatchObject({ status: 503, text: answer })
@@ -183,7 +183,7 @@ function revoked(target: object): unknown {
   return proxy
 }
 
-describe('what no one can look at', () => {
+describe('a value that cannot be inspected', () => {
   test.each(illegible)('%s is answered and logged, wherever it is thrown', async (_, thrown) => {
     const { kernel, router, log } = withHooks((req) => {
       if (req.path === '/hook') throw thrown

@@ -49,7 +49,7 @@ describe('the order of a request', () => {
   })
 })
 
-describe('what a handler gives', () => {
+describe('the result of a handler', () => {
   test.each([
     [0, '0'],
     ['', '""'],
@@ -112,7 +112,7 @@ describe('what a handler gives', () => {
     expect(log).toEqual([])
   })
 
-  test('an error that is returned after an answer is logged, and the answer stands', async () => {
+  test('an error that is returned after an answer is logged, and the answer is kept', async () => {
     const { kernel, router, log } = makeKernel()
     router.get('/x/:id', (_req, res) => {
       res.ok('sent')
@@ -213,7 +213,7 @@ describe('a middleware', () => {
     expect((await send(kernel, '/answer')).json).toBe('answered')
   })
 
-  test('that need not return what next() gives, sync or async', async () => {
+  test('that need not return the promise of next(), sync or async', async () => {
     const { kernel, router } = makeKernel()
     const slow = async () => {
       await pause(10)

@@ -92,7 +92,7 @@ describe('an option of a route that no plugin takes fails the boot', () => {
     await server.close()
   })
 
-  test('a kernel knows what its plugins name, and `policy` without its plugin is no open route', async () => {
+  test('a kernel knows the options of its plugins, and `policy` without its plugin does not open a route', async () => {
     const { kernel, router } = makeKernel()
     router.get('/x', loose({ policy: {} }), () => 'open')
     await expect(kernel.ready()).rejects.toThrow('no registered plugin takes the route option "policy"')
@@ -158,7 +158,7 @@ describe('an option whose plugin is in the catalog and not on the server', () =>
     ;(await off.inject.get('/door')).assertStatus(200)
   })
 
-  test('false is what holds anyway', async () => {
+  test('false is valid without the plugin', async () => {
     const { server, log } = serverWith({ rateLimit: false, timeout: false, helmet: false, upload: false, cache: false })
     ;(await server.inject.get('/door')).assertStatus(200)
     expect(log).toEqual([])
@@ -177,13 +177,13 @@ describe('an option whose plugin is in the catalog and not on the server', () =>
   })
 })
 
-test('what a plugin says about its route options is checked where it is defined', () => {
+test('the route options of a definition are checked where it is defined', () => {
   for (const wrong of ['max', [5], 5]) {
     expect(() => definePlugin({ name: 'p', routeOptions: wrong as never })).toThrow('routeOptions must be an object')
   }
 })
 
-describe('what cannot be a middleware fails where it is registered', () => {
+describe('an invalid middleware fails where it is registered', () => {
   const handler = () => 1
   const wrong: [string, unknown, string][] = [
     ['a plugin that was not called', policy, 'is the plugin "policy", which belongs in register()'],

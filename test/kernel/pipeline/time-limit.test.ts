@@ -9,7 +9,7 @@ const requestTimeout = 40
 const make = (options: KernelOptions = {}) => makeKernel({ requestTimeout, ...options })
 const late = { status: 503, json: { code: 'RequestTimeoutError' } }
 
-describe('what does not settle is given up after the request time-out, and named in the log', () => {
+describe('a step that does not settle is given up after the request timeout, and named in the log', () => {
   test.each(['scope', 'group', 'guard', 'route', 'input', 'around'] as const)('a step: %s', async (slot) => {
     const { kernel, router, log } = make()
     const stuck: Middleware = async function stuck() {
@@ -83,7 +83,7 @@ describe('what does not settle is given up after the request time-out, and named
     expect(log[0]?.message).toMatch(/the error handler did not settle within 40 ms/)
   })
 
-  test('what answers for it, too: then nothing of the application runs any more', async () => {
+  test('the error handler, too: then no code of the application runs any more', async () => {
     const { kernel, router, log } = make()
     const hooks: string[] = []
     const stuck = (name: string) => () => {
@@ -212,7 +212,7 @@ describe('the time of a request', () => {
   })
 })
 
-describe('who comes too late', () => {
+describe('late calls', () => {
   const unhandled: unknown[] = []
   const note = (error: unknown) => void unhandled.push(error)
   beforeAll(() => void process.on('unhandledRejection', note))

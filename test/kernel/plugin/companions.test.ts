@@ -64,12 +64,12 @@ describe('a plugin that another depends on and no one has registered', () => {
     ])
   })
 
-  test('once for two who need it', async () => {
+  test('once for two plugins that need it', async () => {
     const two = ['a', 'b'].map((name) => plugin(name, { dependencies: ['keys'] }))
     expect(await boot(keys, ...two)).toEqual(['keys', 'a', 'b'])
   })
 
-  test('with what it needs itself and what it registers', async () => {
+  test('with its own dependencies and registrations', async () => {
     const gives = {
       keys: () => plugin('keys', { dependencies: ['metal'], children: () => [plugin('ring')] }),
       metal: () => plugin('metal'),
@@ -78,7 +78,7 @@ describe('a plugin that another depends on and no one has registered', () => {
     expect(await boot(gives, door)).toEqual(['metal', 'keys', 'ring', 'door', 'bell'])
   })
 
-  test('in the scope of who needs it, and not beside it', async () => {
+  test('in the scope of the plugin that needs it, and not beside it', async () => {
     const part = plugin('part', { scoped: true, dependencies: ['keys'] })
     const other = plugin('other', { scoped: true, dependencies: ['keys'] })
     expect(await boot(keys, part, other)).toEqual(['keys', 'part', 'keys', 'other'])

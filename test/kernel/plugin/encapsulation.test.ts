@@ -141,7 +141,7 @@ test('services are seen by descendants, shadowed by nearer ones, and hidden from
   expect((kernel.services as unknown as { db: string }).db).toBe('root')
 })
 
-test('a scope may register again what an ancestor has, and the nearer one holds', async () => {
+test('a scope may register a plugin of an ancestor again, and the nearer one applies', async () => {
   const { kernel } = makeKernel()
   const cors = definePlugin({ name: 'cors', setup: (ctx) => ctx.use(mark('cors')) })
   kernel.register(cors())

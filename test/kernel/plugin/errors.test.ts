@@ -75,7 +75,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     )
   })
 
-  test('a service that no one provides, with the nearest name and what there is', () => {
+  test('a service that no one provides, with the nearest name and the existing ones', () => {
     const { kernel } = makeKernel()
     kernel.register(definePlugin({ name: 'one', provide: () => ({ cache: 1 as never }) })())
     expect(() => kernel.services.get('cahce' as never)).toThrow(
@@ -169,7 +169,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     await expect(kernel.ready()).rejects.toThrow('the plugin "late" provides the service "three", which is undefined')
   })
 
-  test('a service that is there already; none of the others is left', () => {
+  test('a service that exists already; none of the others is kept', () => {
     const { kernel } = makeKernel()
     const plugin = (name: string, services: object) => definePlugin({ name, provide: () => services })()
     kernel.register(plugin('first', { two: 2 }))
@@ -195,7 +195,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     expect(() => factory(...args)).toThrow(message)
   })
 
-  test('a prefix under which nothing has a route: what guards there would guard nothing', async () => {
+  test('a prefix under which nothing has a route: a guard there would guard nothing', async () => {
     const { kernel, router } = makeKernel()
     router.get('/api/books', () => [])
     const limit = definePlugin({ name: 'limit', setup: (ctx) => ctx.use((_req, res) => res.tooManyRequests()) })
@@ -238,7 +238,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     expect(kernel.plugins.children.map((node) => node.name)).toEqual(['plain'])
   })
 
-  test.each([[{}], [5], ['cors'], [null], [[]]])('what is not a plugin: %j', (value) => {
+  test.each([[{}], [5], ['cors'], [null], [[]]])('a value that is not a plugin: %j', (value) => {
     const { kernel } = makeKernel()
     expect(() => kernel.register(value as never)).toThrow(/is neither a plugin nor a middleware/)
   })
@@ -266,7 +266,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     expect(other.isListening).toBe(false)
   })
 
-  test('a decoration that is there already', async () => {
+  test('a decoration that exists already', async () => {
     const { kernel } = makeKernel()
     const decorates = (name: string) =>
       definePlugin({ name, setup: (ctx) => ctx.decorate('request', { user: { value: name } }) })()
@@ -298,7 +298,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     )
   })
 
-  test('an onRoute hook that is async: what it adds would come too late', async () => {
+  test('an onRoute hook that is async: its additions would come too late', async () => {
     const { kernel } = makeKernel()
     kernel.get('/door', () => 'open')
     const setup = (ctx: Context) =>

@@ -84,7 +84,7 @@ describe('several at once are all taken, or none', () => {
   })
 })
 
-test('register() and use() after boot name what came too late', async () => {
+test('register() and use() after boot name the late registration', async () => {
   await using server = new Server()
   await server.ready()
   expect(() => server.register(empty('audit'))).toThrow('register() was called after boot, with the plugin "audit"')

@@ -13,7 +13,7 @@ it('cuts connections where Deno has closed the listener before', () => {
   expect(denoAdapter().cut()).toBe(0)
 })
 
-it('throws what else goes wrong as it cuts connections', () => {
+it('throws other errors while it cuts connections', () => {
   abortThrows(new Error('something else'))
   expect(() => denoAdapter().cut()).toThrow('something else')
 })

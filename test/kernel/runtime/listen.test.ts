@@ -35,7 +35,7 @@ describe('listen', () => {
     expect(host).toBe('127.0.0.1')
   })
 
-  test('GS-04 names the port that is taken and what to do', async () => {
+  test('GS-04 names the port that is taken and the remedy', async () => {
     const { port } = await listen(0, '127.0.0.1')
     await expect(listen(port, '127.0.0.1')).rejects.toMatchObject({
       code: 'PortInUseError',

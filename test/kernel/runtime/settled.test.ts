@@ -45,7 +45,7 @@ test.each(['node', 'inject', 'fetch'])('onSettled is called once, when all of th
   await expect.poll(() => events).toEqual(['piece 0', 'piece 1', 'piece 2', 'piece 3', 'piece 4', 'settled stream'])
 })
 
-test('onSettled is called when the client goes away, and at once for those who ask later', async () => {
+test('onSettled is called when the client goes away, and at once for later callers', async () => {
   const { kernel, events } = makeApp()
   kernel.get('/late', async (req) => {
     await pause(150)

@@ -9,7 +9,7 @@ const pem = '-----BEGIN PRIVATE KEY-----\nMIIE'
 const said = (value: unknown) =>
   /^OPTION: the option "x" is (.*); it takes y$/s.exec(OptionError('x', value, 'y').message)?.[1]
 
-describe('what a message shows of a value', () => {
+describe('the value in a message', () => {
   test.each<[string, unknown, string]>([
     ['a text', secret, 'a string (not shown)'],
     ['an empty string', '', 'an empty string'],
@@ -37,7 +37,7 @@ describe('what a message shows of a value', () => {
     expect(said(described('7 characters long'))).toBe('7 characters long')
   })
 
-  test('of a secret not even what it looks like', () => {
+  test('not even the form of a secret', () => {
     expect(said(hidden(12_345))).toBe('a number (not shown)')
     expect(said(hidden([secret]))).toBe('a list (not shown)')
     expect(said(hidden({ [secret]: 1 }))).toBe('an object (not shown)')

@@ -4,14 +4,14 @@ import { expect, test } from 'vitest'
 const never = new Promise<never>(() => {})
 const later = <Value>(value: Value) => new Promise<Value>((resolve) => setImmediate(resolve, value))
 
-test('what settles in time settles so', async () => {
+test('a promise that settles in time settles the same', async () => {
   expect(await within(later('here'), 10_000, () => 'late')).toBe('here')
   await expect(within(Promise.reject(new Error('no')), 10_000, () => 'late')).rejects.toThrow('no')
   expect(await isInTime(later('here'), 10_000)).toBe(true)
   await expect(isInTime(Promise.reject(new Error('no')), 10_000)).rejects.toThrow('no')
 })
 
-test('what does not is what `late` returns or throws', async () => {
+test('a late one settles with the result or error of `late`', async () => {
   expect(await within(never, 1, () => 'late')).toBe('late')
   expect(await isInTime(never, 1)).toBe(false)
   await expect(answerWithin(never, 1)).rejects.toThrow('no answer within 1 ms')

@@ -78,7 +78,7 @@ describe('websockets', () => {
     ])
   })
 
-  test('typed messages stand in their envelope, with the frame that answers what is not valid', () => {
+  test('typed messages are in their envelope, with the frame that answers an invalid one', () => {
     const server = makeServer()
     server.ws(
       '/sum',
@@ -204,7 +204,7 @@ describe('websockets', () => {
   })
 })
 
-describe('what is not a route', () => {
+describe('channels that are not routes', () => {
   test('queues with a subscriber and MQTT subscriptions are channels with their schemas', async () => {
     const server = makeServer({ queues: true, mqtt: { connect: { provider: 'memory' } } })
     const orders = memoryQueue('described-orders', { schema: z.object({ book: z.int() }).meta({ id: 'Order' }) })
@@ -245,7 +245,7 @@ describe('what is not a route', () => {
     }
   })
 
-  test('the document follows what is subscribed to, and is one object meanwhile', async () => {
+  test('the document follows the subscriptions, and is one object meanwhile', async () => {
     await using server = makeServer({ asyncapi: true, queues: true })
     await server.ready()
     const service = server.services.get('asyncapi')
@@ -338,7 +338,7 @@ describe('plugins', () => {
   })
 })
 
-describe('what is served', () => {
+describe('the served document', () => {
   test('JSON and YAML at a path of their own, with an etag', async () => {
     await using server = makeServer({ asyncapi: { path: '/messages', info: { title: 'Rooms', version: '2.0.0' } } })
     server.ws('/echo', handlers)
@@ -362,7 +362,7 @@ describe('what is served', () => {
     }
   })
 
-  test('before boot the service says what to do', () => {
+  test('before boot the service names the remedy', () => {
     const server = makeServer({ asyncapi: true })
     expect(() => server.services.get('asyncapi').document()).toThrow('await server.ready()')
   })

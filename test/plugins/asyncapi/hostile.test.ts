@@ -75,7 +75,7 @@ test('braces in the names of queues and topics are no parameters', async () => {
   }
 })
 
-test('what a plugin or a route says with names that AsyncAPI does not have is left out and logged', async () => {
+test('members of a plugin or a route that AsyncAPI does not have are left out and logged', async () => {
   const logger = memoryLogger()
   const clock = definePlugin({
     name: 'clock',

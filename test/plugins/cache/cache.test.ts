@@ -95,7 +95,7 @@ describe('an answer of a route with the option cache', () => {
     expect(steps.map(({ name }) => name).slice(-3)).toEqual(['validation', 'cache', expect.any(String)])
   })
 
-  test('HEAD is answered from what GET has left, and leaves nothing itself', async () => {
+  test('HEAD is answered with the entry of GET, and stores none itself', async () => {
     const { server, router } = makeServer()
     let runs = 0
     router.get('/x', { cache: true }, () => ++runs)
@@ -107,7 +107,7 @@ describe('an answer of a route with the option cache', () => {
     expect(runs).toBe(2)
   })
 
-  test('has an etag from the first answer on; who has it already gets 304 without a body', async () => {
+  test('has an etag from the first answer on; a client that has it receives 304 without a body', async () => {
     const { server, router } = makeServer()
     router.get('/x', { cache: true }, (_req, res) => res.header('x-kept', '1').ok({ a: 1 }))
     const { etag } = (await server.inject.get('/x')).headers()
@@ -129,7 +129,7 @@ describe('an answer of a route with the option cache', () => {
   })
 })
 
-describe('what is not kept', () => {
+describe('answers that are not stored', () => {
   test.each<[string, (res: import('framework').Response) => unknown]>([
     ['404', (res) => res.notFound({ a: 1 })],
     ['500', (res) => res.internalServerError()],
@@ -239,7 +239,7 @@ describe('invalidation', () => {
 })
 
 describe('getCacheService', () => {
-  test('is there as soon as the server is, that of the newest one that is open, and undefined when off', async () => {
+  test('exists as soon as the server does, that of the newest open one, and undefined when off', async () => {
     expect(getCacheService()).toBeUndefined()
     const { server: first } = makeServer()
     const one = getCacheService()

@@ -192,7 +192,7 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
     slow.disconnect()
   })
 
-  test('what is kept and cannot be read is computed anew, and overwritten', async () => {
+  test('an unreadable entry is computed again, and overwritten', async () => {
     const { server, router } = makeServer()
     router.get('/x', { cache: true }, () => 'x')
     await server.inject.get('/x')
@@ -320,7 +320,7 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
   })
 })
 
-test('what ends after the server has closed does not make it ask for Redis again', async () => {
+test('a request that ends after the server has closed does not reconnect to Redis', async () => {
   const asked: string[] = []
   const client = { on: () => client, ping: async () => asked.push('ping') } as unknown as RedisClient
   const health = new RedisHealth(client, (state) => asked.push(state))

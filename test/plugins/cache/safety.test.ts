@@ -121,7 +121,7 @@ describe("one user's answer to another", () => {
     }
   })
 
-  test('what a middleware writes to the session is the request’s own, and keeps no answer from being kept', async () => {
+  test('data that a middleware writes to the session belongs to the request, and does not prevent storing an answer', async () => {
     const { server, router } = makeServer({}, { session: { secret: 's'.repeat(32) } })
     let visits = 0
     const countVisit: Middleware = (req, _res, next) => {
@@ -133,7 +133,7 @@ describe("one user's answer to another", () => {
       (await server.inject.get('/x')).assertHeader('x-cache', how).assertHeaderExists('set-cookie')
   })
 
-  test('an answer with what a middleware has just written to the session is not kept', async () => {
+  test('an answer with data that a middleware has just written to the session is not stored', async () => {
     const { server, router } = makeServer({}, { session: { secret: 's'.repeat(32) } })
     let count = 0
     const makeToken: Middleware = (req, _res, next) => {
@@ -146,7 +146,7 @@ describe("one user's answer to another", () => {
       (await server.inject.get('/form')).assertHeader('x-cache', 'MISS').assertBodyDeepEqual(token)
   })
 
-  test('nor with what it has loaded, on a route that is shared', async () => {
+  test('nor with data that it has loaded, on a shared route', async () => {
     const { server, router } = makeServer({}, { session: { secret: 's'.repeat(32) } })
     router.post('/login', (req) => void Object.assign(req.session, { name: 'ada' }))
     router.get('/x', { cache: { shared: true } }, (req) => (req.session as { name?: string }).name ?? 'nobody')
@@ -183,7 +183,7 @@ describe("one user's answer to another", () => {
     res.assertHeader('x-cache', 'MISS').assertBodyDeepEqual(`http://localhost${other}`)
   })
 
-  test('only what the handler adds to Vary counts and is kept: the origin is the business of cors', async () => {
+  test('only additions of the handler to Vary count and are stored: cors sets the origin', async () => {
     const { server, router } = makeServer({}, { cors: { origin: ['https://a.example', 'https://b.example'] } })
     router.get('/x', { cache: { include: { headers: ['accept-language'] } } }, (_req, res) =>
       res.vary('Accept-Language').ok(1),
@@ -241,7 +241,7 @@ describe('keys', () => {
     }
   })
 
-  test('what differs for the handler never shares an answer: 0 of 25 000 requests', async () => {
+  test('requests that differ for the handler never share an answer: 0 of 25 000 requests', async () => {
     const { server, router } = makeServer({ maxSize: '200mb' })
     const cache = { include: { headers: ['x-a', 'x-b'] } }
     router.get('/*', { cache }, (req) =>
@@ -324,7 +324,7 @@ describe('keys', () => {
     expect(await post('')).toEqual(['MISS', 5])
   })
 
-  test('what `all` takes from headers and query is part of the key along with the body', async () => {
+  test('members that `all` takes from headers and query is part of the key along with the body', async () => {
     const { server, router } = makeServer()
     const all = { type: 'object', properties: { lang: { type: 'string' }, n: { type: 'number' } } } as const
     router.post('/x', { all, cache: { include: { body: true } } }, (req) => req.validated.lang ?? 'none')

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { messageProblemsOf } from '../../support/asyncapi.ts'
 
-test('the description of messages has what clients ask and receive, with the schemas of the channels', () => {
+test('the description of messages has the messages of clients and their answers, with the schemas of the channels', () => {
   const orders = channel('orders/:id', { join: () => true, message: z.object({ state: z.string() }) })
   const chat = channel('chat', {
     join: () => true,
@@ -34,7 +34,7 @@ test('the description of messages has what clients ask and receive, with the sch
   })
 })
 
-test('a route whose channels neither take messages nor show who is there has none of these', () => {
+test('a route whose channels neither accept messages nor show presence has none of these', () => {
   const routes = new RouteCollection()
   routes.ws('/live', { channels: [channel('news', { join: () => true })] }, {})
   const server = new Server({ router: routes, plugins: { websocket: true, channels: true } })

@@ -44,7 +44,7 @@ describe('a channel', () => {
     message: { type: 'object', properties: { state: { type: 'string' } }, required: ['state'] } as const,
   })
 
-  test('passes what is published on to those who have joined, in order', async () => {
+  test('passes published messages to all members, in order', async () => {
     const server = serve([orders])
     const [ann, bob, other] = [
       await joined(server, 'orders/7'),
@@ -126,7 +126,7 @@ describe('a channel', () => {
     await expect.poll(() => states(bob)).toEqual(['for the others', 'for all'])
   })
 
-  test('sends again what a client has missed, and not what was for others', async () => {
+  test('sends missed messages again, and not those for others', async () => {
     const server = serve([orders])
     const { id } = await orders.publish({ id: 7 }, { state: '1' }).catch(async () => {
       await server.ready()
@@ -154,7 +154,7 @@ describe('a channel', () => {
     await socket.assertNext({ type: 'channel:message', data: { payload: '3' } })
   })
 
-  test('removes a user, who asks again', async () => {
+  test('removes a user, who tries to join again', async () => {
     let isMember = true
     const club = channel('club', { join: () => isMember, user: ({ data }: ChannelClient<Visitor>) => data.user })
     const server = serve([club])
@@ -193,7 +193,7 @@ describe('a channel', () => {
     await ann.assertNext({ type: 'channel:refused', data: { code: 'ChannelPublishRefusedError' } })
   })
 
-  test('shows who is there', async () => {
+  test('shows present clients', async () => {
     const room = channel('room', {
       join: () => true,
       user: ({ data }: ChannelClient<Visitor>) => data.user,
@@ -325,7 +325,7 @@ describe('a channel', () => {
     expect(server.services.get('channels').counts).toMatchObject({ members: 0, channels: 0, refused: 2 })
   })
 
-  test('names what a slow reader did not get', async () => {
+  test('reports messages that a slow reader did not receive', async () => {
     const server = serve([orders], {}, { open: (socket: object) => sockets.push(socket) })
     const sockets: object[] = []
     const ann = await joined(server, 'orders/7')
@@ -373,7 +373,7 @@ describe('as server-sent events', () => {
     return text
   }
 
-  test('sends messages with ids, and what was missed after the last of them', async () => {
+  test('sends messages with ids, and missed messages after the last of them', async () => {
     const server = serve([news, prices])
     const get = (headers = {}) =>
       server.fetch(new Request('http://localhost/live?channel=news&channel=prices/tea', { headers }))
@@ -459,7 +459,7 @@ describe('as server-sent events', () => {
     expect(asked).toEqual([])
   })
 
-  test('pass all that guards the route, wherever its plugin stands', async () => {
+  test('pass all guards of the route, wherever its plugin is registered', async () => {
     const routes = new RouteCollection()
     const visitor = (): Visitor => ({ user: 'ann' })
     routes.ws('/live', { channels: [news], rateLimit: { limit: 1, windowMs: 60_000 } }, { data: visitor })
@@ -528,7 +528,7 @@ describe('as server-sent events', () => {
   })
 })
 
-describe('what cannot be right', () => {
+describe('invalid options', () => {
   test('a channel without join', () => {
     expect(() => channel('news', {} as never)).toThrow(/join.*whether a client may join/)
   })

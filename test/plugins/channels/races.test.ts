@@ -93,7 +93,7 @@ describe('messages from the history and from the connection that listens', () =>
     expect(client.payloads).toEqual([10, 11, 12, 13])
   })
 
-  test('stay in order where the history has less than what has arrived', async () => {
+  test('stay in order where the history has fewer messages than arrived', async () => {
     const bus = new SlowBus()
     const hub = await hubOn(bus)
     await hub.join(new Client(), open, 'open')

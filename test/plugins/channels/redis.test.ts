@@ -69,7 +69,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
     for (const socket of sockets) await expect.poll(() => payloads(socket)).toEqual(numbers)
   })
 
-  test('keeps what was missed for clients that come back to another instance', async () => {
+  test('keeps missed messages for clients that reconnect to another instance', async () => {
     const one = await serve()
     const { id } = await chat.publish({ room: 'b' }, 1)
     await chat.publish({ room: 'b' }, 2)
@@ -86,7 +86,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
     await socket.assertNext({ type: 'channel:gap', data: { after: 'abcdef-12' } })
   })
 
-  test('shows who is on other instances, and removes a user there', async () => {
+  test('shows clients of other instances, and removes a user there', async () => {
     const [one, other] = [await serve(), await serve()]
     const ann = await joined(one, 'd', 'ann')
     const bob = await joined(other, 'd', 'bob')
@@ -179,7 +179,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
     })
   })
 
-  test('goes on where the numbers of a channel are gone and its history is not', async () => {
+  test('continues where the numbers of a channel are gone and its history is not', async () => {
     const server = await serve()
     const { id } = await chat.publish({ room: 'evicted' }, 1)
     await withClient((client) => client.del('channels:{chat/evicted}:numbers'))
@@ -236,7 +236,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
     })
   })
 
-  test('takes away what an instance has left that was killed, and lists none of it meanwhile', async () => {
+  test('removes the entries of a killed instance, and lists none of them meanwhile', async () => {
     await withClient(async (client) => {
       const room = 'dead:{chat/x}:present'
       const text = JSON.stringify({ instance: 'gone', present: { id: '1', user: 'bob', data: 'bob' } })
@@ -297,7 +297,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
       }
     })
 
-    test('goes on after a restart that lost nothing, without a gap', async () => {
+    test('continues after a restart that lost nothing, without a gap', async () => {
       const server = await serve()
       const socket = await joined(server, 'f')
       await chat.publish({ room: 'f' }, 1)
@@ -317,7 +317,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
       expect(received(socket).some(({ type }) => type === 'channel:gap')).toBe(false)
     })
 
-    test('names the gap after one that lost everything, and asks again who may be there', async () => {
+    test('names the gap after one that lost everything, and calls join again for all members', async () => {
       const server = await serve()
       const ann = await joined(server, 'g', 'ann')
       const bob = await joined(server, 'g', 'bob')

@@ -85,8 +85,8 @@ describe('bodies', () => {
   })
 })
 
-describe('what is left as it is', () => {
-  test('what is shorter than the threshold, in bytes', async () => {
+describe('unchanged answers', () => {
+  test('a body that is shorter than the threshold, in bytes', async () => {
     const server = serverWith({ threshold: 1_000 })
     server.get('/:n', (req, res) => res.text('a'.repeat(Number(req.params.n))))
     server.get('/euro/:n', (req, res) => res.text('€'.repeat(Number(req.params.n))))
@@ -123,7 +123,7 @@ describe('what is left as it is', () => {
     expect((await get(server, '/')).encoding).toBe('gzip')
   })
 
-  test('what is encoded, partial, forbidden to transform, or without a body', async () => {
+  test('an answer that is encoded, partial, forbidden to transform, or without a body', async () => {
     const server = serverWith()
     server.get('/encoded', (_req, res) =>
       res.setHeader('content-encoding', 'gzip').type('text').bytes(zlib.gzipSync(long)),
@@ -184,7 +184,7 @@ describe('Accept-Encoding', () => {
     }
   })
 
-  test('Vary is added to what is there', async () => {
+  test('Vary is added to the existing value', async () => {
     const server = serverWith(true, { cors: { origin: ['http://a.test'] } })
     server.get('/any', (_req, res) => res.setHeader('vary', '*').text(long))
     expect((await get(server, '/text')).headers.vary?.toString().split(', ').sort()).toEqual([
@@ -196,7 +196,7 @@ describe('Accept-Encoding', () => {
 })
 
 describe('headers that speak of the body', () => {
-  test('a strong ETag becomes weak, ranges are not offered, the length is that of what is sent', async () => {
+  test('a strong ETag becomes weak, ranges are not offered, the length is that of the sent body', async () => {
     const server = serverWith()
     const headers = { etag: '"abc"', 'accept-ranges': 'bytes', 'content-length': '5' }
     server.get('/', (_req, res) => {
@@ -233,13 +233,13 @@ describe('headers that speak of the body', () => {
     rmSync(root, { recursive: true })
   })
 
-  test.each([206, 304, 416])('%i varies as the answer does that it stands for', async (status) => {
+  test.each([206, 304, 416])('%i varies like the answer that it represents', async (status) => {
     const server = serverWith()
     server.get('/', (_req, res) => (status === 206 ? res.status(status).text('part') : res.status(status).send()))
     expect((await get(server, '/')).headers).toMatchObject({ vary: 'Accept-Encoding' })
   })
 
-  test('a part of what is never compressed does not vary', async () => {
+  test('a part of an uncompressible answer does not vary', async () => {
     const server = serverWith()
     server.get('/', (_req, res) => res.status(206).type('image/png').send(Buffer.from('part')))
     expect((await get(server, '/')).headers).not.toHaveProperty('vary')

@@ -35,7 +35,7 @@ const answered = (body: BodyInit | null, type?: string, status = 200) =>
     fetch: async () => new Response(body, { status, headers: type === undefined ? {} : { 'content-type': type } }),
   }).root()
 
-describe('what is sent', () => {
+describe('requests', () => {
   const url = async (call: (client: ReturnType<typeof contractClient<typeof api>>) => Promise<unknown>) =>
     (await sent((options) => call(contractClient(api, options)))).url.slice('http://a.test/base'.length)
 
@@ -46,7 +46,7 @@ describe('what is sent', () => {
     expect(await url((client) => client.root())).toBe('/')
   })
 
-  test('lists are repeated names, dates text, and what is not there is not sent', async () => {
+  test('lists are repeated names, dates text, and missing members are not sent', async () => {
     const query = { a: ['x&y', 1, true], b: new Date(0) }
     expect(await url((client) => client.read({ params: { id: 1 }, query }))).toContain(
       '?a=x%26y&a=1&a=true&b=1970-01-01T00%3A00%3A00.000Z',
@@ -69,7 +69,7 @@ describe('what is sent', () => {
     })
   })
 
-  test('is what the generated client sends', async () => {
+  test('is the same as of the generated client', async () => {
     const { code } = await transform(`${runtime}\nexport { connect, rest, segment }`, {
       loader: 'ts',
       target: 'es2022',
@@ -130,7 +130,7 @@ describe('a call is refused that', () => {
   })
 })
 
-describe('what is answered', () => {
+describe('answers', () => {
   test('is JSON, text, nothing or a Blob by its content type', async () => {
     expect(await answered('{"a":1}', 'application/json')).toMatchObject({ ok: true, status: 200, body: { a: 1 } })
     expect((await answered('{"a":1}', 'application/problem+json; charset=utf-8', 404)).body).toEqual({ a: 1 })

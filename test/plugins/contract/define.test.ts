@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 const schema = { type: 'object' }
 
 describe('a contract', () => {
-  test('is what was written', () => {
+  test('is the given object', () => {
     const contract = { one: { method: 'GET', path: '/one' } } as const
     expect(defineContract(contract)).toBe(contract)
   })

@@ -35,8 +35,8 @@ function shopServer(handler: 'closed' | 'open' = 'open') {
   })
 }
 
-describe('what is implemented is a route like all others', () => {
-  test('what a handler returns has the status of the only success that the contract has', async () => {
+describe('an implementation is a route like all others', () => {
+  test('a returned value has the status of the only success that the contract has', async () => {
     const routes = new RouteCollection()
     const contract = defineContract({
       add: { method: 'POST', path: '/one', responses: { 201: Post, 404: z.object({ code: z.string() }) } },
@@ -133,15 +133,15 @@ describe('an implementation is refused that', () => {
     ))
   test('has no handler', () => refused({ readPost: handler, addPost: { log: false } }, 'of addPost has no handler'))
   test('is not a function', () => refused({ readPost: handler, addPost: 5 }, 'of addPost has no handler'))
-  test('says what the contract says', () =>
+  test('has the message of the contract', () =>
     refused(
       { readPost: handler, addPost: { handler, path: '/x' } },
       'of addPost has "path", which the contract already sets',
     ))
   test('is missing', () => refused(null as unknown as {}, 'implement takes handlers'))
-  test('is of what is not a contract', () => refused({}, 'its method is one of', { one: {} }))
+  test('is of a value that is not a contract', () => refused({}, 'its method is one of', { one: {} }))
 
-  test('is there twice', () => {
+  test('exists twice', () => {
     const routes = new RouteCollection()
     implement(routes, shop, { readPost: handler as never, addPost: handler as never })
     expect(() => implement(routes, shop, { readPost: handler as never, addPost: handler as never })).toThrow(

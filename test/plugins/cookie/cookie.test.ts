@@ -46,7 +46,7 @@ describe('reading', () => {
     res.assertBodyDeepEqual({ cookies: {}, signed: {}, one: null })
   })
 
-  test('what the test kit sends arrives as it was given', async () => {
+  test('cookies of the test kit arrive unchanged', async () => {
     const cookies = { a: '1', b: 'x; y', c: 'ü"=,' }
     const res = await serverWith().inject.get('/cookies', { cookies })
     res.assertBodySubset({ cookies })

@@ -236,7 +236,7 @@ describe('CO-04: whatever is set', () => {
     for (const name of [undefined, null, 5, {}, ['a']]) expect(await refusal(name, '1')).toContain('has no name')
   })
 
-  test('what just fits browsers is set, one byte more is not', async () => {
+  test('a cookie at the limit of browsers is set, one byte more is not', async () => {
     const room = 4096 - 'a=; Path=/; HttpOnly; SameSite=Lax'.length
     expect(await refusal('a', 'x'.repeat(room + 1))).toContain('has 4097 bytes; browsers keep 4096')
     const server = serverWith()

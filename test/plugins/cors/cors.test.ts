@@ -122,7 +122,7 @@ describe('the origins that may read answers', () => {
     }
   })
 
-  test('what is no single origin never comes to a loose pattern or a function', async () => {
+  test('a value that is not a single origin never reaches a loose pattern or a function', async () => {
     const asked: string[] = []
     const loose = makeServer({ origin: [/good/] })
     const fn = makeServer({
@@ -323,7 +323,7 @@ describe('preflights', () => {
     other.assertStatus(200)
   })
 
-  test('preflightContinue hands them on with their headers', async () => {
+  test('preflightContinue passes them on with their headers', async () => {
     const server = makeServer({ origin: good, preflightContinue: true })
     server.options('/own', () => 'mine')
     const own = await preflight(server, good, {}, '/own')
@@ -340,7 +340,7 @@ describe('preflights', () => {
   })
 })
 
-describe('options that cannot be meant are refused at once', () => {
+describe('invalid options are refused at once', () => {
   const bad: [object, RegExp][] = [
     [{ origin: '*', credentials: true }, /cors\.credentials.*named origin/],
     [{ origin: true }, /cors\.origin.*takes '\*', an origin/],

@@ -26,7 +26,7 @@ function times(pattern: string, zone: string, after: string, count: number): str
   return list
 }
 
-describe('a pattern that cannot be meant throws where it is declared, naming itself and the field', () => {
+describe('an invalid pattern throws where it is declared, naming itself and the field', () => {
   test.each([
     ['', 'is empty'],
     ['   ', 'is empty'],
@@ -165,7 +165,7 @@ describe('clock changes', () => {
     ])
   })
 
-  test('a job of every hour goes by what has passed', () => {
+  test('a job of every hour goes by elapsed time', () => {
     expect(times('*/30 * * * *', 'Europe/Rome', '2026-10-24T23:45:00Z', 5)).toEqual([
       '2026-10-25 00:00',
       '2026-10-25 00:30',

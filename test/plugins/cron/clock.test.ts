@@ -51,7 +51,7 @@ describe('the clock of the machine', () => {
     expect(woken).toHaveLength(1)
   })
 
-  test('what lies in the past wakes at once', async () => {
+  test('a time in the past wakes at once', async () => {
     const { woken } = wakes(Date.now() - day)
     await vi.advanceTimersByTimeAsync(1)
     expect(woken).toHaveLength(1)
@@ -65,7 +65,7 @@ describe('the clock of the machine', () => {
     expect(woken).toHaveLength(1)
   })
 
-  test('a clock that is set back wakes early, for who waits to look at it', async () => {
+  test('a clock that is set back wakes early, so that callers can check it', async () => {
     const { woken } = wakes(Date.now() + 3_600_000)
     vi.setSystemTime(Date.now() - 365 * day)
     await vi.advanceTimersByTimeAsync(20_000)
@@ -85,7 +85,7 @@ describe('the clock of the machine', () => {
 })
 
 describe('the clock in memory', () => {
-  test('wakes in order, at the times themselves, and what is called off does not wake', async () => {
+  test('wakes in order, at the times themselves, and a cancelled timer does not wake', async () => {
     const clock = memoryClock(0)
     const seen: unknown[] = []
     for (const time of [30, 10, 20]) clock.at(time, () => void seen.push([time, clock.now()]))

@@ -35,7 +35,7 @@ afterEach(async () => {
 })
 
 describe('a handle', () => {
-  test('start hands the job over, ticks come, stop ends them, start again goes on', async () => {
+  test('start passes the job on, ticks come, stop ends them, start continues', async () => {
     const { service, clock, at } = await run()
     const seen: string[] = []
     const job = declare('*/10 * * * *', { name: 'ten' })
@@ -63,7 +63,7 @@ describe('a handle', () => {
     await expect(unnamed.start(() => {})).rejects.toThrow('Cron job "5 * * * *" is already started')
   })
 
-  test('start without a handler goes on with the one that it had', async () => {
+  test('start without a handler keeps the previous one', async () => {
     const { clock } = await run()
     const job = declare('* * * * *', { name: 'paused' })
     let runs = 0
@@ -105,7 +105,7 @@ describe('a handle', () => {
     await job.start(() => {})
   })
 
-  test('nothing runs without a service; those that start later take what waits, the first one', async () => {
+  test('nothing runs without a service; the first one that starts later takes waiting jobs', async () => {
     let runs = 0
     await declare('* * * * *').start(() => void runs++)
     await new Promise((resolve) => setTimeout(resolve, 5))
@@ -223,7 +223,7 @@ describe('overlap', () => {
     return { ...around, most, began, counts: around.service.jobs()[0]!.counts }
   }
 
-  test('skip, the default: one at a time, what is skipped is counted, and said once for each run', async () => {
+  test('skip, the default: one at a time, skipped ticks are counted, and reported once for each run', async () => {
     const { most, began, counts, log } = await slow()
     expect({ most, began }).toEqual({ most: 1, began: ['01', '04', '07', '10'] })
     expect(counts).toMatchObject({ ok: 4, skipped: 6 })
@@ -313,7 +313,7 @@ describe('failures', () => {
   })
 })
 
-test('what cannot even be written stops nothing', async () => {
+test('an error that cannot be written stops nothing', async () => {
   const hostile = new Proxy(
     {},
     {
@@ -336,7 +336,7 @@ test('what cannot even be written stops nothing', async () => {
   expect(written).toEqual(Array(2).fill('the cron job "hostile" failed'))
 })
 
-test('what is remembered is bounded, the newest first', async () => {
+test('the history is bounded, the newest first', async () => {
   const { service, clock } = await run({ history: 3 })
   await declare('* * * * *').start(() => {})
   await clock.advance(10 * minute)
@@ -407,7 +407,7 @@ describe('a job that goes to the next service', () => {
     return { ...second, clock: first.clock, ends, stopped }
   }
 
-  test('keeps to its overlap while the last run goes on', async () => {
+  test('respects its overlap while the last run continues', async () => {
     const skip = await handedOver('skip')
     await skip.clock.advance(2 * minute)
     expect([skip.ends.length, skip.service.jobs()[0]?.counts.skipped]).toEqual([1, 2])
@@ -446,7 +446,7 @@ describe('a job that goes to the next service', () => {
     expect(runs).toBe(2)
   })
 
-  test('and cannot run there is reported, and closing goes on', async () => {
+  test('and cannot run there is reported, and closing continues', async () => {
     const first = await run()
     const second = await run({ lock: memoryCronLock() })
     await declare('7 7 7 7 *').start(() => {})
@@ -525,7 +525,7 @@ test('the clock of the machine: seconds, not early, not twice', async () => {
   expect(new Set(seen.map(({ tick }) => tick)).size).toBe(seen.length)
 })
 
-test('a process that was blocked runs what it missed once, and no burst', async () => {
+test('a process that was blocked runs missed ticks once, without a burst', async () => {
   const logger = memoryLogger()
   const service = await CronService.run({ crons: [], logger })
   services.push(service)

@@ -111,7 +111,7 @@ function promises(open: () => Promise<CronLock>) {
     expect(await lock.claim(wish('dead', tick + 2))).toBe('busy')
   })
 
-  test('who was slow, and no one came, goes on', async () => {
+  test('a slow holder without a competitor continues', async () => {
     const slow = wish('slow', tickNow(), { ttl: 100 })
     await lock.claim(slow)
     await pause(200)

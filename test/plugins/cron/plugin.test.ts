@@ -59,7 +59,7 @@ describe('jobs run while the server listens', () => {
     expect(() => make({ background: { cron: [] } })).toThrow('Did you mean "crons"?')
   })
 
-  test('close waits for what is running, and its signal aborts at once', async () => {
+  test('close waits for running jobs, and its signal aborts at once', async () => {
     const clock = memoryClock('2026-01-05T10:00:00Z')
     let isEnded = false
     await declare('* * * * *', { name: 'long' }).start(async ({ signal }) => {
@@ -74,7 +74,7 @@ describe('jobs run while the server listens', () => {
     expect([isEnded, log]).toEqual([true, []])
   })
 
-  test('close does not wait for ever: a warning names what still runs', async () => {
+  test('close does not wait for ever: a warning names the running jobs', async () => {
     const clock = memoryClock('2026-01-05T10:00:00Z')
     await declare('* * * * *', { name: 'endless' }).start(() => new Promise(() => {}))
     const { server, log } = make({ closeTimeout: 600, plugins: { cron: { crons: [], clock } } })

@@ -127,7 +127,7 @@ describe('the page', () => {
     expect(guarded.log).toEqual([])
   })
 
-  test('as a plugin of its own, below a prefix; without cron the error names what is missing', async () => {
+  test('as a plugin of its own, below a prefix; without cron the error names the missing plugin', async () => {
     const { server } = await listen({}, (given) => [cronPlugin(given)])
     expect(server.isReady).toBe(true)
     const other = new Server({
@@ -254,7 +254,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     expect(complaints).toEqual([])
   })
 
-  test('dark and narrow: text stands out enough, and nothing but tables scrolls sideways', async () => {
+  test('dark and narrow: text has enough contrast, and nothing but tables scrolls sideways', async () => {
     for (const [scheme, width] of [
       ['dark', 360],
       ['light', 360],

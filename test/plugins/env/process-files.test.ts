@@ -93,7 +93,7 @@ describe('the files of the environment', () => {
     )
   })
 
-  test('in JSON, lists and objects are JSON there, and what they are for a schema', () => {
+  test('in JSON, lists and objects are JSON there, and lists and objects for a schema', () => {
     write('.env', '{"T_N":5,"T_L":["a"],"T_O":{"a":1},"T_NULL":null}')
     const env = createEnvSchema((s) => ({ T_N: s.number(), T_L: s.array(s.string()) }))
     expect(seen('T_N', 'T_L', 'T_O', 'T_NULL')).toEqual(['5', '["a"]', '{"a":1}', undefined])
@@ -109,7 +109,7 @@ describe('the files of the environment', () => {
     expect(read).toThrow(expect.objectContaining({ problems }))
   })
 
-  test('a schema that reads them anew has what has changed, and so has the process', () => {
+  test('a schema that reads them again has the changes, and so has the process', () => {
     write('.env', 'T_A=1\nT_B=1\n')
     createEnvSchema()
     process.env.T_B = 'own'
@@ -119,7 +119,7 @@ describe('the files of the environment', () => {
     expect(env.get('T_B')).toBe('own')
   })
 
-  test('a file of another name is that of its schema alone, and wins over what the process has from others', () => {
+  test('a file of another name is that of its schema alone, and overrides variables of the process from other files', () => {
     write('.env', 'T_A=usual\nT_B=usual\n')
     write('app.env', 'T_A=app\nT_C=app\n')
     loadEnvironment()

@@ -68,7 +68,7 @@ function read({ status, body }: Answer): number | string {
   return extensions.cost ?? message
 }
 
-describe('what an operation costs', () => {
+describe('the cost of an operation', () => {
   test.each<[string, string, number]>([
     ['a leaf is nothing, an object 1', '{ hello me { name best { name } } }', 2],
     ['a list as many times as it is long', '{ users(first: 20) { id } }', 20],
@@ -189,7 +189,7 @@ describe('what an operation costs', () => {
   })
 })
 
-describe('what is too dear is not executed', () => {
+describe('an operation that is too expensive is not executed', () => {
   const seen: unknown[] = []
   const counted = { Query: { users: (_: unknown, args: object) => seen.push(args) && [] } }
   const app = appWith(
@@ -271,7 +271,7 @@ describe('schemas', () => {
     expect(read(await appWith({ max: 1 }, { schema: { typeDefs: own } }).post({ query: '{ a b }' }))).toBe(3.5)
   })
 
-  test('of a ready schema: by its text, by what is added, and by data of one that was made in code', async () => {
+  test('of a ready schema: by its text, by additions, and by data of one that was made in code', async () => {
     const text = buildSchema('directive @cost(weight: Int!) on FIELD_DEFINITION type Query { a: Int @cost(weight: 5) }')
     expect(read(await appWith({ max: 1 }, { schema: text }).post({ query: '{ a }' }))).toBe(5)
     const extended = appWith({ max: 1 }, { schema: buildSchema('type Query { a: Int }') })

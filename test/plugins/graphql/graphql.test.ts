@@ -352,7 +352,7 @@ describe('errors of resolvers', () => {
     expect(log.some(({ fields }) => String((fields.err as Error)?.message).includes('non-nullable'))).toBe(true)
   })
 
-  test('a GraphQLError keeps its message, its extensions, and what it says about the answer', async () => {
+  test('a GraphQLError keeps its message, its extensions, and its part of the answer', async () => {
     const { post, log } = graphqlApp({
       schema: {
         typeDefs: 'type Query { a: String b: String }',

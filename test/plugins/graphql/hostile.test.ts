@@ -41,7 +41,7 @@ describe('documents that are too much', () => {
   })
 })
 
-describe('what the limits count', () => {
+describe('the counts of the limits', () => {
   const status = async (limits: object, query: string) => {
     const { body } = await graphqlApp({ schema, limits }).post({ query })
     return body.errors?.[0].extensions.code ?? 'fine'

@@ -213,7 +213,7 @@ describe('compiled operations answer as interpreted ones', () => {
     expect(second.body).toMatchObject({ data: first.body.data, errors: [{ path: ['notAList'] }] })
   })
 
-  test('and log what they hide', () => {
+  test('and log hidden errors', () => {
     const hidden = (log: typeof plain.log) => log.filter(({ level }) => level === 'error').length
     expect(hidden(compiled.log)).toBe(3 * hidden(plain.log))
   })
@@ -241,7 +241,7 @@ describe('when', () => {
     expect(compilations).toBe(1)
   })
 
-  test('what cannot be compiled stays interpreted', () => {
+  test('an operation that cannot be compiled stays interpreted', () => {
     let tries = 0
     const both = compiling(
       run('interpreter'),
@@ -287,7 +287,7 @@ describe('when', () => {
     expect(new Compiler(fails).compile(schema, document, undefined)).toBe('never')
   })
 
-  describe('not for what would keep the server busy', () => {
+  describe('not for operations that would keep the server busy', () => {
     const many = Array.from({ length: 100 }, (_, i) => `type T${i} implements Node { id: ID node: Node }`).join('\n')
     const large = buildSchema(`
       type Query { node: Node all: [Node] find(where: Where, at: At, tree: Tree): String ${Array.from({ length: 301 }, (_, i) => `f${i}: Int`).join(' ')} }

@@ -39,7 +39,7 @@ function serverWith(options: GraphqlOptions = {}): Server {
   return server
 }
 
-describe('who gets the page', () => {
+describe('clients that receive the page', () => {
   const get = (server: Server, accept: string, query = {}) =>
     server.inject.get('/graphql', { headers: { accept }, query })
 
@@ -120,7 +120,7 @@ describe.skipIf(!hasChromium)('the page in a real browser', () => {
     await page.close()
   })
 
-  test('the schema is known: its documentation is there', async () => {
+  test('the schema is known: its documentation is shown', async () => {
     const { page, problems } = await open('{ hello }')
     await page.click('[aria-label="Show Documentation Explorer"]')
     await page.waitForFunction(() => document.querySelector('.graphiql-doc-explorer')?.textContent?.includes('Query'))

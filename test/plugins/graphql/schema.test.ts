@@ -36,7 +36,7 @@ describe('the schema grows until the first request', () => {
     expect((await post({ query: '{ a }' })).body).toEqual({ data: { a: 1 } })
   })
 
-  test('after that it is an error that says so, and the server goes on', async () => {
+  test('after that it is an error that says so, and the server continues', async () => {
     const { server, post } = graphqlApp({ schema: base })
     await post({ query: '{ a }' })
     expect(() => server.graphql.addTypeDef('type A { a: Int }')).toThrow(
@@ -93,7 +93,7 @@ describe('a schema that cannot be built', () => {
   })
 })
 
-describe('what a schema is made of', () => {
+describe('the parts of a schema', () => {
   test('lists of text and documents, lists of resolvers, scalars, enums and resolvers of abstract types', async () => {
     const Upper = new GraphQLScalarType({ name: 'Upper', serialize: (value) => String(value).toUpperCase() })
     const { post } = graphqlApp({

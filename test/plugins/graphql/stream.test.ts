@@ -93,7 +93,7 @@ describe('answers as events', () => {
     expect(await events('{ a }')).toEqual([{ data: { a: 1 } }, 'complete'])
   })
 
-  test('a source that fails: what came before, a masked error, the end', async () => {
+  test('a source that fails: earlier events, a masked error, the end', async () => {
     const masked = { message: 'Internal server error', extensions: { code: 'INTERNAL_SERVER_ERROR' } }
     expect(await events('subscription { breaks }')).toEqual([{ data: { breaks: 1 } }, { errors: [masked] }, 'complete'])
     const [first, last] = await events('subscription { throws }')
@@ -106,7 +106,7 @@ describe('answers as events', () => {
     expect(log.filter(({ level }) => level === 'error').length).toBeGreaterThanOrEqual(3)
   })
 
-  test('what is refused: the reason, the end', async () => {
+  test('a refusal: the reason, the end', async () => {
     const [first, last] = await events('subscription { refuses }')
     expect(first.errors[0]).toMatchObject({ message: 'not you', extensions: { code: 'NO' } })
     expect(last).toBe('complete')
@@ -174,7 +174,7 @@ describe('the stream itself', () => {
     expect(feed.seen.asked).toBe(1)
   })
 
-  test('ends at once for a reader who leaves, while the source waits', async () => {
+  test('ends at once for a reader that leaves, while the source waits', async () => {
     const feed = topic()
     const { iterator, read, ends } = open(feed.source)
     await read()

@@ -109,7 +109,7 @@ describe('GraphQL over a websocket', () => {
     expect([await other.ended, returned]).toEqual([{ code: 1001, reason: 'the server is shutting down' }, 3])
   })
 
-  test('answers what is refused as HTTP does: limits, documents that are not valid, masked errors', async () => {
+  test('answers refusals as HTTP does: limits, documents that are not valid, masked errors', async () => {
     const server = started({ limits: { depth: 15, aliases: 2 }, apolloOptions: { introspection: false } })
     const socket = await opened(server)
     const errorOf = async (query: string, more?: object) => {
@@ -141,7 +141,7 @@ describe('GraphQL over a websocket', () => {
     expect(JSON.stringify(socket.received())).not.toContain('secret')
   })
 
-  test('makes the context of each operation, with what the client said when it connected', async () => {
+  test('makes the context of each operation, with the connection parameters of the client', async () => {
     const context = ({ connectionParams }: { connectionParams?: { token?: string } }) => {
       if (connectionParams?.token === 'wrong') throw new HttpError(401)
       return { user: connectionParams?.token }
@@ -155,7 +155,7 @@ describe('GraphQL over a websocket', () => {
     await other.assertNext({ type: 'error', payload: [{ message: 'Internal server error' }] })
   })
 
-  test('closes what does not keep to the protocol', async () => {
+  test('closes a client that violates the protocol', async () => {
     const server = started({ websocket: { maxOperations: 2, connectionInitTimeout: 50 } })
     const raw = () => server.inject.ws('/graphql', { protocols: ['graphql-transport-ws'] })
     await (await raw()).send('{').assertEnded(4400)

@@ -288,7 +288,7 @@ describe('checks that plugins bring', () => {
   })
 })
 
-describe('options that cannot be meant', () => {
+describe('invalid options', () => {
   test.each([
     [{ live: 'health' }, /health\.live.*begins with "\/"/],
     [{ ready: true }, /health\.ready/],

@@ -180,7 +180,7 @@ describe('options are those of the package', () => {
     expect(() => serverWith(options)).toThrow(message)
   })
 
-  test('what is undefined counts as left out', async () => {
+  test('an undefined option counts as omitted', async () => {
     const res = await serverWith({ hsts: undefined, strictTransportSecurity: { maxAge: undefined } }).inject({
       url: '/a',
     })
@@ -210,7 +210,7 @@ describe('upgrade-insecure-requests of the defaults', () => {
     expect(await policyOf(server, 'http://a.test/boom')).toBe(expected.replace(upgrade, ''))
   })
 
-  test('goes by what a trusted proxy says of the request, and by no one else', async () => {
+  test('uses the scheme of a trusted proxy, and of no other', async () => {
     const proto = { 'x-forwarded-proto': 'https' }
     const behind = serverWith(true, { trustProxy: { trustedProxies: 1 } })
     expect(await policyOf(behind, '/a', proto)).toContain(upgrade)

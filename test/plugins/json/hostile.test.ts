@@ -28,7 +28,7 @@ function makeServer(json: object = {}) {
 
 const refused = (why: string | RegExp) => ({ code: 'JsonNotValidError', message: expect.stringMatching(why) })
 
-describe('what is not JSON', () => {
+describe('invalid JSON', () => {
   test.each([
     ['{', 'it ends too early'],
     ['', 'it ends too early'],

@@ -304,7 +304,7 @@ describe('the size limit', () => {
   })
 })
 
-describe('options that cannot be meant are refused at once', () => {
+describe('invalid options are refused at once', () => {
   test.each([
     [{ sizeLimit: 'big' }, /json\.sizeLimit.*"big".*size like "100kb"/],
     [{ sizeLimit: '10 apples' }, /json\.sizeLimit/],
@@ -340,7 +340,7 @@ describe('the route option json', () => {
     ;(await post(server, text)).assertStatus(413)
   })
 
-  test('takes other limits, and what it leaves out is as the plugin has it', async () => {
+  test('takes other limits, and omitted ones are as in the plugin', async () => {
     const { server } = makeServer({ json: { sizeLimit: 100, maxDepth: 2 } })
     server.post('/large', { json: { sizeLimit: '1kb', maxDepth: undefined } }, (req) => req.body)
     server.post('/deep', { json: { maxDepth: 3 } }, (req) => req.body)

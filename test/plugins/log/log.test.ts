@@ -79,7 +79,7 @@ describe('the id of a request goes back', () => {
     expect(idOf(await server.inject.get('/'))).toBe('upstream')
   })
 
-  test('anew for what comes from the cache', async () => {
+  test('a new one for answers of the cache', async () => {
     const cached = new Server({
       plugins: { log: { stream: { write() {} } }, cache: true },
       router: new RouteCollection(),
@@ -410,7 +410,7 @@ describe('a sink that fails', () => {
     expect(taken.at(-1)).toContain('again')
   })
 
-  test('close waits for what is still to be written', async () => {
+  test('close waits for unwritten lines', async () => {
     const taken: string[] = []
     const slow = new Writable({
       write(chunk, _encoding, done) {
@@ -436,7 +436,7 @@ describe('a sink that fails', () => {
   })
 })
 
-describe('options that cannot be meant', () => {
+describe('invalid options', () => {
   test.each([
     [{ level: 'loud' }, /plugins\.log\.level.*"trace", "debug"/],
     [{ logResponse: 'yes' }, /log\.logResponse/],

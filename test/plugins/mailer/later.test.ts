@@ -79,7 +79,7 @@ describe('later', () => {
     expect(JSON.stringify(log)).not.toContain('ada@')
   })
 
-  test('does not try again what the server refuses for good', async () => {
+  test('does not retry a mail that the server refuses permanently', async () => {
     const { transporter, attempts } = recording(() => Object.assign(new Error('no such user'), { responseCode: 550 }))
     const { mailer, log } = makeMailer(transporter)
     await mailer.later(mail('a'))
@@ -139,7 +139,7 @@ describe('later', () => {
 })
 
 describe('closing', () => {
-  test('sends what waits, without pauses, and takes no more', async () => {
+  test('sends waiting mails, without pauses, and accepts no more', async () => {
     const { transporter, order } = recording((subject) => (subject === 'd' ? new Error('down') : undefined))
     const { mailer, log } = makeMailer(transporter)
     const subjects = ['a', 'b', 'c', 'd', 'e']
@@ -153,7 +153,7 @@ describe('closing', () => {
     await expect(mailer.later(mail('f'))).rejects.toMatchObject({ code: 'MailClosedError' })
   })
 
-  test('logs by id what it cannot send in time, what was begun included', async () => {
+  test('logs by id the mails that it cannot send in time, including one in progress', async () => {
     const { mailer, log } = makeMailer({ sendMail: () => new Promise(() => {}) })
     const sending = mailer.send(mail('now'))
     const ids = [await mailer.later(mail('a')), await mailer.later(mail('b'))].map(({ id }) => id)
@@ -244,7 +244,7 @@ describe('the plugin', () => {
     expect(logger.entries.filter(({ level }) => level === 'error')).toMatchObject([{ fields: { mail: id } }])
   })
 
-  test('sends what waits beside a request that hangs, from when the server begins to close', async () => {
+  test('sends waiting mails beside a request that hangs, from when the server begins to close', async () => {
     const outbox = memoryTransport()
     const plugins = {
       mailer: { providers: { main: { transporter: outbox, from } }, defaultProvider: 'main' },
@@ -342,7 +342,7 @@ test('a process stays until its mails are sent, and then ends', async () => {
   expect(performance.now() - start).toBeGreaterThan(1000)
 })
 
-test('SIGTERM sends what waits before the process ends', async () => {
+test('SIGTERM sends waiting mails before the process ends', async () => {
   const script = `
     import { memoryTransport, Server } from ${JSON.stringify(join(import.meta.dirname, '../../../dist/index.js'))}
     const outbox = memoryTransport()

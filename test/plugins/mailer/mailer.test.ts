@@ -121,7 +121,7 @@ describe('a mail', () => {
     await expect(makeMailer().send(callback as never)).rejects.toMatchObject({ code: 'OptionError' })
   })
 
-  test('does not wait for what is not a file, neither when it is written nor when it is sent', async () => {
+  test('does not wait for a path that is not a file, neither when it is written nor when it is sent', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'framework-mailer-'))
     try {
       const pipe = makePipe(join(folder, 'pipe'))

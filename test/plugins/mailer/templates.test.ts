@@ -56,7 +56,7 @@ describe.each(engines)('$name', ({ make, value, raw, open }) => {
     expect(await adapter.render(raw, { name: markup }, 'html')).toBe(markup)
   })
 
-  test('what is in data is data', async () => {
+  test('tags in data are data', async () => {
     const adapter = make()
     for (const name of ['{{{', '{{ 7 * 7 }}', '<%- 7 * 7 %>', '@if(true)']) {
       expect(await adapter.render(value, { name }, 'text')).toBe(name)
@@ -199,7 +199,7 @@ test.each([
   await expect(new EdgeAdapter().renderNames(template, { name: 'a' })).rejects.toThrow('is not a name of the data')
 })
 
-test('a text of Edge has its comments, its literal braces and what only looks like a tag', async () => {
+test('a text of Edge has its comments, its literal braces and parts that only look like a tag', async () => {
   const template = 'a{{-- a comment --}}b @{{ name }} {{{ name }}}\n@ada (if you like) me@if(x)'
   expect(await new EdgeAdapter().renderNames(template, { name: 'N' })).toBe(
     'ab {{ name }} N\n@ada (if you like) me@if(x)',

@@ -29,7 +29,7 @@ describe('a POST with the header', () => {
     res.assertStatus(200).assertBodyDeepEqual({ method: method.trim().toUpperCase(), body: { b: 1 } })
   })
 
-  test('POST stays what it is', async () => {
+  test('POST stays unchanged', async () => {
     const res = await serverWith(true).inject.post('/a', { headers: { [header]: 'POST' } })
     res.assertBodySubset({ method: 'POST' })
   })
@@ -58,7 +58,7 @@ describe('a POST with the header', () => {
   })
 })
 
-describe('who is not overridden', () => {
+describe('requests that are not overridden', () => {
   test('a GET, a HEAD, an OPTIONS, and by default a PUT', async () => {
     const server = serverWith(true)
     const headers = { [header]: 'DELETE' }

@@ -182,7 +182,7 @@ describe('metrics of the application', () => {
   })
 })
 
-describe('who may read them', () => {
+describe('clients that may read them', () => {
   const boots = async (metrics: object | true, more: object = {}) => {
     vi.stubEnv('NODE_ENV', 'production')
     await makeServer(metrics, more).server.ready()
@@ -212,7 +212,7 @@ describe('who may read them', () => {
     expect(await from('2001:db8::1')).toBe(403)
   })
 
-  test('who is in a range of IPv4 that is written as IPv6', async () => {
+  test('a client in a range of IPv4 that is written as IPv6', async () => {
     vi.stubEnv('NODE_ENV', 'production')
     const { server } = makeServer(
       { addresses: ['::ffff:10.1.2.3', '::ffff:11.0.0.0/104'] },
@@ -226,7 +226,7 @@ describe('who may read them', () => {
     expect(await from('12.1.2.3')).toBe(403)
   })
 
-  test('not who comes through a proxy that the server does not know', async () => {
+  test('not a client of a proxy that the server does not know', async () => {
     const { server } = makeServer({ addresses: ['127.0.0.1'] })
     const { port } = await server.listen()
     const url = `http://127.0.0.1:${port}/metrics`
@@ -243,7 +243,7 @@ describe('who may read them', () => {
   })
 })
 
-test('a port of their own on loopback answers only what asks for this machine (DNS rebinding)', async () => {
+test('a port of their own on loopback answers only requests to names of this machine (DNS rebinding)', async () => {
   const { server } = makeServer({ port: 0 })
   await server.listen()
   const { port } = server.services.metrics

@@ -223,7 +223,7 @@ describe('the SDK', () => {
     expect((await collect()).points('http.server.request.duration').map(([, count]) => count)).toEqual([1])
   })
 
-  test('that is missing fails what listens, with the remedy', async () => {
+  test('that is missing fails a server that listens, with the remedy', async () => {
     const { server } = make()
     await expect(server.listen()).rejects.toThrow(/setGlobalMeterProvider/)
   })

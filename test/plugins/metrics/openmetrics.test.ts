@@ -22,7 +22,7 @@ async function read(server: ReturnType<typeof makeServer>) {
   return readOpenMetrics(await server.services.metrics.text())
 }
 
-test('what every plugin counts is valid', async () => {
+test('the figures of every plugin are valid', async () => {
   const more = { cache: true, websocket: true, overload: true, queues: true, cron: true, rateLimit: true, upload: true }
   const server = makeServer(more)
   server.get('/kept', { cache: { ttl: 60 } }, () => 'kept')
@@ -74,7 +74,7 @@ const odd = [
   '\u2028',
 ]
 
-describe('what is hostile stays in its place:', () => {
+describe('hostile values have no effect on others:', () => {
   test('names and values of labels, help', async () => {
     const server = makeServer()
     const labels = ['constructor', 'toString', 'e', 'quantile'] as const
@@ -131,7 +131,7 @@ describe('what is hostile stays in its place:', () => {
     expect(families.get('shelf')!.samples.map(({ value }) => value)).toEqual([2, 2])
   })
 
-  test('options of metrics that are not what they should be', () => {
+  test('invalid options of metrics', () => {
     const { metrics } = makeServer().services
     const wrong = { name: 'a', help: 'h', labels: 'kind', buckets: 5 } as never
     expect(() => metrics.counter(wrong)).toThrow('METRIC: the metric "a": labels is a list of names')

@@ -84,7 +84,7 @@ describe('MQ-03: handlers that fail', () => {
   })
 })
 
-test('concurrency is what it says; with one, messages keep their order', async () => {
+test('concurrency is respected; with one, messages keep their order', async () => {
   await connect()
   let running = 0
   let most = 0
@@ -147,7 +147,7 @@ test('messages of QoS 0 that wait for a slow handler do not fill the memory with
   await vi.waitFor(() => expect(handled).toBe(66))
 })
 
-test('handlers do not share a message: what one writes into it no other sees', async () => {
+test('handlers do not share a message: changes of one are not visible to others', async () => {
   await connect()
   const seen: unknown[] = []
   for (let i = 0; i < 2; i++) {
@@ -242,7 +242,7 @@ describe('misuse', () => {
     await expect(mqtt.topic<number>('a/+' as string).publish(1)).rejects.toMatchObject({ code: 'MqttTopicError' })
   })
 
-  test('subscriptions that cannot be meant throw where they are declared', () => {
+  test('invalid subscriptions throw where they are declared', () => {
     expect(() => mqtt.subscribe('a#' as string, () => {})).toThrow(/^MQTT_TOPIC/)
     expect(() => mqtt.subscribe('a#' as string)).toThrow(/^MQTT_TOPIC/)
     expect(() => mqtt.subscribe('a', () => {}, { qos: 3 as never })).toThrow('0, 1 or 2')

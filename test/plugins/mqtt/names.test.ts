@@ -97,7 +97,7 @@ function random(seed: number) {
 }
 
 describe.skipIf(!hasMosquitto)('the broker', () => {
-  test('delivers what the matcher says, for 12000 pairs of filters and topics', async () => {
+  test('delivers by the matcher, for 12000 pairs of filters and topics', async () => {
     const broker = await startMosquitto()
     onTestFinished(() => broker.stop())
     const pick = random(20_261_121)

@@ -198,7 +198,7 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
     expect(warnings[0]).toContain('was lost')
   })
 
-  test('a frozen broker: publishing rejects in time, the loss is noticed, and everything goes on afterwards', async () => {
+  test('a frozen broker: publishing rejects in time, the loss is noticed, and everything continues afterwards', async () => {
     const { service, log } = await connect({ url: broker.url, keepalive: 1, publishTimeout: 500, connectTimeout: 1000 })
     const seen: unknown[] = []
     open.push(await mqtt.subscribe('frozen', (message) => void seen.push(message), { qos: 1 }))
@@ -363,7 +363,7 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
     expect(changes.length).toBeLessThan(30)
   })
 
-  test('what is not handled is not acknowledged: a process that dies gets it again', async () => {
+  test('an unhandled message is not acknowledged: after a crash the process receives it again', async () => {
     const script = `
       import { MqttService, mqtt } from 'framework'
       mqtt.subscribe('dies', async (message) => {

@@ -70,7 +70,7 @@ describe.skipIf(!hasChromium)('the page in a browser', () => {
     await page.close()
   })
 
-  test('markup of a description is shown, and what it would run is neither run nor handed to the policy', async () => {
+  test('markup of a description is shown, and its scripts are neither run nor reported by the policy', async () => {
     const description = `<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" onload="document.title=1" onerror="document.title=2">
       [link](javascript:alert(1)) <script>document.title=3</script> <b title="a > b, on = off" ONCLICK = 'document.title=4'>bold</b>
       and \`<i onclick=say>\`

@@ -110,7 +110,7 @@ describe('paths', () => {
 })
 
 describe('ids and tags', () => {
-  test('ids follow from method and path, are unique, and what a route asks for comes first', async () => {
+  test('ids follow from method and path, are unique, and ids of the routes come first', async () => {
     const server = makeServer()
     server.get('/', handler)
     server.get('/users/:id', handler)
@@ -269,7 +269,7 @@ describe('bodies', () => {
     expect(Object.keys(only.requestBody!.content)).toEqual(['application/x-www-form-urlencoded'])
   })
 
-  test('as a form only where text is enough for what must be there', async () => {
+  test('as a form only where strings are enough for required members', async () => {
     const typesOf = async (schema: object, plugins: object = { urlencoded: true }) => {
       const { requestBody } = await operationOf((server) => server.post('/', { body: schema }, handler), plugins)
       return Object.keys(requestBody!.content)
@@ -359,7 +359,7 @@ describe('security', () => {
     })
   })
 
-  test('the application says what that credential is', async () => {
+  test('the application defines that credential', async () => {
     const flows = { clientCredentials: { tokenUrl: 'https://a.test', scopes: {} } }
     for (const [scheme, roles] of [
       [{ type: 'apiKey', name: 'sid', in: 'cookie' }, ['posts.edit']],
@@ -380,7 +380,7 @@ describe('security', () => {
     expect(Object.keys(components?.securitySchemes ?? {})).toEqual(['token'])
   })
 
-  test('on top of what every operation asks for; the application says what a scheme is, and a route says no one', async () => {
+  test('in addition to the security of every operation; the application defines a scheme, and a route none', async () => {
     const server = makeServer()
     server.get('/a', { policy: edit }, handler)
     server.get('/open', { apidoc: { security: [] } }, handler)
@@ -403,7 +403,7 @@ describe('security', () => {
 })
 
 describe('apidoc', () => {
-  test('is merged over what follows from the schemas', async () => {
+  test('is merged over the parts from the schemas', async () => {
     const operation = await operationOf((server) =>
       server.post(
         '/users/:id',
@@ -534,7 +534,7 @@ describe('apidoc', () => {
   })
 })
 
-describe('what stands around the paths', () => {
+describe('the parts around the paths', () => {
   test('info, servers, components and external docs of the options', async () => {
     const server = makeServer()
     const User = { type: 'object', properties: { name: text } } as const
@@ -584,7 +584,7 @@ describe('what stands around the paths', () => {
     ])
   })
 
-  test('definitions of plugins add tags and components, and say what their own route options mean', async () => {
+  test('definitions of plugins add tags and components, and translate their own route options', async () => {
     const quota = definePlugin({
       name: 'quota',
       openapi: {

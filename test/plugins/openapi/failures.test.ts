@@ -89,7 +89,7 @@ describe('a route is described with the failures that it can have', () => {
     )
   })
 
-  test('only what the plugins around it can answer', async () => {
+  test('only the answers of the plugins around it', async () => {
     const inside = definePlugin({
       name: 'inside',
       scoped: true,
@@ -109,7 +109,7 @@ describe('a route is described with the failures that it can have', () => {
   })
 })
 
-test('what is answered is what is described', async () => {
+test('the answers match the description', async () => {
   const server = makeServer({ rateLimit: { limit: 20 }, json: { sizeLimit: 100 }, upload: { maxFileSize: 5 } })
   server.get('/limited', { rateLimit: { limit: 1 } }, handler)
   server.get('/denied', { policy: never }, handler)
@@ -179,7 +179,7 @@ test('a schema of the application that is called Failure keeps its name', async 
   })
 })
 
-test('the application says what a failure is that its own handlers answer', async () => {
+test('the application describes failures that its own handlers answer', async () => {
   const server = makeServer()
   server.post('/', { body: filter, policy: always }, handler)
   const own = {
@@ -225,7 +225,7 @@ describe('plugins say how they fail', () => {
     })
   })
 
-  test('what a plugin adds to a route takes nothing of its own options away', async () => {
+  test('the additions of a plugin to a route do not remove its own options', async () => {
     const adds = definePlugin({ name: 'adds', openapi: { describe: () => [{ headers: filter }] } })
     const server = makeServer({ rateLimit: true, adds: adds() })
     server.get('/', { rateLimit: false }, handler)

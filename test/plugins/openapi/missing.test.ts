@@ -21,7 +21,7 @@ const logger = memoryLogger()
 const server = new Server({ router: new RouteCollection(), logger, plugins: { openapi: { info: { title: 'A & B' } } } })
 afterAll(() => server.close())
 
-test('without the package the page says how to install it, and the document is there', async () => {
+test('without the package the page says how to install it, and the document works', async () => {
   const page = await server.inject.get('/docs')
   page.assertStatus(501).assertHeader('content-type', 'text/html; charset=utf-8')
   expect(page.text()).toContain('<h1>A &amp; B</h1>')

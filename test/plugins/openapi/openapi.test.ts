@@ -72,7 +72,7 @@ describe('the document', () => {
     expect(await paths()).toEqual([])
   })
 
-  test('is not sent to who has it, in each form', async () => {
+  test('is not sent to a client that has it, in each form', async () => {
     const { server } = makeServer()
     for (const path of ['/docs/json', '/docs/yaml', '/docs', '/docs/ui/page.js', '/docs/ui/swagger-ui.css']) {
       const first = await server.inject.get(path)

@@ -77,7 +77,7 @@ describe('JSON Schema of older drafts becomes that of 2020-12', () => {
     expect(await bodyOf(schema)).toEqual(expected)
   })
 
-  test('what no document may hold is left out', async () => {
+  test('invalid members are left out', async () => {
     const odd = {
       type: 'object',
       required: true,
@@ -132,7 +132,7 @@ describe('references', () => {
     expect(document.components?.schemas).toEqual({ User: { type: 'object', properties: { name: { type: 'string' } } } })
   })
 
-  test('two of one name that differ get two names, and so does what leads to them', async () => {
+  test('two of one name that differ get two names, and so do schemas that refer to them', async () => {
     const one = {
       $ref: '#/definitions/A',
       definitions: { A: { type: 'object', properties: { b: { $ref: '#/definitions/B' } } }, B: { type: 'string' } },
@@ -312,7 +312,7 @@ describe('validators that are asked for their JSON Schema', () => {
     expect(Object.keys(describeServer(server, { failures: false }).components?.schemas ?? {})).toEqual(['Name'])
   })
 
-  test('what JSON has no form for is {}', async () => {
+  test('a value without a form in JSON is {}', async () => {
     expect(
       await answerOf(z.object({ map: z.map(z.string(), z.string()), none: z.undefined().optional(), any: z.any() })),
     ).toEqual({

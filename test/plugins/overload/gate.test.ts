@@ -20,7 +20,7 @@ function makeGate() {
 }
 
 describe('the event loop and the heap', () => {
-  test('one look that finds a limit passed refuses nothing, a second one halves what is let in', () => {
+  test('one sample past a limit refuses nothing, a second one halves the accepted share', () => {
     const { gate, look, lines, admitted } = makeGate()
     look(late)
     expect([gate.most, gate.isOverloaded]).toEqual([10, false])

@@ -51,7 +51,7 @@ describe('a server with as many requests in flight as it may have', () => {
     ])
   })
 
-  test('goes on to answer the probes of health, and routes that say overload: false', async () => {
+  test('continues to answer the probes of health, and routes that say overload: false', async () => {
     const { server } = makeServer({ maxRequestsInFlight: 1 })
     const { release, handler } = held()
     server.get('/slow', handler)
@@ -162,7 +162,7 @@ describe('under a flood', () => {
   /** The half of the requests that came last: at the start no one knows of an overload yet. */
   const median = (waited: number[]) => waited.slice(waited.length / 2).sort((a, b) => a - b)[waited.length >> 2]!
 
-  test('what is accepted has a short way to its answer, where a server without it lets all wait', async () => {
+  test('accepted requests are answered quickly, where a server without it delays all', async () => {
     const without = await flood(false)
     expect(without.refused).toBe(0)
     // What else this machine does may spoil one measurement. A server that let all wait would fail each of them.

@@ -23,7 +23,7 @@ const policies = new PolicyManager(
 const makeServer = () => new Server({ router: new RouteCollection(), plugins: { log: { level: 'silent' } } })
 const as = (token: string) => ({ headers: { authorization: token } })
 
-test('a group is guarded, what is registered later as well', async () => {
+test('a group is guarded, later registrations as well', async () => {
   const server = makeServer()
   server.group('/admin', [policies.guard('site', 'admin', { status: 'byUser' })], (admin) => {
     admin.get('/stats', () => 'numbers')

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { memoryLogger } from '../../support/kernel.ts'
 
 describe('canAccess', () => {
-  test('calls the check with exactly what it is given', async () => {
+  test('calls the check with exactly its arguments', async () => {
     const edit = vi.fn((user: unknown, ...rest: unknown[]) => user === 'ann' && rest.length === 2)
     const policies = new PolicyManager({ posts: { edit } })
     expect(await policies.canAccess('posts', 'edit', 'ann', 1, 2)).toBe(true)
@@ -98,7 +98,7 @@ describe('canAccess', () => {
   })
 })
 
-describe('what cannot be meant is refused', () => {
+describe('invalid arguments are refused', () => {
   test.each<[string, unknown[], string]>([
     ['no record', [], 'policies'],
     ['a list', [[]], 'policies'],

@@ -35,7 +35,7 @@ function need(check: unknown, options?: { timeout?: number; user?: (req: Request
 }
 
 describe('a route with a policy', () => {
-  test('answers who passes, and refuses everyone else with 401 and the error', async () => {
+  test('answers clients that pass, and refuses all others with 401 and the error', async () => {
     const { server, log } = makeServer()
     const handler = vi.fn(() => 'in')
     server.get('/a', { policy: need((_user: unknown, req: Request) => req.headers.key === 'ok') }, handler)

@@ -103,7 +103,7 @@ describe('a check that asks about a resource', () => {
     expect(await policies.canAccess('posts', 'edit', { id: 'root' }, { author: 'ann' })).toBe(true)
   })
 
-  test('is a function of its own: what was marked can be another manager’s check of a route', async () => {
+  test('is a function of its own: the marked one can be another manager’s check of a route', async () => {
     const check = () => true
     forResource(check)
     await using server = serverWith(check).server

@@ -60,7 +60,7 @@ describe.skipIf(!hasPostgres)('pg-boss', () => {
   })
   afterAll(() => postgres.stop())
 
-  test('sends what is given up to the dead letter queue, after the last attempt and at once when it is not valid', async () => {
+  test('sends failed messages to the dead letter queue, after the last attempt and at once when it is not valid', async () => {
     const failures: QueueFailure[] = []
     const errorHandler = (_error: Error, failure: QueueFailure) => void failures.push(failure)
     // The first to come makes all tables, which takes its time on a busy machine.

@@ -31,7 +31,7 @@ async function failureOf(run: () => unknown): Promise<Error> {
   throw new Error('nothing failed')
 }
 
-describe('what is secret in a configuration is in no error', () => {
+describe('a secret of a configuration is in no error', () => {
   test.each([
     ['the configuration', `redis://user:${secret}@host`],
     ['settings', { bullmq: `redis://user:${secret}@host` }],
@@ -169,7 +169,7 @@ describe('in memory', () => {
     expect(seen).toEqual(['named', 'a', 'b', 'c'])
   })
 
-  test('who waits for the end of a queue that is cleared waits no more', async () => {
+  test('waiting for the end of a queue ends when it is cleared', async () => {
     const queue = memoryQueue<number>(freshName('cleared'))
     await queue.publish(1)
     await queue.publish(2, { delay: 60_000 })
@@ -256,7 +256,7 @@ describe('names', () => {
   })
 })
 
-describe('options of publish that no engine understands are refused before it is asked', () => {
+describe('options of publish that no engine understands are refused before it is called', () => {
   test.each([
     ...[{ jobId: '' }, { jobId: 'a:b' }, { jobId: '17' }, { jobId: 17 }, { lifo: 'yes' }, { removeOnComplete: 'all' }],
     ...[

@@ -90,7 +90,7 @@ const cases: Case[] = [
   },
 ]
 
-test('while nothing answers the server starts, publish rejects in time and says what to do, and the log has one line', async () => {
+test('while nothing answers the server starts, publish rejects in time with the remedy, and the log has one line', async () => {
   const timeout = 700
   const absent = await Promise.all(cases.map(async (one) => ({ ...one, port: await freePort() })))
   const queues = absent.map(({ name, make }) => make(freshName(`absent-${name}`)))
@@ -182,7 +182,7 @@ describe.skipIf(!hasRedis)('Redis', () => {
     expect(warnings().filter(isDownWarning)).toHaveLength(1)
   })
 
-  test('what publish has given up is not delivered later', async () => {
+  test('a message that publish has given up is not delivered later', async () => {
     const redis = await start()
     const queue = bullmqQueue<number>(freshName('given-up'))
     await serve({ bullmq: { connection: redis.url, publishTimeout: 500 } })
@@ -228,7 +228,7 @@ describe.skipIf(!hasRedis)('Redis', () => {
     expect(await queue.counts()).toMatchObject({ waiting: 1 })
   })
 
-  test('that has no room says so once for each queue, and goes on', async () => {
+  test('that has no room reports that once for each queue, and continues', async () => {
     const redis = await start()
     const queue = bullmqQueue<number>(freshName('full'))
     await serve({ bullmq: { connection: redis.url } })

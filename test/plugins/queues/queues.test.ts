@@ -153,7 +153,7 @@ describe('with a server', () => {
     expect(ran).toBe(false)
   })
 
-  test('close lets handlers finish, and what they publish arrives', async () => {
+  test('close lets handlers finish, and their messages arrive', async () => {
     const queue = memoryQueue<string>(freshName('drain'))
     const after = memoryQueue<string>(freshName('after'))
     const done: string[] = []
@@ -213,7 +213,7 @@ describe('with a server', () => {
     await expect(third.ready()).resolves.toBeUndefined()
   })
 
-  test('what a server has brought holds for those that still use it when it closes', async () => {
+  test('the configuration of a server applies to others that still use it when it closes', async () => {
     const queue = memoryQueue<number>(freshName('owned'))
     const reports: unknown[] = []
     await queue.subscribe(() => {
@@ -239,7 +239,7 @@ describe('with a server', () => {
     await makeServer(run).ready()
   })
 
-  test('what the process has configured outlives its servers', async () => {
+  test('the configuration of the process outlives its servers', async () => {
     defineQueueConfiguration({ memory: { maxSize: 1 } })
     const queue = memoryQueue<number>(freshName('process'))
     const server = makeServer({ background: { queues: {} } })
@@ -468,7 +468,7 @@ describe('in memory, without a server', () => {
     queue.clear()
   })
 
-  test('drained waits for what an unsubscribed handler has in work, and then rejects for the rest', async () => {
+  test('drained waits for messages in progress of an unsubscribed handler, and then rejects for the rest', async () => {
     const queue = memoryQueue<number>(freshName('left'))
     const first = gate()
     const handle = await queue.subscribe(() => first.opened)
@@ -532,7 +532,7 @@ describe('in memory, without a server', () => {
     expect(seen).toEqual([1])
   })
 
-  test('a handler cannot change what the next attempt gets', async () => {
+  test('a handler cannot change the payload of the next attempt', async () => {
     const queue = memoryQueue<{ list: number[] }>(freshName('copy'))
     const seen: number[][] = []
     const mine = { list: [1] }
@@ -577,7 +577,7 @@ describe('in memory, without a server', () => {
     expect(await queue.counts()).toMatchObject({ waiting: 0 })
   })
 
-  test('subscribe refuses what it cannot mean', async () => {
+  test('subscribe refuses invalid arguments', async () => {
     const queue = memoryQueue<number>(freshName('wrong'))
     await expect(queue.subscribe('x' as never)).rejects.toMatchObject({ code: 'OptionError' })
     await expect(queue.subscribe(undefined as never)).rejects.toMatchObject({ code: 'OptionError' })
@@ -588,7 +588,7 @@ describe('in memory, without a server', () => {
     expect(() => memoryQueue('')).toThrow(/the name of a queue/)
   })
 
-  test('a Standard Schema checks both sides; what it makes of the payload arrives once', async () => {
+  test('a Standard Schema checks both sides; its result for the payload arrives once', async () => {
     const schema = z.object({ at: z.coerce.date(), price: z.string().transform((text) => `${text} €`) })
     const queue = memoryQueue(freshName('zod'), { schema })
     const seen: { at: Date; price: string }[] = []
@@ -623,7 +623,7 @@ describe('a custom engine', () => {
     }
   }
 
-  test('gets what is published with its options; each handle ends its own handler', async () => {
+  test('receives published messages with their options; each handle ends its own handler', async () => {
     const broker = new Broker()
     const errors: unknown[] = []
     defineQueueConfiguration({ broker: { errorHandler: (error: Error) => void errors.push(error.message) } })

@@ -101,7 +101,7 @@ test('a delete that fails is retried: the message does not come twice', async ()
   expect(await queue.counts()).toMatchObject({ waiting: 0, active: 0 })
 })
 
-test('a batch that SQS refuses in part rejects, and reports what was published', async () => {
+test('a batch that SQS refuses in part rejects, and reports the published ones', async () => {
   const choosy = faulty(async (command, send) => {
     if (!(command instanceof SendMessageBatchCommand)) return send()
     const entries = command.input.Entries ?? []
@@ -145,7 +145,7 @@ test('large messages go in several batches; one that is too large is refused bef
   expect(lots).toEqual([3, 2])
 })
 
-test('how large a message may be is what its queue says; attributes count', async () => {
+test('the size limit of a message is that of its queue; attributes count', async () => {
   await start()
   const name = freshName('small')
   await create(name, { MaximumMessageSize: '1024' })

@@ -97,7 +97,7 @@ describe('a limit', () => {
   })
 })
 
-describe('who is counted', () => {
+describe('the counted clients', () => {
   test.each([
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
@@ -212,7 +212,7 @@ describe('a route of its own', () => {
     expect(passed(await ask(server, 10))).toBe(5)
   })
 
-  test('takes from the server what it leaves out, and counts its HEAD', async () => {
+  test('takes omitted options from the server, and counts its HEAD', async () => {
     const server = serverWith({ rateLimit: { limit: 2, windowMs: 5_000, statusCode: 420 } })
     server.get('/login', { rateLimit: { windowMs: 9_000 } }, () => 1)
     const statuses: number[] = []
@@ -349,7 +349,7 @@ describe('memory', () => {
     expect(maxKeys).toBeLessThanOrEqual(100_000)
   })
 
-  test('who keeps asking is not forgotten for the newcomers', () => {
+  test('a client that keeps sending is not displaced by new ones', () => {
     const store = new MemoryStore()
     for (let i = 0; i < 300_000; i++) {
       store.hit(`* ${i}`, 60_000)

@@ -100,7 +100,7 @@ describe('currentContext()', () => {
     ;(await server.inject.get('/?n=7')).assertBodyDeepEqual(['7', '7', '7', '7', '7'])
   })
 
-  test('is there in bodies that are made piece by piece', async () => {
+  test('exists in bodies that are made piece by piece', async () => {
     const server = serverWith(options)
     const pieces = async function* () {
       for (let i = 0; i < 3; i++) {
@@ -187,7 +187,7 @@ describe('where it holds', () => {
     expect(seen).toEqual(['x', 'x'])
   })
 
-  test('req.context is there before the middleware had its turn', async () => {
+  test('req.context exists before the middleware has run', async () => {
     const early = (req: { context: { n?: string } }, res: { ok(body: unknown): unknown }) => void res.ok(req.context.n)
     const server = serverWith([early, requestContext({ n: () => 'x' })])
     ;(await server.inject.get('/')).assertBodyDeepEqual('x')

@@ -52,7 +52,7 @@ test('a Map under a schema without required members is a failure, and no silent 
   expect(logs.map(({ message }) => message)).toEqual([expect.stringContaining('nothing of the Map would be left')])
 })
 
-describe('only what the schema names leaves', () => {
+describe('only members of the schema are sent', () => {
   const kinds: Record<string, object> = {
     'JSON Schema': User,
     'TypeBox 0.34': LegacyType.Object({
@@ -251,7 +251,7 @@ describe('keywords', () => {
   })
 })
 
-describe('what the schema cannot represent is a 500 without a body, and one line', () => {
+describe('a value that the schema cannot represent is a 500 without a body, and one line', () => {
   const cyclic: Record<string, unknown> = { id: 1 }
   cyclic.self = cyclic
   const withSelf = { type: 'object', properties: { id: { type: 'integer' }, self: { $ref: '#' } } }
@@ -390,7 +390,7 @@ describe('coerce', () => {
     return server.inject.get('/')
   }
 
-  test('turns scalars into what the schema asks for', async () => {
+  test('converts scalars to the types of the schema', async () => {
     ;(await coercing({ id: '1', name: 5n, secret: 1 })).assertBodyDeepEqual({ id: 1, name: '5' })
   })
 

@@ -23,7 +23,7 @@ describe('a serializer', () => {
     expect(await users.useVariant('name', ann)).toBe('Ann')
   })
 
-  test('hands the context to the function', async () => {
+  test('passes the context to the function', async () => {
     const users = serializer<User>()
       .defineVariant('own', (user, ctx: { locale: string }) => `${user.name} ${ctx.locale}`)
       .defineVariant('maybe', (user, ctx?: { locale: string }) => `${user.name} ${ctx?.locale}`)
@@ -38,7 +38,7 @@ describe('a serializer', () => {
     expect(await named.useVariant('name', ann)).toBe('Ann')
   })
 
-  test('rejects with what the function throws', async () => {
+  test('rejects with the error of the function', async () => {
     const error = new Error('broken')
     const users = serializer<User>()
       .defineVariant('a', () => {
@@ -122,7 +122,7 @@ describe('the schema of a variant', () => {
     expect(await users.useVariant('all', { id: 'x' }, { validate: false })).toEqual({ id: 'x' })
   })
 
-  test.each(schemas)('%s: what matches is returned as it was mapped', async (_kind, schema) => {
+  test.each(schemas)('%s: a matching value is returned as it was mapped', async (_kind, schema) => {
     const users = serializer<unknown>().defineVariant('all', (data) => data, schema as {})
     const data = { id: 1, email: 'a@b.de', more: true }
     expect(await users.useVariant('all', data, { validate: true })).toBe(data)

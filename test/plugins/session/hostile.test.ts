@@ -263,7 +263,7 @@ describe('a cache on the way', () => {
     refreshed.assertHeaderExists('set-cookie').assertHeader('vary', 'Cookie')
   })
 
-  test('may keep what has nothing to do with the session', async () => {
+  test('may keep answers independent of the session', async () => {
     const server = serverWith()
     server.get('/public', () => 'for all')
     const cookie = ((await server.inject.post('/login')).headers()['set-cookie'] as readonly string[])[0]!.split(
@@ -276,7 +276,10 @@ describe('a cache on the way', () => {
 })
 
 describe('requests of one session side by side', () => {
-  test.each([false, true])('a slow request does not bring back who has logged out (rolling: %s)', async (rolling) => {
+  test.each([
+    false,
+    true,
+  ])('a slow request does not restore a session after its log-out (rolling: %s)', async (rolling) => {
     const { rows, store } = mapStore(3)
     const server = serverWith({ store, rolling })
     server.get('/slow', async (req) => {
@@ -451,7 +454,7 @@ describe('a store that fails', () => {
     ],
   ]
 
-  test.each(hows)('%s on reading: 503 for who has a session, never an empty one', async (_name, how) => {
+  test.each(hows)('%s on reading: 503 for clients with a session, never an empty one', async (_name, how) => {
     const { state, broken } = failing('get', how)
     const server = serverWith({ store: broken })
     const cookies = await write(server, { a: 1 })
@@ -495,7 +498,7 @@ describe('a store that fails', () => {
     expect(state.rows.size).toBe(0)
   })
 
-  test.each(hows)('%s on forgetting: the session goes on, and the client hears of it', async (_name, how) => {
+  test.each(hows)('%s on forgetting: the session continues, and the client learns that', async (_name, how) => {
     const { state, broken } = failing('destroy', how)
     const server = serverWith({ store: broken })
     const cookies = await write(server, { a: 1 })

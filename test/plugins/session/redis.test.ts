@@ -111,7 +111,7 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
     expect(await client.dbsize()).toBe(1)
   })
 
-  test('a log-out that Redis did not take is not success, and the session goes on', async () => {
+  test('a log-out that Redis did not execute is not a success, and the session continues', async () => {
     const other = await startRedis()
     try {
       const server = serverWith({ store: { redis: other.url } })
@@ -198,7 +198,7 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
     expect(await client.ping()).toBe('PONG')
   })
 
-  test('what is not JSON is a failure of the store, not an empty session', async () => {
+  test('a value that is not JSON is a failure of the store, not an empty session', async () => {
     const server = serverWith({ store: { redis: redis.url } })
     const cookies = (await server.inject.get('/count')).cookies()
     await client.set(`session:${cookies.sid!.split('.')[0]}`, '{"n":')
@@ -209,7 +209,7 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
     }
   })
 
-  test('what another program has written with blanks and escapes is not written again by a request that reads it', async () => {
+  test('data of another program with blanks and escapes is not written again by a request that reads it', async () => {
     const server = serverWith({ store: { redis: redis.url } })
     const cookies = (await server.inject.get('/count')).cookies()
     const key = `session:${cookies.sid!.split('.')[0]}`
@@ -221,7 +221,7 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
     expect(await client.get(key)).toBe('{"n":8,"name":"Ada"}')
   })
 
-  test('while Redis is away: 503 at once for who has a session, others are served; then all is as before', async () => {
+  test('while Redis is away: 503 at once for clients with a session, others are served; then all is as before', async () => {
     const server = serverWith({ store: { redis: redis.url } })
     const cookies = (await server.inject.get('/count')).cookies()
     await redis.kill()

@@ -162,7 +162,7 @@ describe('a session', () => {
     ;(await read(server, cookies)).assertBodyDeepEqual({})
   })
 
-  test('what a store hands out twice is not shared by two requests', async () => {
+  test('an object that a store returns twice is not shared by two requests', async () => {
     const { store } = spyStore()
     const server = serverWith({ store })
     const cookies = (await write(server, { user: { name: 'ada' } })).cookies()
@@ -215,7 +215,7 @@ describe('regenerate, destroy, save', () => {
     ;(await server.inject.post('/logout')).assertHeaderNotExists('set-cookie')
   })
 
-  test('what is stored after destroy is a new session', async () => {
+  test('data that is stored after destroy is a new session', async () => {
     const server = serverWith()
     const before = (await write(server, { user: 'ada' })).cookies()
     server.post('/bye', async (req) => {
@@ -269,7 +269,7 @@ describe('regenerate, destroy, save', () => {
     ;(await read(server, res.cookies())).assertBodyDeepEqual({ a: 1 })
   })
 
-  test('what was not waited for is done before the answer leaves', async () => {
+  test('calls that were not awaited finish before the answer is sent', async () => {
     const server = serverWith({ store: slow(spyStore().store) })
     const before = (await write(server, { a: 1 })).cookies()
     server.post('/hasty', (req) => {
@@ -390,7 +390,7 @@ describe('how long it lasts', () => {
     ;(await server.inject.get('/ignore')).assertHeaderNotExists('set-cookie')
   })
 
-  test('rolling does not write back what a slow request has read', async () => {
+  test('rolling does not write back the data of a slow request', async () => {
     const { rows, store } = spyStore()
     const server = serverWith({ store, rolling: true })
     const cookies = (await write(server, { n: 1 })).cookies()
@@ -575,7 +575,7 @@ describe('options', () => {
     )
   })
 
-  test('no listing shows the secret, nor what leads to a store', () => {
+  test('no listing shows the secret, nor the access to a store', () => {
     const server = new Server({
       plugins: {
         session: { secret, store: { redis: { url: 'redis://user:hunter2@127.0.0.1:1', password: 'hunter2' } } },

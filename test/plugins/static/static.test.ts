@@ -69,7 +69,7 @@ describe('a file', () => {
     expect((await get(path)).text()).toBe(content)
   })
 
-  test('has what setHeaders sets, over what is set otherwise', async () => {
+  test('has the headers of setHeaders, which override others', async () => {
     const paths: string[] = []
     const setHeaders = (res: Response, path: string) => {
       paths.push(path)
@@ -314,7 +314,7 @@ describe('beside routes', () => {
     expect((await get('/a.txt')).text()).toBe('hello world')
   })
 
-  test('the not-found handler answers what is missing', async () => {
+  test('the not-found handler answers for missing files', async () => {
     const { server, get } = makeServer()
     server.setNotFoundHandler((_req, res) => res.status(200).html('app'))
     expect((await get('/some/page')).text()).toBe('app')

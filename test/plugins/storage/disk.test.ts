@@ -67,7 +67,7 @@ describe('keys do not leave the root', () => {
     expect(await keysOf(storage)).toEqual(['there'])
   })
 
-  test('nor by symbolic links: to a file, to a folder, on the way, dangling, even to what lies inside', async () => {
+  test('nor by symbolic links: to a file, to a folder, on the way, dangling, even to a target inside', async () => {
     const outside = join(folder, 'outside')
     mkdirSync(outside)
     writeFileSync(join(outside, 'secret.txt'), 'secret')
@@ -213,7 +213,7 @@ describe('on the disk', () => {
     expect(readFileSync(join(folder, 'ü b/a'), 'utf8')).toBe('x')
   })
 
-  test('what a disk refuses has a name', async () => {
+  test('refusals of a disk have a name', async () => {
     writeFileSync(join(folder, 'file'), '')
     const broken = new Storage({ disk: new LocalStorageProvider({ root: join(folder, 'file') }) })
     const works = [broken.putObject('a', 'x'), broken.health(), broken.deleteObject('a'), broken.getObject('a')]
@@ -238,7 +238,7 @@ describe('on the disk', () => {
     await expect(storage.health()).rejects.toMatchObject(named)
   })
 
-  test('what is removed, moved or could not be put leaves no content type', async () => {
+  test('an object that is removed, moved or could not be put leaves no content type', async () => {
     await storage.putObject('a', 'x', 'text/x-own')
     await storage.move('a', 'b')
     await storage.deleteObject('b')
@@ -301,7 +301,7 @@ test('a process that is killed in the middle of 100 puts of 5 MB leaves no objec
   for await (const entry of storage.list()) expect(entry.size).toBe(size)
 })
 
-test('what was being written then is removed when it is old enough', async () => {
+test('an unfinished file is removed when it is old enough', async () => {
   await storage.putObject('a', 'x')
   const [old, fresh] = ['old', 'fresh'].map((name) => join(root, '.storage/tmp', name))
   writeFileSync(old!, 'part')

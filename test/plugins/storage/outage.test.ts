@@ -221,7 +221,7 @@ describe('S3 alone', () => {
     expect(await storageOf('S3').getObject('a', 'text')).toBe('one two')
   })
 
-  test('what is too large to be copied in one go is copied in parts', async () => {
+  test('an object that is too large for one call is copied in parts', async () => {
     const size = 5 * 1024 ** 3 + 7
     const ranges: unknown[] = []
     let failing = false

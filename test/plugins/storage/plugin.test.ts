@@ -44,7 +44,7 @@ describe('new Storage', () => {
     expect(() => new Storage({ a: Object.assign(memory(), { copy: 1 }) as never })).toThrow(/providers.a.copy/)
   })
 
-  test('a provider of your own has what it has', async () => {
+  test('a custom provider has its own features', async () => {
     const inner = memory()
     const own: StorageProvider = {
       put: (key, body, type) => inner.put(key, body, type),
@@ -134,7 +134,7 @@ function started<One extends Server>(server: One): One {
 }
 
 describe('the plugin', () => {
-  test('provides the storage, and what is not there is a 404', async () => {
+  test('provides the storage, and a missing object is a 404', async () => {
     const plugins = { storage: { providers: { files: memory(), other: memory() }, defaultProvider: 'files' } }
     const server = started(new Server({ ...quiet, router: new RouteCollection(), plugins }))
     server.get('/files/*', async (req, res) => {
@@ -375,7 +375,7 @@ describe('signed addresses of a disk', () => {
     await expect(storage.getPublicUrl('a')).rejects.toMatchObject({ code: 'StorageUrlError' })
   })
 
-  test('after a plugin that reads bodies they refuse what it has read', async () => {
+  test('after a plugin that reads bodies they refuse a body that it has read', async () => {
     const files = new LocalStorageProvider({ root: folder(), signedUrls: { secret } })
     const plugins = [json(), storagePlugin({ providers: { files } })]
     const server = started(new Server({ ...quiet, router: new RouteCollection(), logger: silent, plugins }))

@@ -30,7 +30,7 @@ describe('a handler that takes too long', () => {
     ])
   })
 
-  test('hears of it by the signal, with the error as reason', async () => {
+  test('learns that by the signal, with the error as reason', async () => {
     const { server } = serverWith({ timeout: { ms: 20 } })
     let reason: unknown
     server.get('/', async (req) => {
@@ -42,7 +42,7 @@ describe('a handler that takes too long', () => {
     expect(reason).toMatchObject({ code: 'RequestTimeoutError', status: 503 })
   })
 
-  test('may answer, throw or set headers afterwards: it is dropped without a word', async () => {
+  test('may answer, throw or set headers afterwards: it is silently dropped', async () => {
     const { server, log } = serverWith({ timeout: { ms: 10 } })
     const late: string[] = []
     server.get('/answers', async (_req, res) => {
@@ -88,7 +88,7 @@ describe('a handler that takes too long', () => {
   })
 })
 
-describe('what counts', () => {
+describe('the counted time', () => {
   test('middlewares after the plugin, and reading the body', async () => {
     const { server } = serverWith({ timeout: { ms: 20 }, json: true })
     server.post('/', (req) => req.body)
@@ -106,7 +106,7 @@ describe('what counts', () => {
     ;(await other.inject.get('/')).assertStatus(503)
   })
 
-  test('not what stands before it', async () => {
+  test('not earlier steps', async () => {
     const before = async (_req: unknown, _res: unknown, next: () => Promise<void>) => {
       await pause(40)
       return next()
@@ -182,7 +182,7 @@ describe('a route of its own', () => {
 })
 
 describe('timers', () => {
-  test('none is made for what ends at once', async () => {
+  test('none is made for a chain that ends at once', async () => {
     const { server } = serverWith({ timeout: { ms: 60_000 } })
     let during = -1
     server.get('/', () => {

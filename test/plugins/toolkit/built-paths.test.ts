@@ -28,7 +28,7 @@ const find = async (...patterns: string[]) =>
   (await findFiles(patterns, folder)).files.map((file) => relative(folder, file))
 const inBuild = (sources: string) => Object.assign(globalThis, { [symbol]: { sources, folder: join(folder, 'dist') } })
 
-test('without a build patterns and paths are what they say', async () => {
+test('without a build patterns and paths are unchanged', async () => {
   expect(await find('src/**/*.{ts,mts}')).toEqual(['src/routes/a.ts', 'src/routes/b.mts'])
   expect(builtPath('src/a.html')).toBe('src/a.html')
 })
@@ -46,7 +46,7 @@ test.each([
   expect(await find(pattern)).toEqual(files)
 })
 
-test('in a build what is left out is left out there, and absolute patterns are what they say', async () => {
+test('in a build the same files are left out, and absolute patterns are unchanged', async () => {
   inBuild('src')
   expect(await find('src/**/*.{ts,mts}', '!src/routes/a.ts')).toEqual(['dist/routes/b.mjs'])
   expect(await find(join(folder, 'src/**/*.ts'))).toEqual(['src/routes/a.ts'])

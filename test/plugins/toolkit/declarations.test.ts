@@ -67,7 +67,7 @@ test('each thing runs in one runner: the oldest that takes it', async () => {
   expect([picky, first, second].map(({ runs }) => [...runs])).toEqual([['b'], ['a'], []])
 })
 
-test('when a runner leaves, the next one takes over what it ran; without one it waits', async () => {
+test('when a runner leaves, the next one takes over its declarations; without one it waits', async () => {
   const [all, first, second] = [make(), new Recorder(), new Recorder()]
   await all.add(a)
   await all.open(first)
@@ -154,7 +154,7 @@ test('a thing that is taken back while it begins stays taken back', async () => 
   expect(all.has(a)).toBe(false)
 })
 
-test('what no one runs is reported once, and again when it was declared anew', async () => {
+test('a declaration without a runner is reported once, and again when it was declared anew', async () => {
   const all = make()
   const reported: string[] = []
   const report = () => all.reportIdle(({ name }) => reported.push(name))
@@ -172,7 +172,7 @@ test('what no one runs is reported once, and again when it was declared anew', a
   expect(reported).toEqual(['a', 'a'])
 })
 
-test('what the next runner refuses is taken over by the one after it', async () => {
+test('a declaration that the next runner refuses goes to the one after it', async () => {
   const all = make()
   let isOpen = true
   const [first, third] = [new Recorder(), new Recorder()]

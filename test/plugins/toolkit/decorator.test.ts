@@ -105,7 +105,7 @@ test('where no compiler says which decorator is the last, work for the class is 
   expect(happened).toEqual(['undone'])
 })
 
-describe('what a decorator is called with', () => {
+describe('the arguments of a decorator', () => {
   const loose = say('x') as unknown as (...args: unknown[]) => void
   class Users {
     list() {}

@@ -28,11 +28,11 @@ test('relative to the folder, whatever characters its name has; sorted, each onc
   expect(await find(['../out/*.mjs'])).toEqual({ files: ['out/d.mjs'], unmatched: [] })
 })
 
-test('a folder is not a pattern for what is in it', async () => {
+test('a folder is not a pattern for its files', async () => {
   expect(await find(['src'])).toEqual({ files: [], unmatched: ['src'] })
 })
 
-test('what is left out holds for absolute patterns and outside of the folder', async () => {
+test('exclusions apply to absolute patterns and outside of the folder', async () => {
   const all = ['src/*.ts', '../out/**/*.{ts,mjs}']
   expect((await find([...all, '!src/a.ts', '!../out/**'])).files).toEqual(['app [1] (a)/src/b.ts'])
   expect((await find([...all, '!**/a.ts', '!**/out/**'])).files).toEqual(['app [1] (a)/src/b.ts'])

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Kept, keptIn } from '../../../plugins/toolkit/kept.ts'
 
-test('something is made when it is first asked for, once for all who ask', async () => {
+test('a value is made when it is first needed, once for all callers', async () => {
   const made: string[] = []
   const map = new Map<string, Promise<string>>()
   const get = (key: string) =>
@@ -28,7 +28,7 @@ test('after a failure the next caller makes it again, and all waiting callers re
   expect(await one.get()).toBe(2)
 })
 
-test('a failure of something that was forgotten takes nothing from what came after it', async () => {
+test('a failure of a forgotten value does not affect a later one', async () => {
   const ends: ((error?: Error) => void)[] = []
   const one = new Kept(
     () =>

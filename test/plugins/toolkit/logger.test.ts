@@ -9,7 +9,7 @@ function written(make: (write: (line: string) => void) => Logger): string[] {
   return lines.map((line) => (JSON.parse(line) as { msg: string }).msg)
 }
 
-test('the logger of a server that was given none writes from warn on; what application code says in it from info on', () => {
+test('the logger of a server without one writes from warn on; messages of application code from info on', () => {
   expect(written((write) => lineLogger(write))).toEqual(['warn', 'error'])
   expect(written((write) => lineLogger(write).child({ a: 1 }))).toEqual(['warn', 'error'])
   expect(written((write) => applicationLogger(lineLogger(write).child({ a: 1 })))).toEqual(['info', 'warn', 'error'])

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { LruMap } from '../../../plugins/toolkit/lru.ts'
 
 describe('a bounded map', () => {
-  test('drops what was used least recently, and reading is a use', () => {
+  test('drops the least recently used entry, and reading is a use', () => {
     const dropped: string[] = []
     const map = new LruMap<number>({ max: 2, onDrop: (value, key, why) => dropped.push(`${key}=${value} ${why}`) })
     map.set('a', 1)
@@ -19,7 +19,7 @@ describe('a bounded map', () => {
     expect(map.keys()).toEqual(['a', 'd'])
   })
 
-  test('does not keep what has no time for ever', () => {
+  test('does not keep an entry with an invalid end for ever', () => {
     const map = new LruMap<number>({ max: 2 })
     map.set('a', 1, Number.NaN)
     expect(map.get('a')).toBeUndefined()

@@ -7,7 +7,7 @@ afterEach(() => vi.unstubAllGlobals())
 
 const feature = 'the cache plugin (provider "redis")'
 
-test('gives the module that is there', async () => {
+test('returns an installed module', async () => {
   const { join } = await peer('node:path', () => import('node:path'), feature)
   expect(join('a', 'b')).toBe('a/b')
 })
@@ -23,7 +23,7 @@ test('a package that is not installed is one error: feature, package, how to add
   })
 })
 
-test('a package that is there and fails to load throws what it throws', async () => {
+test('an installed package that fails to load throws its own error', async () => {
   const failure = new Error('it is broken')
   await expect(peer('redis', () => Promise.reject(failure), feature)).rejects.toBe(failure)
 })
@@ -69,7 +69,7 @@ test('the packages of one feature are missing in one error, with one command', a
   expect(await peers(Promise.resolve(1), Promise.resolve('two'))).toEqual([1, 'two'])
 })
 
-test('a server says in one error which packages its plugins need, and leaves out what follows from it', async () => {
+test('a server lists in one error which packages its plugins need, and leaves out consequences', async () => {
   const needs = (name: string) => definePlugin({ name, setup: () => missing(name).then(() => {}) })()
   const follows = definePlugin({
     name: 'follows',

@@ -64,7 +64,7 @@ describe('lines of a log for people', () => {
     expect(written(entries).text()).toBe('imported jobs=3 from={"a":[1]}\nwarn slow\nerror two\n         lines\n')
   })
 
-  test('what failed stands below the line of its request, which comes later', () => {
+  test('a failure is below the line of its request, which comes later', () => {
     const failed = {
       level: 50,
       reqId: 'a-1',
@@ -114,7 +114,7 @@ describe('lines of a log for people', () => {
     expect(text).toContain('\\u001b]0;x\\u0007\\u000dover\\u202e')
   })
 
-  test('what is not an entry is written as it is', () => {
+  test('a line that is not an entry is written as it is', () => {
     const texts: string[] = []
     const lines = new ReadableLines((text) => texts.push(text), plain, { hasRequests: true })
     for (const line of ['not JSON\n', '5\n', 'null\n', '[]\n']) lines.write(line)
@@ -129,7 +129,7 @@ describe('a failure for people', () => {
     Object.assign(new Error(message), { stack: [`Error: ${message}`, ...frames].map((l) => `${l}`).join('\n    at ') })
   const foreign = ['f (/app/node_modules/x/index.js:1:1)', 'processTicks (node:internal/process:1:1)']
 
-  test('has the first place of the application, with the lines around it, and who called it', () => {
+  test('has the first place of the application, with the lines around it, and its caller', () => {
     const text = failureText(
       stack('no', ...foreign, `async sell (file://${file}?v=2:3:2)`, `Object.<anonymous> (${file}:1:1)`, ...foreign),
       plain,
@@ -229,7 +229,7 @@ describe('a failure for people', () => {
     expect(failureText(error, plain)).toBe(`SyntaxError: no export y\n  ${file}:1\n  > 1 │ import x from 'x'`)
   })
 
-  test('causes and what an AggregateError holds are shown, each place once', () => {
+  test('causes and the errors of an AggregateError are shown, each place once', () => {
     const inner = stack('inner', `here (${file}:3:8)`)
     const outer = Object.assign(stack('outer', `here (${file}:3:8)`), { cause: inner })
     const text = failureText(outer, plain)

@@ -52,7 +52,7 @@ describe.skipIf(!hasRedis)('a connection to Redis', () => {
     await server.close()
   })
 
-  test('whose database is refused when it comes back does nothing in another, and goes on when it may', async () => {
+  test('whose database is refused when it comes back does nothing in another, and continues when it may', async () => {
     const states: unknown[] = []
     const use = { feature: 'a test', commandTimeout: 500 }
     type Client = { set(key: string, value: string): Promise<unknown>; dbsize(): Promise<number> }

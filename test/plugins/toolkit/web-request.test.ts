@@ -22,7 +22,7 @@ test('has the method, the address, the headers but those of the connection, and 
   }
 })
 
-test('reads nothing before it is read, and lets go of what is not read to its end', async () => {
+test('reads nothing before it is read, and releases an unread rest', async () => {
   const { kernel, router } = makeKernel()
   let pulled = 0
   let left = false

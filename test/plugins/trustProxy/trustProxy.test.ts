@@ -34,7 +34,7 @@ const spoof = {
 }
 const trusting = { trustedProxies: ['10.0.0.0/8'] }
 
-describe('who is believed', () => {
+describe('trusted peers', () => {
   test('no peer without the plugin', async () => {
     expect(await seen(false, spoof)).toEqual({ ip: '10.0.0.1', url: 'http://localhost/', protocol: 'http' })
   })

@@ -113,7 +113,7 @@ describe('a malformed form is 400 or 413 within 100 ms, leaves nothing and ends 
   })
 })
 
-describe('what is random', () => {
+describe('random input', () => {
   test('every single byte of a form replaced: never more than a refusal', async () => {
     const { server } = makeServer()
     const bytes = [0, 10, 13, 34, 45, 58, 92, 255]

@@ -26,7 +26,7 @@ function bucket(more: Partial<UploadSink<number>> = {}) {
 }
 
 describe('a sink', () => {
-  test('is given each file, and what it returns is the result', async () => {
+  test('receives each file, and its return value is the result', async () => {
     const { sink, kept } = bucket()
     const { server, seen } = makeServer({ storage: sink })
     server.post('/result', (req) => req.file<number>('b')!.result + 1)
@@ -42,7 +42,7 @@ describe('a sink', () => {
     ;(await send(server, multipart(file('b', 'b', 'x')), '/result')).assertBodyDeepEqual(4)
   })
 
-  test('discards what it has stored when a later part is refused', async () => {
+  test('discards stored files when a later part is refused', async () => {
     const { sink, kept } = bucket()
     const { server } = makeServer({ storage: sink, maxFileSize: 10 })
     const form = multipart(file('a', 'a', 'small'), file('b', 'b', 'x'.repeat(11)))
@@ -108,7 +108,7 @@ describe('a sink', () => {
     ;(await send(server, multipart(file('a', 'a', 'x'.repeat(250_000))))).assertStatus(413)
   })
 
-  test('that never settles does not hold up the refusal, and what it comes up with later is discarded', async () => {
+  test('that never settles does not delay the refusal, and its later result is discarded', async () => {
     const discarded: string[] = []
     let finish = (_key: string) => {}
     let aborted = false

@@ -103,7 +103,7 @@ describe('over a socket', () => {
     expect(statuses).toEqual([200, 200, 200])
   })
 
-  test('files are removed when the client leaves while the handler is at work, but not under its hands', async () => {
+  test('files are removed when the client leaves while the handler is at work, but only after it has ended', async () => {
     const folder = makeFolder()
     const { server } = makeServer({ storage: 'disk', folder })
     const during: number[] = []

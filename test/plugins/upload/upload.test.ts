@@ -88,7 +88,7 @@ describe('a form', () => {
     expect(({} as Record<string, unknown>).x).toBeUndefined()
   })
 
-  test('is for handlers what JSON is: schemas validate its fields', async () => {
+  test('is the same for handlers as JSON: schemas validate its fields', async () => {
     const { server } = makeServer()
     const body = {
       type: 'object',
@@ -177,7 +177,7 @@ describe('limits', () => {
   })
 
   // hono CVE-2026-54288: a length that understates the body got around the limit.
-  test('count what arrives, not what content-length says', async () => {
+  test('count the received bytes, not content-length', async () => {
     const { server } = makeServer({ maxTotalSize: 1000 })
     const { body, type } = multipart(file('f', 'f', 'x'.repeat(2000)))
     async function* chunks() {
@@ -257,7 +257,7 @@ describe('storage on disk', () => {
     await closed
   })
 
-  test('keeps what was moved, and the path follows', async () => {
+  test('keeps a moved file, and the path follows', async () => {
     const folder = makeFolder()
     const { server } = makeServer({ storage: 'disk', folder })
     const target = join(folder, 'deep/er/kept.txt')
@@ -379,7 +379,7 @@ describe('a route', () => {
     ;(await send(server, multipart({ name: 'a', body: '1' }), '/off')).assertStatus(415)
   })
 
-  test('reads nothing from those who may not enter, and before its own middlewares', async () => {
+  test('reads nothing from clients that may not enter, and runs before its own middlewares', async () => {
     const { server } = makeServer()
     const order: string[] = []
     const watch = (name: string) =>

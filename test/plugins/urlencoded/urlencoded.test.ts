@@ -199,7 +199,7 @@ describe('limits', () => {
   })
 })
 
-describe('options that cannot be meant are refused at once', () => {
+describe('invalid options are refused at once', () => {
   test.each([
     [{ sizeLimit: 'big' }, /urlencoded\.sizeLimit.*"big"/],
     [{ sizeLimit: 0 }, /urlencoded\.sizeLimit/],

@@ -542,7 +542,7 @@ describe(`so does a body of texts of each format`, () => {
     }
   })
 
-  test('a URL is taken for one as before, and no slower for what is in it', async () => {
+  test('a URL is recognised as before, and no slower because of its content', async () => {
     const { fullFormats } = createRequire(import.meta.url)('ajv-formats/dist/formats.js') as {
       fullFormats: { url: RegExp }
     }
@@ -643,7 +643,7 @@ describe('so does an answer', () => {
   })
 })
 
-describe('what is bounded keeps its meaning', () => {
+describe('bounded keywords keep their meaning', () => {
   const verdictOf = (schema: object, value: unknown) => checkOf(schema, 'exact')(value) as Verdict
 
   test('a branch that fails 20 times does not let a later branch pass', () => {

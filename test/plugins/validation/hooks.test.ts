@@ -50,7 +50,7 @@ describe('onError hooks see a request that is not valid, once', () => {
     expect(seen).toMatchObject([{ code: 'ValidationError' }])
   })
 
-  test('with a handler that fails: first what was wrong with the request, then the handler', async () => {
+  test('with a handler that fails: first the mistakes in the request, then the error of the handler', async () => {
     const { server, seen } = watched()
     const failure = new Error('no')
     server.setValidationErrorHandler({ map: () => Promise.reject(failure) })

@@ -26,7 +26,7 @@ test('a server without schemas loads no validator', async () => {
   expect(await loadedWith('{}')).toEqual([])
 })
 
-test('response schemas load fast-json-stringify where it is what writes them, and else nothing', async () => {
+test('response schemas load fast-json-stringify where that writes them, and otherwise nothing', async () => {
   const loaded = await loadedWith(`{ responses: { 200: { type: 'object', properties: { a: { type: 'integer' } } } } }`)
   if (writerName === 'JSON.stringify') expect(loaded).toEqual([])
   else expect(loaded).toContain('fast-json-stringify')

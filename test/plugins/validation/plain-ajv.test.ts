@@ -202,7 +202,7 @@ test('references between schemas with addresses and anchors lead where those of 
   expect(counts.refused).toBeGreaterThan(10)
 })
 
-test('what Ajv refuses is refused, also where it trips over the other errors', async () => {
+test('a value that Ajv refuses is refused, also where it fails to collect the other errors', async () => {
   const schema = {
     patternProperties: { '^x-': {} },
     required: ['id'],

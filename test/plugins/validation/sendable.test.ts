@@ -162,7 +162,7 @@ const Filter = {
   ...json({ a: { anyOf: [{ $ref: '#/$defs/F' }, { type: 'string' }] } }),
 }
 
-describe('what can be sent boots', () => {
+describe('schemas that can be sent boot', () => {
   test.each<[string, Part, object]>([
     [
       'text, numbers, booleans, null and lists of JSON Schema',

@@ -124,7 +124,7 @@ describe('coercion', () => {
 })
 
 describe('a validator of its own', () => {
-  test('replaces the part with what it returns', async () => {
+  test('replaces the part with its result', async () => {
     const body = z.object({
       at: z.coerce.date().transform((date) => date.getUTCFullYear()),
       extra: z.string().default('x'),
@@ -246,7 +246,7 @@ test.each([
 describe('setValidationErrorHandler', () => {
   const body = { type: 'object', required: ['n'] }
 
-  test('as a function it answers, with the list and what the validator said', async () => {
+  test('as a function it answers, with the list and the errors of the validator', async () => {
     const server = echo({ body })
     server.setValidationErrorHandler((req, res, error) => {
       expect(error.cause).toMatchObject([{ keyword: 'required', schemaPath: expect.any(String) }])

@@ -98,7 +98,7 @@ describe('a websocket with sessions', () => {
   })
 })
 
-test('a websocket that shares its path with a cached page is opened, and the page stays what it is', async () => {
+test('a websocket that shares its path with a cached page is opened, and the page stays the same', async () => {
   let calls = 0
   const server = started(
     (routes) => {
@@ -172,7 +172,7 @@ describe('the time of a request', () => {
     expect(await socket.next()).toBe('still here')
   })
 
-  test('holds for data: what settles later opens nothing', async () => {
+  test('applies to data: a late result opens nothing', async () => {
     const seen: string[] = []
     let settle = (_data: unknown) => {}
     const late = new Promise((resolve) => {

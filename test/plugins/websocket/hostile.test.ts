@@ -143,7 +143,7 @@ describe('a connection', () => {
     expect(names).toEqual(['upgrade', 'connection', 'sec-websocket-accept', 'x-own'])
   })
 
-  test('of a slow reader goes on when the client has read, with a limit below the buffers of the system', async () => {
+  test('of a slow reader continues when the client has read, with a limit below the buffers of the system', async () => {
     const server = built((routes) =>
       routes.ws(
         '/',

@@ -37,7 +37,7 @@ function openSocket(mostBuffered: number) {
   return { socket, wire }
 }
 
-test('a client that pings and never reads the answers is closed above what may wait for it', () => {
+test('a client that pings and never reads the answers is closed above its limit of waiting bytes', () => {
   const { socket, wire } = openSocket(800)
   wire.waiting = 800
   socket.controlled('ping')

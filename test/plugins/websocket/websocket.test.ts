@@ -59,7 +59,7 @@ describe('a websocket', () => {
     expect([await socket.next(), await socket.next()]).toEqual(['opened for found', 'then this'])
   })
 
-  test('keeps what data returned, the parameters and the address; its messages wait for open', async () => {
+  test('keeps the result of data, the parameters and the address; its messages wait for open', async () => {
     const seen: unknown[] = []
     const server = started((routes) => {
       routes.ws('/rooms/:room', {
@@ -390,7 +390,7 @@ describe('the boot fails', () => {
   })
 })
 
-test('the verb refuses what it cannot mean', () => {
+test('the verb refuses invalid arguments', () => {
   const routes = new RouteCollection() as unknown as { ws(...args: unknown[]): void }
   expect(() => routes.ws('/', () => {})).toThrow('the handlers are a function, not an object')
   expect(() => routes.ws('/', [], { open() {} })).toThrow('the options are an array, not an object')

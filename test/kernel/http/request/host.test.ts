@@ -45,7 +45,7 @@ const invalid = [
   ...['[:::]', '[::1', '::1', '[1.2.3.4]', '[fe80::1%25eth0]', '[]', '[g::]', '[::1]x', 'xn--a', 'a.xn--0'],
 ]
 
-describe('what a host is', () => {
+describe('valid hosts', () => {
   test.each(valid)('%j is a host', (host) => {
     expect(isValidHost(host)).toBe(true)
     expect(new URL(`http://${host}/p?q`)).toMatchObject({ pathname: '/p', search: '?q', username: '' })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { makeKernel, send } from '../../../support/kernel.ts'
 
-test('the members say what came', async () => {
+test('the members have the data of the request', async () => {
   const { kernel, router } = makeKernel()
   let seen: Record<string, unknown> = {}
   router.get('/users/:id', (req) => {
@@ -42,7 +42,7 @@ test('the members say what came', async () => {
   expect(new URL(String(seen.url)).searchParams.get('b')).toBe('2')
 })
 
-test('a path in another spelling is the same path, and the address keeps what was sent', async () => {
+test('a path in another spelling is the same path, and the address keeps the original spelling', async () => {
   const { kernel, router } = makeKernel()
   kernel.use((req, res, next) => (req.path.startsWith('/admin/') ? void res.forbidden() : next()))
   router.get('/admin/:name', () => 'secret')

@@ -16,7 +16,7 @@ function kernelWith(...rewriters: ((raw: RawRequest) => Rewrite | undefined)[]) 
   return made
 }
 
-describe('what a request can be taken for', () => {
+describe('the parts of a request that can be rewritten', () => {
   test('another target is routed, with its own query', async () => {
     const { kernel } = kernelWith((raw) => ({ target: raw.target.replace('/old', '/a') }))
     expect((await send(kernel, '/old?b=1')).json).toMatchObject({
@@ -44,7 +44,7 @@ describe('what a request can be taken for', () => {
     expect((await send(kernel, '/x')).json).toMatchObject({ route: '/a', ip: '127.0.0.1!' })
   })
 
-  test('405 and 404 speak of what the request was taken for', async () => {
+  test('405 and 404 refer to the rewritten request', async () => {
     const { kernel } = kernelWith(() => ({ method: 'DELETE' }))
     const res = await send(kernel, '/a')
     expect([res.status, res.headers.allow]).toEqual([405, 'GET, PUT'])
@@ -65,7 +65,7 @@ describe('what a request can be taken for', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('refusals', () => {
   test('a rewritten host that is not a host', async () => {
     for (const host of ['a b', 'a/b', 'evil:x@good', 'a, b', '', 'ä']) {
       const { kernel } = kernelWith(() => ({ host }))

@@ -101,7 +101,7 @@ describe('res.replaceBody', () => {
 })
 
 describe('req.abort', () => {
-  test('aborts the signal with the reason, and what is answered later is dropped in silence', async () => {
+  test('aborts the signal with the reason, and a later answer is silently dropped', async () => {
     const { kernel, router, log } = makeKernel()
     let late: Promise<unknown> | undefined
     router.get('/', (req, res) => {

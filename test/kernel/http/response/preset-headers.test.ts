@@ -2,7 +2,7 @@ import { presetHeaders } from 'framework/kernel'
 import { expect, test } from 'vitest'
 import { makeKernel, send } from '../../../support/kernel.ts'
 
-test('headers that were checked once are set as setHeader would: in place of those that are there, lists as lines', async () => {
+test('headers that were checked once are set as setHeader would: in place of existing ones, lists as lines', async () => {
   const preset = presetHeaders({ 'X-One': 1, 'x-two': 'b', 'Set-Cookie': ['a=1', 'b=2'] })
   const { kernel, router } = makeKernel()
   router.get('/first', (_req, res) => res.setHeaders(preset).setHeader('x-two', 'later').ok())
@@ -16,7 +16,7 @@ test('headers that were checked once are set as setHeader would: in place of tho
   }
 })
 
-test('what may not be in a header is refused when the preset is made', () => {
+test('an invalid header is refused when the preset is made', () => {
   expect(() => presetHeaders({ 'x-a': 'a\r\nb: c' })).toThrow('HEADER_VALUE')
   expect(() => presetHeaders({ 'x a': 'b' })).toThrow('HEADER_NAME')
 })

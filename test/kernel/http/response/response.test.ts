@@ -370,7 +370,7 @@ describe('files', () => {
       }
     })
 
-    test('what is thrown, or answered, in the meantime goes first', async () => {
+    test('an error or an answer in the meantime takes precedence', async () => {
       const { kernel } = makeKernel()
       kernel.get('/throws', (_req, res) => {
         void res.file(here)

@@ -37,7 +37,7 @@ describe('a web Response', () => {
     expect(untyped.headers['content-type']).toMatch('text/csv')
   })
 
-  test('leaves out what holds for its own connection', async () => {
+  test('leaves out headers of its own connection', async () => {
     const headers = { connection: 'close, X-Hop', 'x-hop': '1', 'x-kept': '1', te: 'trailers', upgrade: 'h2c' }
     const { headers: sent } = await answer(() => new Response('a', { headers }))
     expect(Object.keys(sent).sort()).toEqual(['content-type', 'x-kept'])
@@ -91,7 +91,7 @@ describe('a web Response', () => {
     expect([status, headers['x-foreign'], text]).toEqual([203, '1', 'ab'])
   })
 
-  test('is what an error handler may answer with', async () => {
+  test('may be the answer of an error handler', async () => {
     const { kernel, router } = makeKernel()
     router.get('/x', () => {
       throw new Error('on purpose')

@@ -195,7 +195,7 @@ describe('a directly written answer', () => {
     expect(securedDirect).toBe(secured)
   })
 
-  test('is what small answers on kept connections get', async () => {
+  test('is used for small answers on kept connections', async () => {
     const port = await serve(true)
     const turns = [get('/hello'), get('/utf8'), get('/latin1'), get('/slow?1') + get('/hello'), get('/close')]
     await sendRaw(port, turns, { dripMs: 20 })
@@ -222,7 +222,7 @@ describe('a directly written answer', () => {
     expect(watched.map((one) => one.events)).toEqual(Array(10).fill(['prefinish', 'finish', 'close']))
   })
 
-  test('is not collected beyond what may wait for a client that does not read', async () => {
+  test('is not collected beyond the limit for a client that does not read', async () => {
     answers['/part'] = { status: 200, headers: ['content-length', '20000'], body: 'x'.repeat(20_000) }
     const port = await serve(true)
     const writes = await collected(async () => {

@@ -111,7 +111,7 @@ describe('a body', () => {
   })
 })
 
-describe('someone who watches requests', () => {
+describe('a tool that watches requests', () => {
   test('gets the events of the body that it listens for', async () => {
     const seen: string[] = []
     onStart = (message) => {
@@ -138,7 +138,7 @@ describe('someone who watches requests', () => {
     expect(seen).toContain('data')
   })
 
-  test('and comes in the middle of the body hears of its end', async () => {
+  test('and comes in the middle of the body learns of its end', async () => {
     const port = await serve(echo)
     const answer = sendRaw(port, [post('some', 9), ' text'], { answers: 1, dripMs: 40 })
     await vi.waitFor(() => expect(messages).toHaveLength(1), { interval: 1 })

@@ -131,7 +131,7 @@ describe('the adapter on node:http', () => {
     expect(text).toMatch(/first$/)
   })
 
-  test('reports what is not HTTP in one line, without a stack', async () => {
+  test('reports bytes that are not HTTP in one line, without a stack', async () => {
     const lines: unknown[][] = []
     adapter = nodeAdapter()
     const options = {
@@ -164,7 +164,7 @@ describe('the adapter on node:http', () => {
     expect(adapter.connections()).toBe(0)
   })
 
-  test('cut destroys what is left and counts it', async () => {
+  test('cut destroys and counts the remaining connections', async () => {
     const port = await serve(() => {})
     const hanging = sendRaw(port, get(), { waitMs: 3000 })
     await new Promise((resolve) => setTimeout(resolve, 50))

@@ -121,7 +121,7 @@ describe('a body that is too large', () => {
       () => answer(raw, [], '/much'),
     )
 
-  test('keeps the connection when it has come whole: what came with it is begun, and answered', async () => {
+  test('keeps the connection when it has arrived in full: requests that came with it begin, and are answered', async () => {
     const port = await serve((raw) => void setTimeout(() => void readFive(raw), 30))
     const { text } = await sendRaw(port, post('/1', 'x'.repeat(10)) + get('/2') + post('/3', 'few'), { answers: 3 })
     expect(reported(text)).toEqual(['/much', '/2', '/3'])
@@ -146,7 +146,7 @@ describe('a body that is too large', () => {
   })
 })
 
-describe('what follows requests that are in work', () => {
+describe('bytes after requests in progress', () => {
   test('CONNECT is refused after their answers', async () => {
     const port = await serve(() => {})
     const client = sendRaw(port, `${get('/1', '/2')}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`, { waitMs: 3000 })
@@ -220,7 +220,7 @@ describe('what follows requests that are in work', () => {
     expect(text).toMatch(/\r\n\/1HTTP[\s\S]*\r\nhalf\r\n$/)
   })
 
-  test('every one of them hears that its client has left', async () => {
+  test('every one of them learns that its client has left', async () => {
     const left: string[] = []
     const port = await serve((raw) => raw.onAbort(() => left.push(raw.target)))
     const client = connect(port, '127.0.0.1')

@@ -65,7 +65,7 @@ test.each([
   expect(parse(toYaml(data), { version, merge: true, maxAliasCount: 0 })).toEqual(JSON.parse(JSON.stringify(data)))
 })
 
-test('what is plain stays plain, in blocks', () => {
+test('plain values stay plain, in blocks', () => {
   expect(toYaml({ openapi: '3.1.1', paths: { '/a/{id}': { get: { tags: ['books'], required: true } } } })).toBe(
     `openapi: "3.1.1"\npaths:\n  /a/{id}:\n    get:\n      tags:\n        - books\n      required: true\n`,
   )

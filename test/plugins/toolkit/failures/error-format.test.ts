@@ -29,7 +29,7 @@ function makeServer(errorFormat?: ErrorFormat, options: ServerOptions = {}) {
 }
 
 describe('the default format', () => {
-  test('is what every failure had', async () => {
+  test('is the default of every failure', async () => {
     for (const { server } of [makeServer(), makeServer('default')]) {
       const missing = await server.inject.get('/nowhere')
       missing.assertBodyDeepEqual({ code: 'RouteNotFoundError', message: 'ROUTE_NOT_FOUND: Cannot GET /nowhere' })
@@ -75,7 +75,7 @@ describe('problem details', () => {
     expect((await get('/nowhere')).body()).toMatchObject({ code: 'RouteNotFoundError', detail: 'Cannot GET /nowhere' })
   })
 
-  test('of a request that is not valid list what is wrong', async () => {
+  test('of an invalid request list its mistakes', async () => {
     const { server } = makeServer('problem')
     const res = await server.inject.post('/names', { body: {} })
     expect(res.body()).toMatchObject({ status: 422, code: 'ValidationError', errors: [{ part: 'body', path: '' }] })
@@ -92,7 +92,7 @@ describe('problem details', () => {
     })
   })
 
-  test('of a mistake while developing say what happened', async () => {
+  test('of a mistake in development have the error', async () => {
     const res = await get('/boom', { exposeErrorDetails: true })
     expect(res.body()).toMatchObject({ code: 'Error', detail: 'the password is 1234', stack: expect.any(String) })
   })
@@ -234,7 +234,7 @@ test('a request that takes too long, and one whose answer to a failure does, are
 })
 
 describe('a format of one’s own', () => {
-  test('that is asynchronous is refused, and what it fails with ends nothing', async () => {
+  test('that is asynchronous is refused, and its failure ends nothing', async () => {
     // biome-ignore lint/suspicious/noThenProperty: an awaited value is a promise, whatever its class
     for (const pending of [() => Promise.reject(new Error('lookup')), () => ({ then() {}, a: 1 })]) {
       const { server, log } = makeServer(pending as never)
@@ -246,7 +246,7 @@ describe('a format of one’s own', () => {
     }
   })
 
-  test('does not send what was thrown by spreading the failure, and cannot change it', async () => {
+  test('does not send the thrown value by spreading the failure, and cannot change it', async () => {
     const { server } = makeServer((failure) => {
       expect(failure.error).toBeInstanceOf(Error)
       expect(() => Object.assign(failure, { status: 200 })).toThrow(TypeError)

@@ -131,7 +131,7 @@ describe('an error handler', () => {
     expect(about(log)).toMatchObject([{ level: 'info' }])
   })
 
-  test('may throw one in place of what it was given', async () => {
+  test('may throw one in place of its argument', async () => {
     const { server } = throwing(new Error('duplicate key'))
     server.setErrorHandler((_req, _res, _next, cause) => {
       throw new HttpError(409, { message: 'there is one already', cause })
@@ -158,7 +158,7 @@ describe('an error handler', () => {
     res.assertStatus(410).assertHeader('x-stamp', '1').assertCookieExists('sid').assertHeader('vary', 'Cookie')
   })
 
-  test('that turns an error into a refusal logs no stack, but what it was', async () => {
+  test('that turns an error into a refusal logs no stack, but the original error', async () => {
     const { server, log } = throwing(new RangeError('no such book'))
     server.setErrorHandler((_req, _res, next) => next(gone()))
     await server.inject.get('/')

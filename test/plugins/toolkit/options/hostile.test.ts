@@ -14,7 +14,7 @@ const others: [string, () => unknown][] = [
   ['Error', () => new Error('hunter2')],
 ]
 
-describe('what is not an object of options is refused as a whole', () => {
+describe('a value that is not an object of options is refused as a whole', () => {
   test.each(others)('a %s', (kind, make) => {
     const said = `the option "it" is an object of the kind ${kind}; it takes an object`
     const checks = [
@@ -68,7 +68,7 @@ test('a list with holes is wrong where the hole is', () => {
   expect(() => guards.parse(new Array(1), 'guards')).toThrow('"guards[0]" is undefined; it takes a middleware')
 })
 
-test('what stands on the prototype of all objects is not an option', () => {
+test('a member of the prototype of all objects is not an option', () => {
   const options = option.shape({ origin: option.name().default('none'), policy: option.fn().guard() })
   const overrides = option.overrides(options)
   const everywhere = Object.prototype as { origin?: string; policy?: undefined }

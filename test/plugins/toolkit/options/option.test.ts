@@ -10,7 +10,7 @@ function read(check: AnyCheck, given: unknown): unknown {
   return place.isFine ? value : place.problems
 }
 
-describe('checks take what they say', () => {
+describe('checks accept what they describe', () => {
   const takes: [string, AnyCheck, unknown[], unknown[], string][] = [
     ['int', option.int({ min: 1, max: 9 }), [1, 9], [0, 10, 1.5, '5', Number.NaN], 'a whole number from 1 to 9'],
     ['number', option.number({ above: 0 }), [0.5], [0, Number.POSITIVE_INFINITY, '1'], 'a number above 0'],
@@ -38,7 +38,7 @@ describe('checks take what they say', () => {
     expect(read(option.size(), 'much')).toEqual([expect.stringContaining('a size like "100kb"')])
   })
 
-  test('what is left out is undefined, the default, or wrong', () => {
+  test('an omitted option is undefined, the default, or wrong', () => {
     expect(read(option.int(), undefined)).toBeUndefined()
     expect(read(option.size().default('1kb'), undefined)).toBe(1024)
     expect(read(option.int().required(), undefined)).toEqual(['the option "it" is undefined; it takes a whole number'])
@@ -178,7 +178,7 @@ describe('options are read', () => {
     )
   })
 
-  test('by a Standard Schema that is a function as well, whose result would be what is wrong', () => {
+  test('by a Standard Schema that is a function as well, whose result would be its issues', () => {
     const schema = Object.assign((given: unknown) => ({ problems: given }), {
       '~standard': { version: 1 as const, vendor: 'test', validate: () => ({ issues: [{ message: 'must be five' }] }) },
     })
@@ -216,7 +216,7 @@ describe('options are read', () => {
     expect(() => new Server([definePlugin({ name: 'late', options, setup() {} })()])).toThrow(message)
   })
 
-  test('what belongs together is checked when each is right', () => {
+  test('combinations are checked when each option is right', () => {
     const range = option.shape({ min: option.int().default(1), max: option.int().default(10) }).into((given, place) => {
       if (given.min > given.max) place.in('max').wrong(given.max, 'no less than min')
       return [given.min, given.max]
@@ -318,7 +318,7 @@ describe('a check', () => {
     expect(() => page.parse(Object.create({ policy: undefined }), 'page')).toThrow('"page.policy" is undefined')
   })
 
-  test('of an object that must be given says what it needs', () => {
+  test('of an object that must be given names its required members', () => {
     const mail = option.shape({ to: option.name().required() })
     expect(() => mail.parse(undefined, 'mail')).toThrow(
       'the option "mail.to" is undefined; it takes a non-empty string',
