@@ -81,7 +81,7 @@ describe.skipIf(!installed)('the site', () => {
     expect(links.filter((to) => !files.includes(to))).toEqual([])
     const full = readFileSync(join(out, 'llms-full.txt'), 'utf8')
     for (const to of links.filter((one) => one.endsWith('.md')))
-      expect(full).toContain(readFileSync(join(root, to), 'utf8').trim())
+      expect(full).toContain(readFileSync(join(out, to), 'utf8').trim())
   })
 
   test('has drawings with one style, each in a page', () => {

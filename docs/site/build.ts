@@ -5,7 +5,7 @@ import { build } from 'esbuild'
 import { collect, type Page, relative } from './collect.ts'
 import { codeBlock, escapeHtml, renderMarkdown } from './markdown.ts'
 import { llms, searchIndex } from './readers.ts'
-import { sidebar } from './sidebar.ts'
+import { generated, sidebar } from './sidebar.ts'
 import { inOrder, layout, name, root } from './template.ts'
 
 const { values } = parseArgs({
@@ -28,7 +28,7 @@ if (existsSync(out) && readdirSync(out).length > 0 && !existsSync(join(out, 'llm
   process.exit(2)
 }
 
-const site = collect(root, sidebar)
+const site = collect(root, sidebar, generated())
 for (const problem of site.problems) console.error(problem)
 if (site.problems.length > 0) process.exit(1)
 
@@ -86,7 +86,9 @@ for (const page of site.pages.values()) {
   const up = relative(page.to, 'x').slice(0, -1)
   write(page.to, layout(page, article(page), site, up))
   // A file of HTML would be a page of the site by itself.
-  if (page.entries === undefined && !page.file.endsWith('.html')) copy(page.file)
+  const text = generated().get(page.file)
+  if (text !== undefined) write(page.file, text)
+  else if (page.entries === undefined && !page.file.endsWith('.html')) copy(page.file)
 }
 
 const unknown: Page = {

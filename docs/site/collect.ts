@@ -32,10 +32,14 @@ export interface Site {
 }
 
 /** All pages of the documentation in a folder, and whatever they link to. */
-export function collect(root: string, sidebar: readonly Section[]): Site {
+export function collect(
+  root: string,
+  sidebar: readonly Section[],
+  generated: ReadonlyMap<string, string> = new Map(),
+): Site {
   const problems: string[] = []
   const pages = new Map<string, Page>()
-  const read = (file: string) => readFileSync(join(root, file), 'utf8')
+  const read = (file: string) => generated.get(file) ?? readFileSync(join(root, file), 'utf8')
   const isFolder = (file: string) => statSync(join(root, file)).isDirectory()
   /** Files below a folder. Those of packages, hidden ones and the site's own are not for readers. */
   const filesIn = (folder: string) =>
@@ -56,7 +60,8 @@ export function collect(root: string, sidebar: readonly Section[]): Site {
     for (const entry of files) {
       const [file, name] = typeof entry === 'string' ? [entry] : entry
       if (pages.has(file)) problems.push(`${file} is in the sidebar twice`)
-      else if (!existsSync(join(root, file))) problems.push(`${file} is in the sidebar and does not exist`)
+      else if (!generated.has(file) && !existsSync(join(root, file)))
+        problems.push(`${file} is in the sidebar and does not exist`)
       else addPage(file, title, name)
     }
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import MiniSearch from 'minisearch'
 import { searchOptions } from './client/words.ts'
 import type { Page } from './collect.ts'
-import { sidebar } from './sidebar.ts'
+import { generated, sidebar } from './sidebar.ts'
 import { root } from './template.ts'
 
 /** The index of the search, one entry for each part of a page. */
@@ -37,7 +37,9 @@ export function llms(name: string, pages: readonly Page[]): Record<string, strin
       .map(({ title, file, description }) => `- [${title}](${file}): ${description}`)
     return `## ${title}\n\n${lines.join('\n')}\n`
   })
-  const full = pages.map(({ file }) => `<!-- ${file} -->\n\n${readFileSync(join(root, file), 'utf8').trim()}\n`)
+  const full = pages.map(
+    ({ file }) => `<!-- ${file} -->\n\n${(generated().get(file) ?? readFileSync(join(root, file), 'utf8')).trim()}\n`,
+  )
   return {
     'llms.txt': `# ${name}\n\n> ${home.description}\n\nEverything in one file: [llms-full.txt](llms-full.txt)\n\n${lists.join('\n')}`,
     'llms-full.txt': full.join('\n'),

@@ -1,3 +1,14 @@
+import { referencePages } from './reference/pages.mjs'
+
+let made: { readonly file: string; readonly title: string; readonly text: string }[] | undefined
+/** Made when they are needed: that takes some seconds. */
+const api = () => {
+  made ??= referencePages().map((page) => ({ ...page, file: `docs/api/${page.path}` }))
+  return made
+}
+/** The pages that no file has: those of the reference, by the path that they would have. */
+export const generated = (): ReadonlyMap<string, string> => new Map(api().map(({ file, text }) => [file, text]))
+
 /** A part of the sidebar: its pages in the order in which someone should read them, as paths from the project's folder. */
 export interface Section {
   readonly title: string
@@ -70,6 +81,14 @@ export const sidebar: readonly Section[] = [
       'docs/doctor.md',
       ['docs/scaling.md', 'Several processes'],
     ],
+  },
+  {
+    title: 'API',
+    get pages() {
+      return api().map(
+        ({ file, title }) => [file, title.replace(/^Plugin /, '').replace(/^API$/, 'All names')] as const,
+      )
+    },
   },
   {
     title: 'Project',

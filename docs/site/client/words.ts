@@ -33,7 +33,8 @@ export const searchOptions: Options<Entry> = {
     combineWith: 'AND',
     prefix: (term, index, terms) => term.length > 2 || index === terms.length - 1,
     fuzzy: (term) => (term.length > 4 ? 0.2 : false),
-    // What has changed and why it is so are seldom what someone looks for.
-    boostDocument: (id) => (/^(CHANGELOG|docs\/design|docs\/benchmarks|benchmarks)\b/.test(String(id)) ? 0.2 : 1),
+    // What has changed, why it is so, and the form of every type are seldom what someone looks for.
+    boostDocument: (id) =>
+      /^(CHANGELOG|docs\/api|docs\/design|docs\/benchmarks|benchmarks)\b/.test(String(id)) ? 0.2 : 1,
   },
 }
