@@ -17,7 +17,7 @@ describe('the sources keep to the architecture', () => {
 test('the kernel is two packages, and does not grow unseen', () => {
   const { core, packages } = kernelSize(project)
   expect(packages).toEqual(['avvio', 'find-my-way'])
-  // Lines of code beside the adapters. `npm run size` prints them by folder; what features alone need belongs to the toolkit.
+  // Lines of code beside the adapters. `npm run size` prints them by folder; code that only features need belongs to the toolkit.
   expect(core).toBeLessThanOrEqual(5665)
 })
 

@@ -205,7 +205,7 @@ describe('the page of each plugin', () => {
       if (row === undefined) return [`no row for ${name}`]
       const { fallback } = parts
       const written = row[1]!.replaceAll(/(?<=\d)_(?=\d)/g, '')
-      // A flag may be said in words: «no one», or what it stands for.
+      // A flag may be described in words: «no one», or its meaning.
       const isSaid = typeof fallback === 'boolean' && !/true|false/.test(written)
       if (isSaid || !['number', 'string', 'boolean'].includes(typeof fallback)) return []
       return written.includes(String(fallback)) ? [] : [`${name}: not ${fallback}`]

@@ -74,7 +74,7 @@ const flags = {
   survival: '--max-semi-space-size=1 --no-incremental-marking',
 }
 
-/** What one of the programs in `support/hot-path` says about the built framework. */
+/** The output of one of the programs in `support/hot-path` about the built framework. */
 async function run<Result>(node: string, program: keyof typeof flags, of: Partial<typeof scenarios>): Promise<Result> {
   const file = fileURLToPath(new URL(`support/hot-path/${program}.mjs`, import.meta.url))
   const args = ['--expose-gc', ...flags[program].split(' '), file, JSON.stringify(of)]

@@ -20,7 +20,7 @@ import { runtimeBinary } from './runtimes/run.mjs'
 import { freePort } from './support/own-server.ts'
 import { buildIfMissing, root } from './support/package/tarball.ts'
 
-// What a newcomer does, in the words of the documentation: every line that is typed here stands there.
+// The steps of a newcomer, in the words of the documentation: every line that is typed here is in it.
 const pages = ['README.md', 'docs/getting-started.md'].map((page) => readFileSync(join(root, page), 'utf8')).join('\n')
 const says = (line: string) => expect(pages, `no page says ${line}`).toContain(line)
 
@@ -74,7 +74,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
-/** Without what a surrounding `npm test` and vitest say; with the runtimes of the tests on the path. */
+/** Without the variables of a surrounding `npm test` and vitest; with the runtimes of the tests on the path. */
 const environment = (more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^npm_|^INIT_CWD$|^NODE_(OPTIONS|ENV)$|^VITEST|^FORCE_COLOR$|^(PORT|HOST|LOG_LEVEL)$/i.test(name),
@@ -116,7 +116,7 @@ function start(line: string, folder: string, env: NodeJS.ProcessEnv = {}): Runni
   }
 }
 
-/** Types a line and waits for its end; what it has said. */
+/** Types a line and waits for its end; returns its output. */
 async function type(line: string, folder: string, env?: NodeJS.ProcessEnv): Promise<string> {
   const { child, said } = start(line, folder, env)
   const [code] = (await once(child, 'close')) as [number | null]
@@ -137,7 +137,7 @@ test.each(managers)('a newcomer gets from a clone to a server in production with
   await type(`${make.replace('../my-app', folder)} --container`, root)
   await type(install, folder)
 
-  // What generators write is wired as they say, and what it reads has a value at once.
+  // Generated files are wired as their notes say, and the variables that they read have values at once.
   says('framework -- generate-controller books')
   expect(await type(`${framework} generate-controller books`, folder)).toContain("import './controllers/books.ts'")
   says('framework -- init-storage -t local')
@@ -183,7 +183,7 @@ test.each(managers)('a newcomer gets from a clone to a server in production with
     await server.end()
   }
 
-  // In production: as the container file says, step by step, since not every machine that tests has what builds images.
+  // In production: as in the container file, step by step, since not every machine that tests can build images.
   const { folder: there, command } = await buildImage(folder, join(scratch, name, 'image'))
   expect(command).toBe(manager.start)
   const variables = {
@@ -204,7 +204,7 @@ test.each(managers)('a newcomer gets from a clone to a server in production with
   }
 })
 
-/** Does what the lines of a Dockerfile say, in a folder for each of its stages. */
+/** Executes the lines of a Dockerfile, in a folder for each of its stages. */
 async function buildImage(from: string, target: string): Promise<{ folder: string; command: string }> {
   const ignored = readFileSync(join(from, '.dockerignore'), 'utf8').split('\n')
   const stages = new Map<string, string>()

@@ -36,6 +36,17 @@ export const sidebar: readonly Section[] = [
       ...pages('guides', 'testing', 'errors', 'authentication', 'database', 'background-work', 'realtime'),
       ...pages('guides', 'deployment', 'observability'),
       ['docs/guides/security.md', 'Security'],
+      ...pages('guides', 'performance', 'writing-adapters'),
+      ['docs/guides/faq.md', 'Questions'],
+    ],
+  },
+  {
+    title: 'Coming from',
+    pages: [
+      ['docs/guides/moving.md', 'Another framework'],
+      ...(['Express', 'Fastify', 'NestJS', 'Hono', 'AdonisJS'] as const).map(
+        (name) => [`docs/guides/moving/${name.toLowerCase()}.md`, name] as const,
+      ),
     ],
   },
   {

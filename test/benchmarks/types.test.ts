@@ -15,7 +15,7 @@ import { type SchemaKind, schemaKinds } from '../../benchmarks/types/schemas.ts'
 
 const frameworks = [...ours, ...fastify, ...hono, ...elysia, trpc, orpc]
 
-/** Whether a value is what a schema says that is written in this kind. */
+/** Whether a value matches a schema of this kind. */
 function accepts(kind: SchemaKind, shape: (typeof routes)[number]['answer'], value: unknown): boolean {
   const written = kind.write(shape).replace(/ as const$/, '')
   const type = kind.name === 'TypeBox 1' ? Type : LegacyType

@@ -7,7 +7,7 @@ import { framework, makeProject, type Project } from '../support/cli.ts'
 import { hasRedis, startRedis } from '../support/redis.ts'
 
 const started: ChildProcess[] = []
-// Those of tests that have failed: they would go on for ever.
+// Those of tests that have failed: they would never end.
 afterAll(() => {
   for (const child of started) child.kill('SIGKILL')
 })
@@ -119,7 +119,7 @@ export const server = new Server({ background: { crons: ['broken/*.js'] } })
     await running.says(/begins/)
     running.signal('SIGTERM')
     expect(await running.end()).toBe(0)
-    // Also what it says while it is closing.
+    // Also its output while it is closing.
     expect(running.stdout).toMatch(/^report {2}\* \* \* \* \* \* {2}next \d{4}-\S+Z\nbegins false\nends\nclosed\n$/)
     const logged = running.stderr.replaceAll(/^\{.*\n/gm, '')
     expect(logged).toBe(`booted\n1 cron job of src/server.ts; Ctrl+C stops\n${stopping('SIGTERM')}`)

@@ -80,7 +80,7 @@ describe('an application with everything that a build could break', () => {
     })
     expect(await answer.json()).toEqual({ data: { hello: 'from SDL' } })
     expect(await get('/mail')).toEqual({ sent: ['<p>Welcome Ada</p>\n'], here: '<p>Welcome {{name}}</p>\n' })
-    // What a browser gets is what was written for it.
+    // A browser receives the file that was written for it.
     expect(await get('/files/page.js')).toBe(files['src/public/page.js'])
   })
 

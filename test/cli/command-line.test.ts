@@ -227,7 +227,7 @@ export const server = new Server({ plugins: [tools()] })
   test('an application that cannot be loaded does not hide that the command is unknown', async () => {
     project.write({ 'src/server.js': 'throw new Error("broken")\n' })
     const ended = await framework(project.folder, ['ad'])
-    // Perhaps it has that command: no one can say that it was typed wrongly.
+    // Perhaps it has that command: the name may be right.
     expect(ended.code).toBe(1)
     expect(ended.stderr).toMatch(
       /^the commands of the plugins are not known: src\/server\.js cannot be imported: broken \(.*\)\n/,

@@ -30,7 +30,7 @@ const doctor = ({ folder }: Project, args: readonly string[], env: NodeJS.Proces
     ...env,
   })
 
-/** One project for several applications: most of what a test costs is to copy the package. */
+/** One project for several applications: most of the time of a test is copying the package. */
 const shared = Promise.resolve().then(() => project({}, ['ioredis']))
 
 const findingsOf = ({ stdout, stderr }: Ended): readonly Reported[] => {

@@ -77,7 +77,7 @@ beforeAll(async () => {
   smtp = await startSmtp()
   project = makeProject({ 'script.js': script }, [
     ...['tsx', 'nodemailer', '@aws-sdk', '@azure'],
-    // Deno looks for what these need beside them.
+    // Deno looks for their dependencies beside them.
     ...['@smithy', 'tslib'],
   ])
   const runner = startRunner()
@@ -127,7 +127,7 @@ test('the environment of the process wins; without SMTP_URL no mail is reported 
   smtp.received.splice(0)
   const process = { REDIS_URL: 'redis://process:1', S3_BUCKET: 'of-process', SMTP_URL: '' }
   const { made, log } = await run('node', process)
-  // The mode changes while this process runs: what the schema has let pass outside of production, the plugin refuses.
+  // The mode changes while this process runs: the plugin refuses a value that the schema has accepted outside of production.
   const missing = expect.stringContaining('NODE_ENV=production needs a server')
   expect(made).toEqual({
     ...ofFile,

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.close()
 })
 
-/** What one version says, as it arrives at the development server. */
+/** The messages of one version, as they arrive at the development server. */
 function version(kept: ReturnType<typeof makeKeptStores>) {
   return bringHandover((news: News) => {
     if (news.framework === 'kept') kept.take(JSON.parse(JSON.stringify(news)))

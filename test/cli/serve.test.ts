@@ -47,7 +47,7 @@ server.get('/boom', () => {
   await serving.says(/src\/index\.ts on Node\.js\n(.*\n)?root +boot [\d.]+ ms\n[├└]─/)
   await serving.says(new RegExp(`http://127\\.0\\.0\\.1:${serving.port} \\(ready in \\d+ ms\\)`))
   expect(await serving.get()).toMatchObject({ env: 'development', host: '127.0.0.1' })
-  // A mistake shows the line of the source, and not that of what was made of it.
+  // A mistake shows the line of the source, and not that of the compiled code.
   const failed = await fetch(`http://127.0.0.1:${serving.port}/boom`, { headers: { accept: 'text/html' } })
   expect(await failed.text()).toMatch(/src\/server\.ts:5:\d+<.*class="here">.*of no use.*in the file of the user/s)
   const [, address = ''] = /\n *inspector +(http\S+)/.exec(serving.output()) ?? []
@@ -59,7 +59,7 @@ server.get('/boom', () => {
   }
   expect(await inspected()).toContainEqual(expect.objectContaining({ title: 'GET /boom', outcome: 'failed' }))
   const first = await pidOf(serving)
-  // The same bytes again, a test, and what an editor leaves beside a file.
+  // The same bytes again, a test, and a temporary file of an editor.
   project.write({ 'src/text.ts': text('one'), 'src/text.test.ts': '', 'src/.text.ts.swp': 'x', 'src/data.sqlite': 'x' })
   edit('two')
   await serving.answers('two')
@@ -69,14 +69,14 @@ server.get('/boom', () => {
   expect([second === first, isAlive(first), serving.versions()]).toEqual([false, false, [second]])
   await until('the one that gets ready', () => serving.processes().length === 2)
   const [next] = serving.processes().filter((pid) => pid !== second)
-  // As many editors save: beside it, and then renamed. So no one reads a half, and there is one change.
+  // Many editors save like this: beside it, and then renamed. So half a file is never read, and there is one change.
   writeFileSync(join(project.folder, 'src/text.ts.new~'), text('three'))
   renameSync(join(project.folder, 'src/text.ts.new~'), join(project.folder, 'src/text.ts'))
   await serving.answers('three')
   expect(await pidOf(serving)).toBe(next)
-  // The page that is open goes on with the new version, which has seen other requests.
+  // The open page continues with the new version, which has seen other requests.
   expect(await inspected()).not.toContainEqual(expect.objectContaining({ title: 'GET /boom' }))
-  // Such a file may change what the one that gets ready has read.
+  // Such a file may change the modules that the spare process has loaded.
   await until('the one that gets ready', () => serving.processes().length === 2)
   const old = serving.processes()
   project.write({ 'package.json': '{ "name": "app", "type": "module" }', 'src/text.ts': text('four') })
@@ -175,7 +175,7 @@ test.concurrent('a version that does not boot is reported, and the previous one 
   await goesOn(/^PluginSetupError: .*teapot.*\ncaused by: Error: no water\n {2}Object\.setup src\/server\.ts:3:\d+\n/m)
   // No frame, and no line of code, of the framework itself.
   expect(serving.output()).not.toMatch(/node_modules|dist\/|node:internal/)
-  // An application that keeps the failure of its start to itself goes on without a server.
+  // An application that catches the failure of its start continues without a server.
   project.write({
     'src/index.ts':
       "import { server } from './server.ts'\nawait server.listen().catch(() => {})\nsetInterval(() => {}, 1000)\n",

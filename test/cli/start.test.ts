@@ -13,7 +13,7 @@ afterAll(() => {
   for (const project of projects) project.remove()
 })
 
-/** An application that says who answers. */
+/** An application whose answers name the worker. */
 const application = `import { existsSync } from 'node:fs'
 import { cron as job, definePlugin, Server } from 'framework'
 import { cron } from 'framework/plugins'
@@ -62,7 +62,7 @@ async function workersOf(serving: Serving, count: number): Promise<Who[]> {
   return [...found.values()].sort((one, other) => one.number - other.number)
 }
 
-/** Asks without end, on kept and on new connections; `stop` gives what went wrong. */
+/** Sends requests without end, on kept and on new connections; `stop` returns the failures. */
 function load(port: number, clients: number) {
   const failures: string[] = []
   let answered = 0
@@ -115,7 +115,7 @@ test.concurrent('on Node.js: a worker that ends is replaced, and a rolling resta
         return texts.every((text) => text.split(`ran in ${first!.pid}`).length === turn + 1)
       })
     }
-    // The second one does what only one may do, as soon as the first has ended.
+    // The second one leads as soon as the first has ended.
     process.kill(first!.pid, 'SIGKILL')
     await serving.says(`worker 1 (${first!.pid}) ended with SIGKILL`)
     await until('another one that leads', async () => (await workersOf(serving, 2))[1]!.leads)
@@ -140,7 +140,7 @@ test.concurrent('on Node.js: a worker that ends is replaced, and a rolling resta
     const after = await workersOf(serving, 2)
     expect(after.filter(({ pid }) => before.some((one) => one.pid === pid))).toEqual([])
     expect(after.map(({ leads }) => leads).sort()).toEqual([false, true])
-    // Both close, and what is in work is answered.
+    // Both close, and requests in progress are answered.
     const slow = serving.get('/slow')
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect(await serving.end('SIGTERM')).toEqual({ code: 0, signal: null })

@@ -30,7 +30,7 @@ function ask(port: number, path: string): Promise<string> {
   })
 }
 
-/** A connection, and what it says at once: a server may let go of one that waits for the others to be there. */
+/** A connection, and its first bytes: a server may close one that waits for the others. */
 function open(port: number, text = ''): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => resolve(socket))
@@ -105,7 +105,7 @@ describe.each(pressed)('abuse of $name', (target) => {
         times.push(performance.now() - start)
       }
       times.sort((a, b) => a - b)
-      // A busy machine takes a part of it; who waits for the slow ones waits for seconds.
+      // A busy machine takes a part of it; waiting for the slow ones takes seconds.
       expect(times[98]).toBeLessThan(1_000)
       expect(megabytes(app.pid) - before).toBeLessThan(150)
     } finally {
@@ -197,7 +197,7 @@ describe.each(limited)('silence towards $name', (target) => {
   })
 })
 
-// Not on Deno's `node:http`, which is lost by then; and where it is `node:http` of Node.js, one stands for all.
+// Not on Deno's `node:http`, which fails by then; and one test covers `node:http` of Node.js.
 describe.each(
   targets.filter(({ name }) => ['node', 'bun', 'deno'].includes(name)),
 )('few descriptors on $name', (target) => {

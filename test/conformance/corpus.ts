@@ -4,7 +4,7 @@
  */
 export type Expectation = 'refused' | readonly number[]
 
-/** Bytes that a client may send, and what must become of them. */
+/** Bytes that a client may send, and the required result. */
 export interface Vector {
   readonly id: string
   readonly name: string

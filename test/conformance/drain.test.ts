@@ -116,7 +116,7 @@ describe('GS-01 requests sent without waiting for answers: requests that began b
         expect(answered).toEqual(ids(client).slice(0, answered.length))
         expect(statuses).toEqual(answered.map(() => 200))
         expect(closed).toBe(true)
-        // Only the last one says that the connection ends.
+        // Only the last one announces the end of the connection.
         if (usesNodeHttp(target))
           expect(text.split(/connection: close/i).at(-1)).toContain(`{"id":"${answered.at(-1)}"}`)
       }

@@ -1,4 +1,4 @@
-/** A body and what it is, by the grammar of RFC 8259. */
+/** A body and its kind, by the grammar of RFC 8259. */
 export interface JsonCase {
   readonly name: string
   readonly bytes: Uint8Array

@@ -70,7 +70,7 @@ const notOfBun = ['too many headers']
 /** Without a request there is no id. */
 const withoutRequest = ['no http', 'a tunnel']
 
-/** Those of routes, where the document says what they are answered with. */
+/** Those of routes, for which the document describes the answers. */
 const described: Readonly<Record<string, [method: string, path: string]>> = {
   'no json': ['post', '/names'],
   'too much json': ['post', '/names'],

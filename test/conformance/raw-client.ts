@@ -26,7 +26,7 @@ export interface RawOptions {
 
 const statusLine = /HTTP\/1\.[01] (\d{3})/g
 
-/** Sends bytes as they are over a fresh connection and collects what comes back. */
+/** Sends bytes unchanged over a new connection and collects the answer. */
 export function sendRaw(port: number, data: string | string[], options: RawOptions = {}): Promise<RawAnswer> {
   const { waitMs = 1000, answers, dripMs = 0, secure = false } = options
   const parts = typeof data === 'string' ? [data] : data

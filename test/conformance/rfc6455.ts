@@ -3,7 +3,7 @@ import { binary, close, type Frame, more, opcodes, ping, pong, text } from '../s
 /** What comes back: a text that is echoed, pongs, or the code of the close frame. */
 export type Outcome = string | number
 
-/** Frames of a client, and what RFC 6455 asks of a server that echoes. */
+/** Frames of a client, and the requirements of RFC 6455 for a server that echoes. */
 export interface Vector {
   readonly name: string
   readonly frames: readonly Frame[]

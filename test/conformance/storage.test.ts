@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([s3.stop(), blob.stop(), failing.stop()]))
 
-/** A service that fails as the key says, and counts the connections of what has no end. */
+/** A service that fails according to the key, and counts the connections of endless answers. */
 async function startFailing(): Promise<FakeS3> {
   const total = 2_000_000
   const fake = await startFakeS3()

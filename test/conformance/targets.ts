@@ -49,7 +49,7 @@ export async function startApp(
   { file = 'app.mjs', descriptors }: { file?: string; descriptors?: number } = {},
 ): Promise<RunningApp> {
   if (!existsSync(join(root, 'dist/index.js'))) throw new Error('dist/ is missing: run `npm run build` first')
-  // A shell, which bounds what it becomes.
+  // A shell, which limits its program.
   const bound = descriptors === undefined ? [] : ['sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh']
   const [command, ...args] = [...bound, ...commandOf(target)]
   const settings = JSON.stringify({ drainWindow: 0, ...(target.adapter && { adapter: target.adapter }), ...options })
@@ -87,7 +87,7 @@ interface ScriptOptions {
 }
 
 /**
- * Runs a script of this folder, or an absolute one, to its end and gives what it has written, as JSON; run `npm run build`
+ * Runs a script of this folder, or an absolute one, to its end and returns its output, as JSON; run `npm run build`
  * before.
  */
 export async function resultOf(

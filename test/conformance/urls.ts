@@ -48,7 +48,7 @@ export interface Outcome {
   readonly message?: unknown
 }
 
-/** Cuts an answer down to what is compared. */
+/** Reduces an answer to the compared parts. */
 export function outcomeOf(status: number, body: unknown): Outcome {
   const { route, params, url, path, query, message } = (body ?? {}) as Record<string, unknown>
   return { status, route, params, url, path, query, message }

@@ -18,7 +18,7 @@ const decoders: Record<string, (bytes: Buffer) => Buffer> = {
   deflate: inflateSync,
 }
 
-/** What the web knows as a body is sent as such, and not as the `{}` that JSON makes of it. */
+/** A body type of the web is sent as such, and not as the `{}` of its JSON. */
 export function describeWebBodies({ port, send, eventually }: Tested): void {
   test('sends a web Response: status, headers beside existing ones, and body', async () => {
     const { status, headers, text } = await send('GET', '/web/response')

@@ -44,7 +44,7 @@ describe.each(crowded)('a crowd of websockets on %s', (name) => {
     }
     return clients
   }
-  /** Everything that clients have taken is free again, after those who have left and those who were given up. */
+  /** All resources of clients are free again, after some have left and others were given up. */
   const leavesNothing = async (before: Crowd) => {
     // At once, as a rule. Bun sometimes does not report a connection that was reset while much was unsent: two pings find it.
     await expect.poll(async () => (await crowd()).sockets, { timeout: 70_000 }).toBe(0)

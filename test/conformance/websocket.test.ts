@@ -157,7 +157,7 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     }
     for (const payload of ['', 'x']) {
       const { answers, closedWith, ended } = await flood(text('', { fin: false }), more(payload, false), 20_000)
-      // `ws` takes a thousand or so of them; the others take them for what they are, parts of one message.
+      // `ws` accepts about a thousand of them; the others treat them as parts of one message.
       if (closedWith === undefined && !ended) expect(answers).toEqual(['after'])
       else expect(closedWith ?? 1008).toBe(1008)
     }
@@ -197,7 +197,7 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     const fits = await exchange(offer, packed(100))
     expect(outcomeOf(fits)).toEqual([isPacked ? 'echo 100' : 'ended'])
     expect(outcomeOf(await exchange(offer, packed(10_000_000)))).toEqual([isPacked ? 1009 : 'ended'])
-    // An offer that cannot be met is declined; what is not an offer is refused.
+    // An offer that cannot be met is declined; an invalid one is refused.
     for (const unknown of [
       'permessage-deflate; server_max_window_bits=99',
       'permessage-deflate; x',

@@ -25,7 +25,7 @@ export function wireConformance(target: Target): void {
         const gap = gapOf(target, name)
         if (gap) expect(answer.statuses, gap.reason).toEqual(gap.statuses)
         else judge(answer, expected)
-        // What is refused for its method says so, and which ones there are.
+        // A request that is refused for its method learns that, and the existing methods.
         if (id === 'HT-11' && answer.statuses.length > 0) {
           expect([400, 405, 501]).toContain(answer.statuses[0])
           if (answer.statuses[0] === 405) expect(answer.text).toMatch(/\r\nallow: GET/i)
@@ -236,7 +236,7 @@ export function wireConformance(target: Target): void {
   })
 }
 
-/** The first part of bodies that are too large, by what they declare or by what has arrived. */
+/** The first part of bodies that are too large, by their declared or their received length. */
 const half = 'x'.repeat(150_000)
 const halves = [
   'Content-Length: 10000000\r\n\r\n',

@@ -4,17 +4,17 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { fillCarriers, followMessages } from '../support/carriers.ts'
 import { memoryLogger } from '../support/kernel.ts'
 
-/** A handler that remembers what it was called with. */
+/** A handler that records its arguments. */
 function recorder() {
   const calls: unknown[][] = []
   return Object.assign((...args: unknown[]) => void calls.push(args), { calls })
 }
 
 interface Suite {
-  /** Whether what only MQTT 5 can carry is tested, too. */
+  /** Whether features that need MQTT 5 are tested, too. */
   readonly isVersion5?: boolean
   /**
-   * Whether only the way to the broker is another one: then what the broker and the client do with packets is left out, and
+   * Whether only the connection to the broker differs: then packets of the broker and the client are not tested, and
    * messages are smaller. Websockets of mosquitto 2.0.11 take 4 kB and ten turns a second.
    */
   readonly isWay?: boolean
@@ -289,7 +289,7 @@ export function mqttSuite(connect: () => MqttConnectOptions, { isVersion5 = true
     await service.publish(topic, 1, { qos: 1 })
     await vi.waitFor(() => expect(begun).toBe(true), 5000)
     const before = performance.now()
-    // What is published now and has no one to wait for it comes to its end, too.
+    // A message that is published now, without a caller that waits for it, arrives, too.
     const last = service.publish(`${topic}-last`, 1, { qos: 2 })
     await MqttService.disconnect()
     await last
@@ -308,7 +308,7 @@ export function mqttSuite(connect: () => MqttConnectOptions, { isVersion5 = true
     await start()
     await Promise.all(Array.from({ length: 100 }, (_, i) => mqtt.publish(topic, i, { qos: 1 })))
     await MqttService.disconnect()
-    // Connected first and subscribed then: what comes in between waits.
+    // Connected first and subscribed then: messages in between wait.
     const back = await start(options)
     await pause(50)
     const seen: unknown[] = []

@@ -14,7 +14,7 @@ import { freshName, gate, until } from '../support/queues.ts'
 
 type AnyQueue = Queue<unknown, object>
 
-/** How one engine says what all of them can. */
+/** The options of one engine for features that all engines have. */
 export interface EngineUnderTest {
   readonly kind: string
   /** Starts its server and returns the configuration. */

@@ -7,7 +7,7 @@ import { badKeys, keysOf, textOf } from '../support/storage.ts'
 export interface ProviderUnderTest {
   start(): Promise<StorageProvider>
   stop(): Promise<void>
-  /** What an emulator does otherwise than the service that it stands for. */
+  /** The differences between an emulator and its service. */
   readonly flaws?: {
     /** It takes escapes of reserved characters in the source of a copy for the characters of the key. */
     readonly copySource?: true
@@ -255,7 +255,7 @@ export function testProvider(under: ProviderUnderTest): void {
       }),
     }
     await expect(storage.putObject('refused', careless as never)).rejects.toMatchObject(refused)
-    // Who feeds a stream hears that no one will read it, whatever the reason.
+    // The producer of a stream learns that it will not be read, whatever the reason.
     for (const [key, type] of [
       ['../x', undefined],
       ['refused', 'html'],

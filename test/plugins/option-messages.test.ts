@@ -4,14 +4,14 @@ import { type CatalogKey, catalog } from '../../plugins/catalog.ts'
 import { memoryLogger } from '../support/kernel.ts'
 
 const password = 'hunter2-9f3c'
-/** What someone may put where it does not belong. */
+/** Values in the wrong place. */
 const given = {
   'an address': `redis://user:${password}@localhost:1/0`,
   'a key': `-----BEGIN PRIVATE KEY-----\n${password}\n-----END PRIVATE KEY-----`,
   'a list of it': [`redis://user:${password}@localhost:1/0`],
 }
 
-/** Everything that the start of a server with one plugin says: its error with all causes, and its log. */
+/** The whole output of the start of a server with one plugin: its error with all causes, and its log. */
 async function saidBy(key: string, options: unknown): Promise<string> {
   const logger = memoryLogger()
   const said: string[] = []

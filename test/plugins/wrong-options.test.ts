@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type CatalogKey, catalog } from '../../plugins/catalog.ts'
 import { memoryLogger } from '../support/kernel.ts'
 
-/** One wrong option of each plugin, the path of it, and what the message says instead. */
+/** One wrong option of each plugin, its path, and its message. */
 const wrong: { readonly [Key in CatalogKey]: readonly [options: object, path: string, remedy: RegExp] } = {
   env: [{ file: 5 }, 'file', /a path, or false/],
   trustProxy: [{ trustedProxies: 'everybody' }, 'trustedProxies', /takes /],
@@ -75,7 +75,7 @@ describe.each(Object.entries(wrong))('%s', (key, [options, path, remedy]) => {
   })
 })
 
-/** Wrong options of routes, with what their messages say. */
+/** Wrong options of routes, with their messages. */
 const ofRoutes: [option: string, value: unknown, message: RegExp, plugins?: object][] = [
   ['json', { sizeLimit: 'big' }, /"json\.sizeLimit" is "big"; it takes .* a size like/],
   ['json', { sizelimit: 1 }, /Unknown option "json\.sizelimit"\. Did you mean "sizeLimit"/],

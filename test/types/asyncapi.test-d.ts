@@ -1,4 +1,4 @@
-// What a description of messages may say, and what not.
+// Valid and invalid descriptions of messages.
 import { type AsyncApiDocument, definePlugin, Server } from 'framework'
 import { describeMessages } from 'framework/plugins/asyncapi'
 import type { Equal, Expect } from './expect.ts'

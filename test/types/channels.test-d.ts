@@ -11,7 +11,7 @@ const orders = channel('orders/:id', {
     type _Params = Expect<Equal<typeof params.id, string>>
     return client.data.user === params.id
   },
-  // What `join` says of the client holds for all rules.
+  // The type of the client in `join` applies to all rules.
   user(client) {
     type _Data = Expect<Equal<typeof client.data, Visitor>>
     return client.data.user
@@ -37,11 +37,11 @@ orders.publish({ id: 7 }, { state: 'lost' })
 orders.publish({ order: 7 }, { state: 'sent' })
 // @ts-expect-error: without values
 orders.publish({ state: 'sent' })
-// @ts-expect-error: someone must be removed
+// @ts-expect-error: a recipient is required
 orders.remove({ id: 7 })
-// @ts-expect-error: no one and everyone are not a user
+// @ts-expect-error: an empty recipient
 news.publish('x', { to: {} })
-// @ts-expect-error: who may join must be said
+// @ts-expect-error: `join` is required
 channel('open', {})
 // @ts-expect-error: a misspelt option
 channel('open', { join: () => true, histroy: false })

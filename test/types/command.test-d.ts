@@ -1,7 +1,7 @@
 import { Command, type CommandDefinition, type CommandInput, defineCommand, type Logger, Server } from 'framework'
 import type { Equal, Expect } from './expect.ts'
 
-// A class: what it declares is what `run` gets.
+// A class: its declarations are the arguments of `run`.
 class Greet extends Command {
   readonly name = 'greet'
   readonly description = 'Greets someone'

@@ -78,7 +78,7 @@ new Server({ plugins: { cron: { lock: { postgres: { url: 'postgres://x', ssl: tr
 cron(5)
 // @ts-expect-error a job is started with a function
 job.start('handler')
-// One that was stopped goes on with the handler that it had.
+// A stopped one continues with its former handler.
 job.start()
 // @ts-expect-error no such rule
 cron('* * * * *', { overlap: 'drop' })

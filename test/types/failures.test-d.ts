@@ -4,7 +4,7 @@ import type { Equal, Expect } from './expect.ts'
 
 const Book = z.object({ id: z.string() })
 
-// A class for failures in the place of a schema: what stands beside it is typed as before.
+// A class for failures in the place of a schema: schemas beside it are typed as before.
 router.get('/failures/:id', { responses: { 200: Book, 404: HttpError } }, (req, res) => {
   if (req.params.id === '0') throw new HttpError(404, { code: 'BOOK_NOT_FOUND', details: { id: req.params.id } })
   // @ts-expect-error it is thrown, so that it has the format of the server

@@ -135,7 +135,7 @@ async function getUser(res: Response) {
 }
 router.get('/d', shared, (req, res) => getUser(res))
 
-// Literals stay what they are where a schema asks for them.
+// Literals stay literals where a schema requires them.
 const r1 = { 200: { type: 'array', items: { enum: ['a', 'b'] } } } as const
 router.get('/1', { responses: r1 }, () => ['a', 'b'])
 router.get('/2', { responses: r1 }, (req) => ['a', 'b'])

@@ -26,7 +26,7 @@ const options: HelmetOptions = { crossOriginEmbedderPolicy: { policy: 'credentia
 helmet(options)
 router.get('/docs', { helmet: { contentSecurityPolicy: false } }, () => 1)
 router.get('/raw', { helmet: false }, () => 1)
-// @ts-expect-error the server's headers are what a route has anyway
+// @ts-expect-error a route has the server's headers by default
 router.get('/same', { helmet: true }, () => 1)
 // @ts-expect-error no such policy
 helmet({ crossOriginOpenerPolicy: { policy: 'anything' } })

@@ -85,7 +85,7 @@ const servers: Server[] = [
   new Server([audit({ keep: 1 })]),
 ]
 const audited: Server<{}, { audit: Audit }> = new Server({ plugins: { audit: audit({ keep: 1 }) } })
-// @ts-expect-error no one provides audit
+// @ts-expect-error audit is not provided
 const unaudited: Server<{}, { audit: Audit }> = servers[0]!
 export { audited, servers, unaudited }
 
@@ -126,7 +126,7 @@ failing.setErrorHandler((_req, _res, _next, error: Error) => error.stack)
 failing.setErrorHandler((_req, _res, _next, error: unknown) => String(error))
 failing.setErrorHandler((_req, res, _next, error: HttpError) => res.status(error.status).json({}))
 failing.setErrorHandler((_req, res, _next, error) => res.text((error as { code: string }).code))
-// @ts-expect-error no number is thrown by anyone who means it
+// @ts-expect-error a number is not thrown on purpose
 failing.setErrorHandler((_req, _res, _next, error: number) => error)
 
 // A group's middlewares know its parameters, and those of the groups around it.
@@ -157,10 +157,10 @@ definePlugin({
   },
 })
 
-// Only what is certain to run proves anything.
+// Only a step that certainly runs proves anything.
 declare const isOpen: boolean
 declare const guards: readonly Middleware[]
-// @ts-expect-error perhaps no one has asked for a user
+// @ts-expect-error perhaps no step has checked the user
 router.get('/perhaps', isOpen ? [] : [user], (req) => req.user.id)
 // @ts-expect-error nor here
 router.get('/perhaps', { middlewares: isOpen ? [] : [user] }, (req) => req.user.id)

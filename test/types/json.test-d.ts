@@ -17,7 +17,7 @@ json({ maxDepth: '32' })
 // @ts-expect-error forms do not nest
 urlencoded({ maxDepth: 5 })
 
-// A body is unknown until someone has looked at it.
+// A body is unknown until it was checked.
 new Server().post('/a', (req) => {
   // @ts-expect-error not looked at
   req.body.name

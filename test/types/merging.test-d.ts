@@ -25,7 +25,7 @@ definePlugin({
     type _service = Expect<Equal<typeof log, AuditLog>>
     const maybe = ctx.services.find('auditLog')
     type _maybe = Expect<Equal<typeof maybe, AuditLog | undefined>>
-    // @ts-expect-error no one declared this service
+    // @ts-expect-error this service was not declared
     ctx.services.get('nope')
     ctx.onRoute((route) => {
       const max = route.options.maxConcurrent

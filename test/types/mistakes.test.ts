@@ -8,7 +8,7 @@ import { type Compilation, runTsc } from '../support/typescript.ts'
 const folder = 'test/types/mistakes'
 const files = readdirSync(join(import.meta.dirname, 'mistakes')).filter((file) => file.endsWith('.ts'))
 
-/** The mistakes of a file: each `//!` comment says in which words the line before it is refused. */
+/** The mistakes of a file: each `//!` comment has the compiler's message for the line before it. */
 function expected(file: string): { line: number; words: string }[] {
   const lines = readFileSync(join(import.meta.dirname, 'mistakes', file), 'utf8').split('\n')
   return lines.flatMap((line, i) => {

@@ -60,7 +60,7 @@ mqtt.subscribe(
   },
   { schema: z.object({ n: z.number() }) },
 )
-// Where nothing says what messages are, the handler may.
+// Where messages have no declared type, the handler may choose one.
 mqtt.topic<{ id: number }>('elsewhere').subscribe((message) => message.id)
 const anywhere: string = 'elsewhere/#'
 mqtt.subscribe(anywhere, (message: { id: number }) => message.id)
@@ -83,7 +83,7 @@ mqtt.subscribe('typed/dor', () => {})
 mqtt.publish('typed/door', 'open')
 // @ts-expect-error a temperature is a number
 mqtt.publish('typed/sensors/attic/temperature', '20')
-// @ts-expect-error no one can publish to a pattern
+// @ts-expect-error publishing to a pattern is impossible
 mqtt.publish('typed/sensors/+/temperature', 20)
 
 const door = mqtt.topic('typed/door')
@@ -98,7 +98,7 @@ const text = mqtt.topic<string>('somewhere')
 text.subscribe((message) => message.toUpperCase())
 const pattern = mqtt.topic<{ id: number }>('somewhere/+')
 pattern.subscribe((topic, message) => `${topic.toUpperCase()} ${message.id.toFixed()}`)
-// @ts-expect-error no one can publish to a pattern
+// @ts-expect-error publishing to a pattern is impossible
 pattern.publish({ id: 1 })
 const sensors = mqtt.topic('typed/sensors/+/temperature')
 sensors.subscribe((_topic, degrees) => degrees.toFixed())

@@ -52,7 +52,7 @@ policies.canAccess('site', 'admin', { id: 1 })
 // @ts-expect-error the post is missing
 policies.canAccess('posts', 'edit', ann)
 
-// @ts-expect-error a check says yes or no
+// @ts-expect-error a check returns a boolean
 new PolicyManager({ posts: { read: () => 'yes' } })
 // @ts-expect-error a check is a function
 new PolicyManager({ posts: { read: true } })
@@ -174,7 +174,7 @@ router.get(
 // @ts-expect-error this one proves nothing
 router.get('/types/p13', { policy: { manager: proving, scope: 'site', handler: 'some' } }, (req) => req.user.id)
 const ofAccounts = new PolicyManager({ site: { member: (one?: User) => one !== undefined } }, { user: () => ann })
-// @ts-expect-error it is asked about someone else than req.user
+// @ts-expect-error its user is not req.user
 router.get('/types/p14', { policy: { manager: ofAccounts, scope: 'site', handler: 'member' } }, (req) => req.user.id)
 // @ts-expect-error a function
 proves<{ user: User }>('admin')

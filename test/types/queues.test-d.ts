@@ -63,14 +63,14 @@ async function handles() {
   type _handle = Expect<Equal<typeof handle, QueueHandle>>
   await redis.stopRepeat('daily')
   await memory.drained()
-  // @ts-expect-error only what is in memory can be waited for
+  // @ts-expect-error only a queue in memory can be awaited
   await redis.drained()
   // @ts-expect-error a misspelt option
   await redis.subscribe(() => {}, { concurency: 5 })
 }
 type _used = typeof handles
 
-// A schema types what is published and what arrives.
+// A schema types published and received payloads.
 const checked = memoryQueue('checked', { schema: z.object({ at: z.string().transform((text) => new Date(text)) }) })
 checked.publish({ at: '2026-01-01' })
 checked.subscribe((payload) => {
@@ -115,7 +115,7 @@ class Handlers {
 }
 type _handlers = Handlers
 
-// An engine of one's own has its own options.
+// A custom engine has its own options.
 declare const broker: GenericPubSub<{ urgent?: boolean }>
 const custom = createQueue<Order, { urgent?: boolean }>('orders', broker)
 custom.publish({ book: 1 }, { urgent: true })

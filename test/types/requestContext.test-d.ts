@@ -25,13 +25,13 @@ server.get('/', (req) => {
   req.context.basket = 5
   // @ts-expect-error a basket is a number
   req.context.basket = 'full'
-  // @ts-expect-error no one has merged that key
+  // @ts-expect-error that key was not merged
   return req.context.trolley
 })
 type _current = Expect<Equal<ReturnType<typeof currentContext>, RequestContext | undefined>>
 type _same = Expect<Equal<typeof ofDoor, typeof currentContext>>
 requestContext({ shop: () => ({ name: 'main' }), unmerged: () => 1 })
-// @ts-expect-error the value is not what was merged
+// @ts-expect-error the value has another type than the merged one
 requestContext({ shop: () => 'main' })
 // @ts-expect-error a value is made by a function
 requestContext({ basket: 5 })

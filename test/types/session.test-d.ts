@@ -47,7 +47,7 @@ session({ secret, cookie: { maxAge: 5 } })
 new Server({ plugins: { session: { secret, roling: true } } })
 // @ts-expect-error destroy is missing
 session({ secret, store: { get: () => undefined, set() {} } })
-// A store of an application may know what it keeps.
+// A store of an application may know the type of its data.
 const rows = new Map<string, SessionData>()
 session({
   secret,
@@ -81,7 +81,7 @@ router.get('/session-types', async (req) => {
   req.session.typedUser = { id: 1 }
   // @ts-expect-error the id is a number
   req.session.typedUser = { id: '1' }
-  // @ts-expect-error no one declared this member
+  // @ts-expect-error this member was not declared
   req.session.nope
   // @ts-expect-error the session itself stays
   req.session = {}

@@ -77,7 +77,7 @@ const server = new Server({
 })
 server.services.get('storage').use('a').exists('x')
 
-// In the object form too the service is there for certain; what may be off is not.
+// In the object form too the service certainly exists; one that may be off does not.
 type _object = Expect<Equal<typeof server.services.storage, Storage>>
 const registered = new Server({
   plugins: { storage: storagePlugin({ providers: { a: new MemoryStorageProvider() } }) },

@@ -28,7 +28,7 @@ const chained = found
   .assertStatus(200)
   .assertBodySubset([{}])
   .assertCustom(() => true)
-// @ts-expect-error no one would wait for an async check
+// @ts-expect-error an async check would not be awaited
 found.assertCustom(async () => {})
 
 export type Checks = [

@@ -5,7 +5,7 @@ new Server({ plugins: { trustProxy: { trustedProxies: ['10.0.0.0/8'], header: 'f
 new Server([trustProxy({ trustedProxies: 1 }), trustProxy({ trustedProxies: true })])
 const options: TrustProxyOptions = { trustedProxies: ['loopback'] as const }
 trustProxy(options)
-// @ts-expect-error no one is trusted unless someone is named
+// @ts-expect-error no peer is trusted unless one is named
 trustProxy()
 // @ts-expect-error false is written by leaving the plugin out
 trustProxy({ trustedProxies: false })

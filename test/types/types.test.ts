@@ -7,7 +7,7 @@ import { type Compilation, errorsByFile, runTsc } from '../support/typescript.ts
 const folder = 'test/types'
 const files = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.test-d.ts'))
 
-// The declarations that are packed have no internal members: what a type is inferred from may be one of them.
+// The packed declarations have no internal members: a type may be inferred from one of them.
 describe.each([
   ['the sources', folder],
   ['the packed declarations', `${folder}/packed`],

@@ -93,7 +93,7 @@ export interface Pace {
   readonly rate?: number
 }
 
-/** Sends requests of all kinds, one after the other for each client; gives what went wrong. */
+/** Sends requests of all kinds, one after the other for each client; returns the failures. */
 export async function load(port: number, count: number, { clients, rate }: Pace): Promise<string[]> {
   const client: Client = { port, agent: new Agent({ keepAlive: true, maxSockets: clients }) }
   const failures: string[] = []

@@ -9,7 +9,7 @@ export interface Reading {
   readonly rss: number
   /** Open file descriptors; 0 where the system does not report them. */
   readonly descriptors: number
-  /** Exceptions and rejections that no one has caught. */
+  /** Uncaught exceptions and rejections. */
   readonly events: readonly string[]
 }
 

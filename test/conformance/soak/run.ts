@@ -3,7 +3,7 @@ import { startApp, targets } from '../targets.ts'
 import { load } from './load.ts'
 import { type Reading, readFrom } from './reading.ts'
 
-// GS-07 for as long as someone likes: node --import tsx test/conformance/soak/run.ts --minutes 30 --rate 500 --target node
+// GS-07 for any time: node --import tsx test/conformance/soak/run.ts --minutes 30 --rate 500 --target node
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '30' },
@@ -44,7 +44,7 @@ function slope(values: readonly number[]): number {
   return above / values.reduce((sum, _, i) => sum + (i - middle) ** 2, 0)
 }
 
-// The first third is for what is compiled, cached and pooled.
+// The first third is for compiled code, caches and pools.
 const settled = readings.slice(Math.ceil(readings.length / 3))
 const growth = slope(settled.map(({ rss }) => rss)) * 10
 const heaps = settled.map(({ heap }) => heap)

@@ -50,7 +50,7 @@ describe('the place among several workers', () => {
   })
 })
 
-/** A supervisor of one worker, and what it received. */
+/** A supervisor of one worker, and its received events. */
 function supervise() {
   const reported: string[] = []
   const waiting: (() => void)[] = []

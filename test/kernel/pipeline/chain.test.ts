@@ -40,7 +40,7 @@ describe('a thenable that is not a promise', () => {
 })
 
 describe('a callback that comes late', () => {
-  /** Fails the test when anything is thrown where no one catches it, which would end a process. */
+  /** Fails the test when an error is thrown where it cannot be caught, which would end a process. */
   async function withoutCrash(run: () => Promise<void>) {
     const crashes: unknown[] = []
     const note = (error: unknown) => void crashes.push(error)

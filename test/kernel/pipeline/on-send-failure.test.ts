@@ -163,7 +163,7 @@ describe('another error in an onSend hook', () => {
   })
 })
 
-/** Values that throw when someone looks at them; a draft of a state library is such a one once its producer has ended. */
+/** Values that throw when they are inspected; for example a draft of a state library once its producer has ended. */
 const illegible: [string, unknown][] = [
   ['a revoked proxy', revoked({})],
   ['a revoked function', revoked(() => {})],

@@ -1,4 +1,4 @@
-/** A certificate for tests only, made with openssl; it says `localhost`, and its key is not a secret. */
+/** A certificate for tests only, made with openssl; it is for `localhost`, and its key is not a secret. */
 export const certificate = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgU3o/W7hx1fDoP5Re

@@ -11,7 +11,7 @@ const failures = new FormattedFailures()
 
 const total = 100_000
 
-/** Sources that have a piece ready whenever they are asked, and what makes each of them fail. */
+/** Sources that always have a piece ready, and the functions that make each of them fail. */
 const sources: Record<string, () => { body: StreamBody; fail(error: Error): void }> = {
   Readable: () => {
     let made = 0

@@ -11,7 +11,7 @@ class Task extends Running {
   }
 }
 
-/** Begins something that must be over in time; gives what ends it. */
+/** Begins an operation with a time limit; returns a function that ends it. */
 function begin(deadlines: Deadlines, giveUp: () => void): () => void {
   const task = new Task(giveUp)
   deadlines.add(task)

@@ -5,7 +5,7 @@ const secret = 'correct horse battery staple'
 const address = 'redis://user:hunter2@host'
 const pem = '-----BEGIN PRIVATE KEY-----\nMIIE'
 
-/** What the message says that the value is. */
+/** The value in the message. */
 const said = (value: unknown) =>
   /^OPTION: the option "x" is (.*); it takes y$/s.exec(OptionError('x', value, 'y').message)?.[1]
 

@@ -354,7 +354,7 @@ describe('keys', () => {
     for (const how of ['MISS', 'HIT']) {
       ;(await server.inject.get('/x')).assertHeader('x-cache', how).assertBodyDeepEqual('none')
     }
-    // Nor is it answered with what others get.
+    // Nor is it answered with the answer for others.
     expect((await withBody()).headers['x-cache']).toBe('BYPASS')
     async function* chunks() {
       yield Buffer.from(body)

@@ -8,7 +8,7 @@ import { Hub } from '../../../plugins/channels/hub.ts'
 import type { JoinedClient } from '../../../plugins/channels/joined.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 
-/** A store whose answers and messages arrive when the test says. */
+/** A store whose answers and messages arrive when the test wants. */
 class SlowBus implements Bus {
   readonly key = 'slow'
   events!: BusEvents

@@ -78,7 +78,7 @@ test('a bundle for browsers has nothing of Node.js or of the server in it', asyn
     logLevel: 'silent',
   })
   const { text } = outputFiles[0]!
-  // What is not of a browser fails the build, and what is left outside is named here.
+  // Modules outside of browsers fail the build, and the excluded ones are named here.
   expect(Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path))).toEqual(['zod'])
   expect(text).not.toMatch(/node:|\bprocess\.|\bBuffer\b|\brequire\(/)
   const own = Object.keys(metafile.inputs)

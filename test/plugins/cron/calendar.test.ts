@@ -298,7 +298,7 @@ describe('a clock that does not go on evenly', () => {
 
   test.each([
     ['* * * * * *', 2_000, '2026-01-05T09:00:00.500Z', ['10:00:01', '10:00:02', '09:00:02', '09:00:03']],
-    // A correction of some seconds does not run the same second again, and what was due is not lost.
+    // A correction of some seconds does not run the same second again, and a due tick is not lost.
     ['*/20 * * * * *', 21_000, '2026-01-05T10:00:15Z', ['10:00:20', '10:00:40']],
     // One that names its hours goes by the clock on the wall.
     ['* * 10 * * *', 2_000, '2026-01-05T10:00:00.500Z', ['10:00:01', '10:00:02', '10:00:03']],

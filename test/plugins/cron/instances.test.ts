@@ -110,7 +110,7 @@ function promises(startServer: () => Promise<OwnServer>, lockAt: (url: string) =
       await vi.waitUntil(() => distinct(instances) === 1, { timeout: 30_000 })
       const other = begin(lock, 1, 0)
       await ready(instances, expect)
-      // It renews: longer than the lock lasts no one else gets the job.
+      // It renews: for longer than the lock lasts no other instance receives the job.
       await new Promise((resolve) => setTimeout(resolve, 2 * ttl))
       expect(distinct([other])).toBe(0)
       await first.stop('SIGKILL')

@@ -178,7 +178,7 @@ describe.skipIf(!hasPostgres)('the lock in Postgres', () => {
   })
 })
 
-/** What a service makes of a store that stops answering without closing a connection. */
+/** The behaviour of a service with a store that stops answering without closing a connection. */
 async function survivesSilence(store: OwnServer, lock: CronLockOption): Promise<void> {
   const logger = memoryLogger()
   const ticks: number[] = []

@@ -56,7 +56,7 @@ function appWith(cost: boolean | GraphqlCost, options: GraphqlOptions = {}) {
 
 const strictest = appWith({ max: 1 })
 
-/** What an operation is said to cost, 1 for what is cheaper. */
+/** The estimated cost of an operation, 1 for a cheaper one. */
 async function costOf(query: string, variables: object = {}, operationName?: string): Promise<number | string> {
   return read(await strictest.post({ query, variables, operationName }))
 }

@@ -338,7 +338,7 @@ describe('errors of resolvers', () => {
     const { body } = await post({ query: '{ fails }' })
     expect(body.errors[0].message).toBe('the password is 1234')
     expect(body.errors[0].extensions.stack).toMatch(/^Error: the password/)
-    // Never in production, whatever the option says.
+    // Never in production, whatever the option is.
     vi.stubEnv('NODE_ENV', 'production')
     const { body: hidden } = await post({ query: '{ fails }' })
     vi.unstubAllEnvs()

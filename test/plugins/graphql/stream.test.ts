@@ -287,7 +287,7 @@ test('over a socket a slow reader holds the source up', async () => {
   })
   const reader = res.body!.getReader()
   await reader.read()
-  // No one reads: what is on the way fills up, and then nothing more is made.
+  // Without a reader the buffers fill up, and then no more events are made.
   let before = -1
   while (made !== before) {
     before = made

@@ -29,7 +29,7 @@ function serverWith(helmet: unknown, more: object = {}) {
 
 const upgrade = ';upgrade-insecure-requests'
 
-/** The same as the package sets, but for what only a request by https gets. */
+/** The same as the package sets, except for headers that only a request by https receives. */
 async function reference(options: Parameters<typeof helmetPackage>[0]): Promise<Record<string, string>> {
   const headers = await packageHeaders(options)
   const policy = headers['content-security-policy']

@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.close()
 })
 
-/** Echoes what arrived as `req.body`, and counts how often the handler ran. */
+/** Echoes `req.body`, and counts how often the handler ran. */
 function makeServer(plugins: object | readonly unknown[] = {}) {
   const log = memoryLogger()
   const options = { plugins: plugins as {}, router: new RouteCollection(), logger: log, port: 0, host: '127.0.0.1' }

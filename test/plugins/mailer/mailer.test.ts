@@ -307,7 +307,7 @@ describe('templates', () => {
       }
     }
     expect(globalThis).not.toHaveProperty('ran')
-    // The template is its author's, and its data is no one's program.
+    // The template is its author's, and its data never runs as a program.
     await mailer.send((mail) =>
       hello(mail).subject(`Hello ${tag}`).text(tag).template(`<p>${tag}</p>`, { name: second }),
     )

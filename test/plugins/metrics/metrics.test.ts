@@ -54,7 +54,7 @@ describe('requests', () => {
     for (const path of ['/stream', '/euros', '/euros']) await server.inject.get(path)
     await server.inject.head('/euros')
     const text = await textOf(server)
-    // Bytes, not characters; nothing for HEAD, nor for a stream whose length no one has declared.
+    // Bytes, not characters; nothing for HEAD, nor for a stream without a declared length.
     expect(linesOf(text, 'http_response_body_size_bytes').filter((line) => /euros|stream/.test(line))).toEqual([
       'http_response_body_size_bytes_count{method="GET",route="/euros"} 3',
       'http_response_body_size_bytes_sum{method="GET",route="/euros"} 34',

@@ -94,7 +94,7 @@ test('with two servers a subscription runs in one, and goes to the other when th
   await vi.waitFor(() => expect(seen).toEqual(['a', 'b']))
 })
 
-/** A request that keeps a server from closing until it is let go. */
+/** A request that keeps a server from closing until it is released. */
 async function holdOpen(server: Server): Promise<{ letGo(): Promise<void> }> {
   let end = () => {}
   let hasBegun = () => {}

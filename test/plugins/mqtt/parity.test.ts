@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { memoryLogger, pause } from '../../support/kernel.ts'
 import { hasMosquitto, type Mosquitto, startMosquitto } from '../../support/mosquitto.ts'
 
-// What the broker in memory gives out is what mosquitto gives out.
+// The broker in memory delivers the same as mosquitto.
 
 let broker: Mosquitto
 const open: MqttService[] = []

@@ -299,7 +299,7 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
       message: 'MQTT_SUBSCRIBE: the broker refuses the subscription "secret/#": Not authorized (135)',
     })
     await MqttService.disconnect()
-    // One that was declared before fails the start, and without anyone who waits nothing is unhandled.
+    // An earlier declaration fails the start, and without a caller that awaits it there is no unhandled rejection.
     open.push(mqtt.subscribe('secret/a', () => {}))
     await expect(connect(address)).rejects.toMatchObject({ code: 'MqttSubscribeError' })
     const reports: unknown[] = []

@@ -6,7 +6,7 @@ import { hasChromium, startChromium, watch } from '../../support/chromium.ts'
 
 const Book = { $id: 'Book', type: 'object', properties: { title: { type: 'string' } }, required: ['title'] } as const
 
-/** A server with the page and one route that says what it was asked. */
+/** A server with the page and one route that returns its request. */
 async function listen(plugins: object, register: (server: Server) => unknown = () => {}): Promise<Server> {
   const server = new Server({
     port: 0,
@@ -35,7 +35,7 @@ describe.skipIf(!hasChromium)('the page in a browser', () => {
     await Promise.all(open.splice(0).map((server) => server.close()))
   })
 
-  /** Opens a page; `wrong` holds what must not happen. */
+  /** Opens a page; `wrong` lists forbidden events. */
   async function visit(url: string, colorScheme: 'light' | 'dark' = 'light'): Promise<{ page: Page; wrong: string[] }> {
     const page = await browser.newPage({ colorScheme })
     const wrong = await watch(page, new URL(url).origin)

@@ -372,7 +372,7 @@ describe('security', () => {
       expect(paths['/a']?.get?.security).toEqual([{ key: [], credential: roles }])
       expect(components?.securitySchemes?.credential).toEqual(scheme)
     }
-    // Where it says how every caller is known, policies ask for nothing else.
+    // Where it defines how every caller authenticates, policies need no other scheme.
     const server = makeServer()
     server.get('/a', { policy: [edit, admin] }, handler)
     const { paths, components } = await documentOf(server, { security: [{ token: [] }] })

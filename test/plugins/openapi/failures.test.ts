@@ -32,7 +32,7 @@ async function documentOf(server: Server, options?: Parameters<typeof describeSe
 
 type Verb = 'get' | 'post' | 'put' | 'delete'
 
-/** What is said of one route: each status with what its reference leads to. */
+/** The description of one route: each status with the target of its reference. */
 async function saidOf(verb: Verb, options: RouteOptions, plugins: object = {}, described?: { failures?: boolean }) {
   const server = makeServer(plugins)
   server[verb as 'post']('/', options as {}, handler)

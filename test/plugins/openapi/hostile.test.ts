@@ -36,7 +36,7 @@ const shared = { type: 'object', properties: { shared: { type: 'string' } } } as
 const Zod = z.object({ id: z.int(), at: z.date().optional(), any: z.any(), list: z.array(z.string()).default([]) })
 const silent = { '~standard': { version: 1, vendor: 'x"<y>', validate: (value: unknown) => ({ value }) } }
 
-/** Values that no one should write into an option, and someone will. */
+/** Values that should not be in an option, and will be. */
 function junk(chance: Chance, depth = 3): unknown {
   const leaf = () =>
     chance.pick<unknown>([
@@ -191,7 +191,7 @@ describe('whatever routes are given, the document is valid', () => {
         server[chance.pick(verbs) as 'post'](path, options(chance) as {}, () => {})
         routes++
       } catch {
-        // A path that is there already, or twice the same name in one.
+        // An existing path, or twice the same name in one.
       }
     }
     expect(routes).toBeGreaterThan(20)

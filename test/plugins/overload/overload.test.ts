@@ -17,7 +17,7 @@ function makeServer(overload: object | boolean, more: object = {}) {
   return { server, log: logger.entries }
 }
 
-/** A handler that waits until it is let go. */
+/** A handler that waits until it is released. */
 function held() {
   let release = () => {}
   const until = new Promise<void>((resolve) => {
@@ -159,7 +159,7 @@ describe('under a flood', () => {
     )
     return { waited, refused }
   }
-  /** The half of the requests that came last: at the start no one knows of an overload yet. */
+  /** The later half of the requests: at the start the overload is not detected yet. */
   const median = (waited: number[]) => waited.slice(waited.length / 2).sort((a, b) => a - b)[waited.length >> 2]!
 
   test('accepted requests are answered quickly, where a server without it delays all', async () => {

@@ -34,7 +34,7 @@ test('a group is guarded, later registrations as well', async () => {
   ;(await inject.get('/admin/stats')).assertStatus(401).assertBodyDeepEqual({ error: 'Unauthorized' })
   ;(await inject.get('/admin/stats', as('bob'))).assertStatus(403).assertBodyDeepEqual({ error: 'Forbidden' })
   ;(await inject.get('/admin/stats', as('ada'))).assertStatus(200).assertBodyDeepEqual('numbers')
-  // A caller who may not enter learns nothing about the schema.
+  // A caller that may not enter learns nothing about the schema.
   ;(await inject.post('/admin/stats', as('bob'))).assertStatus(403)
   ;(await inject.get('/open')).assertStatus(200)
   expect(server.explain('GET', '/admin/stats').steps.map(({ name }) => name)).toContain('policy(site.admin)')

@@ -271,7 +271,7 @@ describe('options of publish that no engine understands are refused before it is
       .concat({ key: 'k', every: 1.5 }, { key: 'k', every: 100, pattern: '* * * * *' } as never)
       .map((repeat) => ({ repeat })),
   ])('BullMQ: %j', async (options) => {
-    // Nothing answers there: what is not refused would be QueueUnavailableError.
+    // Nothing answers there: an option that is not refused would lead to QueueUnavailableError.
     defineQueueConfiguration({ bullmq: { connection: 'redis://127.0.0.1:1', publishTimeout: 100 } })
     const [name] = Object.keys(options)
     await expect(bullmqQueue<number>('options').publish(1, options as never)).rejects.toMatchObject({

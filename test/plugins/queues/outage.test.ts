@@ -100,7 +100,7 @@ test('while nothing answers the server starts, publish rejects in time with the 
   }
   await serve(Object.assign({}, ...absent.map(({ config, port }) => config(port, timeout))))
   const large = 'x'.repeat(50_000)
-  // One after the other, for what is measured is that of the process.
+  // One after the other, because the process is measured.
   for (const [i, { backend, port }] of absent.entries()) {
     const queue = queues[i]!
     const start = performance.now()
@@ -113,7 +113,7 @@ test('while nothing answers the server starts, publish rejects in time with the 
     for (const outcome of outcomes) {
       expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'QueueUnavailableError', status: 500 } })
     }
-    // What has been given up is kept by no one: an outage of hours must not fill the memory.
+    // Messages that were given up are not kept: an outage of hours must not fill the memory.
     expect(usedMemory() - before).toBeLessThan(25_000_000)
     const { message } = (outcomes[0] as PromiseRejectedResult).reason as Error
     expect(message).toContain(queue.name)
@@ -310,7 +310,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     for (const code of refused) expect(code).toBe('QueueUnavailableError')
     expect(twice).toBeLessThan(12)
     await until(() => warnings().some(isUpWarning), 'the word that it goes on')
-    // Twice where it answers for a second, and then breaks what is left of its old connections.
+    // Twice where it answers for a second, and then ends its remaining old connections.
     expect(warnings().filter(isDownWarning).length).toBeLessThanOrEqual(2)
   })
 

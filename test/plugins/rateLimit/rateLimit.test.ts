@@ -144,7 +144,7 @@ describe('the counted clients', () => {
     const trusting = serverWith({ rateLimit: { limit: 5 }, trustProxy: { trustedProxies: ['192.0.2.1'] } })
     count = 0
     for (let i = 0; i < 20; i++) {
-      // What the client writes rotates; what the proxy adds is the client's.
+      // The entries of the client rotate; the entry of the proxy is the client's address.
       spoofed['x-forwarded-for'] = `10.0.0.${i}, 203.0.113.9`
       count += passed(await ask(trusting, 1, '/', '192.0.2.1', spoofed))
     }
@@ -343,7 +343,7 @@ describe('memory', () => {
     for (let i = 0; i < 1_000_000; i++) store.hit(`* 2001:db8:${i.toString(16)}:1`, 60_000)
     gc()
     expect((process.memoryUsage().heapUsed - before) / 1e6).toBeLessThan(50)
-    // It is still in use: what was counted last is remembered, what came first is not.
+    // It is still in use: the latest counts are remembered, the first ones are not.
     expect(store.hit('* 2001:db8:f423f:1', 60_000).count).toBe(2)
     expect(store.hit('* 2001:db8:0:1', 60_000).count).toBe(1)
     expect(maxKeys).toBeLessThanOrEqual(100_000)

@@ -92,7 +92,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
       expect(await ask(server, 2)).toBe(2)
       await own.kill()
       const start = performance.now()
-      // Counted anew: what Redis knew is out of reach.
+      // Counted from the start: the data of Redis is out of reach.
       expect(await ask(server, 10)).toBe(3)
       expect(await ask(server, 10, '192.0.2.2')).toBe(3)
       expect(performance.now() - start).toBeLessThan(2_000)

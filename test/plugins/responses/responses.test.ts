@@ -10,7 +10,7 @@ function serverOf(logs: Entry[] = []): Server {
   return new Server({ router: new RouteCollection(), logger: memoryLogger(logs) })
 }
 
-/** What leaves for one value under one schema: status, text, and what was logged. */
+/** The answer for one value under one schema: status, text, and the log. */
 async function answer(schema: object, value: unknown, more: RouteOptions = {}) {
   const logs: Entry[] = []
   const server = serverOf(logs)

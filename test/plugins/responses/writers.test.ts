@@ -18,7 +18,7 @@ function outcome(shape: (value: unknown) => unknown, write: Write, value: unknow
   }
 }
 
-/** Both writers for one schema, with what they have for a list of values. */
+/** Both writers for one schema, with their results for a list of values. */
 function compare(schema: object, values: readonly unknown[], coerce = false) {
   const shape = compileShape(schema, { coerce })
   const native = writerOf(schema, 'JSON.stringify')
@@ -226,7 +226,7 @@ test('nothing that a schema does not name leaves, of values that fit and of thos
       expect(String(picked), JSON.stringify(schema)).not.toContain(secret)
       if (strict.startsWith('text')) counts.strict++
       else if (picked !== undefined) counts.lenient++
-      // Of what fits, the lenient way picks the same.
+      // Of a matching value, the lenient mode picks the same.
       if (strict.startsWith('text')) expect(`text ${picked}`).toBe(strict)
     }
   }

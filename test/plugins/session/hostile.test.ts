@@ -138,7 +138,7 @@ describe('CO-05: the signature of the session cookie', () => {
   })
 })
 
-/** Without the slowest tenth: what collects garbage or waits for the processor says nothing. */
+/** Without the slowest tenth: garbage collections and waits for the processor have no meaning. */
 function trimmed(times: number[]): number[] {
   return times
     .slice(500)

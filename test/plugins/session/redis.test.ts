@@ -92,7 +92,7 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
       for (const res of answers) res.assertHeaderNotExists('set-cookie')
       answers[1]!.assertBodySubset({ code: 'SessionEndedError' })
       expect(await client.exists(old)).toBe(0)
-      // After a log-out there is nothing under any id, and the new id is that of the one who asked for it.
+      // After a log-out there is nothing under any id, and the new id is that of the client that asked for it.
       expect(await client.dbsize()).toBe(end === '/logout' ? 0 : 1)
       ;(await one.inject.get('/read', { cookies })).assertBodyDeepEqual({})
     }

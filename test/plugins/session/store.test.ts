@@ -23,7 +23,7 @@ const plain: SessionStore = {
   },
 }
 
-// The example of the documentation, as someone would write it.
+// The example of the documentation, as a user would write it.
 describeStore('a Map', () => ({
   ...plain,
   async update(id, data, ttlSeconds) {
@@ -79,7 +79,7 @@ test('a store without update ends a session after writes in progress, and does n
   expect(await plain.get('slow')).toBeNull()
 })
 
-// One that takes its time, so that what overlaps does so in every order.
+// A slow one, so that overlapping calls finish in every order.
 describeStore('a slow one without update, with touch', () => {
   const later = () => new Promise<void>((resolve) => setTimeout(resolve, Math.random() * 4))
   return new ReadFirstStore({

@@ -87,7 +87,7 @@ describe('keys do not leave the root', () => {
     for (const key of ['file', 'dangling']) {
       await expect(storage.getObject(key)).rejects.toMatchObject(refused)
       await expect(storage.copy(key, 'copied')).rejects.toMatchObject(refused)
-      // Replaces and removes the link, not what it points to.
+      // Replaces and removes the link, not its target.
       await storage.putObject(key, 'own')
       expect(await storage.getObject(key, 'text')).toBe('own')
     }

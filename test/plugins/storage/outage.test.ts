@@ -51,7 +51,7 @@ async function expectFailure(storage: Storage, within: number): Promise<void> {
 }
 
 describe.each(['S3', 'Azure'] as const)('%s', (kind) => {
-  // The time of a question, a second, and what a loaded machine needs.
+  // The timeout of a call, a second, and a margin for a loaded machine.
   const soon = timeout + 1000 + 4000
 
   test('that is stopped', async () => {
@@ -112,7 +112,7 @@ describe.each(['S3', 'Azure'] as const)('%s', (kind) => {
     endless.push(Buffer.alloc(10_000_000))
     await expect(storageOf(kind).putObject('a', endless)).rejects.toMatchObject(refused)
     await until(() => endless.destroyed, 'its end')
-    // One that has more to give is not what has failed.
+    // A source that has more data is not the failure.
     async function* large() {
       for (let i = 0; i < 10; i++) yield Buffer.alloc(2 * 1024 ** 2)
     }
@@ -158,7 +158,7 @@ describe.each(['S3', 'Azure'] as const)('%s', (kind) => {
       res.writeHead(200, { 'content-length': total, etag: '"x"', 'last-modified': new Date().toUTCString() })
       res.write(Buffer.alloc(100_000))
     }
-    // Its own patience is not what is tested here.
+    // Its own timeout is not tested here.
     const storage = storageOf(kind, fake.url, 30_000)
     for (let i = 0; i < 50; i++) {
       await Promise.all(

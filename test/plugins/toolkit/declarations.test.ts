@@ -41,7 +41,7 @@ function beginner() {
   const slow = new Recorder(undefined, () => new Promise((_resolve, reject) => ends.push(reject)))
   return { slow, fail: (why: string) => ends.pop()!(new Error(why)) }
 }
-/** What no one waits for has happened. */
+/** Waits for work that is not awaited. */
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 test('an earlier declaration waits for a runner, a later one runs at once', async () => {

@@ -35,7 +35,7 @@ test('a package whose own dependency is missing is not taken for missing itself'
   await expect(peer('redis', () => Promise.reject(failure), feature)).rejects.toBe(failure)
 })
 
-/** As Node.js says it, whatever is installed here. */
+/** In the form of Node.js, whatever is installed here. */
 const absent = (name: string) => () =>
   Promise.reject(
     Object.assign(new Error(`Cannot find package '${name}' imported from x`), { code: 'ERR_MODULE_NOT_FOUND' }),

@@ -200,7 +200,7 @@ describe('a failure for people', () => {
         expect(linesOf(error)).not.toMatch(/SECRET|import x/)
       expect(linesOf(appended)).not.toMatch(/SECRET|import x/)
     }
-    // A stack does not show what is not a source or a regular file either.
+    // A stack does not show a file that is not a source or not regular either.
     expect(linesOf(stack('no', `here (${hidden}:1:1)`, 'x (/dev/zero:1:1)'))).not.toContain('SECRET')
     const pipe = join(folder, 'pipe.ts')
     execFileSync('mkfifo', [pipe])

@@ -7,7 +7,7 @@ const { makeServer } = makeUploads(afterEach)
 const send = (server: Server, { body, type }: Form, path = '/upload') =>
   server.inject.post(path, { body, headers: { 'content-type': type } })
 
-/** A sink that remembers what it was given. */
+/** A sink that records its input. */
 function bucket(more: Partial<UploadSink<number>> = {}) {
   const kept = new Map<number, string>()
   let next = 1

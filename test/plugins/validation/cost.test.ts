@@ -374,7 +374,7 @@ const rows: readonly Row[] = [
   ],
 ]
 
-/** What a body costs, at the quickest, and what is said of it. */
+/** The cost of a body, at the quickest, and the result. */
 async function costOf(schema: object, text: string, mode: Mode = 'body') {
   const check = checkOf(schema, mode)
   // Each is changed by the check of it.
@@ -404,7 +404,7 @@ describe(`a body of ${size / 1000} kB takes less than ${limit} ms`, () => {
         return value
       },
     )
-    // Names and notes of a schema, one that is only for what is above the others, and dynamic references, which are resolved before.
+    // Names and notes of a schema, one that is only a parent of others, and dynamic references, which are resolved before.
     const others = [
       '$async',
       '$id',

@@ -2,7 +2,7 @@ import { definePlugin, RouteCollection, Server } from 'framework'
 import { describe, expect, test } from 'vitest'
 import { type Entry, memoryLogger } from '../../support/kernel.ts'
 
-/** A server whose `onError` hook notes what it sees, and with which status the answer left. */
+/** A server whose `onError` hook records its calls, and the status of the answer. */
 function watched(logs: Entry[] = []) {
   const seen: { code: unknown; message: string; errors: unknown }[] = []
   const statuses: number[] = []

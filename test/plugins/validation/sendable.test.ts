@@ -11,7 +11,7 @@ import { z as zod40 } from 'zod-4.0'
 
 type Part = 'query' | 'headers' | 'params' | 'body' | 'all'
 
-/** What a boot with one schema says, `boots` when it says nothing. */
+/** The error of a boot with one schema, `boots` without one. */
 async function bootOf(part: Part, schema: object): Promise<string> {
   const server = new Server({ router: new RouteCollection(), plugins: { log: false } })
   if (part === 'body' || part === 'all') server.post('/books/:a', { [part]: schema } as object, () => {})

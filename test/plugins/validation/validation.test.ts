@@ -9,7 +9,7 @@ function serverOf(): Server {
   return new Server({ router: new RouteCollection(), logger: memoryLogger(), plugins: { urlencoded: true } })
 }
 
-/** One route that answers with what its handler sees. */
+/** One route that answers with the input of its handler. */
 function echo(options: RouteOptions, path = '/', method: 'post' | 'get' = 'post'): Server {
   const server = serverOf()
   server[method as 'post'](path, options, (req) => ({

@@ -142,7 +142,7 @@ describe('the origin of a page for a server behind a proxy', () => {
     expect(await statusFor(server, { ...forwarded, Origin: 'https://api.example' })).toBe(101)
     expect(await statusFor(server, { ...forwarded, Origin: 'http://api.example' })).toBe(403)
     expect(await statusFor(server, { ...forwarded, Origin: `http://127.0.0.1:${server.port}` })).toBe(403)
-    // What the client wrote stands before what the proxy has added.
+    // The entries of the client come before those of the proxy.
     const spoofed = { 'X-Forwarded-Host': 'evil.example, api.example', Origin: 'https://evil.example' }
     expect(await statusFor(server, spoofed)).toBe(403)
   })

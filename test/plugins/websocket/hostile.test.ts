@@ -38,7 +38,7 @@ async function opened(port: number, path: string, headers: Record<string, string
 const echo = (routes: RouteCollection) => routes.ws('/echo', { message: (socket, message) => socket.send(message) })
 const h2c = 'GET /page HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'
 
-/** Sends each request when the one before has its answer; resolves to how many had one. */
+/** Sends each request when the previous one has its answer; resolves to the number of answers. */
 function answers(socket: Socket, request: string, count: number): Promise<number> {
   return new Promise((resolve) => {
     let received = ''

@@ -3,7 +3,7 @@ import { Socket } from '../../../plugins/websocket/socket.ts'
 import { Sockets } from '../../../plugins/websocket/sockets.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 
-/** A socket over a connection of which as much waits as the test says. */
+/** A socket over a connection with the waiting bytes that the test wants. */
 function openSocket(mostBuffered: number) {
   const sockets = new Sockets({ pingInterval: false, closeTimeout: 10, maxSocketsPerAddress: false })
   const route = {

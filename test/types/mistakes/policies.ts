@@ -75,7 +75,7 @@ new Posts()
 router.get('/', { policy: [] }, handler)
 //! "an empty list would leave the route open"
 
-// Of one of two checks only what both prove is certain.
+// Of one of two checks only the common proof is certain.
 const proofs = new PolicyManager({
   site: { user: proves<{ user: User }>(() => true), tenant: proves<{ user: User; tenant: string }>(() => true) },
   open: { user: () => true },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseTarget } from '../../../../kernel/http/request/target.ts'
 
-/** What the URL standard makes of it, the rule that every runtime shares. */
+/** The result of the URL standard, the rule that every runtime shares. */
 function standard(target: string): { path: string; query: string } | undefined {
   try {
     const url = new URL(`http://h${target}`)

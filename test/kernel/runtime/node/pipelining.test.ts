@@ -10,7 +10,7 @@ import { sendRaw } from '../../../conformance/raw-client.ts'
 const failures = new FormattedFailures()
 
 let adapter: Adapter
-/** The targets of the requests that were begun, in this order, and what waits for its answer. */
+/** The targets of the requests that began, in this order, and the requests that wait for their answers. */
 let begun: string[] = []
 let open = new Map<string, RawRequest>()
 
@@ -274,7 +274,7 @@ describe('a client that asks for much and does not read', () => {
   test.each(Object.keys(ways))('has few of its requests begun, and more as it reads: answered %s', async (way) => {
     const port = await serve(ways[way]!)
     const { client, read } = ask(port)
-    // Some megabytes are what the system takes for a connection.
+    // The system takes some megabytes for a connection.
     expect(await quiet()).toBeLessThan(80)
     await read(30_000_000)
     expect(begun.length).toBeGreaterThan(99)
