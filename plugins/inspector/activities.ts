@@ -55,7 +55,7 @@ export type Begun = Pick<Activity, 'kind' | 'title'> &
 const prefix = randomBytes(8).toString('hex')
 const hex = (id: number, length: number) => id.toString(16).padStart(length, '0')
 
-/** What goes with a message for whoever takes it to know where it comes from. */
+/** Data that goes with a message, by which its receiver knows where it comes from. */
 export const traceparentOf = ({ trace, id }: Activity): string => `00-${trace}-${prefix.slice(0, 8)}${hex(id, 8)}-00`
 
 /** The trace that such a text names. */

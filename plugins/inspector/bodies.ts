@@ -46,7 +46,7 @@ export class Kept {
 }
 
 /**
- * Keeps what is read of a request and what it is answered with. By members of this one raw request, in front of those of its class: so
+ * Keeps what is read of a request and what it is answered with. By members of this one raw request, which hide those of its class: so
  * nothing stands in the way of requests where no one looks.
  */
 export function captureBodies(raw: RawRequest, received: Kept, sent: Kept, onReply: (reply: Reply) => void): void {

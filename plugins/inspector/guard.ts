@@ -66,7 +66,7 @@ function isFromHere(req: Request): boolean {
   const origin = raw.header('origin')
   const isSame = origin === undefined || origin === `${req.protocol}://${raw.host}`
   if (req.method === 'GET' || req.method === 'HEAD') {
-    // A link on another page may lead here: what it opens is shown to whoever sits at the browser, and to no one else.
+    // A link on another page may lead here: only the user of the browser sees what it opens.
     const isVisit = raw.header('sec-fetch-mode') === 'navigate' && raw.header('sec-fetch-dest') === 'document'
     return isSame && (site === undefined || site === 'same-origin' || site === 'none' || isVisit)
   }

@@ -2,7 +2,7 @@ import type { SseMessage } from '../../kernel/index.ts'
 import type { Activity } from './activities.ts'
 import { type Summary, summaryOf } from './views.ts'
 
-/** How many changes wait for a page. One that is behind by more is dropped, and asks again. */
+/** How many changes wait for a page. A page that lags by more is dropped, and asks again. */
 const mostWaiting = 1_000
 const mostPages = 10
 const keepAlive = 15_000
@@ -74,7 +74,7 @@ class Page implements AsyncIterableIterator<SseMessage> {
   }
 }
 
-/** The pages that are open, each told of what changes. */
+/** The open pages; each receives what changes. */
 export class LivePages {
   readonly #pages = new Set<Page>()
 

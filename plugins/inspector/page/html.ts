@@ -1,4 +1,4 @@
-/** The page; links are relative to it, for a prefix that stands in front of its path. `base`: the last part of that. */
+/** The page; links are relative to it, since its path may have a prefix. `base`: the last part of the path. */
 export const pageHtml = (base: string): string => `<!doctype html>
 <html lang="en">
 <head>

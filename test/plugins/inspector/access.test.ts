@@ -74,7 +74,7 @@ describe('who may look', () => {
     expect((await post({ 'sec-fetch-site': 'same-origin' })).status).toBe(200)
   })
 
-  test('nothing that stands in front of the application keeps it away, and its own policy stands', async () => {
+  test('no plugin before the application keeps the page away, and its own policy stays', async () => {
     const { server } = makeServer(true, {
       helmet: true,
       rateLimit: { limit: 1 },

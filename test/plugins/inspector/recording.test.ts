@@ -311,7 +311,7 @@ test('a panel that cannot be used is an error in its place, and the others are s
   expect((await messageOf('failing')).message).toBe('not today')
 })
 
-test('a page is told of what changes, and one that does not read is dropped', async () => {
+test('a page receives what changes, and one that does not read is dropped', async () => {
   const { LivePages } = await import('../../../plugins/inspector/live.ts')
   const { Activities } = await import('../../../plugins/inspector/activities.ts')
   const pages = new LivePages()

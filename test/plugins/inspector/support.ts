@@ -1,7 +1,7 @@
 import { type InjectRequest, RouteCollection, Server } from 'framework'
 import { memoryLogger } from '../../support/kernel.ts'
 
-/** What the page is told of one piece of work. */
+/** What the page receives of one piece of work. */
 export interface Shown {
   id: number
   kind: string
