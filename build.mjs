@@ -21,12 +21,12 @@ const compiled = spawnSync(
 process.stdout.write(compiled.stdout)
 // The hooks that load TypeScript run in a thread of their own, and serve and start pass modules to another process that run before an
 // application: both by their files, so they are entry points.
-const doors = [
+const entryPoints = [
   'index',
   'plugins/contract/index',
   'plugins/authors',
   'plugins/index',
-  ...pluginDoors(),
+  ...pluginEntryPoints(),
   // `import 'framework/env'`, for what it does.
   'plugins/env/load',
   'cli/index',
@@ -34,9 +34,9 @@ const doors = [
   'cli/serve/preload',
   'cli/start/preload',
 ]
-for (const door of doors) {
-  if (!existsSync(join(out, `${door}.js`))) {
-    console.error(`${door}.js was not built`)
+for (const entryPoint of entryPoints) {
+  if (!existsSync(join(out, `${entryPoint}.js`))) {
+    console.error(`${entryPoint}.js was not built`)
     process.exit(1)
   }
 }
@@ -59,7 +59,7 @@ const isCheck = (/** @type {string} */ id) => /\/plugins\/.*\/doctor[./]/.test(i
 const isBuiltIn = (id) => builtIn.includes(id) || builtIn.some((name) => id.includes(`/node_modules/${name}/`))
 
 const bundle = await rolldown({
-  input: Object.fromEntries(doors.map((door) => [door, join(root, `${door}.ts`)])),
+  input: Object.fromEntries(entryPoints.map((entryPoint) => [entryPoint, join(root, `${entryPoint}.ts`)])),
   external: (/** @type {string} */ id) => !id.startsWith('.') && !id.startsWith('/') && !isBuiltIn(id),
   platform: 'node',
   tsconfig: join(root, 'tsconfig.build.json'),
@@ -145,7 +145,7 @@ if (!values.keep) {
   }
 }
 // Declarations that no entry point refers to: no compiler reads them, and each takes a block of the disk of every project.
-const declarations = new Set(doors.flatMap((door) => [...declaredBy(join(out, `${door}.d.ts`))]))
+const declarations = new Set(entryPoints.flatMap((entryPoint) => [...declaredBy(join(out, `${entryPoint}.d.ts`))]))
 for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' })) {
   const path = join(out, file)
   if (path.endsWith('.d.ts') && (file.startsWith('cli') || !declarations.has(path))) rmSync(path)
@@ -251,7 +251,7 @@ function sharedWithCommandLine(chunks) {
   return new Set([...modulesOf(free)].filter(isPart))
 }
 
-function pluginDoors() {
+function pluginEntryPoints() {
   return readdirSync(join(root, 'plugins'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && existsSync(join(root, 'plugins', entry.name, 'index.ts')))
     .map(({ name }) => `plugins/${name}/index`)

@@ -41,12 +41,12 @@ writeFileSync(lockFile, `${JSON.stringify(lock, undefined, 2)}\n`)
 const literally = (/** @type {string} */ text) => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&')
 const old = literally(before)
 const oldProgram = literally(programBefore)
-const doors = 'env|contract|kernel|plugins|testing'
+const entryPoints = 'env|contract|kernel|plugins|testing'
 /** @type {readonly (readonly [RegExp, string])[]} */
 const rules = [
   // Names of imports and augmentations: in quotes, or with the name of an entry point.
   [new RegExp(`(['"\`])${old}((?:/[\\w*./-]+)?)\\1`, 'g'), `$1${name}$2$1`],
-  [new RegExp(`(?<![\\w./@-])${old}(?=/(?:${doors})\\b)`, 'g'), name],
+  [new RegExp(`(?<![\\w./@-])${old}(?=/(?:${entryPoints})\\b)`, 'g'), name],
   // In regular expressions.
   [new RegExp(`\\^${old}(?=\\$|\\\\/)`, 'g'), `^${literally(name)}`],
   [new RegExp(`(?<=node_modules/)${old}(?=[/'"\`])`, 'g'), name],

@@ -133,7 +133,7 @@ describe('a breach is found', () => {
     expect(broken(path, `import type { A } from '${specifier}'`, [other])).toEqual([levels])
   })
 
-  const pluginAlone = 'a plugin imports the door of the kernel, the toolkit and nothing else of the framework'
+  const pluginAlone = 'a plugin imports the entry point of the kernel, the toolkit and nothing else of the framework'
   test.each([
     ['kernel/http/request.ts', `import { a } from '../../kernel/http/request.ts'`],
     ['kernel/http/request.ts', `import type { A } from '../../kernel/http/request.ts'`],
@@ -181,7 +181,7 @@ describe('a breach is found', () => {
 
   test('a second catalog', () => {
     const others = ['plugins/cors/plugin.ts', 'plugins/cors/origin.ts']
-    const rule = 'a plugin folder is loaded by the catalog, the public doors and the command line only'
+    const rule = 'a plugin folder is loaded by the catalog, the public entry points and the command line only'
     expect(broken('plugins/resolve.ts', `import { cors } from './cors/plugin.ts'`, others)).toEqual([rule])
     expect(broken('server.ts', `export const a = () => import('./plugins/cors/plugin.ts')`, others)).toEqual([rule])
     expect(broken('plugins/resolve.ts', `import type { A } from './cors/plugin.ts'`, others)).toEqual([])
@@ -226,7 +226,7 @@ describe('a breach is found', () => {
     expect(broken('server.ts', 'export default 1')).toEqual(['no module has a default export'])
     expect(allBreaches({ 'server.ts': 'a()\n'.repeat(300) })).toEqual([])
     expect(allBreaches({ 'server.ts': 'a()\n'.repeat(301) })).toEqual([
-      'no file but a door has more than 300 lines of code: server.ts has 301 lines of code',
+      'no file but an entry point has more than 300 lines of code: server.ts has 301 lines of code',
     ])
   })
 

@@ -21,7 +21,7 @@ interface Manifest {
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
 const peers = Object.keys(manifest.peerDependencies ?? {})
 
-/** Too heavy for a server that does not use them: none may be loaded by the main door, required or optional. */
+/** Too heavy for a server that does not use them: none may be loaded by the main entry point, required or optional. */
 const heavy = [
   'ajv',
   'fast-json-stringify',
@@ -151,17 +151,17 @@ describe('the tarball', () => {
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([])
   })
 
-  test('the types of every door resolve under every resolution of modern modules', async () => {
+  test('the types of every entry point resolve under every resolution of modern modules', async () => {
     const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
-    const doors = pluginDoors().map((door) => `plugins/${door}`)
+    const entryPoints = pluginEntryPoints().map((entryPoint) => `plugins/${entryPoint}`)
     const options = ['--profile', 'esm-only', '--no-emoji', '--no-color', '--format', 'ascii']
-    // It exits with an error, and so rejects, when any door has a problem.
+    // It exits with an error, and so rejects, when any entry point has a problem.
     const output = await execOutput(
       process.execPath,
-      [attw, tarball, ...options, ...doors.flatMap((door) => ['--include-entrypoints', door])],
+      [attw, tarball, ...options, ...entryPoints.flatMap((entryPoint) => ['--include-entrypoints', entryPoint])],
       scratch,
     )
-    expect(doors.filter((door) => !output.includes(`framework/${door}`))).toEqual([])
+    expect(entryPoints.filter((entryPoint) => !output.includes(`framework/${entryPoint}`))).toEqual([])
   })
 
   test('it holds the documentation, no source, no test and no map to a file that is not there', () => {
@@ -217,7 +217,7 @@ describe('a project that installs nothing else', () => {
     expect(others.map(([path, { license }]) => `${path}: ${license}`)).toEqual([])
   })
 
-  test('has every package that the main door loads, and none of the optional ones', async () => {
+  test('has every package that the main entry point loads, and none of the optional ones', async () => {
     const { packages, exports } = await loadedBy('framework', consumer)
     expect(exports).toEqual(expect.arrayContaining(['Server', 'router', 'definePlugin']))
     expect(packages.filter(isHeavy)).toEqual([])
@@ -336,7 +336,7 @@ describe('a project that installs nothing else', () => {
 })
 
 describe('a project that has the optional packages', () => {
-  test('does not load them with the main door', async () => {
+  test('does not load them with the main entry point', async () => {
     const { packages, urls } = await loadedBy(pathToFileURL(join(root, 'dist/index.js')).href, scratch)
     expect(urls.some((url) => url.endsWith('/dist/chunks/kernel.js'))).toBe(true)
     expect(packages.filter(isHeavy)).toEqual([])
@@ -363,7 +363,7 @@ test('optional packages are optional', () => {
   expect(peers.filter((name) => name in manifest.dependencies)).toEqual([])
 })
 
-/** What plugins merge into the kernel's interfaces arrives through the main door alone. */
+/** What plugins merge into the kernel's interfaces arrives through the main entry point alone. */
 const typed = `
 import { cache, controller, get, type PolicyManager, router, Server } from 'framework'
 
@@ -397,7 +397,7 @@ new Server({
 })
 `
 
-function pluginDoors(): string[] {
+function pluginEntryPoints(): string[] {
   const folder = join(root, 'dist/plugins')
   if (!existsSync(folder)) return []
   return readdirSync(folder, { withFileTypes: true })

@@ -47,8 +47,10 @@ describe('the pages of the reference', () => {
     const paths = pages.map(({ path }) => path)
     expect(paths[0]).toBe('README.md')
     expect(paths).toEqual(expect.arrayContaining(['server.md', 'router.md', 'request.md', 'response.md', 'errors.md']))
-    const doors = new Set(reference.names.flatMap((name) => name.doors.map(({ specifier }) => specifier)))
-    const plugins = [...doors].flatMap((door) => /^framework\/plugins\/(?!testing)(\w+)$/.exec(door)?.[1] ?? [])
+    const entryPoints = new Set(reference.names.flatMap((name) => name.entryPoints.map(({ specifier }) => specifier)))
+    const plugins = [...entryPoints].flatMap(
+      (entryPoint) => /^framework\/plugins\/(?!testing)(\w+)$/.exec(entryPoint)?.[1] ?? [],
+    )
     expect(plugins.length).toBeGreaterThan(30)
     expect(paths).toEqual(expect.arrayContaining(plugins.map((key) => `plugins/${key}.md`)))
   })

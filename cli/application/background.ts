@@ -14,10 +14,10 @@ import { resolveFrom } from './resolve.ts'
  */
 export async function ensurePlugin({ server, entry, file }: Application, name: 'cron' | 'queues'): Promise<void> {
   if (server.services.find(name) !== undefined) return
-  const door = resolveFrom(file, `${packageName}/plugins/${name}`)
-  if (door === undefined)
+  const entryPoint = resolveFrom(file, `${packageName}/plugins/${name}`)
+  if (entryPoint === undefined)
     throw new CommandFailure(`${entry} has no package "${packageName}": install the dependencies of its package.json`)
-  const { [name]: plugin } = (await import(pathToFileURL(door).href)) as {
+  const { [name]: plugin } = (await import(pathToFileURL(entryPoint).href)) as {
     readonly [plugin: string]: () => Registration
   }
   try {

@@ -14,10 +14,10 @@ export const listens = (file: string) =>
  * Makes `listen()` of the framework that a module uses an error, before it could bind a port. Returns a function that allows it again.
  */
 export async function forbidListening(file: string, shown: string): Promise<() => void> {
-  const door = resolveFrom(file, packageName)
-  if (door === undefined) return () => {}
+  const entryPoint = resolveFrom(file, packageName)
+  if (entryPoint === undefined) return () => {}
   // Where it cannot be imported because of another layout, listening is detected afterwards.
-  const { Server } = await import(pathToFileURL(door).href).catch(() => ({}) as { Server?: never })
+  const { Server } = await import(pathToFileURL(entryPoint).href).catch(() => ({}) as { Server?: never })
   const prototype = (Server as { readonly prototype: Kernel } | undefined)?.prototype
   if (prototype === undefined) return () => {}
   const { listen } = prototype

@@ -59,12 +59,12 @@ export async function holdListening(send: (news: News) => void): Promise<Held> {
 async function load(): Promise<{ readonly kernels: ReadonlySet<KernelClass>; readonly isComplete: boolean }> {
   const kernels = new Set<KernelClass>([(await import('../../kernel/kernel.ts')).Kernel])
   const own = createRequire(resolve(process.argv[1] ?? 'index.js'))
-  const importDoor = (door: string) => import(pathToFileURL(own.resolve(door)).href)
+  const importEntryPoint = (entryPoint: string) => import(pathToFileURL(own.resolve(entryPoint)).href)
   try {
-    kernels.add(((await importDoor(`${packageName}/kernel`)) as { Kernel: KernelClass }).Kernel)
+    kernels.add(((await importEntryPoint(`${packageName}/kernel`)) as { Kernel: KernelClass }).Kernel)
     // The modules that the application will import. Before the hooks are registered, they do not pass these: on Node.js 20
     // a start takes 0.48 s of processor time in place of 0.72.
-    await importDoor(packageName)
+    await importEntryPoint(packageName)
     return { kernels, isComplete: true }
   } catch {
     // It is being installed; or Deno, which may have packages elsewhere.

@@ -4,7 +4,7 @@ export type { TelemetryOptions } from './options.ts'
 export { telemetry } from './plugin.ts'
 export type { Telemetry } from './service.ts'
 
-// In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
+// In the files that declare the interfaces: merging into the entry point would hide them from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
     /** `false`: requests of the route have no spans, and what they do has none. */

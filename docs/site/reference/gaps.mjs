@@ -42,7 +42,8 @@ export function undocumented({ names }) {
 export function withoutExample({ names }) {
   return names
     .filter(
-      ({ kind, doors, doc }) => kind !== 'type' && doors.some(({ isType }) => !isType) && doc.examples.length === 0,
+      ({ kind, entryPoints, doc }) =>
+        kind !== 'type' && entryPoints.some(({ isType }) => !isType) && doc.examples.length === 0,
     )
     .map(({ file, line, name }) => `${file}:${line} ${name}`)
 }

@@ -24,7 +24,7 @@ export interface PublicName extends Member {
   readonly id: number
   readonly kind: 'class' | 'type' | 'function' | 'value'
   /** Where it is exported, and as what; `isType`: for types only. */
-  readonly doors: readonly { readonly specifier: string; readonly name: string; readonly isType: boolean }[]
+  readonly entryPoints: readonly { readonly specifier: string; readonly name: string; readonly isType: boolean }[]
   /** The ids of the public names that its declaration refers to. */
   readonly references: readonly number[]
 }

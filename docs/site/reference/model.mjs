@@ -153,8 +153,8 @@ export function readReference(withTypes = false) {
   const names = [...ids].map(([symbol, id]) => {
     const nodes = visible(symbol)
     const isModule = ts.isSourceFile(nodes[0])
-    const doors = exported.get(symbol) ?? []
-    const name = doors[0]?.name ?? symbol.name
+    const entryPoints = exported.get(symbol) ?? []
+    const name = entryPoints[0]?.name ?? symbol.name
     const members = nodes.flatMap((node) => membersIn(node, symbol))
     const references = new Set(shownOf(symbol).flatMap((node) => [...basesOf(node), ...typesIn(node)]))
     references.delete(symbol)
@@ -164,7 +164,7 @@ export function readReference(withTypes = false) {
       ...described,
       ...placeOf(nodes[0]),
       id,
-      doors,
+      entryPoints,
       kind: kindOf(nodes[0]),
       members,
       references: [...references].flatMap((one) => ids.get(one) ?? []),

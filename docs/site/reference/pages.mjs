@@ -121,13 +121,15 @@ export function referencePages({ names, links } = readReference(true)) {
   }
 
   function nameText(name, from) {
-    const imports = [...new Set(name.doors.map((door) => door.name))].map((as) => {
-      const specifiers = name.doors.filter((door) => door.name === as).map(({ specifier }) => `\`${specifier}\``)
+    const imports = [...new Set(name.entryPoints.map((entryPoint) => entryPoint.name))].map((as) => {
+      const specifiers = name.entryPoints
+        .filter((entryPoint) => entryPoint.name === as)
+        .map(({ specifier }) => `\`${specifier}\``)
       return `\`${as}\` from ${specifiers.join(', ')}`
     })
     const users = names.filter(({ references }) => references.includes(name.id)).map(({ id }) => linkTo(id, from))
     // A class that is exported as a type is not made by those who import it.
-    const isType = name.doors.every((door) => door.isType)
+    const isType = name.entryPoints.every((entryPoint) => entryPoint.isType)
     const constructors = isType ? [] : name.members.filter(({ signatures: [one] }) => one.startsWith('constructor('))
     const members = told(name.members).filter((member) => member.name !== 'constructor')
     return [
@@ -149,7 +151,7 @@ export function referencePages({ names, links } = readReference(true)) {
     return `Public names${of}, from the docstrings of the sources. [Another page](${explained}) explains how they are used.`
   }
   const namesOf = (all) =>
-    all.flatMap(({ id, doors }) => (doors.length === 0 ? [] : linkTo(id, 'README.md'))).join(', ')
+    all.flatMap(({ id, entryPoints }) => (entryPoints.length === 0 ? [] : linkTo(id, 'README.md'))).join(', ')
   const list = sorted.map(({ path, title, names }) => `| [${title}](${path}) | ${namesOf(names)} |`)
   const index = [
     '# API',

@@ -16,19 +16,19 @@ function loadTypeScript() {
 export const ts = loadTypeScript()
 
 /** The entry points of the package: the module of each by its specifier. */
-function readDoors() {
+function readEntryPoints() {
   const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const doors = new Map()
+  const entryPoints = new Map()
   for (const [key, target] of Object.entries(exports)) {
     const file = target?.types?.replace(/^\.\/dist\//, '').replace(/\.d\.ts$/, '.ts')
     const parts = file?.includes('*') ? readdirSync(join(root, file.slice(0, file.indexOf('*')))) : ['']
     for (const part of file === undefined ? [] : parts) {
       const [subpath, path] = [key.replace('*', part), file.replace('*', part)]
       if (exports[subpath] !== null && existsSync(join(root, path)))
-        doors.set(name + subpath.slice(1), join(root, path))
+        entryPoints.set(name + subpath.slice(1), join(root, path))
     }
   }
-  return doors
+  return entryPoints
 }
 
 /** Without libraries and packages it takes a quarter of the time, and types that are not written out are not known. */
@@ -49,14 +49,14 @@ function openProgram(files, withLibraries) {
 
 /** The sources and their symbols. */
 export function readSources(withLibraries) {
-  const doors = readDoors()
-  const program = openProgram([...doors.values()], withLibraries)
+  const entryPoints = readEntryPoints()
+  const program = openProgram([...entryPoints.values()], withLibraries)
   const checker = program.getTypeChecker()
   const real = (symbol) => (symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol)
   const exportsOf = (module) => checker.getExportsOfModule(module)
   /** Every exported symbol, with the specifier and the name of each of its exports. */
   const exported = new Map()
-  for (const [specifier, file] of doors) {
+  for (const [specifier, file] of entryPoints) {
     const module = checker.getSymbolAtLocation(program.getSourceFile(file))
     for (const one of module === undefined ? [] : exportsOf(module)) {
       const doorsOf = exported.get(real(one)) ?? []

@@ -13,11 +13,11 @@ export interface Project {
 }
 
 const sourceFolders = ['kernel', 'plugins', 'cli']
-const doors = ['index.ts', 'server.ts']
+const entryPoints = ['index.ts', 'server.ts']
 
 export function readProject(root: string): Project {
   const paths = [
-    ...doors.filter((file) => existsSync(join(root, file))),
+    ...entryPoints.filter((file) => existsSync(join(root, file))),
     ...sourceFolders.flatMap((folder) => walk(root, folder)).filter((path) => path.endsWith('.ts')),
   ]
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest

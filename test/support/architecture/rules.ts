@@ -59,7 +59,7 @@ export const rules: Record<string, Rule> = {
 
   'no level of the kernel imports upwards, not even types': (project) => breaches(project, isUpwards),
 
-  'a plugin imports the door of the kernel, the toolkit and nothing else of the framework': (project) =>
+  'a plugin imports the entry point of the kernel, the toolkit and nothing else of the framework': (project) =>
     breaches(project, (edge) => {
       const plugin = pluginOf(edge.from)
       if (plugin === undefined || edge.to === undefined) return false
@@ -79,7 +79,7 @@ export const rules: Record<string, Rule> = {
   'nothing imports the command line': (project) =>
     breaches(project, (edge) => isIn(edge.to, 'cli') && !isIn(edge.from, 'cli')),
 
-  'a plugin folder is loaded by the catalog, the public doors and the command line only': (project) =>
+  'a plugin folder is loaded by the catalog, the public entry points and the command line only': (project) =>
     breaches(
       project,
       (edge) =>
@@ -145,12 +145,12 @@ export const rules: Record<string, Rule> = {
     ),
 
   // The entry points are lists of names, and their length is that of the interface.
-  [`no file but a door has more than ${maxLines} lines of code`]: (project) =>
+  [`no file but an entry point has more than ${maxLines} lines of code`]: (project) =>
     [...project.modules]
       .filter(([path, facts]) => facts.lines > maxLines && !path.endsWith('index.ts'))
       .map(([path, facts]) => `${path} has ${facts.lines} lines of code`),
 
-  'every plugin folder has its door, its glue, its page and its tests': (project) =>
+  'every plugin folder has its entry point, its glue, its page and its tests': (project) =>
     pluginFolders(project).flatMap((name) => {
       const missing: string[] = []
       if (!project.modules.has(`plugins/${name}/index.ts`)) missing.push('index.ts')

@@ -33,8 +33,8 @@ declare module 'framework' {
 `
 
 /** The names that an entry point exports, values and types alike, read from its source. */
-function exportsOf(door: string): string[] {
-  const source = readFileSync(join(root, door), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+function exportsOf(entryPoint: string): string[] {
+  const source = readFileSync(join(root, entryPoint), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
   return [...source.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list]) =>
     list!
       .split(',')
@@ -61,15 +61,15 @@ function declares(code: string, name: string): boolean {
 
 /** The possible imports of a fragment, by specifier: the entry points, and for a docstring its own file. */
 function exportsFor(file: string): [specifier: string, names: string[]][] {
-  const doors: [string, string[]][] = [
+  const entryPoints: [string, string[]][] = [
     ['framework', exportsOf('index.ts')],
     ['framework/kernel', [...exportsOf('kernel/index.ts'), ...exportsOf('plugins/authors.ts')]],
     ['framework/plugins', exportsOf('plugins/index.ts')],
   ]
-  if (!file.endsWith('.ts') || !existsSync(join(root, file))) return doors
+  if (!file.endsWith('.ts') || !existsSync(join(root, file))) return entryPoints
   const source = readFileSync(join(root, file), 'utf8')
   const own = [...source.matchAll(/^export (?:async )?(?:function\*?|class|const|interface|type) (\w+)/gm)]
-  return [...doors, [join(root, file), own.map(([, name]) => name!)]]
+  return [...entryPoints, [join(root, file), own.map(([, name]) => name!)]]
 }
 
 /** One line that declares the names that a fragment uses; a block with imports of its own is unchanged. */

@@ -8,8 +8,8 @@ import type { CatalogKey } from '../../../plugins/catalog.ts'
 import type { Block } from './blocks.ts'
 import { claims, withClaims } from './claims.ts'
 import { preludeOf } from './compile.ts'
-import { Server } from './doors/framework.ts'
-import { type Observed, takeObserved, takeTests } from './doors/observed.ts'
+import { Server } from './entry-points/framework.ts'
+import { type Observed, takeObserved, takeTests } from './entry-points/observed.ts'
 import { root } from './texts.ts'
 
 /** The environment of a running block. */
@@ -27,14 +27,14 @@ export interface Surroundings {
   readonly plugins: Readonly<Partial<Record<CatalogKey, true>>>
 }
 
-const door = (name: string) => fileURLToPath(new URL(`./doors/${name}.ts`, import.meta.url))
+const entryPoint = (name: string) => fileURLToPath(new URL(`./entry-points/${name}.ts`, import.meta.url))
 
 /** The block as a module whose servers are observed; its code begins in line 2. */
 function moduleOf(block: Block, redisUrl: string): string {
   return `${preludeOf(block)}\n${withClaims(block.code)}\nexport {}\n`
-    .replaceAll(/(\bfrom |\bimport )(['"])framework\2/g, `$1'${door('framework')}'`)
-    .replaceAll(/\bfrom (['"])framework\/kernel\1/g, `from '${door('kernel')}'`)
-    .replaceAll(/\bfrom (['"])vitest\1/g, `from '${door('vitest')}'`)
+    .replaceAll(/(\bfrom |\bimport )(['"])framework\2/g, `$1'${entryPoint('framework')}'`)
+    .replaceAll(/\bfrom (['"])framework\/kernel\1/g, `from '${entryPoint('kernel')}'`)
+    .replaceAll(/\bfrom (['"])vitest\1/g, `from '${entryPoint('vitest')}'`)
     .replaceAll(/redis:\/\/[\w.]+(?::\d+)?/g, redisUrl)
 }
 
