@@ -1,5 +1,6 @@
 import { Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { type Carrier, carrierOf } from '../toolkit/carrier.ts'
+import { inAnyContext, keepContext } from '../toolkit/in-context.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import type { Consumer, Deliver, Outcome, QueueDriver } from './drivers/contract.ts'
 import { driverOf, type EngineRef, errorHandlerOf, queueLog } from './engines.ts'
@@ -169,15 +170,19 @@ export class Subscription {
     // Those of this start: `abandon` begins a new count.
     const deliveries = this.#deliveries
     const message: QueueMessage = { id, queue: this.queue.name, attempt, attempts }
+    let inAttempt = inAnyContext
     deliveries.begin()
     try {
       await attemptTrace.run(
         () => ({ ...message, kind: this.queue.kind, payload, carrier: carrierOf(carrier) ?? {} }),
-        () => this.#handle(payload, message),
+        (event) => {
+          if (event !== undefined) inAttempt = keepContext()
+          return this.#handle(payload, message)
+        },
       )
       return delivered
     } catch (thrown) {
-      return await this.#failed(asError(thrown), payload, message)
+      return await inAttempt(() => this.#failed(asError(thrown), payload, message))
     } finally {
       deliveries.end()
     }

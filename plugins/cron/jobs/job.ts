@@ -1,4 +1,5 @@
 import { type Logger, Trace, type TraceOutcome } from '../../../kernel/index.ts'
+import { inAnyContext, keepContext } from '../../toolkit/in-context.ts'
 import { applicationLogger } from '../../toolkit/logger.ts'
 import { notifyFailure } from '../failures.ts'
 import { type Held, type LockGuard, nothingHeld } from '../locks/guard.ts'
@@ -252,12 +253,16 @@ export class Job {
     const run: CronRun = { name: this.declared.name, scheduledAt: new Date(tick), signal, logger: this.#logger }
     const startedAt = new Date(clock.now())
     const start = performance.now()
+    let inRun = inAnyContext
     let failure: { readonly error: unknown } | undefined
     this.#running.add(startedAt)
     try {
       await runTrace.run(
         () => ({ job: run.name, scheduledAt: run.scheduledAt }),
-        () => this.declared.handler(run),
+        (event) => {
+          if (event !== undefined) inRun = keepContext()
+          return this.declared.handler(run)
+        },
       )
     } catch (error) {
       failure = { error }
@@ -269,7 +274,9 @@ export class Job {
     this.#counts[outcome.outcome]++
     this.#runs.unshift({ ...times, durationMs, ...outcome })
     this.#runs.length = Math.min(this.#runs.length, history)
-    if (failure !== undefined) await notifyFailure(failure.error, run, this.declared.options.onFailed)
+    if (failure === undefined) return
+    const { error } = failure
+    await inRun(() => notifyFailure(error, run, this.declared.options.onFailed))
   }
 }
 

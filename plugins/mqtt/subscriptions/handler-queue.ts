@@ -1,5 +1,6 @@
 import { type Logger, Trace, type TraceOutcome, within } from '../../../kernel/index.ts'
 import { type Carrier, carrierOf } from '../../toolkit/carrier.ts'
+import { inAnyContext, keepContext } from '../../toolkit/in-context.ts'
 import { deferred } from '../deferred.ts'
 import { MqttHandlerError } from '../errors.ts'
 import { notifyFailure } from '../failures.ts'
@@ -143,7 +144,9 @@ export class HandlerQueue {
   async #handle({ payload, details }: Incoming): Promise<void> {
     const { filter, options, check, handler } = this.declared
     const { topic } = details
-    const handle = async () => {
+    let inMessage = inAnyContext
+    const handle = async (event?: MqttMessageTrace) => {
+      if (event !== undefined) inMessage = keepContext()
       const given = options.raw ? payload : messageOf(payload)
       const message = check === undefined ? given : await check(topic, given)
       const args = filter.isPattern ? [topic, message] : [message]
@@ -160,7 +163,7 @@ export class HandlerQueue {
         throw MqttHandlerError(filter.text, why)
       })
     } catch (error) {
-      await notifyFailure(error, { subscription: filter.text, topic, payload }, this.#log)
+      await inMessage(() => notifyFailure(error, { subscription: filter.text, topic, payload }, this.#log))
     }
   }
 

@@ -1,7 +1,7 @@
 import { SpanKind } from '@opentelemetry/api'
 import { Mailer, MemoryStorageProvider, memoryTransport, Storage, type TelemetryOptions } from 'framework'
 import { afterEach, expect, test } from 'vitest'
-import { channel, memoryQueue, mqtt, RouteCollection, Server } from '../../../index.ts'
+import { channel, cron, memoryQueue, mqtt, RouteCollection, Server } from '../../../index.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 import { until } from '../../support/queues.ts'
 import { keepSpans, placed, treeOf } from '../../support/spans.ts'
@@ -150,4 +150,51 @@ test('plugins have spans of their phases by option', async () => {
   const names = spans.all.map(({ name }) => name)
   expect(names).toContain('plugin cors setup')
   expect(names.filter((name) => name === 'plugin health setup')).toHaveLength(1)
+})
+
+test('the log line of a failed attempt, message and run has the ids of its span; so has what the error handlers do', async () => {
+  const spans = sdk()
+  const parcels = memoryQueue<number>('telemetry-parcels')
+  const complaints = mqtt.topic<number>('telemetry/lost')
+  const lines: { plugin?: string; trace_id?: string; span_id?: string; msg?: string }[] = []
+  const stream = { write: (line: string) => void lines.push(JSON.parse(line)) }
+  const lost = await parcels.subscribe(
+    () => {
+      throw new Error('no van')
+    },
+    { onDead: () => complaints.publish(1) },
+  )
+  const heard = complaints.subscribe(() => {
+    throw new Error('no one listens')
+  })
+  const job = cron('0 0 1 1 *', { name: 'telemetry-job' })
+  await job.start(() => {
+    throw new Error('no time')
+  })
+  clean.push(() => Promise.all([lost.unsubscribe(), heard.unsubscribe(), job.destroy()]))
+  const plugins = {
+    telemetry: true,
+    log: { stream },
+    queues: { config: { memory: {} }, run: true },
+    mqtt: { connect: { provider: 'memory' } },
+    cron: { crons: [job] },
+  } as const
+  const options = { router: new RouteCollection(), port: 0, gracefulShutdown: false, drainWindow: 0 }
+  const server = new Server({ ...options, plugins })
+  clean.push(() => server.close())
+  await server.listen()
+  await parcels.publish(1)
+  await server.services.cron.trigger('telemetry-job')
+  const failed = () => lines.filter(({ msg }) => msg?.includes('fail'))
+  await until(() => failed().length === 3, 'the lines')
+  const idsOf = (name: string) => {
+    const { traceId, spanId } = spans.named(name).spanContext()
+    return { trace_id: traceId, span_id: spanId }
+  }
+  const lineOf = (plugin: string) => failed().find((line) => line.plugin === plugin)
+  expect(lineOf('queues')).toMatchObject(idsOf('process telemetry-parcels'))
+  expect(lineOf('mqtt')).toMatchObject(idsOf('process telemetry/lost'))
+  expect(lineOf('cron')).toMatchObject(idsOf('cron telemetry-job'))
+  const complained = spans.named('publish').parentSpanContext
+  expect(complained?.spanId).toBe(idsOf('process telemetry-parcels').span_id)
 })
