@@ -36,6 +36,15 @@ export const sidebar: readonly Section[] = [
       ...pages('guides', 'testing', 'errors', 'authentication', 'database', 'background-work', 'realtime'),
       ...pages('guides', 'deployment', 'observability'),
       ['docs/guides/security.md', 'Security'],
+      ...pages('guides', 'performance', 'writing-adapters'),
+      ['docs/guides/faq.md', 'Questions'],
+    ],
+  },
+  {
+    title: 'Moving here',
+    pages: [
+      ['docs/guides/moving.md', 'From another framework'],
+      ...pages('guides/moving', 'express', 'fastify', 'nestjs', 'adonisjs', 'hono'),
     ],
   },
   {
