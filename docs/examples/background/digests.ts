@@ -47,12 +47,7 @@ export const digests = definePlugin({
       async (digest) => {
         if (!(await sent.claim(digest))) return
         try {
-          await mailer.send((mail) =>
-            mail
-              .to(digest.address as `${string}@${string}`)
-              .subject(`Your ${digest.day}`)
-              .text('…'),
-          )
+          await mailer.send((mail) => mail.to(digest.address).subject(`Your ${digest.day}`).text('…'))
         } catch (error) {
           await sent.release(digest)
           throw error
