@@ -122,8 +122,11 @@ class Series<State> {
   }
 
   of(given: { readonly [name: string]: unknown } | undefined): Entry<State> {
+    for (const label in given)
+      if (!this.#labels.includes(label))
+        throw MetricError(this.#name, `unknown label "${label}". Known labels: ${this.#labels.join(', ') || 'none'}`)
     let values = this.#labels.map((label, i) => {
-      if (given === undefined || !Object.hasOwn(given, label))
+      if (given === undefined || !Object.hasOwn(given, label) || given[label] === undefined)
         throw MetricError(this.#name, `the label "${label}" is missing`)
       const value = wellFormed(String(given[label]))
       const known = this.#known[i]!
@@ -262,6 +265,19 @@ const described = ({ name, help, unit }: MetricOptions<string>, type: Family['ty
 
 const labelName = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/
 
+export const metricMembers: readonly string[] = ['name', 'help', 'unit', 'labels']
+export const histogramMembers: readonly string[] = [...metricMembers, 'buckets']
+
+/** Refuses options that nothing reads: a misspelt `labels` would make a metric without labels. */
+export function checkMetricOptions(options: unknown, known: readonly string[]): void {
+  if (typeof options !== 'object' || options === null)
+    throw MetricError(String(options), 'a metric is made with options such as { name, help }')
+  const unknown = Object.keys(options).find((name) => !known.includes(name))
+  if (unknown === undefined) return
+  const { name } = options as { name?: unknown }
+  throw MetricError(String(name), `unknown option "${unknown}". Known options: ${known.join(', ')}`)
+}
+
 /** Refuses definitions that the format cannot express. */
 export function checkMetric({ name, help, unit, labels = [] }: MetricOptions<string>): void {
   if (typeof name !== 'string' || !/^[a-zA-Z_][a-zA-Z0-9_]*$/.test(name))
@@ -272,8 +288,14 @@ export function checkMetric({ name, help, unit, labels = [] }: MetricOptions<str
   if (!Array.isArray(labels)) throw MetricError(name, 'labels is a list of names')
   if (unit !== undefined && (unit === '' || !name.endsWith(`_${unit}`)))
     throw MetricError(name, `its name must end with its unit, "_${unit}"`)
-  const wrong = labels.find((label, i) => !labelName.test(label) || labels.indexOf(label) !== i)
-  if (wrong !== undefined) throw MetricError(name, `"${wrong}" is not the name of a label, or is there twice`)
+  const wrong = labels.find((label) => !labelName.test(label))
+  if (wrong !== undefined)
+    throw MetricError(
+      name,
+      `"${wrong}" is not the name of a label: letters, digits and "_", without a digit or "__" at the beginning`,
+    )
+  const twice = labels.find((label, i) => labels.indexOf(label) !== i)
+  if (twice !== undefined) throw MetricError(name, `the label "${twice}" is in its labels twice`)
 }
 
 /** Refuses figures of a plugin that the format cannot express. */

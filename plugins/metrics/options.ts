@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import { quoted, type RouteOptions } from '../../kernel/index.ts'
+import { described, quoted, type RouteOptions } from '../../kernel/index.ts'
 import { accessMembers } from '../toolkit/description/options.ts'
 import { networkOf } from '../toolkit/network.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
@@ -38,17 +38,32 @@ const range = option
     return given
   })
 
+const ascending = 'a list of seconds in ascending order'
+const buckets = option
+  .list(option.number({ above: 0 }).required())
+  .says(ascending)
+  .into((given, place) => {
+    const ascends = given.every((bound, i) => i === 0 || bound > given[i - 1]!)
+    if (given.length === 0 || !ascends) place.wrong(described(`[${given.join(', ')}]`), ascending)
+    return given
+  })
+
 export const metricsOptions = option
   .shape({
     path: option.name(/^\/[^:*?#]*$/, 'a path that begins with "/", without parameters').default('/metrics'),
     policy: accessMembers.policy,
     addresses: option.list(range).says('a list of addresses and ranges'),
     port: option.int({ min: 0, max: 65_535 }),
-    host: option.name().default('127.0.0.1'),
+    host: option.name(),
     openTelemetry: option.flag().default(false),
-    buckets: option.list(option.number({ above: 0 }).required()).says('a list of seconds in ascending order'),
+    buckets,
     maxLabelValues: option.int({ min: 1 }).default(100),
     maxSeries: option.int({ min: 1 }).default(1_000),
+  })
+  .into((given, place) => {
+    if (given.host !== undefined && given.port === undefined)
+      place.in('host').wrong(described('given'), 'a port together with it: the public port has the host of the server')
+    return { ...given, host: given.host ?? '127.0.0.1' }
   })
   .typed<MetricsOptions>()
 

@@ -2,15 +2,18 @@ import {
   type Bounds,
   type Counter,
   checkMetric,
+  checkMetricOptions,
   type Gauge,
   type Histogram,
   type HistogramOptions,
+  histogramMembers,
   type Instrument,
   MetricError,
   type MetricOptions,
   makeCounter,
   makeGauge,
   makeHistogram,
+  metricMembers,
   type RecordedHistogram,
   type Recorder,
 } from './instruments.ts'
@@ -79,16 +82,18 @@ export class Metrics {
 
   /** Makes a histogram. @throws as `counter`; and for buckets that do not ascend. */
   histogram<const Label extends string = never>(options: HistogramOptions<Label>): Histogram<Label> {
-    return this.#add(options, makeHistogram) as unknown as Histogram<Label>
+    return this.#add(options, makeHistogram, histogramMembers) as unknown as Histogram<Label>
   }
 
   #add<One extends Instrument>(
     options: MetricOptions<string>,
     make: (options: MetricOptions<string>, bounds: Bounds) => One,
+    known: readonly string[] = metricMembers,
   ): One {
+    checkMetricOptions(options, known)
     checkMetric(options)
     if (this.#instruments.has(options.name) || reserved.has(options.name))
-      throw MetricError(options.name, 'the name is taken')
+      throw MetricError(options.name, 'the name is taken. Make each metric once, at the start, and share it')
     const made = make(options, this.#bounds)
     this.#instruments.set(options.name, made)
     this.#introduce(made)
@@ -113,7 +118,7 @@ export class Metrics {
 
   /** @internal A histogram of the work of the process, whose values come with the error that the work ended with. */
   workHistogram(options: HistogramOptions<string>): RecordedHistogram {
-    return this.#add(options, makeHistogram)
+    return this.#add(options, makeHistogram, histogramMembers)
   }
 
   /** @internal Receives each value of a histogram from now on as well, including those of later histograms. */

@@ -97,7 +97,9 @@ describe('metrics of the application', () => {
     orders.increment({ kind: 'book' })
     orders.add(2, { kind: 'book' })
     // @ts-expect-error: there is no such label
-    expect(() => orders.increment({ sort: 'book' })).toThrow('METRIC: the metric "orders": the label "kind" is missing')
+    expect(() => orders.increment({ sort: 'book' })).toThrow('METRIC: the metric "orders": unknown label "sort"')
+    // @ts-expect-error: the label is missing
+    expect(() => orders.increment({})).toThrow('METRIC: the metric "orders": the label "kind" is missing')
     expect(() => orders.add(-1, { kind: 'book' })).toThrow(/0 or more/)
     metrics.gauge({ name: 'shelf', help: 'Books on the shelf' }).set(7)
     const sizes = metrics.histogram({ name: 'pages', help: 'Pages', buckets: [10, 100] })
@@ -169,10 +171,22 @@ describe('metrics of the application', () => {
     [{ name: 'a_total', help: 'x' }, /leave it out/],
     [{ name: 'a', help: '' }, /help/],
     [{ name: 'a', help: 'x', unit: 'seconds' }, /"_seconds"/],
-    [{ name: 'a', help: 'x', labels: ['b', 'b'] }, /"b"/],
+    [{ name: 'a', help: 'x', labels: ['b', 'b'] }, /the label "b" is in its labels twice/],
     [{ name: 'a', help: 'x', labels: ['__b'] }, /"__b"/],
+    [{ name: 'a', help: 'x', lables: ['b'] }, /unknown option "lables". Known options: name, help, unit, labels/],
+    [{ name: 'a', help: 'x', buckets: [1] }, /unknown option "buckets"/],
+    [undefined as never, /a metric is made with options/],
   ])('%o is refused', (options, why) => {
     expect(() => makeServer().server.services.metrics.counter(options)).toThrow(why)
+  })
+
+  test('take the values of their labels, and no other names', () => {
+    const { metrics } = makeServer().server.services
+    const orders = metrics.counter({ name: 'orders', help: 'x', labels: ['kind'] })
+    const increment = orders.increment as (labels: object) => void
+    increment({ kind: 'book' })
+    expect(() => increment({ kind: 'book', chanel: 'web' })).toThrow('unknown label "chanel". Known labels: kind')
+    expect(() => increment({ kind: undefined })).toThrow('the label "kind" is missing')
   })
 
   test('have each name once', () => {
@@ -180,6 +194,14 @@ describe('metrics of the application', () => {
     metrics.counter({ name: 'a', help: 'x' })
     expect(() => metrics.gauge({ name: 'a', help: 'x' })).toThrow(/taken/)
   })
+})
+
+test.each([
+  [{ host: '0.0.0.0' }, /plugins.metrics.host" is given; it takes a port together with it/],
+  [{ port: 0, buckets: [3, 1] }, /plugins.metrics.buckets" is \[3, 1\]; it takes a list of seconds in ascending order/],
+  [{ port: 0, buckets: [] }, /plugins.metrics.buckets/],
+])('the options %o are refused', (options, why) => {
+  expect(() => new Server({ plugins: { metrics: options } })).toThrow(why)
 })
 
 describe('clients that may read them', () => {
