@@ -5,14 +5,16 @@ import { join } from 'node:path'
 // `npm run new -- <folder> [options of init]`: a project outside of this repository, with a copy of the package in it.
 const root = import.meta.dirname
 const [folder, ...options] = process.argv.slice(2)
-if (folder === undefined || folder.startsWith('-')) {
+const asksForHelp = folder === '--help' || folder === '-h'
+if (folder === undefined || (folder.startsWith('-') && !asksForHelp)) {
   console.error('npm run new -- <folder>: name the folder of the project first, ../my-app for one')
   process.exit(2)
 }
 
 if (!isBuilt()) run(['build.mjs'], root)
 // npm runs scripts in the folder of the package; a path is relative to where it was typed.
-run([join(root, 'dist/cli/index.js'), 'init', folder, '--vendor', ...options], process.env.INIT_CWD ?? process.cwd())
+const given = asksForHelp ? [folder] : [folder, '--vendor', ...options]
+run([join(root, 'dist/cli/index.js'), 'init', ...given], process.env.INIT_CWD ?? process.cwd())
 
 /** Whether the build is newer than its sources. */
 function isBuilt() {

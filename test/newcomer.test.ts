@@ -124,6 +124,14 @@ async function type(line: string, folder: string, env?: NodeJS.ProcessEnv): Prom
   return said()
 }
 
+test('npm run new -- --help shows the options and creates nothing', async () => {
+  const folder = join(scratch, 'help')
+  mkdirSync(folder)
+  const said = await type(`${process.execPath} ${join(root, 'new.mjs')} --help`, folder)
+  expect(said).toContain('Usage: framework init [folder] [options]')
+  expect(readdirSync(folder)).toEqual([])
+})
+
 test.each(managers)('a newcomer gets from a clone to a server in production with $name', async (manager) => {
   const { name, make, install, dev, run, framework } = manager
   const folder = join(scratch, name, 'my-app')

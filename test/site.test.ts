@@ -260,7 +260,10 @@ describe.skipIf(!installed)('the site', () => {
       writeFileSync(join(folder, file), text)
     }
     write('README.md', '# Home\n\n[a](docs/a.md#a-part)\n[b](docs/nowhere.md)\n[c](docs/code)\n[d](../outside.md)\n')
-    write('docs/a.md', '# A page\n\n## A part\n\n[x](#a-part) [y](#no-part) [z](../README.md#home) `[w](code)`\n')
+    write(
+      'docs/a.md',
+      '# A page\n\n## A part\n\n[x](#a-part) [y](#no-part) [z](../README.md#home) `[w](code)`\n[l](lost.md#lost)\n',
+    )
     write('docs/lost.md', '# Lost\n')
     write('docs/code/one.ts', 'export {}\n')
     const site = collect(folder, [{ title: 'Start', pages: ['docs/a.md', 'docs/a.md', 'docs/b.md'] }])
@@ -271,7 +274,8 @@ describe.skipIf(!installed)('the site', () => {
       'README.md:4: docs/nowhere.md leads nowhere',
       'README.md:6: ../outside.md leads nowhere',
       'docs/a.md:5: #no-part: docs/a.md has no such heading',
+      'docs/a.md:6: lost.md#lost: docs/lost.md is shown as source; only pages of the sidebar have headings',
     ])
-    expect([...site.pages.keys()]).toEqual(['README.md', 'docs/a.md', 'docs/code/', 'docs/code/one.ts'])
+    expect([...site.pages.keys()]).toEqual(['README.md', 'docs/a.md', 'docs/code/', 'docs/code/one.ts', 'docs/lost.md'])
   })
 })

@@ -13,7 +13,7 @@ export const init = ownCommand({
   flags: {
     mqtt: { type: 'boolean', short: 'm', description: 'Adds messages of an MQTT broker' },
     cron: { type: 'boolean', short: 'c', description: 'Adds scheduled jobs, on Node.js' },
-    graphql: { type: 'boolean', short: 'g', description: 'With GraphQL' },
+    graphql: { type: 'boolean', short: 'g', description: 'Adds GraphQL' },
     container: { type: 'boolean', description: 'Adds a Dockerfile and a compose.yaml' },
     agents: { type: 'boolean', description: 'Adds an AGENTS.md, for assistants' },
     editor: { type: 'boolean', description: 'Adds editor settings' },

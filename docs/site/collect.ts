@@ -92,7 +92,9 @@ export function collect(
     const page = path === '' ? from : find(file)
     if (page === undefined) return `${href} leads nowhere`
     if (anchor === undefined) return { page, anchor: '' }
-    const isKnown = page.reading?.parts.some((part) => part.anchor === anchor)
+    if (page.reading === undefined)
+      return `${href}: ${page.file} is shown as source; only pages of the sidebar have headings`
+    const isKnown = page.reading.parts.some((part) => part.anchor === anchor)
     return isKnown ? { page, anchor: `#${anchor}` } : `${href}: ${page.file} has no such heading`
   }
   for (const page of [...pages.values()]) {
