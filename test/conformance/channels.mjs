@@ -24,8 +24,7 @@ const counts = () => server.services.get('channels').counts
 
 /** @param {() => boolean} is */
 async function until(is) {
-  // Long for a busy machine; a quiet one needs some milliseconds.
-  const end = Date.now() + 20_000
+  const end = Date.now() + 5000
   while (!is() && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 5))
   return is()
 }
