@@ -164,11 +164,25 @@ describe.skipIf(!installed)('the site', () => {
       await page.getByRole('combobox').fill('TooManySockets')
       await expect.poll(() => first.innerText()).toContain('TooManySockets')
       await page.getByRole('combobox').fill('qqxyzzy')
-      await page.getByText('Nothing is found for «qqxyzzy».').waitFor()
+      await page.getByText('No results for “qqxyzzy”.').waitFor()
       await page.getByRole('combobox').fill('rate limit')
       await first.waitFor()
       await page.keyboard.press('Enter')
       await page.waitForURL('**/docs/plugins/rateLimit.html')
+    })
+
+    test('a search whose index cannot be loaded says so, and the next key tries again', async () => {
+      const page = await browser.newPage()
+      onTestFinished(() => page.close())
+      await page.route('**/search.json', (route) => route.fulfill({ status: 503 }))
+      await page.goto(`${origin}/`)
+      await page.keyboard.press('/')
+      await page.getByRole('combobox').fill('cors')
+      await page.getByText('The search index could not be loaded (Error: 503').waitFor()
+      await page.unroute('**/search.json')
+      await page.getByRole('combobox').fill('core')
+      await page.getByRole('combobox').fill('cors')
+      await expect.poll(() => page.getByRole('option').first().innerText()).toMatch(/^cors/)
     })
 
     test('the copy button copies the code', async () => {

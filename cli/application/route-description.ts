@@ -49,13 +49,12 @@ export function describeRoute({ record, plugin }: ListedRoute): RouteDescription
 
 /** The notes about a route in a table. */
 export function notesOf({ owner, policies, validates, cached, middlewares, options }: RouteDescription): string[] {
-  const count = middlewares.length
   return [
     ...(owner === 'application' ? [] : [`by ${owner}`]),
     ...(policies.length === 0 ? [] : [`policy ${policies.join(', ')}`]),
     ...(validates.length === 0 ? [] : [`validates ${validates.join(', ')}`]),
     ...(cached ? ['cached'] : []),
-    ...(count === 0 ? [] : [`${count} ${count === 1 ? 'middleware' : 'middlewares'}`]),
+    ...(middlewares.length === 0 ? [] : [`uses ${middlewares.join(', ')}`]),
     ...options,
   ]
 }

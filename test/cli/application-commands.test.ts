@@ -73,7 +73,7 @@ describe.concurrent('routes', () => {
   const declared = [
     'GET     /books        listBooks     validates query · cached',
     'GET     /books/:id    handler',
-    'POST    /admin/books  addBook       policy books.write · validates body · 2 middlewares',
+    'POST    /admin/books  addBook       policy books.write · validates body · uses count, count',
     'DELETE  /authors/:id  removeAuthor  rateLimit',
   ]
 

@@ -6,11 +6,18 @@ type Found = Pick<Entry, 'title' | 'heading' | 'section' | 'text'> & { readonly 
 let index: Promise<MiniSearch<Entry>> | undefined
 let dialog: HTMLDialogElement | undefined
 
-/** The index is large, and so loaded by the first search of a page. */
+/** The index is large, and so loaded by the first search of a page. The next key tries again when it could not be loaded. */
 function load(root: string): Promise<MiniSearch<Entry>> {
   index ??= fetch(`${root}assets/search.json`)
-    .then((answer) => answer.text())
+    .then((response) => {
+      if (!response.ok) throw new Error(`${response.status} ${response.statusText}`)
+      return response.text()
+    })
     .then((text) => MiniSearch.loadJSON<Entry>(text, searchOptions))
+    .catch((error) => {
+      index = undefined
+      throw error
+    })
   return index
 }
 
@@ -89,11 +96,14 @@ function make(root: string): HTMLDialogElement {
   const selected = () => [...list.children].findIndex((row) => row.getAttribute('aria-selected') === 'true')
   const show = async () => {
     const query = input.value.trim()
-    const found = query === '' ? [] : ((await load(root)).search(query) as unknown as Found[]).slice(0, 20)
+    const index = query === '' ? undefined : await load(root).catch(String)
     // A later key may have asked for something else by now.
     if (query !== input.value.trim()) return
+    const isLoaded = typeof index !== 'string'
+    const found = isLoaded ? ((index?.search(query) ?? []) as unknown as Found[]).slice(0, 20) : []
     list.replaceChildren(...found.map((one, number) => row(one, number, root)))
-    status.textContent = query === '' || found.length > 0 ? '' : `Nothing is found for «${query}».`
+    if (!isLoaded) status.textContent = `The search index could not be loaded (${index}). Type again to retry.`
+    else status.textContent = query === '' || found.length > 0 ? '' : `No results for “${query}”.`
     select(0)
   }
   input.addEventListener('input', () => void show())
@@ -119,5 +129,6 @@ export async function openSearch(root: string): Promise<void> {
   dialog ??= make(root)
   if (!dialog.open) dialog.showModal()
   dialog.querySelector('input')?.select()
-  await load(root)
+  // Ahead of the first key, which reports a failure.
+  await load(root).catch(() => {})
 }
