@@ -71,6 +71,7 @@ export async function load(port: number, exchange: Exchange, seconds: number): P
   if (trouble !== undefined) throw new Error(`${url}: ${trouble}`)
   const requests = Number(/(\d+) requests in/.exec(output)?.[1])
   const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1])
-  if (!(requests > 0)) throw new Error(`wrk said nothing that can be read:\n${output}`)
+  if (requests === 0) throw new Error(`${url}: no response within ${seconds} s; a longer slice is needed: --seconds`)
+  if (!(requests > 0)) throw new Error(`the output of wrk cannot be read:\n${output}`)
   return { requests, perSecond }
 }
