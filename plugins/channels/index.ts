@@ -18,7 +18,7 @@ export { channels } from './plugin.ts'
 export { ChannelsService } from './service.ts'
 export type { JoinableSocket } from './socket-client.ts'
 
-// Merged into the files that declare the interfaces: merging into the entry point would hide them from applications that merge, too.
+// Augments the files that declare the interfaces: augmenting the entry point would hide this from applications that augment it, too.
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
     /** The channels that clients of this websocket may join; the same path also offers them as server-sent events. */
