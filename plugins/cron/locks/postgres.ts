@@ -77,7 +77,7 @@ async function makeTable(pool: CronPostgresClient, table: string): Promise<void>
   try {
     await pool.query(`create table if not exists ${table} (${columns})`)
   } catch (error) {
-    // Instances that start simultaneously conflict in the Postgres catalogue; others lack the right to create a table, even an existing one.
+    // Instances that start simultaneously conflict in the Postgres catalogue; others may not create a table, even if it already exists.
     const { rows } = await pool.query('select to_regclass($1) is not null as there', [table])
     if (rows[0]?.there !== true) throw error
   }

@@ -1,6 +1,6 @@
 import type { TraceOutcome } from '../../../kernel/index.ts'
 
-/** A query or a mutation. Errors of resolvers are in its result and not its `error`. */
+/** One execution of an operation. Errors of resolvers are in its result rather than in `error`. */
 export interface GraphqlOperationTrace extends TraceOutcome {
   /** The kind of the operation. */
   readonly type: 'query' | 'mutation' | 'subscription'
@@ -8,7 +8,7 @@ export interface GraphqlOperationTrace extends TraceOutcome {
   readonly name: string | undefined
 }
 
-/** One resolver for one object. */
+/** One call of a resolver, for one object. */
 export interface GraphqlResolverTrace extends TraceOutcome {
   /** The name of the type: `Query`. */
   readonly type: string
