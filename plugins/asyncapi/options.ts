@@ -28,7 +28,7 @@ export interface MessageDescriptionOptions {
   security?: readonly SecurityRequirement[]
   /** Descriptions of tags, in the order in which pages show them. */
   tags?: readonly AsyncApiTag[]
-  /** Merged into the document's. `schemas` may refer to the others; `securitySchemes`, as in OpenAPI or AsyncAPI, replace the policies'. */
+  /** Merged with the document's own: `schemas` may refer to others; `securitySchemes` of OpenAPI or AsyncAPI replace those of policies. */
   components?: {
     readonly schemas?: { readonly [name: string]: object | boolean }
     readonly securitySchemes?: { readonly [name: string]: object }

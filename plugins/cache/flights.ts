@@ -11,7 +11,7 @@ export interface Flight {
   land(entry: Entry | undefined): void
 }
 
-/** The answers that are being computed in this process, by key: requests for the same one wait for it. */
+/** The answers that are being computed in this process, by key: requests for the same answer wait for it. */
 export class Flights {
   readonly #flying = new Map<string, Flight>()
 

@@ -1,5 +1,5 @@
 /**
- * Turns a key pattern into a test: `*` matches any run of characters, `?` any single one, everything else itself. It is compared
+ * Turns a key pattern into a test: `*` matches any run of characters, `?` any single one, any other character itself. It is compared
  * with the part of the key before `#`, which has the form `cache:<METHOD>:<path>?<query>`.
  */
 export function globTest(pattern: string): (key: string) => boolean {

@@ -54,5 +54,5 @@ export function noticeFrame(type: NoticeType, data: Notice): Frame {
   return new Frame(type, JSON.stringify(data), { start: type === 'joined' || type === 'gap' ? data.id : undefined })
 }
 
-/** Returns the data that others see, without what is the server's own. */
+/** Returns the data that others see, without the server's own data. */
 export const shown = ({ id, user, data }: Present) => ({ id, user, data })

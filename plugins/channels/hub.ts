@@ -127,13 +127,13 @@ export class Hub {
     this.#channels.add(channel)
   }
 
-  /** Whether a name of this channel belongs to another one here: two servers of one process may each have their own. */
+  /** Whether a name of this channel belongs to another channel of this hub: two servers in one process may each have their own. */
   isTaken(channel: Channel, name: string): boolean {
     if (this.#channels.has(channel)) return false
     return [...this.#channels].some(({ pattern }) => pattern.match(name) !== undefined)
   }
 
-  // — what the code of the server asks —
+  // — requests of the server's code —
 
   async send(name: string, entry: Omit<Entry, 'id'>, keeping: Keeping): Promise<string> {
     this.counts.published++
@@ -157,11 +157,11 @@ export class Hub {
     return { leave: () => this.#drop(member) }
   }
 
-  // — what clients ask —
+  // — requests of clients —
 
   /**
-   * Lets a client in, from the message after `after` on if given. The notice `joined` reaches it before anything else of the channel. A
-   * client that is already in only receives that notice.
+   * Lets a client in, with the messages since the id `after`, if given. The notice `joined` reaches the client before anything else of the
+   * channel. A client that is already in only receives that notice.
    *
    * @throws (as a rejection) ChannelRefusedError, TooManyChannelsError, ChannelUnavailableError.
    */

@@ -36,7 +36,7 @@ const mailPolicy =
 /** Maximum bytes of a body that the page sends. */
 const mostBody = 16_384
 
-/** Answers everything at the path of the inspector. */
+/** Answers all requests at the path of the inspector. */
 export function answerer(parts: Parts): (req: Request, res: Response) => Promise<unknown> {
   const { guard, path, recorder } = parts
   return async (req, res) => {

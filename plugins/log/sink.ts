@@ -20,7 +20,7 @@ const flushMs = 1_000
 
 /** The destination of pino's lines. A sink that breaks or blocks never ends the server. */
 export interface Sink {
-  /** Whether it writes text for people. */
+  /** Whether the sink writes text for people rather than JSON. */
   readonly isText: boolean
   write(line: string): void
   /** Resolves when everything has been written, or after a second. */

@@ -41,7 +41,7 @@ export interface Replay {
   readonly isComplete: boolean
   /** The last message of the channel. */
   readonly last: string
-  /** Milliseconds since a client was last removed; `Infinity` where none is known. */
+  /** Milliseconds since a client was last removed; `Infinity` if no removal is known. */
   readonly removedMs: number
 }
 

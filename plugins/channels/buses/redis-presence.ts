@@ -205,7 +205,7 @@ export class RedisPresence {
         this.#redis.del(this.#channelsOf(this.#instance)),
       ])
     } catch {
-      // The others notice its silence.
+      // The other instances notice the silence of this one.
     }
   }
 }

@@ -7,7 +7,7 @@ export const CronPatternError = defineError(
     `the cron pattern ${JSON.stringify(pattern)} ${why}. It has five fields, minute hour day-of-month month day-of-week, or six with the second first`,
 )
 
-/** A pattern as the values that each field allows. */
+/** A parsed pattern: the values that each field allows. */
 export interface CronPattern {
   readonly text: string
   readonly seconds: readonly number[]

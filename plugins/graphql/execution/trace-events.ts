@@ -4,7 +4,7 @@ import type { TraceOutcome } from '../../../kernel/index.ts'
 export interface GraphqlOperationTrace extends TraceOutcome {
   /** The kind of the operation. */
   readonly type: 'query' | 'mutation' | 'subscription'
-  /** The name that the document gives it; `undefined` for an operation without one. */
+  /** The name of the operation in the document; `undefined` for an operation without one. */
   readonly name: string | undefined
 }
 
