@@ -45,7 +45,7 @@ function replay(entry: Entry, how: 'HIT' | 'WAIT', req: Request, res: Response):
   if (none !== undefined || since !== undefined) {
     const { etag, 'last-modified': lastModified } = Object.fromEntries(entry.headers) as Record<string, string>
     if (isKnown({ 'if-none-match': none, 'if-modified-since': since }, { etag, lastModified })) {
-      // A 304 has no body, so the header that describes the body is removed, too.
+      // A 304 has no body, so the header that describes the body is removed as well.
       return res.removeHeader('content-type').status(304).send()
     }
   }

@@ -18,7 +18,7 @@ export { channels } from './plugin.ts'
 export { ChannelsService } from './service.ts'
 export type { JoinableSocket } from './socket-client.ts'
 
-// Augments the files that declare the interfaces: augmenting the entry point would hide this from applications that augment it, too.
+// Augments the files that declare the interfaces: augmenting the entry point would hide this from applications that do the same.
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
     /** The channels that clients of this websocket may join; the same path also offers them as server-sent events. */

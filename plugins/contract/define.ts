@@ -78,7 +78,7 @@ type CheckedPath<Route, Name, Names> = Route extends {
 /**
  * Describes routes separately from their handlers: `implement` registers them as routes, `contractClient` makes functions that call them.
  *
- * It runs wherever the client runs, so its arguments must do so, too: schemas, but nothing from the server.
+ * It runs wherever the client runs, and so must its arguments: schemas, but nothing from the server.
  *
  * @throws ContractError for an impossible route, naming it.
  * @example

@@ -8,7 +8,7 @@ export { cookie } from './plugin.ts'
 export type { SetCookieOptions } from './set-cookie.ts'
 export type { Signer } from './signature.ts'
 
-// Augments the files that declare the interfaces: augmenting the entry point would hide this from applications that augment it, too.
+// Augments the files that declare the interfaces: augmenting the entry point would hide this from applications that do the same.
 declare module '../../kernel/http/request/request.ts' {
   interface Request {
     /** All cookies sent by the client, percent-decoded, signed ones including their signature; the first of each name. No prototype. */

@@ -28,7 +28,7 @@ export { type CronClock, type MemoryClock, memoryClock } from './schedule/clock.
 export { CronService } from './service.ts'
 export { cronUi } from './ui/ui.ts'
 
-// Augments the file that declares the interface: augmenting the entry point would hide this from applications that augment it, too.
+// Augments the file that declares the interface: augmenting the entry point would hide this from applications that do the same.
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
     /** The cron jobs of this server: `jobs()`, `trigger(name)`, `idle()`. */

@@ -24,7 +24,7 @@ export type {
   TypeDefs,
 } from './types.ts'
 
-// Augments the file that declares the interface: augmenting the entry point would hide this from applications that augment it, too.
+// Augments the file that declares the interface: augmenting the entry point would hide this from applications that do the same.
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
     /** Holds the GraphQL schema, and accepts type definitions and resolvers for it; added by the plugin `graphql`. */

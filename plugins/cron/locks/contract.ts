@@ -20,7 +20,7 @@ export interface CronClaim {
  */
 export type CronClaimed = 'claimed' | 'taken' | 'busy' | 'early'
 
-/** The store in which instances agree which of them runs a tick. Methods must be atomic; a rejection means that it cannot be reached. */
+/** The store in which instances agree which of them runs a tick. Each method must be atomic; a rejection means that it is unreachable. */
 export interface CronLock {
   /** Claims a tick of a job; of all instances that ask, exactly one receives `claimed`. */
   claim(claim: CronClaim): Promise<CronClaimed>
