@@ -37,15 +37,15 @@ import { validation } from './validation/index.ts'
 import { websocket } from './websocket/index.ts'
 
 /**
- * Every first-party plugin by its key in the object form, in the order in which the object form registers them: first
- * those that can refuse to start, then those that must see everything, those that add to every answer, those that read bodies. They
- * close in reverse order: a plugin that the last jobs and requests use stands before those that run them.
+ * Every first-party plugin by its key in the object form, in the order in which that form registers them: first the plugins that can
+ * refuse to start, then those that must see everything, those that add to every answer, and those that read bodies. They close in
+ * reverse order: a plugin that the last jobs and requests use comes before the plugins that run them.
  */
 export const catalog = {
   env,
   trustProxy,
   methodOverride,
-  // Before the log, whose lines it gives fields, and before everything that it traces.
+  // Before the log, to whose lines it adds fields, and before everything that it traces.
   telemetry,
   log,
   // After the log, whose lines it records, and before any plugin that could block its page.
@@ -55,7 +55,7 @@ export const catalog = {
   health,
   metrics,
   cors,
-  // After the plugins that name the request in the log and let a page of another origin read the answer, before everything that costs.
+  // After the plugins that identify the request in the log and let pages of other origins read the answer, before anything expensive.
   overload,
   timeout,
   rateLimit,
@@ -83,24 +83,24 @@ export const catalog = {
 export type Catalog = typeof catalog
 export type CatalogKey = keyof Catalog
 
-/** Plugins of every server, before all others: the route options of the framework itself need them. */
+/** Plugins that every server has, before all others: the route options of the framework itself need them. */
 export const core = [validation, policy, responses, controllers] as const
 
 /** Plugins that are on unless they are turned off. */
 export const onByDefault: readonly CatalogKey[] = ['json']
 
-/** A factory of the catalog, whatever its options. */
+/** Returns a factory of the catalog, whatever the type of its options. */
 export function factoryOf(key: CatalogKey): PluginFactory<unknown, object> {
   return catalog[key] as PluginFactory<unknown, object>
 }
 
-/** Plugins whose route options promise nothing to clients: without them an answer is slower, larger, or not logged. */
+/** Plugins whose route options promise nothing to clients: without them, an answer is only slower, larger, or not logged. */
 const dispensable: readonly CatalogKey[] = ['cache', 'compression', 'log']
 
-/** Plugins whose route options describe the route. A mistake in them counts without the plugin, too: a guard may stand in them. */
+/** Plugins whose route options describe the route. A mistake in them matters even without the plugin: they may contain a guard. */
 const documenting: readonly CatalogKey[] = ['openapi']
 
-/** How serious it is for an option of routes that its plugin of the catalog is missing. */
+/** Returns how serious it is that the plugin which reads a route option is in the catalog, but not registered. */
 export function absentPlugin(option: string, turnedOff: ReadonlySet<string>): AbsentPlugin | undefined {
   const keys = Object.keys(catalog) as CatalogKey[]
   const optionsOf = (key: CatalogKey): { readonly [name: string]: unknown } => factoryOf(key).plugin.routeOptions ?? {}
@@ -111,7 +111,7 @@ export function absentPlugin(option: string, turnedOff: ReadonlySet<string>): Ab
   return { plugin, absence: dispensable.includes(plugin) ? 'warning' : 'error' }
 }
 
-/** Plugins that are registered automatically where another depends on them and they are not registered. */
+/** Plugins that are registered automatically if another plugin depends on them and they are not registered. */
 const companions: readonly string[] = ['cookie'] satisfies CatalogKey[]
 
 export function companionOf(name: string): Registration | undefined {

@@ -23,16 +23,16 @@ const PluginFormError = defineError(
   (key: string, why: string) => `plugins${key === '' ? '' : `.${key}`} ${why}`,
 )
 
-/** One member of the array form. */
+/** One item of the array form. */
 export type PluginListItem = Registration | PluginFactory<undefined, object> | Middleware | false
 
-/** The options of a plugin of the catalog. */
+/** The options of a plugin in the catalog. */
 export type CatalogOptions<Key extends CatalogKey> = Extract<OptionsOf<Catalog[Key]>, object>
 
-/** The value of a key of the catalog: its options, `true` for the defaults, `false` for off, or a plugin in its place. */
+/** The value of a key of the catalog: the plugin's options, `true` for its defaults, `false` for off, or a plugin that replaces it. */
 export type CatalogValue<Key extends CatalogKey> =
   | false
-  // Not where an option is needed: the secret of sessions has no default.
+  // `true` is not allowed if an option is required: the secret of sessions has no default.
   | (undefined extends OptionsOf<Catalog[Key]> ? true : never)
   | Registration
   | CatalogOptions<Key>
@@ -40,10 +40,10 @@ export type CatalogValue<Key extends CatalogKey> =
 /** What the `plugins` option can be before its keys are checked. */
 export type PluginsOption =
   | readonly PluginListItem[]
-  // The catalog's keys are named so that functions among their options get the types of their parameters.
+  // The catalog's keys are listed, so that the parameters of functions among their options are typed.
   | ({ readonly [Key in CatalogKey]?: CatalogValue<Key> } & { readonly [key: string]: unknown })
 
-/** A `plugins` option is compared with this: a misspelt key, or a plain value under a free one, does not compile. */
+/** The type with which a `plugins` option is compared: a misspelt key, or a plain value under a key of your own, does not compile. */
 export type CheckedPlugins<Plugins> = Plugins extends readonly unknown[]
   ? readonly PluginListItem[]
   : Plugins extends Registration
@@ -56,7 +56,7 @@ export type CheckedPlugins<Plugins> = Plugins extends readonly unknown[]
               ? Plugins[Key] extends Registration
                 ? Registration
                 : Plugins[Key] extends object
-                  ? // Alone, so that the compiler can suggest the intended name.
+                  ? // Without the other forms, so that the compiler can suggest the intended name.
                     CatalogOptions<Key>
                   : CatalogValue<Key>
               : CheckedFreeValue<Key, Plugins[Key]>
@@ -77,7 +77,7 @@ type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void 
 
 type ProvidedByItem<Item> = Item extends Registration<infer Provided> ? Provided : {}
 
-/** A plugin that may be off provides nothing for certain. */
+/** The services of one key. A plugin that may be off provides nothing for certain. */
 type ProvidedByKey<Key, Value> = false extends Value
   ? {}
   : undefined extends Value
@@ -102,7 +102,7 @@ function fromCatalog(key: CatalogKey, value: unknown): Registration | PluginFact
   if (isRegistration(value) || isPluginFactory(value)) return value
   if (value === true) return factoryOf(key)()
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return factoryOf(key)(value)
-  // `static` takes a list of roots; no other first-party plugin takes an array.
+  // `static` accepts a list of roots; no other first-party plugin accepts an array.
   if (Array.isArray(value)) return factoryOf(key)(value)
   throw PluginFormError(
     key,
@@ -122,13 +122,13 @@ function fromFreeKey(key: string, value: unknown): Registration | PluginFactory<
   throw UnknownPluginError(key, nearest(key, Object.keys(catalog)))
 }
 
-/** A plugin to register, with the path of its option; `undefined` for a plugin that was given as a registration. */
+/** A plugin to register, with the path of its option; `undefined` for a plugin given as a registration. */
 export interface Resolved {
   readonly plugin: unknown
   readonly path: string | undefined
 }
 
-/** A plugin that was registered by a call of its factory has its options from there. */
+/** Resolves a value; a plugin given as a registration received its options in the call of its factory, so it has no path. */
 const at = (path: string, given: unknown, plugin: unknown): Resolved => ({
   plugin,
   path: given === plugin ? undefined : path,
@@ -139,13 +139,13 @@ const byItself = (factory: unknown): Resolved => ({
   path: undefined,
 })
 
-/** A value that is `undefined` because of a wrong import or configuration may be the guard: only `false` leaves a plugin out. */
+/** Refuses `undefined`: a value missing through a wrong import or configuration may be a guard, so only `false` leaves a plugin out. */
 function present(key: string, value: unknown): unknown {
   if (value === undefined) throw PluginFormError(key, 'is undefined. Write false to leave it out')
   return value
 }
 
-/** The inspector, too, where the development server enables it. */
+/** Whether a plugin is on without being given: by default, or the inspector if the development server enables it. */
 const isOnByItself = (key: CatalogKey) =>
   onByDefault.includes(key) || (key === 'inspector' && inspectorRequest() !== undefined && !isProduction())
 
@@ -157,7 +157,7 @@ function resolveObject(plugins: { readonly [key: string]: unknown }): Resolved[]
       list.push(at(`plugins.${key}`, given, fromCatalog(key, given)))
     } else if (isOnByItself(key)) list.push(byItself(factoryOf(key)))
   }
-  // Inherited ones too: those of a promise, a Map or a Set are its methods, and such an application would silently have no plugin.
+  // Includes inherited keys: a promise, a Map or a Set has only inherited ones, and the application would silently have no plugin.
   for (const key of optionNames(plugins)) {
     if (typeof key === 'symbol') throw PluginFormError(String(key), 'is a symbol. Every plugin has a name')
     const isOwn = Object.hasOwn(plugins, key)
@@ -174,7 +174,7 @@ function namesOf(list: readonly Resolved[]): Set<string | undefined> {
 }
 
 function resolveArray(plugins: readonly unknown[]): Resolved[] {
-  // Holes too, which `filter` would skip.
+  // Includes holes, which `filter` would skip.
   const given = Array.from(plugins, (one, i) => present(String(i), one))
     .filter((one) => one !== false)
     .map((plugin) => ({ plugin, path: undefined }))
@@ -184,10 +184,10 @@ function resolveArray(plugins: readonly unknown[]): Resolved[] {
   return [...missing.map(byItself), ...given]
 }
 
-/** Server options that are short for a plugin of the catalog, by its key. */
+/** Server options that are shortcuts for a plugin of the catalog, by the plugin's key. */
 export type PluginShortcuts = { readonly [Key in CatalogKey]?: CatalogValue<Key> }
 
-/** Their names where they differ from those of their plugins. */
+/** The names of these options that differ from the key of the plugin. */
 const shortcutNames: { readonly [Key in CatalogKey]?: string } = {
   cron: 'background.crons',
   queues: 'background.queues',
@@ -195,9 +195,9 @@ const shortcutNames: { readonly [Key in CatalogKey]?: string } = {
 }
 
 /**
- * Every form of the `plugins` option as one list for `register`: the core first, where it is not given, then the object form in the
- * catalog's order and as written, the array form as given; plugins that are on by default are added where they are neither given nor
- * turned off. Last come those of the other options.
+ * Turns every form of the `plugins` option into one list for `register`: first the core plugins that are not given, then the object
+ * form in the order of the catalog, followed by keys of your own as written, or the array form as given. Plugins that are on by default
+ * are added if they are neither given nor turned off. The plugins of the other options come last.
  */
 export function resolvePlugins(plugins: PluginsOption | undefined, shortcuts: PluginShortcuts = {}): Resolved[] {
   const given = resolveOption(plugins)
@@ -208,7 +208,7 @@ export function resolvePlugins(plugins: PluginsOption | undefined, shortcuts: Pl
     if (names.has(key)) throw PluginFormError(key, `is given as the server's option "${option}" too. Keep one of them`)
     if (turnedOff(plugins, key))
       throw PluginFormError(key, `is false, and the server's option "${option}" is given. Keep one`)
-    // The jobs are one option of the plugin.
+    // `background` contains the jobs as one of several options of the cron plugin.
     given.push(at(key === 'cron' ? 'background' : option, value, fromCatalog(key as CatalogKey, value)))
   }
   return [...core.filter(({ plugin }) => !names.has(plugin.name)).map(byItself), ...given]

@@ -18,34 +18,34 @@ import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { readServer } from './document/servers.ts'
 import type { AsyncApiInfo, AsyncApiTag } from './types.ts'
 
-/** The parts of a description, and which routes are in it. */
+/** The parts of a description, and the choice of routes that it includes. */
 export interface MessageDescriptionOptions {
-  /** What the application is called. Default: title `API`, version `1.0.0`. */
+  /** Title and version of the application, and other information. Default: title `API`, version `1.0.0`. */
   info?: Partial<AsyncApiInfo>
-  /** Where channels are: `wss://api.example.com`, `mqtts://broker.example.com`. `https` counts as `wss`, `http` as `ws`. */
+  /** Where channels are: `wss://api.example.com`, `mqtts://broker.example.com`. `https` means `wss`, and `http` means `ws`. */
   servers?: readonly OpenApiServer[]
-  /** The security requirements of every websocket that names none. */
+  /** The security requirements of every websocket that sets none of its own. */
   security?: readonly SecurityRequirement[]
   /** Descriptions of tags, in the order in which pages show them. */
   tags?: readonly AsyncApiTag[]
-  /** Merged into those of the document, `schemas` too; `securitySchemes`, in the form of OpenAPI or AsyncAPI, replace those of the policies; schemas may refer to the others. */
+  /** Merged with the document's own: `schemas` may refer to others; `securitySchemes` of OpenAPI or AsyncAPI replace those of policies. */
   components?: {
     readonly schemas?: { readonly [name: string]: object | boolean }
     readonly securitySchemes?: { readonly [name: string]: object }
   }
   /** A link to further documentation: `url` and `description`. */
   externalDocs?: { url: string; description?: string }
-  /** Whether a websocket is described; default: all but those of routes with `apidoc: false`. */
+  /** Decides whether a websocket is described; default: all, except on routes with `apidoc: false`. */
   include?: (route: OpenApiRoute) => boolean
 }
 
 /** Options of the description of messages. */
 export interface AsyncApiOptions extends MessageDescriptionOptions {
-  /** The document is at this path with `.json` and `.yaml`. Default `/asyncapi`. */
+  /** The path of the document, to which `.json` and `.yaml` are appended. Default `/asyncapi`. */
   path?: string
-  /** Run before the document is sent: they decide who may read it. */
+  /** Middlewares that run before the document is sent and decide who may read it. */
   middlewares?: readonly Middleware[]
-  /** The policies of the document, as on any route. */
+  /** The policies that protect the document, as on any route. */
   policy?: RouteOptions['policy']
 }
 

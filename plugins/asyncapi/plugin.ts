@@ -8,7 +8,7 @@ announcePluginData('asyncapi')
 /**
  * Describes the messages that the server exchanges, in AsyncAPI 3.0: JSON at `/asyncapi.json`, YAML at `/asyncapi.yaml`.
  *
- * Websockets are described by the options of their routes, queues and MQTT subscriptions by the declarations of their subscribers.
+ * Websockets are described from the options of their routes, queues and MQTT subscriptions from the declarations of their subscribers.
  *
  * @example
  * new Server({ plugins: { asyncapi: { info: { title: 'Rooms', version: '1.0.0' } }, websocket: true } })
@@ -19,7 +19,7 @@ export const asyncapi = definePlugin({
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: () => ({ asyncapi: new MessageDescription() }),
   async setup(ctx, { path, routeOptions, description }) {
-    // Not on import: a server without it should not load it.
+    // Loaded here rather than on import: a server without this plugin should not load them.
     const [{ describeContributions }, { checkFragments, contributionsOf, partsOf }, { documentRoutes }] =
       await Promise.all([
         import('./document/describe.ts'),

@@ -16,7 +16,7 @@ export class MessageDescription extends DocumentService<AsyncApiDocument> {
   }
 
   /**
-   * The current description of the messages; the same object until they change, so change a copy.
+   * Returns the current description of the messages. It is the same object until they change, so modify only a copy.
    *
    * @throws AsyncApiBeforeBootError before `setup`.
    * @example

@@ -3,7 +3,7 @@ import { routeDecorator } from '../toolkit/decorator/route-decorator.ts'
 import type { CacheRouteOptions } from './options.ts'
 
 /**
- * The route option `cache` for a method of a controller, or for all its methods; needs the cache plugin.
+ * Sets the route option `cache` of one method of a controller, or of all its methods; needs the cache plugin.
  *
  * @example
  * import { cache, controller, get } from 'framework'

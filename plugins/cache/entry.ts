@@ -1,10 +1,10 @@
 import type { Response } from '../../kernel/index.ts'
 import { entityTag } from '../toolkit/validators.ts'
 
-/** One stored answer: a replay has the same bytes. */
+/** One stored answer; a replay sends the same bytes. */
 export interface Entry {
   readonly status: number
-  /** The headers that the handler itself has set, and the content type. */
+  /** The headers that the handler itself set, and the content type. */
   readonly headers: readonly (readonly [name: string, value: string | readonly string[]])[]
   readonly body: string | Uint8Array | null
 }
@@ -15,7 +15,7 @@ function isSame(a: string | readonly string[] | undefined, b: string | readonly 
   return String(a) === String(b)
 }
 
-/** The names in a `Vary`. */
+/** The names in a `Vary` header. */
 export function namesIn(vary: string | readonly string[] | undefined): string[] {
   return String(vary ?? '')
     .split(',')
@@ -23,7 +23,7 @@ export function namesIn(vary: string | readonly string[] | undefined): string[] 
     .filter((name) => name !== '')
 }
 
-/** What the handler has added to an existing header: `Vary` is a list, and middlewares write a part of it. */
+/** The part of a header that the handler has added: `Vary` is a list to which middlewares contribute as well. */
 function added(name: string, value: string | readonly string[], before: Headers): string | readonly string[] {
   if (name !== 'vary') return value
   const there = namesIn(before.vary).map((one) => one.toLowerCase())
@@ -35,16 +35,16 @@ function added(name: string, value: string | readonly string[], before: Headers)
 /** Whether a cache may keep this answer for other clients (RFC 9111 section 3). */
 function mayBeShared(headers: Headers, keyHeaders: readonly string[]): boolean {
   if (headers['set-cookie'] !== undefined) return false
-  // An answer that varies by a header is for clients that send the same one: that header must be part of the key.
+  // An answer that varies by a header is only for clients that send the same value, so the header must be part of the key.
   return namesIn(headers.vary).every((name) => keyHeaders.includes(name.toLowerCase()))
 }
 
-/** Whether any part of the application says so: a middleware that has authenticated the client says it before the handler answers. */
+/** Whether `Cache-Control` restricts it to one client: a middleware that authenticates may have set that before the handler answers. */
 function isForOne(headers: Headers): boolean {
   return /(?:^|[\s,])(?:no-store|private)(?:$|[\s,=])/i.test(String(headers['cache-control'] ?? ''))
 }
 
-/** Headers that describe one transmission and not the answer. */
+/** Headers that describe one transmission rather than the answer. */
 const perMessage = new Set([
   'content-length',
   'connection',
@@ -56,10 +56,10 @@ const perMessage = new Set([
 ])
 
 /**
- * The part of an answer that may be kept, `undefined` for none: not a success, part of a whole, a stream, or meant for one client.
+ * The part of an answer that may be kept. `undefined` if it is not a success, is only a part (206) or a stream, or is for one client.
  *
- * `before` are the headers that were set when the handler was called. They belong to the request, as those of cors do,
- * and every replay sets its own.
+ * `before` contains the headers that were already set when the handler was called. They belong to the request, such as
+ * those of cors, and every replay sets its own.
  */
 export function entryOf(res: Response, before: Headers, keyHeaders: readonly string[]): Entry | undefined {
   const status = res.statusCode
@@ -77,18 +77,18 @@ export function entryOf(res: Response, before: Headers, keyHeaders: readonly str
     res.setHeader('etag', tag)
     own.push(['etag', tag])
   }
-  // The buffer of a view may be changed later.
+  // A copy, since the buffer of a view may be changed later.
   return { status, headers: own, body: body instanceof Uint8Array ? body.slice() : body }
 }
 
-/** Bytes that an entry takes in memory, roughly: strings with two bytes a character, and the objects around them. */
+/** The approximate size of an entry in memory, in bytes: two per character of a string, plus the objects around them. */
 export function sizeOf(key: string, entry: Entry): number {
   const body = entry.body === null ? 0 : typeof entry.body === 'string' ? entry.body.length * 2 : entry.body.byteLength
   const headers = entry.headers.reduce((sum, [name, value]) => sum + (name.length + String(value).length) * 2 + 64, 0)
   return body + headers + key.length * 2 + 400
 }
 
-/** An entry as bytes: the length of its head, the head as JSON, the body. */
+/** Encodes an entry as bytes: the length of its head, the head as JSON, the body. */
 export function encodeEntry(entry: Entry): Buffer {
   const kind = entry.body === null ? 'none' : typeof entry.body === 'string' ? 'text' : 'bytes'
   const head = Buffer.from(JSON.stringify({ status: entry.status, headers: entry.headers, kind }))
@@ -97,7 +97,7 @@ export function encodeEntry(entry: Entry): Buffer {
   return Buffer.concat([length, head, entry.body === null ? Buffer.alloc(0) : Buffer.from(entry.body as string)])
 }
 
-/** The entry of such bytes; `undefined` for those that an older or another program has stored. */
+/** Decodes such bytes; `undefined` for bytes that an older version or another program has stored. */
 export function decodeEntry(bytes: Buffer): Entry | undefined {
   try {
     const end = 4 + bytes.readUInt32BE(0)

@@ -4,18 +4,18 @@ import type { Entry } from './entry.ts'
 export interface Flight {
   readonly key: string
   readonly tags: readonly string[]
-  /** By the clock of `performance.now()`. */
+  /** When the computation began, by the clock of `performance.now()`. */
   readonly since: number
   /** The result; `undefined` when other requests may not use it. Never rejects. */
   readonly landed: Promise<Entry | undefined>
   land(entry: Entry | undefined): void
 }
 
-/** The answers that are being computed in this process, by key: requests for the same one wait for it. */
+/** The answers that are being computed in this process, by key: requests for the same answer wait for it. */
 export class Flights {
   readonly #flying = new Map<string, Flight>()
 
-  /** None that takes longer than this many milliseconds: a computation that never ends must not block its key for ever. */
+  /** Ignores a flight older than `longest` milliseconds: a computation that never ends must not block its key for ever. */
   find(key: string, longest: number): Flight | undefined {
     const flight = this.#flying.get(key)
     return flight === undefined || performance.now() - flight.since > longest ? undefined : flight
@@ -40,7 +40,7 @@ export class Flights {
     return flight
   }
 
-  /** No further request joins these: the answers that they compute were invalidated. Requests that already wait came before that. */
+  /** Lets no further request join these flights: their answers were invalidated. Requests that already wait came before that. */
   drop(isMeant: (flight: Flight) => boolean): void {
     for (const [key, flight] of this.#flying) if (isMeant(flight)) this.#flying.delete(key)
   }

@@ -1,9 +1,9 @@
 /**
- * A key pattern as a test: `*` is any run of characters, `?` any one, the rest is meant literally. It is compared with the
- * key up to `#`, the part of the form `cache:<METHOD>:<path>?<query>`.
+ * Turns a key pattern into a test: `*` matches any run of characters, `?` any single one, any other character itself. It is compared
+ * with the part of the key before `#`, which has the form `cache:<METHOD>:<path>?<query>`.
  */
 export function globTest(pattern: string): (key: string) => boolean {
-  // Without regular expressions: `*a*a*a*…` would make one backtrack for minutes.
+  // No regular expressions: `*a*a*a*…` would make one backtrack for minutes.
   const parts = pattern.split('*')
   return (key) => {
     const end = key.indexOf('#')
@@ -30,7 +30,7 @@ function matches(parts: readonly string[], text: string): boolean {
   return text.length - last.length >= at && fits(last, text, text.length - last.length)
 }
 
-/** The same pattern for Redis, whose own patterns know brackets and escapes too; every key there has a `#` part. */
+/** Returns the same pattern for Redis, whose patterns also have brackets and escapes; every key there has a `#` part. */
 export function redisGlob(prefix: string, pattern: string): string {
   const literal = (text: string) => text.replace(/[[\]\\^]/g, '\\$&')
   return `${literal(prefix).replace(/[*?]/g, '\\$&')}${literal(pattern)}#*`

@@ -1,6 +1,6 @@
 import type { InspectorPanel } from '../toolkit/panels.ts'
 
-/** The part that patterns are compared with; the rest distinguishes answers of one address. */
+/** The part of a key that patterns are compared with; the rest distinguishes answers of the same address. */
 const publicPart = (key: string) => key.split('#', 1)[0]!
 
 export const panels: readonly InspectorPanel[] = [

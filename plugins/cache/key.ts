@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto'
 import type { Request } from '../../kernel/index.ts'
 import type { RouteSettings } from './options.ts'
 
-/** The longest query that a key has unhashed. */
+/** The longest query that a key contains unhashed, in characters. */
 const longestQuery = 512
 
 function encode(text: string): string {
-  // A lone surrogate would throw; it cannot come over a wire, but `include.key` may give one.
+  // A lone surrogate would throw. It cannot arrive over the network, but `include.key` may return one.
   return encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd'))
 }
 
 const hash = (text: string) => createHash('sha256').update(text).digest('base64url')
 
-/** One spelling of a name or a value; a malformed one stays as it came, and so equals no other spelling. */
+/** The canonical spelling of a name or a value; a malformed one stays as received, and so equals no other spelling. */
 function canonicalPart(raw: string): string {
   try {
     return encode(decodeURIComponent(raw.replaceAll('+', ' ')))
@@ -22,10 +22,10 @@ function canonicalPart(raw: string): string {
 }
 
 /**
- * `a=1&b=2`: sorted by name and encoded in one way, so that order and spelling of escapes do not matter.
+ * Returns the query as `a=1&b=2`, sorted by name and encoded uniformly, so that order and spelling of escapes do not matter.
  *
- * As it came and not as `req.query` has it: `__proto__` is missing there, but a handler that reads `req.url` sees it, and a link
- * of an attacker would be in the answers to all clients.
+ * Reads the raw query rather than `req.query`, which lacks `__proto__`: a handler that reads `req.url` sees it, and a link of an
+ * attacker would end up in the answers to all clients.
  */
 function canonicalQuery(raw: string): string {
   const pairs: (readonly [name: string, value: string])[] = []
@@ -42,7 +42,7 @@ function canonicalQuery(raw: string): string {
 }
 
 /**
- * Plain data as a string that is the same for equal data only; `undefined` for anything else.
+ * Returns plain data as a string that is the same only for equal data; `undefined` for anything else.
  *
  * `JSON.stringify` alone would write every Map as `{}`, and two bodies would share an answer.
  */
@@ -70,14 +70,14 @@ function join(open: string, texts: readonly (string | undefined)[], close: strin
   return texts.includes(undefined) ? undefined : open + texts.join(',') + close
 }
 
-/** Whether the body has more than `req.body` shows: one that no parser read, or a form with files. */
+/** Whether the body contains more than `req.body` shows: no parser has read it, or it is a form with files. */
 function isPartlyUnseen(req: Partial<Pick<Request, 'files'>> & Request): boolean {
   return req.raw.hasBody && (req.body === undefined || (req.files !== undefined && req.files.length > 0))
 }
 
 /**
- * The body as a part of the key, with the result of the schema `all`, which includes headers. `undefined` where it cannot
- * be one: it is not plain data, or not all of it is visible.
+ * Returns the body as a part of the key, with the result of the schema `all`, which includes headers. `undefined` if the body
+ * cannot be part of a key: it is not plain data, or not all of it is visible.
  */
 function bodyPart(req: Request & { validated?: unknown }): string | undefined {
   if (isPartlyUnseen(req)) return undefined
@@ -88,16 +88,16 @@ function bodyPart(req: Request & { validated?: unknown }): string | undefined {
 }
 
 /**
- * The key of a request: `cache:<METHOD>:<path>?<query>`, then `#` and everything else that distinguishes answers.
+ * Makes the key of a request: `cache:<METHOD>:<path>?<query>`, then `#` and everything else that distinguishes answers.
  *
- * The key always has host and scheme: a handler may write them into its answer, and a client that can send any `Host` could
- * otherwise fill the cache with links to a host of its own. The values between them have no `#` and `&`, so that two
- * requests never share a key. `undefined` when the request has no key: its body is not plain data, or not all of it, or it has
- * one and the route does not name it. A GET may have a body, which parsers read and handlers see: an attacker's content
- * would be in the answers to all clients.
+ * The key always contains host and scheme: a handler may write them into its answer, and a client can send any `Host`, so it could
+ * otherwise fill the cache with links to a host of its own. Values in the key contain no `#` or `&`, so two different requests never
+ * share a key. The result is `undefined` when the request has no key: its body is not, or not entirely, plain data, or it has a body
+ * that the route does not include. Even a GET may have a body, which parsers read and handlers see: without this rule, an attacker's
+ * content would be in the answers to all clients.
  */
 export function keyMaker(route: RouteSettings, method: string): (req: Request) => string | undefined {
-  // HEAD is answered with the entry of GET.
+  // A HEAD request is answered with the entry of GET.
   const prefix = `cache:${method === 'HEAD' ? 'GET' : method}:`
   return (req) => {
     if (!route.body && req.raw.hasBody) return undefined

@@ -12,16 +12,16 @@ import { tagMaker } from './tags.ts'
 
 const CacheLockedError = defineError('CacheLockedError', 503, () => 'the answer is being computed; try again')
 
-/** How often a process asks whether another one has finished, in milliseconds. */
+/** Milliseconds between two checks whether another process has finished. */
 const pollEvery = 20
 
 type Next = () => void | Promise<void>
 
 /** The result of a lookup in the cache. */
 export interface CacheTrace {
-  /** The answer of the request that looked. */
+  /** The answer to the request that looked. */
   readonly response: Response
-  /** As the header `x-cache` says it: found, found after another request had computed it, computed, or passed by. */
+  /** The value of the header `x-cache`: found, found after another request had computed it, computed, or cache bypassed. */
   readonly outcome: 'HIT' | 'WAIT' | 'MISS' | 'BYPASS'
 }
 
@@ -31,7 +31,7 @@ function trace(outcome: CacheTrace['outcome'], response: Response): void {
   if (lookPoint.isOn) lookPoint.publish({ response, outcome })
 }
 
-/** Answers with the stored entry; 304 where the client has it already (RFC 9110 section 13.2.2). */
+/** Answers with the stored entry, or with 304 if the client already has it (RFC 9110 section 13.2.2). */
 function replay(entry: Entry, how: 'HIT' | 'WAIT', req: Request, res: Response): Response {
   for (const [name, value] of entry.headers) {
     if (name === 'vary') res.vary(...namesIn(value))
@@ -45,7 +45,7 @@ function replay(entry: Entry, how: 'HIT' | 'WAIT', req: Request, res: Response):
   if (none !== undefined || since !== undefined) {
     const { etag, 'last-modified': lastModified } = Object.fromEntries(entry.headers) as Record<string, string>
     if (isKnown({ 'if-none-match': none, 'if-modified-since': since }, { etag, lastModified })) {
-      // The headers that describe the body go with it.
+      // A 304 has no body, so the header that describes the body is removed as well.
       return res.removeHeader('content-type').status(304).send()
     }
   }
@@ -105,22 +105,22 @@ export class RouteCache {
 
   #take(entry: Entry | undefined, key: string, req: Request, res: Response, next: Next): unknown {
     if (entry !== undefined) return replay(entry, 'HIT', req, res)
-    // Its answer has no body to keep, and a GET needs one.
+    // The answer to a HEAD has no body to keep, and a later GET needs one.
     if (req.method === 'HEAD') return this.#pass('MISS', res, next)
     const flight = this.#service.flights.find(key, this.#lockTimeout)
     return flight === undefined ? this.#lead(key, req, res, next) : this.#follow(flight, req, res, next)
   }
 
-  /** Another request of this process computes the answer. */
+  /** Waits for the answer, since another request of this process is computing it. */
   async #follow(flight: Flight, req: Request, res: Response, next: Next): Promise<unknown> {
     this.#mayWait(res)
     if (this.#route.lockBehavior === 'bypass') return this.#pass('BYPASS', res, next)
     const entry = await within(flight.landed, this.#lockTimeout, () => undefined)
-    // No usable result: each request computes its own, since one after the other would take as long as all of them.
+    // No usable result: each request computes its own answer. One after the other would take as long as all of them together.
     return entry === undefined ? this.#pass('MISS', res, next) : replay(entry, 'WAIT', req, res)
   }
 
-  /** Computes the answer, for this request and for those that come meanwhile. */
+  /** Computes the answer for this request and for those that arrive meanwhile. */
   async #lead(key: string, req: Request, res: Response, next: Next): Promise<unknown> {
     const tags = this.#tagsOf(req)
     const flight = this.#service.flights.start(key, tags)
@@ -139,7 +139,7 @@ export class RouteCache {
       res.setHeader('x-cache', 'MISS')
       trace('MISS', res)
       await next()
-      // The cookie of a session that this answer has changed comes later.
+      // If this answer has changed a session, the cookie of the session is set only later.
       const isKept = fill !== undefined && personalState(req) === personal
       entry = isKept ? entryOf(res, before, this.#route.headers) : undefined
       if (fill === undefined || entry === undefined) return undefined
@@ -153,7 +153,7 @@ export class RouteCache {
     }
   }
 
-  /** Asks the store for the right to compute; while another process has it, waits for the result of that process. */
+  /** Asks the store for the right to compute the answer; while another process has that right, waits for its result. */
   async #ask(key: string, tags: readonly string[], res: Response): Promise<Begun | 'down' | 'bypass' | 'late'> {
     const { store } = this.#service
     const deadline = performance.now() + this.#lockTimeout

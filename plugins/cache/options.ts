@@ -3,39 +3,39 @@ import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { type RedisAddress, redisOptions, redisPrefix } from '../toolkit/redis.ts'
 import { checkTags } from './tags.ts'
 
-/** The behaviour of a request while another one computes the same answer. */
+/** What a request does while another one computes the same answer. */
 export type LockBehavior = 'wait' | 'bypass' | 'fail'
 
-/** The connection of the Redis provider: an address, or other options of `ioredis`. */
+/** The connection of the Redis provider: an address, or other `ioredis` options. */
 export interface RedisOptions extends RedisAddress {
-  /** A client of ioredis instead of an address; it is not closed with the server. */
+  /** An ioredis client instead of an address; the server does not close it. */
   client?: object
-  /** Prefix of every key, for a Redis that several applications share. Default none. */
+  /** Prefix of every key, for a Redis shared by several applications. Default none. */
   prefix?: string
-  /** Milliseconds after which a command counts as failed and the request continues uncached. Default 200. */
+  /** Milliseconds after which a command is considered failed and the request continues uncached. Default 200. */
   timeout?: number
 }
 
 /** Options of the cache plugin. */
 export interface CacheOptions {
-  /** The store of the answers. Default `'memory'`. */
+  /** Where answers are stored. Default `'memory'`. */
   provider?: 'memory' | 'redis'
-  /** Seconds for which an answer is kept where its route does not say it, up to 86400. Default 300. */
+  /** Seconds for which an answer is kept unless its route sets `ttl`, up to 86400. Default 300. */
   defaultTtl?: number
   /** The connection of the provider `'redis'`. */
   redis?: RedisOptions
-  /** Limit of the memory provider: bytes or a string such as `'64mb'`, the default. */
+  /** Memory limit of the memory provider: a number of bytes, or a string such as `'64mb'`, the default. */
   maxSize?: number | string
   /**
    * What a request does while another one computes the same answer: `'wait'` for it, `'bypass'` the cache, or `'fail'` with
    * 503. Default `'wait'`.
    */
   lockBehavior?: LockBehavior
-  /** Maximum milliseconds that a request waits for another one. Default 5000. */
+  /** Maximum time in milliseconds that a request waits for another one. Default 5000. */
   lockTimeout?: number
   /**
-   * Further request headers that identify the client, such as `x-acme-key`: requests with one are not cached, like those with
-   * `authorization`, `cookie`, `x-api-key` and the other usual ones.
+   * Further request headers that identify the client, such as `x-acme-key`. Requests with such a header are not cached, just as
+   * requests with `authorization`, `cookie`, `x-api-key` and the other usual headers are not.
    */
   personalHeaders?: readonly string[]
 }
@@ -44,7 +44,7 @@ export interface CacheOptions {
 export interface CacheRouteOptions {
   /** Seconds for which the answer is kept, up to 86400. Default: `defaultTtl` of the plugin. */
   ttl?: number
-  /** Names by which `invalidate` finds the answer; `:name` stands for the route parameter of that name. */
+  /** Names by which `invalidate` finds the answer; `:name` is replaced by the route parameter of that name. */
   tags?: readonly string[]
   /** What a request does while another one computes the same answer. Default: that of the plugin. */
   lockBehavior?: LockBehavior
@@ -54,17 +54,17 @@ export interface CacheRouteOptions {
   include?: CacheInclude
 }
 
-/** Parts of a request that make its answer another one, for the key in the cache. */
+/** Parts of a request that its answer depends on and that therefore belong to the cache key. */
 export interface CacheInclude {
-  /** Names of request headers, in any case. */
+  /** Names of request headers; case does not matter. */
   headers?: readonly string[]
-  /** `true`: the parsed body is a part of the key. Without it requests with a body are passed by. */
+  /** `true`: the parsed body is part of the key. Otherwise, requests with a body bypass the cache. */
   body?: true
   /** Returns a further part of the key, such as the tenant of the request. */
   key?(req: Request): string
 }
 
-/** Request headers that identify the client: the usual names of applications, gateways and proxies that authenticate. */
+/** Request headers that identify the client: those commonly used by applications, gateways and proxies that authenticate. */
 const credentials = [
   'authorization',
   'cookie',
@@ -148,10 +148,10 @@ const ofRoute = option
   )
   .says(`true, false, or ${routeOptions.takes}`)
 
-/** One route's caching, with the plugin's defaults. */
+/** The cache settings of one route, with the plugin's defaults applied. */
 export type RouteSettings = NonNullable<ReturnType<typeof cacheOfRoute>>
 
-/** Reads the route option; the method decides what can be cached at all. */
+/** Reads the route option; the method of the route decides whether it can be cached at all. */
 export function cacheOfRoute(given: unknown, place: OptionPlace, route: OptionRoute<CacheSettings>) {
   const { method, path, settings: plugin } = route
   const read = ofRoute.into((own) => {
@@ -166,9 +166,9 @@ export function cacheOfRoute(given: unknown, place: OptionPlace, route: OptionRo
       ttl: own.ttl ?? plugin.defaultTtl,
       tags: own.tags,
       lockBehavior: own.lockBehavior ?? plugin.lockBehavior,
-      /** Requests with one of them are not cached. */
+      /** Requests with one of these headers are not cached. */
       personal: own.shared ? [] : plugin.personalHeaders.filter((name) => !include.headers.includes(name)),
-      /** In the key. */
+      /** Headers that are part of the key. */
       headers: include.headers,
       body: include.body === true,
       key: include.key,

@@ -18,12 +18,12 @@ async function connect(settings: CacheSettings, onChange: RedisStoreOptions['onC
 }
 
 /**
- * Keeps whole answers of the routes with the option `cache`, and computes each only once for any number of simultaneous
- * requests.
+ * Caches whole answers of the routes with the option `cache`, and computes each answer only once for any number of
+ * simultaneous requests.
  *
- * In memory by default, up to 64 MB; with `provider: 'redis'` for all processes of an application, needing the package
- * `ioredis`. Every answer of such a route has `x-cache`: `HIT`, `MISS`, `WAIT` or `BYPASS`. Requests with `authorization` or
- * `cookie` are not cached unless the route says otherwise. While Redis is down requests are served uncached.
+ * Answers are kept in memory by default, up to 64 MB; `provider: 'redis'` shares them between all processes of an application and
+ * needs the package `ioredis`. Every answer of such a route has the header `x-cache`: `HIT`, `MISS`, `WAIT` or `BYPASS`. Requests with
+ * `authorization` or `cookie` are not cached unless the route says otherwise. While Redis is down, requests are served uncached.
  *
  * @example
  * import { getCacheService, router, Server } from 'framework'
@@ -49,7 +49,7 @@ export const cache = definePlugin({
   },
   async setup(ctx, settings) {
     const service = ctx.services.get('cache')
-    // Loads the modules of caching only where a route is cached.
+    // Loaded here, so that only servers with this plugin load the caching modules.
     const [{ RouteCache }, { headersIn }] = await Promise.all([import('./middleware.ts'), import('./header-schema.ts')])
     ctx.onClose(async () => {
       withdraw(service)
@@ -59,7 +59,7 @@ export const cache = definePlugin({
       const own = route.settings.cache
       if (own === undefined) return
       if (settings.provider === 'memory' && own.tags.length > 0) refuseToForget(ctx.server.worker)
-      // The handler reads the headers that the schema of the route names, so they are part of the key.
+      // The handler reads the headers named in the route's schema, so they are part of the key.
       const headers = [...new Set([...own.headers, ...headersIn(route.options)])].sort()
       route.add('around', new RouteCache(service, { ...own, headers }, route, settings.lockTimeout).middleware)
     })
@@ -78,12 +78,12 @@ export const cache = definePlugin({
   },
 })
 
-/** The other workers would continue to serve outdated answers. */
+/** Refuses several workers: the others would continue to serve outdated answers. */
 function refuseToForget(worker: WorkerPlace | undefined): void {
   refuseSeveral(worker, 'cached answers, which can be invalidated, are kept', 'Set cache.provider to "redis"')
 }
 
-/** For the API description. */
+/** The error answers of a cached route, for the API description. */
 function failures({ options: { cache }, settings }: DescribedRoute): { readonly [status: string]: string } {
   if (cache === undefined || cache === false) return {}
   const { lockBehavior = (settings as CacheSettings).lockBehavior } = cache === true ? {} : cache

@@ -12,12 +12,12 @@ export class CacheService {
   /** @internal */
   readonly flights = new Flights()
   #store: CacheStore | undefined
-  /** Throws where other processes have answers that this one cannot remove. */
+  /** Throws when other processes have cached answers that this one cannot remove. */
   #mustReachAll: () => void = () => {}
 
   /**
-   * Removes every answer that has one of the tags, and returns their number. Answers that are being computed under one
-   * of them are not kept either.
+   * Removes every answer that has one of the tags, and returns how many were removed. Answers with one of the tags that are
+   * being computed at the time are not kept either.
    *
    * @throws (as a rejection) when the store cannot be reached: the answers then remain.
    * @example
@@ -35,8 +35,8 @@ export class CacheService {
   }
 
   /**
-   * Removes every answer whose key matches, and returns their number. A key is `cache:<METHOD>:<path>`, with `?<query>` if
-   * the request has one; `*` is any run of characters, `?` any one.
+   * Removes every answer whose key matches, and returns how many were removed. A key is `cache:<METHOD>:<path>`, followed by
+   * `?<query>` if the request has a query; `*` matches any run of characters, `?` any single one.
    *
    * @throws (as a rejection) when the store cannot be reached: the answers then remain.
    * @example
@@ -78,9 +78,9 @@ export function withdraw(service: CacheService): void {
 }
 
 /**
- * The cache of the newest server that is open; `undefined` when none has one.
+ * Returns the cache service of the newest open server that has one; `undefined` when none does.
  *
- * It exists as soon as the server is constructed, so that code which runs later may keep it.
+ * The service exists as soon as the server is constructed, so a reference to it may be kept for later.
  *
  * @example
  * await getCacheService()?.invalidate(['books'])

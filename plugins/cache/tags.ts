@@ -4,7 +4,7 @@ const parameter = /:([A-Za-z_$][\w$]*)/g
 
 const parametersOf = (path: string) => new Set([...path.matchAll(parameter)].map(([, name]) => name!))
 
-/** Notes a tag with a parameter that the path does not have: it would be one tag for all answers. */
+/** Reports a tag with a parameter that the path does not have: all answers would share that one tag. */
 export function checkTags(tags: readonly string[], path: string, place: OptionPlace): void {
   const parameters = [...parametersOf(path)]
   for (const [i, tag] of tags.entries()) {
@@ -17,7 +17,7 @@ export function checkTags(tags: readonly string[], path: string, place: OptionPl
   }
 }
 
-/** Fills the placeholders of a route's tags; `:name` is one only where the route has a parameter of that name. */
+/** Fills the placeholders of a route's tags; `:name` is a placeholder only if the route has a parameter of that name. */
 export function tagMaker(tags: readonly string[], path: string): (req: Request) => readonly string[] {
   const parameters = parametersOf(path)
   const fill = (tag: string, req: Request) =>

@@ -19,7 +19,7 @@ const ref = { type: ['string', 'number'], description: 'Comes back in the answer
 const present = object({ id: text, user: text, data: {} }, ['id', 'data'])
 const presents = { type: 'array', items: present }
 
-/** For the description of messages: those that the clients of a route with channels exchange. */
+/** Returns the messages that the clients of a route with channels exchange, for the AsyncAPI description. */
 export function exchange({ options }: DescribedRoute): AsyncApiExchange | undefined {
   const channels = options.channels as readonly Channel[] | undefined
   if (channels === undefined || options.websocket === undefined) return undefined
@@ -113,7 +113,7 @@ function nameOf({ name, pattern }: Channel): object {
   return { type: 'string', pattern: `^${parts.join('/')}$`, description: name }
 }
 
-/** The server's payload is sent as it was given; a client's as the schema returns it. */
+/** The schema of the payloads that clients receive: the server's as given, a client's as the schema returns it. */
 function sentOf(channel: Channel): object {
   const given = payloadOf(channel, 'input')
   if (channel.rules.publish === undefined) return given
@@ -121,7 +121,7 @@ function sentOf(channel: Channel): object {
   return given === left || JSON.stringify(given) === JSON.stringify(left) ? given : { anyOf: [given, left] }
 }
 
-/** The schema of a payload, to be part of another one. */
+/** Returns the schema of a payload, for use inside another schema. */
 function payloadOf({ name, schema }: Channel, direction: 'input' | 'output'): object {
   if (schema === undefined) return {}
   const source = jsonSchemaOf(schema, direction)
@@ -129,7 +129,7 @@ function payloadOf({ name, schema }: Channel, direction: 'input' | 'output'): ob
   if (!isObject(source.schema)) return {}
   const flat = flattened(source.schema).schema
   if (![...schemasOf(flat)].some(({ $ref }) => $ref !== undefined)) return source.schema
-  // With an `$id` of its own its references refer to itself. Two channels may have different schemas with one `$id`.
+  // With an `$id` of its own, the schema's references refer to itself. Two channels may have different schemas with the same `$id`.
   const own = typeof source.schema.$id === 'string' ? nameOfAddress(source.schema.$id) : undefined
   const words = name.split(/\W+/).map((word) => word.charAt(0).toUpperCase() + word.slice(1))
   return { ...flat, $id: `channel:${name}:${direction}:${own ?? `${words.join('')}Message`}` }

@@ -11,13 +11,13 @@ import type { JoinableSocket } from './socket-client.ts'
 
 /** The client that asks to join: one websocket, or one stream of events. */
 export interface ChannelClient<Data = unknown> {
-  /** The id of the websocket, or a random one of the stream. */
+  /** The id of the websocket, or a random id for a stream. */
   readonly id: string
-  /** The result of the handler `data` of the route for its request. */
+  /** What the route's handler `data` returned for the request of this client. */
   readonly data: Data
-  /** The address of the client, as `req.ip` of the request that opened the connection. */
+  /** The address of the client: `req.ip` of the request that opened the connection. */
   readonly ip: string
-  /** Whether it is connected by a websocket or by server-sent events. */
+  /** Whether the client is connected over a websocket or server-sent events. */
   readonly transport: 'websocket' | 'events'
 }
 
@@ -32,24 +32,24 @@ type ValuesOf<Name extends string> = string extends Name
 
 /** The messages that a channel keeps for clients that reconnect. */
 export interface ChannelHistory {
-  /** Messages. Default 100, 0 for none. */
+  /** Number of messages kept. Default 100, 0 for none. */
   messages?: number
-  /** Milliseconds. Default 300000, five minutes. */
+  /** Milliseconds for which a message is kept. Default 300000, five minutes. */
   ms?: number
 }
 
-/** The options of a channel. `Data` is the data that its clients keep of their request. */
+/** The options of a channel. `Data` is the type of `client.data`, the data kept from a client's request. */
 export interface ChannelOptions<Name extends string, Payload, Data = unknown> {
   /**
-   * Whether a client may join. Only `true` lets it in: an error, a rejection, any other value or a timeout is a refusal. It is called at
-   * each join, and again where messages may have been missed.
+   * Decides whether a client may join. Only `true` lets it in: an error, a rejection, any other value or a timeout is a refusal. Called
+   * for each join, and again when messages may have been missed.
    */
   join(client: ChannelClient<Data>, params: ChannelParams<Name>): boolean | Promise<boolean>
-  /** Whether a client may publish its message. Default: clients may not publish. */
+  /** Decides whether a client may publish its message. Default: clients may not publish. */
   publish?(client: ChannelClient<Data>, params: ChannelParams<Name>, payload: Payload): boolean | Promise<boolean>
-  /** The user of the client, for messages to one user, and for `remove`. */
+  /** Returns the user of the client, for messages to one user and for `remove`. */
   user?(client: ChannelClient<Data>): string | undefined
-  /** The data of a client that the others in the channel see. Default: none, and presence is off. */
+  /** Returns the data of a client that others in the channel see. Default: none, and presence is off. */
   presence?(client: ChannelClient<Data>, params: ChannelParams<Name>): unknown
   /** The messages kept for clients that reconnect. `false`: none. Default 100 messages of the last five minutes. */
   history?: ChannelHistory | false
@@ -57,9 +57,9 @@ export interface ChannelOptions<Name extends string, Payload, Data = unknown> {
 
 /** The recipients of a message: all clients in the channel, with these restrictions. */
 export interface ChannelPublishOptions {
-  /** One `user`, on all devices; or one `client`, by its id. */
+  /** The only recipient: one `user`, on all devices; or one `client`, by its id. */
   to?: { readonly user: string } | { readonly client: string }
-  /** The id of a client that does not receive it: usually the sender. */
+  /** The id of a client that does not receive the message, usually the sender. */
   except?: string
 }
 
@@ -94,7 +94,7 @@ const recipient = option.shape({ user: option.name(), client: option.name() }).i
   if ((user === undefined) === (client === undefined)) place.wrong(given, '{ user } or { client }, a string each')
   return defined({ user, client }) as Recipient
 })
-// An `undefined` one, because the user was not found, must not reach all clients.
+// A message to an `undefined` user, one that was not found, must not reach all clients.
 const publishOptions = option.shape({ to: recipient.optional().guard(), except: option.name().guard() })
 
 /** The hubs of the servers that are up, the oldest first. */
@@ -108,7 +108,7 @@ export interface AnyChannel {
 }
 
 /**
- * Messages of one kind to all clients that have joined. Made by {@link channel}.
+ * Publishes messages of one kind to all clients that have joined. Created by {@link channel}.
  *
  * @example
  * const orders = channel('orders/:id', { join: () => true })
@@ -116,7 +116,7 @@ export interface AnyChannel {
  */
 export class Channel<Name extends string = string, Payload = unknown> {
   declare readonly '~payload': Payload
-  /** The name as it was declared, `orders/:id`. */
+  /** The name as declared: `orders/:id`. */
   readonly name: string
   /** @internal */
   readonly pattern: ChannelPattern
@@ -136,13 +136,13 @@ export class Channel<Name extends string = string, Payload = unknown> {
     this.#schema = message
   }
 
-  /** @internal The schema of its messages. */
+  /** @internal The schema of the channel's messages. */
   get schema(): object | undefined {
     return this.#schema
   }
 
   /**
-   * Publishes a message to all clients in the channel, on all instances. Resolves with its `id` when the store has it.
+   * Publishes a message to all clients in the channel, on all instances. Resolves with the message's `id` once the store has it.
    *
    * @throws (as a rejection) ChannelNameError, ChannelPayloadError, ChannelUnavailableError, ChannelsNotRunningError.
    * @example
@@ -160,8 +160,8 @@ export class Channel<Name extends string = string, Payload = unknown> {
   }
 
   /**
-   * Removes clients from the channel, on all instances. They may try to join again: `join` then decides, so first change the data
-   * that it reads.
+   * Removes clients from the channel, on all instances. They may try to join again, and `join` then decides: so first change the
+   * data on which it bases its decision.
    *
    * @example
    * const orders = channel('orders/:id', { join: () => true, user: ({ data }: ChannelClient<{ user: string }>) => data.user })
@@ -185,7 +185,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
   }
 
   /**
-   * Adds a websocket from the code of the server. The channel's rules are the same as for a client that asks to join.
+   * Lets a websocket join on behalf of the server's code. The same rules apply as for a client that asks to join.
    *
    * @throws (as a rejection) ChannelRefusedError, TooManyChannelsError, ChannelUnavailableError, ChannelsNotRunningError.
    */
@@ -203,7 +203,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
   }
 
   /**
-   * The clients in the channel, on all instances, with the data of `presence`.
+   * Returns the clients in the channel, on all instances, with the data from `presence`.
    *
    * @throws (as a rejection) ChannelNameError, ChannelUnavailableError, ChannelsNotRunningError.
    */
@@ -220,7 +220,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
   #addressed(given: readonly unknown[], what: string): [name: string, ...rest: unknown[]] {
     const hasParams = this.pattern.params.length > 0
     const most = { publish: 2, remove: 1, join: 0, present: 0 }[what]!
-    // Without parameter values, for a channel that has none, the first argument is the message.
+    // For a channel without parameters, the first argument is the message.
     if (!hasParams && given.length > most && what !== 'publish')
       throw ChannelNameError(this.name, `it has no parameters, so ${what}() takes no values`)
     const [values, ...rest] = hasParams ? given : [{}, ...given]
@@ -229,14 +229,14 @@ export class Channel<Name extends string = string, Payload = unknown> {
     return [this.pattern.nameOf(values as NameValues), ...rest]
   }
 
-  /** @internal The payload as JSON; that of a client as its schema returns it. */
+  /** @internal The payload as JSON; a client's payload as the schema returns it. */
   async bodyOf(payload: unknown, mode: Mode, fail: (why: string) => Error): Promise<string> {
     if (this.#schema === undefined) return jsonText(payload, fail)
     const checked = await passed(this.check(mode)(payload), fail)
     return jsonText(mode === 'exact' ? payload : checked, fail)
   }
 
-  /** @internal The check of its messages; without a schema all are valid. @throws ChannelSchemaError */
+  /** @internal The check of the channel's messages; without a schema, all are valid. @throws ChannelSchemaError */
   check(mode: Mode): Check {
     if (this.#schema === undefined) return (value) => ({ ok: true, value })
     try {
@@ -252,7 +252,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
     return first!
   }
 
-  /** Asks one hub for each bus, among those where no other channel has the name. */
+  /** Asks one hub of each bus, among those in which no other channel has the name. */
   async #ask<Result>(name: string, what: string, ask: (hub: Hub) => Promise<Result>): Promise<Result[]> {
     const byBus = new Map<string, Hub>()
     for (const hub of hubs) if (!byBus.has(hub.key)) byBus.set(hub.key, hub)
@@ -267,7 +267,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
   }
 }
 
-/** Where several scopes of a server have channels, those of the scope that has accepted the socket. */
+/** Returns the hub of the socket's server; if several scopes have channels, that of the scope that accepted the socket. */
 function hubOf(socket: JoinableSocket): Hub | undefined {
   const all = [...hubs].filter((one) => one.server === socket.server)
   return all.find((one) => one.sockets.has(socket)) ?? all[0]
@@ -278,10 +278,10 @@ function defined<Members extends object>(members: Members): Partial<Members> {
 }
 
 /**
- * Declares a channel: its messages reach every client that has joined, on all instances.
+ * Declares a channel, whose messages reach every client that has joined, on all instances.
  *
- * The name may have parameters: `orders/:id` is a channel for each order. `join` decides which clients may join; only `true` lets one in. Clients
- * join over a websocket or a stream of server-sent events, on a route with the option `channels`.
+ * The name may have parameters: `orders/:id` is a channel for each order. `join` decides which clients may join; only `true` lets one in.
+ * Clients join over a websocket or a stream of server-sent events, on a route with the option `channels`.
  *
  * @throws ChannelNameError, OptionError.
  * @example

@@ -38,7 +38,7 @@ export const ChannelSchemaError = defineError(
   500,
   (name: string, why: string) => `the schema of the channel "${name}" cannot be used: ${why}`,
 )
-/** For messages of the server's code; clients do not receive this error. */
+/** For messages published by the server's code; clients do not receive this error. */
 export const ChannelPayloadError = defineError(
   'ChannelPayloadError',
   500,

@@ -14,7 +14,7 @@ export interface EventSettings {
   readonly keepAlive: number
 }
 
-/** Milliseconds after which a browser reconnects; spread, so that the clients of an instance do not all come at the same moment. */
+/** Milliseconds after which a browser reconnects; randomised, so that the clients of an instance do not all return simultaneously. */
 const retryMs = () => 500 + Math.floor(Math.random() * 1500)
 
 /** The streams of server-sent events of one server. */
@@ -54,7 +54,7 @@ export class EventStreams {
       },
     )
     this.#open.add(client)
-    // At once, where the client has gone already.
+    // Calls back immediately if the client has already gone.
     req.raw.onSettled(() => client.end())
     try {
       for (const [i, { channel, name }] of found.entries()) await this.#hub.join(client, channel, name, seen?.[i])
@@ -91,8 +91,8 @@ class EventClient implements JoinedClient {
   readonly members = new Map<string, Member>()
   readonly stream: ReadableStream<Uint8Array>
   /**
-   * The last message of each channel, in the order of the query: a client sends back one id for all. It begins with the client's ids:
-   * the first message of one channel must not erase the place in another.
+   * The id of the last message of each channel, in the order of the query: a client sends back one id for all channels. It starts with
+   * the ids that the client sent: the first message of one channel must not erase the place in another.
    */
   readonly #seen: Map<string, string>
   readonly #maxBuffered: number
@@ -134,7 +134,7 @@ class EventClient implements JoinedClient {
     this.#write(`${id === undefined ? '' : `id: ${[...this.#seen.values()].join(',')}\n`}${frame.event}\n`)
   }
 
-  /** A client that was removed receives an event about that, and does not reconnect to a channel that it may not join. */
+  /** Ends the stream once the client was removed from its last channel; before that, an event about the removal is enough. */
   dropped(): void {
     if (this.members.size === 0) this.end()
   }
@@ -142,10 +142,10 @@ class EventClient implements JoinedClient {
   #write(text: string): void {
     const controller = this.#controller
     if (controller === undefined) return
-    // It reconnects with the id of the last event that it has read.
+    // The client reconnects with the id of the last event that it has read.
     if (-(controller.desiredSize ?? 0) > this.#maxBuffered) {
       this.#ended()
-      // Waiting bytes are dropped with the connection: a regular end would keep them for as long as the client does not read.
+      // An error drops the waiting bytes with the connection: a regular end would keep them for as long as the client does not read.
       controller.error(new Error('the client does not read its events'))
     } else controller.enqueue(encoder.encode(text))
   }

@@ -3,7 +3,7 @@ import type { Entry, Present } from './buses/contract.ts'
 /** The kinds of notices that the server sends about a channel. */
 export type NoticeType = 'joined' | 'left' | 'gap' | 'presence' | 'refused' | 'published'
 
-/** Types of a client's messages that are about channels. */
+/** The types of client messages that concern channels. */
 export const requestTypes = ['channel:join', 'channel:leave', 'channel:publish'] as const
 
 interface Notice {
@@ -15,7 +15,7 @@ interface Notice {
 /** One message to a client, serialised once for all clients of a channel. */
 export class Frame {
   readonly id: string | undefined
-  /** The place from which on a client receives messages. */
+  /** The place after which the client receives messages. */
   readonly start: string | undefined
   readonly #type: string
   readonly #data: string
@@ -32,20 +32,20 @@ export class Frame {
     this.start = start
   }
 
-  /** For a websocket. */
+  /** The frame as a message of a websocket. */
   get text(): string {
     this.#text ??= `{"type":"channel:${this.#type}","data":${this.#data}}`
     return this.#text
   }
 
-  /** For a stream of events, without its id: messages have the type that `onmessage` of a browser handles. */
+  /** The frame as an event of a stream, without its id: messages have the type that a browser's `onmessage` handles. */
   get event(): string {
     const type = this.#type === 'message' ? '' : `event: channel:${this.#type}\n`
     return `${type}data: ${this.#data}\n`
   }
 }
 
-/** JSON has no line breaks of its own, so it is one line of a stream of events. */
+/** Returns a message as a frame. Its JSON contains no line breaks, so it fits on one line of a stream of events. */
 export function messageFrame(name: string, { id, body }: Entry): Frame {
   return new Frame('message', `{"channel":${JSON.stringify(name)},"id":"${id}","payload":${body}}`, { id })
 }
@@ -54,5 +54,5 @@ export function noticeFrame(type: NoticeType, data: Notice): Frame {
   return new Frame(type, JSON.stringify(data), { start: type === 'joined' || type === 'gap' ? data.id : undefined })
 }
 
-/** The data that others see: without the server's own. */
+/** Returns the data that others see, without the server's own data. */
 export const shown = ({ id, user, data }: Present) => ({ id, user, data })

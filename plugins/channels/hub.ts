@@ -20,19 +20,19 @@ import { Rooms } from './rooms.ts'
 import { allows } from './rule.ts'
 import { clientOf, type JoinableSocket } from './socket-client.ts'
 
-/** A client in a channel, for the code that has let it in. */
+/** A client's place in a channel, for the code that has let the client in. */
 export interface Membership {
-  /** Takes the client out of the channel; a second call does nothing. */
+  /** Removes the client from the channel; a second call does nothing. */
   leave(): void
 }
 
-/** The data of a client that others see: its id, its user, and the result of the option `presence`. */
+/** What others see of a client: its id, its user, and the result of the option `presence`. */
 export interface PresentClient {
   /** The id of the client; a user with two devices is two clients. */
   readonly id: string
-  /** The user that the option `user` has named for the client. */
+  /** The user that the option `user` returned for the client. */
   readonly user?: string | undefined
-  /** What the option `presence` has made of the client; other clients may read it. */
+  /** The result of the option `presence` for the client; other clients see it. */
   readonly data: unknown
 }
 
@@ -43,23 +43,23 @@ export interface HubSettings {
 
 /** Counters of the channels of a server. */
 export interface ChannelCounts {
-  /** Channels with clients of this instance, and these clients, once for each channel. */
+  /** Channels that have clients on this instance. */
   channels: number
-  /** The clients in them, once for each channel. */
+  /** The clients in them; a client is counted once for each channel that it is in. */
   members: number
   /** Messages that this instance has published. */
   published: number
   /** Joins, and messages of clients, that were refused. */
   refused: number
-  /** How often missed messages could not be read again. */
+  /** Number of times that missed messages could not be recovered. */
   gaps: number
 }
 
-/** A message on its way to the clients in a channel, or an order to remove some. */
+/** A message being published to the clients in a channel, or an order to remove some of them. */
 export interface ChannelPublishTrace extends TraceOutcome {
   /** The name of the channel: `orders/7`. */
   readonly channel: string
-  /** Whether a message is published or clients are removed. */
+  /** Whether a message is being published or clients are being removed. */
   readonly kind: Entry['kind']
 }
 
@@ -68,14 +68,14 @@ const publishTrace = new Trace<ChannelPublishTrace>('channel.publish')
 /** The channels of one server, and which of its clients are in them. */
 export class Hub {
   readonly server: object
-  /** The websockets of its scope. */
+  /** The websockets of the plugin's scope. */
   readonly sockets: { has(socket: JoinableSocket): boolean }
   readonly counts: ChannelCounts = { channels: 0, members: 0, published: 0, refused: 0, gaps: 0 }
   readonly #bus: Bus
   readonly #settings: HubSettings
   readonly #log: Logger
   readonly #rooms: Rooms
-  /** The channels that its clients can join. */
+  /** The channels that clients can join. */
   readonly #channels = new Set<Channel>()
   #isClosed = false
 
@@ -112,9 +112,9 @@ export class Hub {
   }
 
   /**
-   * From now on clients may ask to join this channel.
+   * Allows clients to ask to join this channel from now on.
    *
-   * @throws ChannelRouteError where a name would belong to two channels: a client of one would receive the messages of the other.
+   * @throws ChannelRouteError when a name would belong to two channels: a client of one would receive the messages of the other.
    */
   know(channel: Channel): void {
     if (this.#channels.has(channel)) return
@@ -127,13 +127,13 @@ export class Hub {
     this.#channels.add(channel)
   }
 
-  /** Whether a name of this channel belongs to another one here: two servers of one process may each have their own. */
+  /** Whether a name of this channel belongs to another channel of this hub: two servers in one process may each have their own. */
   isTaken(channel: Channel, name: string): boolean {
     if (this.#channels.has(channel)) return false
     return [...this.#channels].some(({ pattern }) => pattern.match(name) !== undefined)
   }
 
-  // — what the code of the server asks —
+  // — requests of the server's code —
 
   async send(name: string, entry: Omit<Entry, 'id'>, keeping: Keeping): Promise<string> {
     this.counts.published++
@@ -152,23 +152,23 @@ export class Hub {
     const joined = clientOf(socket, this)
     await this.join(joined, channel, name)
     const member = joined.members.get(name)
-    // Removed, or gone, while `join` was deciding.
+    // The client was removed, or has gone, while `join` was deciding.
     if (member === undefined) throw ChannelRefusedError(name)
     return { leave: () => this.#drop(member) }
   }
 
-  // — what clients ask —
+  // — requests of clients —
 
   /**
-   * Lets a client in, after `after` if given; the notice `joined` reaches it before everything else of the channel. Does nothing where it
-   * is in already.
+   * Lets a client in, with the messages since the id `after`, if given. The notice `joined` reaches the client before anything else of the
+   * channel. A client that is already in only receives that notice.
    *
    * @throws (as a rejection) ChannelRefusedError, TooManyChannelsError, ChannelUnavailableError.
    */
   async join(joined: JoinedClient, channel: Channel, name: string, after?: string, ref?: unknown): Promise<void> {
     const before = joined.members.get(name)
     if (before !== undefined) {
-      // `join` may still be deciding: its result is also the result here.
+      // `join` may still be deciding: its result applies here, too.
       if (before.channel !== channel || (await before.admission) !== true) throw ChannelRefusedError(name)
       joined.send(name, noticeFrame('joined', { channel: name, ref }))
       return
@@ -187,7 +187,7 @@ export class Hub {
       reached: undefined,
       isPresent: false,
     }
-    // Before `join` is called: a flood of joins must not pass the limit while `join` waits for a database.
+    // Before `join` is called: a flood of joins must not exceed the limit while `join` waits for a database.
     joined.members.set(name, member)
     try {
       member.admission = this.#admit(member, after, ref)
@@ -204,10 +204,10 @@ export class Hub {
     if (!(await this.#mayJoin(member))) this.#refuse(name)
     Object.assign(member, { user: this.#userOf(member) })
     const own = await this.#presentOf(member)
-    // Not after it has left, or was removed: it would never be removed again.
+    // A client that has left or was removed must not enter the room: nothing would ever take it out again.
     if (!this.#isIn(member)) return false
     const room = await this.#reach(name, () => this.#rooms.enter(member))
-    // A client that was removed while `join` was deciding was not in the room: the decision may be based on older data.
+    // A removal while `join` was deciding did not reach this client, which was not in the room: the decision may rest on outdated data.
     if (room.removedAt >= asked && !(await this.#mayJoin(member))) this.#refuse(name)
     const replay: Replay =
       after === undefined
@@ -221,7 +221,7 @@ export class Hub {
       noticeFrame('joined', {
         channel: name,
         ref,
-        // Before the messages that have arrived since: a client that is disconnected in between requests them again.
+        // An id before the messages that have arrived since: a client that is disconnected in between requests them again.
         id: after === undefined ? startOf(member, room) : replay.isComplete ? after : undefined,
         present: present && withOwn(present, own!).map(shown),
       }),
@@ -236,7 +236,7 @@ export class Hub {
     throw ChannelRefusedError(name)
   }
 
-  /** The data of a client that others see. Read before it is in: data that cannot be serialised would be a problem for all members. */
+  /** Reads what others see of a client, before the client is in: data that cannot be serialised would be a problem for all members. */
   async #presentOf(member: Member): Promise<Present | undefined> {
     const { joined, channel, name, params, user } = member
     const { presence } = channel.rules
@@ -272,7 +272,7 @@ export class Hub {
     return this.#refuse(name)
   }
 
-  /** None where that has failed: a message to one user must not reach another. */
+  /** Returns the current user; `undefined` if the option `user` has failed: a message to one user must not reach another. */
   #userNow(member: Member): string | undefined {
     try {
       return this.#userOf(member)
@@ -299,7 +299,7 @@ export class Hub {
     if (member !== undefined) this.#drop(member)
   }
 
-  /** The client has gone. */
+  /** Takes a client that has gone out of all its channels. */
   leaveAll(joined: JoinedClient): void {
     for (const member of [...joined.members.values()]) this.#drop(member)
   }
@@ -318,7 +318,7 @@ export class Hub {
       this.counts.refused++
       throw ChannelPublishRefusedError(name, publish !== undefined)
     }
-    // Removed while `publish` was deciding.
+    // The client was removed while `publish` was deciding.
     if (!this.#isIn(member)) throw NotJoinedError(name)
     return this.send(name, { body, kind: 'message', except: client.id }, channel.keeping)
   }
@@ -350,10 +350,10 @@ export class Hub {
   }
 }
 
-/** The list is for a client that is about to be on it. */
+/** Adds the client for which the list is meant, since it is about to be in the channel. */
 const withOwn = (all: readonly Present[], own: Present) => [...all.filter(({ id }) => id !== own.id), own]
 
-/** The place in the messages of a channel from which on a new member receives them. */
+/** Returns the place in the messages of a channel after which a new member receives them. */
 function startOf({ waiting }: Member, room: Room): string {
   const first = waiting?.[0]
   return first === undefined ? room.last : placeBefore(first.id)

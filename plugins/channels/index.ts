@@ -18,10 +18,10 @@ export { channels } from './plugin.ts'
 export { ChannelsService } from './service.ts'
 export type { JoinableSocket } from './socket-client.ts'
 
-// In the files that declare the interfaces: merging into the entry point would hide them from applications that merge into theirs.
+// Augments the files that declare the interfaces: augmenting the entry point would hide this from applications that do the same.
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
-    /** The channels that clients of this websocket may join; on the same path as server-sent events, too. */
+    /** The channels that clients of this websocket may join; the same path also offers them as server-sent events. */
     channels?: readonly AnyChannel[]
   }
 }

@@ -9,6 +9,6 @@ export interface JoinedClient {
   readonly members: Map<string, Member>
   readonly isOpen: boolean
   send(name: string, frame: Frame): void
-  /** It is no longer in the channel, for another reason than its own request. */
+  /** Called when the client is no longer in the channel for a reason other than its own request. */
   dropped(name: string): void
 }

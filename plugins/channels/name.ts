@@ -3,11 +3,11 @@ import { ChannelNameError } from './errors.ts'
 /** Values of the parameters of a channel's name. */
 export type NameValues = { readonly [name: string]: string | number }
 
-/** As a parameter of a route: the characters after it belong to the name of the channel. */
+/** A parameter is a whole segment, as in the path of a route. */
 const parameter = /^:([A-Za-z_]\w*)$/
 const literal = /^[\w.~-]+$/
 
-/** Each name is a key, of the memory of the process and of Redis. */
+/** The maximum length of a name: each name is a key, in the memory of the process and in Redis. */
 const longest = 256
 
 /**
@@ -83,7 +83,7 @@ export class ChannelPattern {
     return values
   }
 
-  /** Whether some name belongs to both. */
+  /** Whether some name matches both patterns. */
   overlaps(other: ChannelPattern): boolean {
     return (
       this.#segments.length === other.#segments.length &&

@@ -9,13 +9,13 @@ export interface ChannelsRedisOptions extends RedisAddress {
 
 /** Options of the plugin `channels`. */
 export interface ChannelsOptions {
-  /** `'memory'`, for one process, or the Redis of several. Default `'memory'`. */
+  /** Where channels are kept: in `'memory'`, for one process, or in a Redis, for several. Default `'memory'`. */
   store?: 'memory' | ChannelsRedisOptions
-  /** Channels that one client may be in at once. Default 100. */
+  /** Maximum number of channels that one client may be in at the same time. Default 100. */
   maxChannelsPerClient?: number
-  /** Timeout of `join` and `publish` of a channel in milliseconds; a timeout is a refusal. Default 5000. */
+  /** Timeout of a channel's `join` and `publish` in milliseconds; a timeout is a refusal. Default 5000. */
   timeout?: number
-  /** Bytes that may wait for a client of events; then its stream ends, and it reconnects with the id of its last event. Default `'1mb'`. */
+  /** Bytes that may wait in a stream of events; beyond that it ends, and its client reconnects with its last event id. Default `'1mb'`. */
   maxBuffered?: number | string
   /** Milliseconds between two comments that keep a stream of events open. Default 15000. */
   keepAlive?: number

@@ -29,7 +29,7 @@ const channelsOfRoute = option
 /**
  * Lets clients join channels on routes with the option `channels`, over websockets or server-sent events; needs the plugin `websocket`.
  *
- * In memory by default; over a Redis for several instances.
+ * Channels are kept in memory by default; a Redis connects several instances.
  *
  * @example
  * const news = channel('news', { join: () => true })
@@ -53,16 +53,16 @@ export const channels = definePlugin({
     const hub = new Hub({ server, sockets }, await busOf(settings, log), settings, log)
     const streams = new EventStreams(hub, settings)
     ctx.services.get('channels').attach(hub, streams)
-    // Before the connections are opened: those of a boot that fails must not keep the process alive.
+    // Registered before the connections are opened: connections of a failed boot must not keep the process alive.
     ctx.onClose(async () => {
       hubs.delete(hub)
       streams.endAll()
       await hub.close()
     })
     await hub.open()
-    // Not of a boot that fails: its messages would silently reach no client.
+    // Not after a failed boot: messages published to its hub would silently reach no client.
     ctx.onReady(() => void hubs.add(hub))
-    // With the sockets: at the end of the drain window.
+    // The streams end together with the sockets, at the end of the drain window.
     server.closing.addEventListener('abort', () => streams.endAll(), { once: true })
 
     ctx.onRoute((route) => {

@@ -22,7 +22,7 @@ export class RouteChannels {
   }
 }
 
-/** A request of a client, and its mark for the answer. */
+/** A request of a client; the answer repeats its `ref`. */
 interface ChannelRequest {
   readonly channel?: unknown
   readonly after?: unknown
@@ -30,7 +30,7 @@ interface ChannelRequest {
   readonly ref?: unknown
 }
 
-/** A value that may be sent back: a string or a number of the client's. */
+/** Returns the client's `ref` if it may be sent back: a number, or a string of at most 100 characters. */
 const refOf = ({ ref }: ChannelRequest) =>
   (typeof ref === 'string' && ref.length <= 100) || typeof ref === 'number' ? ref : undefined
 
@@ -46,7 +46,7 @@ export class ChannelRequests {
     this.#log = log
   }
 
-  /** Messages of other clients continue meanwhile; those of this client wait, so that they keep their order. */
+  /** Messages of other clients are handled meanwhile; those of this client wait, so that they keep their order. */
   async received(socket: Socket, { type, data }: Message): Promise<void> {
     const request: ChannelRequest = typeof data === 'object' && data !== null ? data : {}
     try {

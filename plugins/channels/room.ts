@@ -11,13 +11,13 @@ export interface Member {
   readonly params: Readonly<Record<string, string>>
   /** The user at the time of the join. */
   readonly user: string | undefined
-  /** Resolves at the end of the admission, to whether it is still in; rejects where it is refused. */
+  /** Resolves at the end of the admission with whether the client is still in; rejects if it is refused. */
   admission: Promise<boolean> | undefined
-  /** The messages that arrive while its history is read; `undefined` once it is in. */
+  /** The messages that arrive while the member's history is read; `undefined` once it is in. */
   waiting: Entry[] | undefined
-  /** The last message that it has from the history. The same one may arrive again later, from the connection that listens. */
+  /** The last message that it received from the history. The listening connection may deliver the same message again later. */
   reached: string | undefined
-  /** Whether others were notified of it. */
+  /** Whether others have been notified of this member. */
   isPresent: boolean
 }
 
@@ -33,17 +33,17 @@ export class Room {
   readonly members = new Set<Member>()
   /** The last message that was passed on. */
   last = ''
-  /** Resolves when messages arrive here; made again when the last member has left. */
+  /** Resolves once messages arrive here; a room whose last member has left is replaced by a new one. */
   opening: Promise<void> | undefined = undefined
   /** When a client was last removed: earlier decisions of `join` may be outdated. */
   removedAt = Number.NEGATIVE_INFINITY
-  /** Messages may be missing, and are being read; a second time if the connection is lost meanwhile. */
+  /** Whether messages may be missing and have to be read, once more if the connection is lost during the reading. */
   isStale = false
   isCatchingUp = false
   /** The messages that arrive before `last` is known, or while missed messages are read. */
   #held: Entry[] | undefined = []
   #present: Map<string, Present> | undefined = undefined
-  /** The clients that come and go while the list is read, which may be older or newer than that; for each reading. */
+  /** The clients that come and go while the list is read, one array for each reading: the list may be older or newer than they are. */
   readonly #noticed = new Set<[id: string, present: Present | undefined][]>()
   readonly #around: Surroundings
 
@@ -99,24 +99,24 @@ export class Room {
     else member.joined.send(this.name, frame)
   }
 
-  /** Whether a message is for a client. The same for a replay and a live message: one for a certain user is never for another. */
+  /** Whether a message is for a client, in a replay as well as live: a message for one user never reaches another. */
   #isFor(member: Member, { kind, to, except }: Entry): boolean {
     const { id } = member.joined.client
     if (except === id) return false
     if (to === undefined) return true
     if (to.client !== undefined) return to.client === id
-    // Handlers may have assigned another user to the socket. It receives the messages of its present user, and is removed as either.
+    // Handlers may have assigned another user to the socket. It receives messages for its current user, and is removed as either user.
     return (kind === 'remove' && member.user === to.user) || this.#around.userOf(member) === to.user
   }
 
-  /** Passes on the missed messages, then those that have arrived meanwhile. `isComplete`: whether these are all. */
+  /** Passes on the missed messages, then those that have arrived meanwhile; notifies of a gap if some can no longer be read. */
   caughtUp(replay: Replay): void {
     if (!replay.isComplete) this.broadcast(this.#gap(replay, this.last))
     for (const entry of replay.entries) this.#pass(entry)
     this.release(replay.last)
   }
 
-  /** With the place after which messages follow: a client that reconnects after that must not receive the gap again. */
+  /** Contains the place after which messages follow: a client that reconnects from there must not receive the gap again. */
   #gap({ entries, last }: Replay, after: string | undefined): Frame {
     const [first] = entries
     return noticeFrame('gap', { channel: this.name, after, id: first === undefined ? last : placeBefore(first.id) })
@@ -125,12 +125,12 @@ export class Room {
   /** Lets a member in, after the messages that it has missed. */
   admit(member: Member, replay: Replay, after: string | undefined): void {
     if (!replay.isComplete) member.joined.send(this.name, this.#gap(replay, after))
-    // An earlier order does not apply to a client that was admitted after it.
+    // Orders in the history are left out: they do not apply to a client that was admitted after them.
     const missed = replay.entries.filter(({ kind }) => kind === 'message')
     const waiting = member.waiting ?? []
     member.waiting = undefined
     this.#giveAll(member, missed)
-    // Waiting entries may be among the missed ones. Orders among them are not old: `join` was called before they came.
+    // Some waiting entries may also be among the missed ones. Waiting orders do apply: they came after `join` was called.
     if (after !== undefined) member.reached = replay.last
     this.#giveAll(member, waiting)
   }
@@ -142,7 +142,7 @@ export class Room {
     }
   }
 
-  /** To all members, except one client. */
+  /** Sends a frame to all members, except one client if given. */
   broadcast(frame: Frame, except?: string): void {
     for (const { waiting, joined } of this.members)
       if (waiting === undefined && joined.client.id !== except) joined.send(this.name, frame)
@@ -159,7 +159,7 @@ export class Room {
     return [...(this.#present?.values() ?? [])]
   }
 
-  /** A client has entered or left. */
+  /** Records that a client has entered or left (`undefined`), and notifies the members. */
   noticed(id: string, present: Present | undefined): void {
     for (const list of this.#noticed) list.push([id, present])
     if (this.#present === undefined) return
@@ -172,7 +172,7 @@ export class Room {
     }
     this.#present.set(id, present)
     if (before !== undefined && JSON.stringify(before) === JSON.stringify(present)) return
-    // A client that has just joined has itself in the list that it received.
+    // A client that has just joined is already in the list that it received.
     const notice = noticeFrame('presence', { channel: this.name, joined: [shown(present)], left: [] })
     this.broadcast(notice, before === undefined ? id : undefined)
   }

@@ -2,20 +2,20 @@ import type { Logger } from '../../kernel/index.ts'
 import type { Bus, BusEvents, Entry, Present } from './buses/contract.ts'
 import { type Member, Room } from './room.ts'
 
-/** The methods of a server that its rooms call. */
+/** The methods of the hub that its rooms call. */
 interface Surroundings {
-  /** Calls the rule `join` once more for a member, and removes it unless the result is `true`. */
+  /** Calls the rule `join` for a member again, and removes the member unless the result is `true`. */
   askAgain(member: Member): Promise<void>
-  /** An order to remove this member has arrived. */
+  /** Called when an order to remove this member has arrived. */
   removed(member: Member): void
-  /** The user of a member as its client has it now. */
+  /** Returns the current user of a member. */
   userOf(member: Member): string | undefined
 }
 
-/** The wait before a request that a store has refused is repeated: at first, and at most. */
+/** Milliseconds before a failed read of missed messages is repeated: the first pause, and the longest. */
 const pause = { first: 500, longest: 5_000 }
 
-/** For about how many members the rule `join` is called at the same time: all of a large channel would overload a database. */
+/** The number of members for which the rule `join` is called simultaneously: all members of a large channel would overload a database. */
 const askedAtOnce = 50
 
 /** The rooms of one server: the channels of its clients, and the events of the bus about them. */
@@ -40,14 +40,14 @@ export class Rooms implements BusEvents {
     this.#log = log
   }
 
-  /** All members are out, and no further rule is called. */
+  /** Ends the presence of all members; no rule is called any more. */
   async close(): Promise<void> {
     this.#isClosed = true
     const left = [...this.#rooms.values()].flatMap((room) => [...room.members])
     await Promise.all(left.map((member) => this.#exit(member)))
   }
 
-  /** Lets a member in, which waits: arriving messages are kept for it until it is admitted. */
+  /** Lets a member in as waiting: messages that arrive are kept for it until it is admitted. */
   async enter(member: Member): Promise<Room> {
     const { name } = member
     let room = this.#rooms.get(name)
@@ -69,11 +69,11 @@ export class Rooms implements BusEvents {
 
   async #open(room: Room): Promise<void> {
     await this.#bus.subscribe(room.name)
-    // After it: messages that are published between the two are held.
+    // After `subscribe`: messages that are published between the two calls are held.
     const { last, removedMs } = await this.#bus.after(room.name)
     room.removedAt = performance.now() - removedMs
     room.release(last)
-    // The connection was lost after that was read.
+    // The connection was lost after the history had been read.
     if (room.isStale) void this.#catchUp(room)
   }
 
@@ -126,7 +126,7 @@ export class Rooms implements BusEvents {
     }
   }
 
-  /** Reads missed messages, as often as necessary; one reading at a time, because two would pass on the same messages. */
+  /** Reads missed messages, as often as necessary; only one reading at a time, because two would pass on the same messages. */
   async #catchUp(room: Room): Promise<void> {
     room.isStale = true
     if (room.isCatchingUp) return
@@ -139,7 +139,7 @@ export class Rooms implements BusEvents {
         this.#isFailing = false
       } catch (error) {
         room.isStale = true
-        // Once, and not for each channel, while Redis is down.
+        // Logged once while Redis is down, not for each channel.
         if (!this.#isFailing) this.#failed(room.name, error)
         this.#isFailing = true
         await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())).unref())
@@ -156,7 +156,7 @@ export class Rooms implements BusEvents {
     if (!replay.isComplete) {
       this.#counts.gaps++
       this.#log.warn({ channel: room.name, after: room.last }, `messages of the channel "${room.name}" are missing`)
-      // They may include an order to remove a client; it also applies to one for which `join` is deciding.
+      // They may include an order to remove a client, which would also apply to a client for which `join` is still deciding.
       room.removedAt = performance.now()
       const members = [...room.members]
       for (let i = 0; i < members.length; i += askedAtOnce)

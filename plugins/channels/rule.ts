@@ -1,14 +1,14 @@
 import { type Logger, within } from '../../kernel/index.ts'
 
 interface Rule {
-  /** The channel, and the option of it that is called. */
+  /** The name of the channel; `rule` is the name of its option that is called. */
   readonly name: string
   readonly rule: string
   readonly timeout: number
   readonly log: Logger
 }
 
-/** Calls a rule of a channel. It fails closed: an error, a rejection, a timeout, or anything but true is a refusal. */
+/** Calls a rule of a channel, which fails closed: an error, a rejection, a timeout or anything but `true` is a refusal. */
 export async function allows({ name, rule, timeout, log }: Rule, ask: () => unknown): Promise<boolean> {
   const failed = (why: string, error?: unknown) => {
     log.error({ err: error, channel: name }, `the option ${rule} of the channel "${name}" ${why}, so access is denied`)

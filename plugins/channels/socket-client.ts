@@ -10,23 +10,23 @@ import type { Member } from './room.ts'
 export interface JoinableSocket {
   /** The id of the websocket. */
   readonly id: string
-  /** What the handler `data` of its route has returned. */
+  /** What the handler `data` of its route returned. */
   readonly data: unknown
   /** The address of the client. */
   readonly ip: string
-  /** Whether it can be sent to. */
+  /** Whether messages can be sent over it. */
   readonly isOpen: boolean
   /** The server that the websocket belongs to. */
   readonly server: object
 }
 
-/** The same with the members that the websocket plugin has for other plugins. */
+/** A joinable socket with the members that the websocket plugin offers to other plugins. */
 type OwnSocket = JoinableSocket & Pick<Socket, 'sendFrame' | 'whenClosed'>
 
-/** For each hub: where several scopes of a server have channels, a socket may be in some of each. */
+/** The clients of each hub: if several scopes of a server have channels, a socket may be in channels of more than one. */
 const clients = new WeakMap<Hub, WeakMap<JoinableSocket, SocketClient>>()
 
-/** The client of a websocket; made when it joins its first channel. */
+/** Returns the client of a websocket, which is created when the websocket joins its first channel. */
 export function clientOf(socket: JoinableSocket, hub: Hub): JoinedClient {
   const all = clients.get(hub) ?? new WeakMap<JoinableSocket, SocketClient>()
   clients.set(hub, all)
@@ -51,7 +51,7 @@ class SocketClient implements JoinedClient {
     this.#socket = socket as OwnSocket
     this.client = {
       id: socket.id,
-      // Handlers may assign it.
+      // A getter, because handlers may assign `socket.data`.
       get data() {
         return socket.data
       },
@@ -71,7 +71,7 @@ class SocketClient implements JoinedClient {
       if (this.#socket.sendFrame(gap.text)) this.#missed!.delete(name)
     }
     if (this.#socket.sendFrame(frame.text) || frame.id === undefined || !this.isOpen) return
-    // Where `slowReaders` leaves messages out, the client must know it.
+    // If `slowReaders` drops messages, the client must learn of it.
     this.#missed ??= new Map()
     this.#missed.set(name, { after: this.#missed.get(name)?.after ?? placeBefore(frame.id), last: frame.id })
   }

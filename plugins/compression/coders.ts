@@ -2,13 +2,13 @@ import type { Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 
-/** The encodings for answers. */
+/** The encodings that answers can have. */
 export type Encoding = 'br' | 'zstd' | 'gzip' | 'deflate'
 
-/** A stream of `node:zlib`, which outputs its pending data on `flush`. */
+/** A stream of `node:zlib`, whose `flush` outputs pending data. */
 export type CoderStream = Transform & { flush(kind: number): void }
 
-/** One encoding: whole bodies on the thread pool, and streams. */
+/** One encoding: compresses whole bodies on the thread pool, and streams. */
 export interface Coder {
   readonly encoding: Encoding
   whole(body: string | Uint8Array): Promise<Uint8Array>
@@ -17,7 +17,7 @@ export interface Coder {
   readonly flushKind: number
 }
 
-/** Members of newer runtimes that the types of Node.js 20 lack. */
+/** Members of newer runtimes that are missing from the types of Node.js 20. */
 interface Zstd {
   zstdCompress?: (body: string | Uint8Array, done: (error: Error | null, bytes: Uint8Array) => void) => void
   createZstdCompress?: () => CoderStream
@@ -28,9 +28,9 @@ const { constants } = zlib
 const zstd = zlib as unknown as Zstd
 
 /**
- * Brotli at quality 4 of 11. For 18 kB of JSON: 0.28 ms and 19.5 %, the time in which gzip reaches 21.4 %; quality 5 takes
- * 1.7 times as long for 19.1 %, and the default, 11, a hundred times as long for 15.8 %: it is meant for files that are
- * compressed once.
+ * Brotli at quality 4 of 11. 18 kB of JSON take 0.28 ms and shrink to 19.5 %; in the same time, gzip reaches 21.4 %. Quality 5 takes
+ * 1.7 times as long for 19.1 %, and 11, the default, a hundred times as long for 15.8 %: that is meant for files which are
+ * compressed only once.
  */
 const brotliOptions = (size: number) => ({
   params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: size },
@@ -47,7 +47,7 @@ const coders: Record<Encoding, Coder | undefined> = {
     stream: () => zlib.createBrotliCompress(brotliOptions(0)) as CoderStream,
     flushKind: constants.BROTLI_OPERATION_FLUSH,
   },
-  // Node.js has it from 22.15 and 23.8 on. As small as brotli at 4, in a third of the time.
+  // Available since Node.js 22.15 and 23.8. Compresses as well as brotli at quality 4, in a third of the time.
   zstd: zstd.zstdCompress && {
     encoding: 'zstd',
     whole: promisify(zstd.zstdCompress),
@@ -68,7 +68,7 @@ const coders: Record<Encoding, Coder | undefined> = {
   },
 }
 
-/** The coders of these encodings that this runtime has, in the same order. */
+/** Returns the coders of those encodings that this runtime supports, in the given order. */
 export function codersOf(encodings: readonly Encoding[]): Coder[] {
   return encodings.map((encoding) => coders[encoding]).filter((coder) => coder !== undefined)
 }

@@ -1,6 +1,6 @@
 import type { Response, StreamBody } from '../../kernel/index.ts'
 
-/** Text in any form, and formats without compression of their own. */
+/** Text in any form, and other formats that are not compressed themselves. */
 const compressible = new RegExp(
   `^\\s*(?:${[
     'text/.*',
@@ -13,23 +13,23 @@ const compressible = new RegExp(
   ].join('|')})\\s*(?:;|$)`,
   'i',
 )
-// Events are small and must not wait for the next.
+// Events are small and must not wait for the next one.
 const events = /^\s*text\/event-stream\s*(?:;|$)/i
 
-/** Whether a media type gains by compression. */
+/** Whether a media type benefits from compression. */
 export const isCompressible = (type: string): boolean => compressible.test(type) && !events.test(type)
 
-/** Whether the headers and the status allow changing the body at all. */
+/** Whether the headers allow the body to be changed at all. */
 export function isTransformable(res: Response): boolean {
   if (res.getHeader('content-encoding') !== undefined) return false
   const control = res.getHeader('cache-control')
   return control === undefined || !/\bno-transform\b/i.test(String(control))
 }
 
-/** Whether a body is long enough; for one that is not available the declared length counts, and without one it is long. */
+/** Whether a body is long enough. If the body is not available, its declared length counts; without a length, it is considered long. */
 export function isLong(body: string | Uint8Array | StreamBody | null, res: Response, threshold: number): boolean {
   if (typeof body === 'string') {
-    // A character is at most three bytes: most bodies need not be measured.
+    // A character has at most three bytes, so most bodies need not be measured.
     if (body.length >= threshold) return true
     return body.length * 3 >= threshold && Buffer.byteLength(body) >= threshold
   }

@@ -2,10 +2,10 @@ export type { Encoding } from './coders.ts'
 export type { CompressionOptions } from './options.ts'
 export { compression } from './plugin.ts'
 
-// In the file that declares the interface: merging into the entry point would hide it from applications that merge into theirs.
+// Augments the file that declares the interface: augmenting the entry point would hide this from applications that do the same.
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
-    /** `false` leaves the route's answers as they are. */
+    /** `false` leaves the route's answers uncompressed. */
     compress?: false
   }
 }

@@ -3,9 +3,9 @@ import type { Encoding } from './coders.ts'
 
 /** Options of compression. */
 export interface CompressionOptions {
-  /** The minimum size of a body that is compressed: bytes, or a size such as `'2kb'`. Default 1024. */
+  /** The minimum size of a body to be compressed: bytes, or a size such as `'2kb'`. Default 1024. */
   threshold?: number | string
-  /** The encodings to choose from, the best first; unsupported ones are ignored. Default `zstd`, `br`, `gzip`. */
+  /** The encodings to choose from, the preferred one first; unsupported ones are ignored. Default `zstd`, `br`, `gzip`. */
   encodings?: readonly Encoding[]
 }
 

@@ -8,9 +8,9 @@ import { compressionOptions } from './options.ts'
 import { compressStream } from './stream.ts'
 
 /**
- * Compresses answers with zstd, brotli or gzip, by the client's preference: text of 1 kB and more, and streams of text.
+ * Compresses answers with zstd, brotli or gzip, as the client prefers: text of 1 kB or more, and streams of text.
  *
- * The route option `compress: false` leaves a route's answers as they are.
+ * The route option `compress: false` leaves a route's answers uncompressed.
  *
  * @example
  * new Server({ plugins: { compression: { threshold: '2kb', encodings: ['br', 'gzip'] } } })
@@ -20,7 +20,7 @@ export const compression = definePlugin({
   options: compressionOptions,
   routeOptions: { compress: option.off() },
   async setup(ctx, { threshold, encodings }) {
-    // Not on import: a server without it should not load them.
+    // Loaded here rather than on import: a server without this plugin should not load them.
     const [{ codersOf }, { default: Negotiator }] = await Promise.all([import('./coders.ts'), import('negotiator')])
     const negotiate = negotiatorOf(Negotiator, codersOf(encodings))
 
@@ -29,16 +29,16 @@ export const compression = definePlugin({
 
     ctx.onSend(function compression(req, res): void | Promise<void> {
       if (ofRoutes.of(req) === false || !isTransformable(res)) return undefined
-      // They represent an answer that would be compressed, and need not have its type.
+      // A 304 or 416 stands for an answer that would be compressed, and need not have its content type.
       if (res.statusCode === 304 || res.statusCode === 416) return void res.vary('Accept-Encoding')
-      // A partial answer is a part of the unchanged bytes. The whole answer would have varied.
+      // A partial answer is a part of the unchanged bytes. The whole answer would vary by encoding.
       if (res.statusCode === 206 || res.getHeader('content-range') !== undefined) {
         if (isCompressible(String(res.getHeader('content-type')))) res.vary('Accept-Encoding')
         return undefined
       }
       const body = res.encode()
       if (res.statusCode === 204 || res.statusCode === 205) return undefined
-      // A file server answers HEAD without a body, and declares the length of the answer to a GET.
+      // A file server answers HEAD without a body, but declares the length of the answer to a GET.
       const isLeftOut = req.method === 'HEAD' && res.getHeader('content-length') !== undefined
       if (body === null && !isLeftOut) return undefined
       if (!isLong(body, res, threshold) || !isCompressible(String(res.getHeader('content-type')))) return undefined
@@ -47,7 +47,7 @@ export const compression = definePlugin({
       if (coder === undefined) return undefined
       if (req.method === 'HEAD') {
         describe(res, coder)
-        // The length of the answer to a GET is not known before it is made; a stream has none.
+        // The length of a compressed answer is not known before it is compressed; a stream has no length.
         if (body === null || typeof body === 'string' || body instanceof Uint8Array) res.replaceBody(nothing())
         return undefined
       }
@@ -68,9 +68,9 @@ export const compression = definePlugin({
 /** Sets and removes the headers that differ for an encoded body. */
 function describe(res: Response, { encoding }: Coder): void {
   res.setHeader('content-encoding', encoding).removeHeader('content-length')
-  // Ranges count the bytes of the original body.
+  // Ranges refer to the bytes of the original body.
   res.removeHeader('accept-ranges')
-  // A strong tag promises the same bytes (RFC 9110 section 8.8.1).
+  // A strong tag promises identical bytes (RFC 9110 section 8.8.1).
   const etag = res.getHeader('etag')
   if (typeof etag === 'string' && !etag.startsWith('W/')) res.setHeader('etag', `W/${etag}`)
 }

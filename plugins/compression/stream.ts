@@ -2,10 +2,10 @@ import type { Readable } from 'node:stream'
 import type { StreamBody } from '../../kernel/index.ts'
 import type { Coder, CoderStream } from './coders.ts'
 
-/** How long a piece is held back for a better compression, when no other follows it. */
+/** Milliseconds for which a piece is held back for better compression, when no other piece follows. */
 const idleMs = 20
 
-/** A body of any kind, to be read piece by piece and cancelled at any time. */
+/** A body of any kind, which can be read piece by piece and cancelled at any time. */
 interface Source {
   next(): Promise<IteratorResult<Uint8Array | string>>
   cancel(): void
@@ -19,7 +19,7 @@ function openSource(body: StreamBody): Source {
         const { done, value } = await reader.read()
         return done ? { done, value: undefined } : { done, value }
       },
-      // Through the reader, which also ends a read that waits.
+      // Cancelling through the reader also ends a pending read.
       cancel: () => void reader.cancel().catch(ignore),
     }
   }
@@ -34,14 +34,14 @@ function openSource(body: StreamBody): Source {
 }
 
 /**
- * The compressed body, read with backpressure. A piece without a successor is sent after a moment, so
- * that slow bodies still arrive bit by bit. Ending the read ends the body; a body that fails breaks off the answer.
+ * Returns the compressed body, read with backpressure. A piece that no other follows is sent after a moment, so
+ * that slow bodies still arrive bit by bit. Ending the read ends the body; a body that fails aborts the answer.
  */
 export function compressStream(body: StreamBody, coder: Coder): Readable {
   const source = openSource(body)
   const stream = coder.stream()
   let ended = false
-  // The reader receives errors in any case; without a listener an abandoned answer would end the process.
+  // The reader receives errors in any case; without a listener, an error after an abandoned answer would end the process.
   stream.on('error', ignore)
   stream.once('close', () => {
     if (!ended) source.cancel()

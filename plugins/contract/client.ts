@@ -3,7 +3,7 @@ import { checkOptions } from '../../kernel/support/options.ts'
 import { ContractError, type NamedRoute, readContract } from './define.ts'
 import type { CallOptions, ContractClient, HeaderValues } from './types.ts'
 
-// An uncaught one leads to an empty 500: addresses of other servers are not for clients.
+// If a handler does not catch it, the answer is a 500 without details: addresses of other servers are not meant for clients.
 const ContractCallError = defineError(
   'ContractCallError',
   500,
@@ -12,17 +12,17 @@ const ContractCallError = defineError(
 
 /** Options of a client. */
 export interface ContractClientOptions {
-  /** The address of the server, with the prefix of the contract if any. Browsers do not need it: default is the page's own origin. */
+  /** The address of the server, including the prefix of the contract, if any. Browsers do not need it: the default is the page's origin. */
   readonly baseUrl?: string
-  /** Headers of every call; a function is called before each. */
+  /** Headers of every call; a function is called before each one. */
   readonly headers?: HeaderValues | (() => HeaderValues | Promise<HeaderValues>)
-  /** Takes the place of the global fetch: `(request) => server.fetch(request)` calls a server of this process. */
+  /** Used instead of the global `fetch`: `(request) => server.fetch(request)` calls a server in this process. */
   readonly fetch?: (request: Request) => Promise<Response>
-  /** Whether cookies are sent, as for fetch. */
+  /** Whether cookies are sent, as for `fetch`. */
   readonly credentials?: 'omit' | 'same-origin' | 'include'
   /** Timeout of a call in milliseconds, including its body. Default none. */
   readonly timeout?: number
-  /** Gives every call up when it aborts. */
+  /** Cancels every call when it aborts. */
   readonly signal?: AbortSignal
 }
 
@@ -33,9 +33,9 @@ interface Input extends CallOptions {
 }
 
 /**
- * Makes the client of a contract: a function for each route, which returns the answer whatever its status.
+ * Creates the client of a contract: a function for each route, which returns the answer whatever its status.
  *
- * Nothing is validated: the server does it, and the client trusts the server.
+ * The client validates nothing: the server does, and the client trusts the server.
  *
  * @throws ContractError for a value that is not a contract, OptionError for an unknown option.
  * @example
@@ -87,14 +87,14 @@ async function call({ name, route, segments }: NamedRoute, options: ContractClie
     const { ok, status } = response
     return { ok, status, headers: response.headers, body: await read(response) }
   } catch (error) {
-    // The caller that aborts has its own reason, an AbortError or a TimeoutError.
+    // A caller that aborts receives the reason of its own signal, an AbortError or a TimeoutError.
     if (signal.aborted) throw error
     const why = error instanceof Error ? error.message : String(error)
     throw withCause(ContractCallError(name, `${route.method} ${url}`, why), error)
   }
 }
 
-/** Reads answers as the generated client does: types without `text` in them are Blobs. */
+/** Reads answers as the generated client does: media types without `text` in them become Blobs. */
 async function read(response: Response): Promise<unknown> {
   const type = (response.headers.get('content-type') ?? '').toLowerCase()
   if (type.startsWith('text/event-stream')) return response.body
@@ -117,7 +117,7 @@ function pathOf(name: string, segments: NamedRoute['segments'], params: { readon
   const names = segments.filter(({ kind }) => kind !== 'static').map(({ text }) => text)
   checkOptions(`${name}: params`, params, names)
   const parts = segments.flatMap(({ kind, text, optional }) => {
-    // The pattern has a percent sign as its escape.
+    // The pattern contains a percent sign in its escaped form.
     if (kind === 'static') return encodeURIComponent(text.replaceAll('%25', '%'))
     const value = params[text]
     if (value === undefined && optional) return []
@@ -132,7 +132,7 @@ function pathOf(name: string, segments: NamedRoute['segments'], params: { readon
 
 function segmentOf(name: string, param: string, value: unknown): string {
   const text = textOf(name, `the parameter "${param}"`, value)
-  // Every URL parser removes dots, with the segment before them, in any escaped form; half a surrogate pair is not text.
+  // Every URL parser removes dots, however escaped, together with the segment before them; a lone surrogate is not text.
   if (text === '' || text === '.' || text === '..' || /\p{Surrogate}/u.test(text)) {
     throw ContractError(`${name}: the parameter "${param}" is ${JSON.stringify(text)}, which cannot be sent in a path`)
   }

@@ -4,25 +4,25 @@ import { nearest } from '../../kernel/support/nearest.ts'
 
 export const ContractError = defineError('ContractError', 500, (what: string) => what)
 
-/** One route of a contract: its request and its answers. The schemas are of any kind that routes accept. */
+/** One route of a contract: its request and its answers. Schemas may be of any kind that routes accept. */
 export interface ContractRoute {
   /** The method of the route: `GET`. */
   readonly method: Method
   /** The pattern of the path: `/users/:id`. */
   readonly path: string
-  /** The schema of the parameters of the path. */
+  /** The schema of the path's parameters. */
   readonly params?: object
   /** The schema of the query. */
   readonly query?: object
   /** The schema of the request headers that the route reads, names in lower case. */
   readonly headers?: object
-  /** Sent as JSON; not for GET, HEAD and OPTIONS. */
+  /** The schema of the body, which is sent as JSON; not for GET, HEAD and OPTIONS. */
   readonly body?: object
-  /** The schemas of the bodies by status; a call has one of these as its type. */
+  /** The schemas of the answers' bodies, by status; the result of a call has one of these types. */
   readonly responses?: { readonly [status: number]: object }
 }
 
-/** Routes by the names that they are implemented and called by. */
+/** Routes by the names under which they are implemented and called. */
 export interface Contract {
   readonly [name: string]: ContractRoute
 }
@@ -31,7 +31,7 @@ export const contractMembers = ['method', 'path', 'params', 'query', 'headers', 
 const bodiless: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 export type Bodiless = { readonly method: 'GET' | 'HEAD' | 'OPTIONS' }
 
-/** The names of the routes by method and path: several names where a route is declared twice. */
+/** The names of the routes, by method and path; a route that is declared twice has several names. */
 type NamesByRoute<Routes> = {
   [Name in keyof Routes as Routes[Name] extends {
     readonly method: infer M extends string
@@ -41,8 +41,8 @@ type NamesByRoute<Routes> = {
     : never]: Name
 }
 
-/** A contract is compared with this, so that mistakes are reported at the wrong member. */
-// The first branch is never taken. `Routes` is inferred from it.
+/** The type with which a contract is compared, so that mistakes are reported at the member that is wrong. */
+// The first branch is never taken, but `Routes` is inferred from it.
 type Checked<Routes> = [Routes] extends [never]
   ? Routes
   : {
@@ -67,7 +67,7 @@ type CheckedPath<Route, Name, Names> = Route extends {
   readonly method: infer M extends string
   readonly path: infer P extends `/${string}`
 }
-  ? // By inference: `keyof Names` would be computed for each route, from all of them.
+  ? // Uses inference, because `keyof Names` would be computed from all routes again for each route.
     Names extends { readonly [Key in `${M} ${P}`]: infer Found }
     ? [Found] extends [Name]
       ? string
@@ -76,11 +76,11 @@ type CheckedPath<Route, Name, Names> = Route extends {
   : `/${string}`
 
 /**
- * Describes routes apart from their handlers: `implement` makes routes of them, `contractClient` calls.
+ * Describes routes separately from their handlers: `implement` registers them as routes, `contractClient` makes functions that call them.
  *
- * It runs wherever the client does, and so do its arguments: schemas, and nothing of the server.
+ * It runs wherever the client runs, and so must its arguments: schemas, but nothing from the server.
  *
- * @throws ContractError that names the route, for an impossible one.
+ * @throws ContractError for an impossible route, naming it.
  * @example
  * import { defineContract } from 'framework/contract'
  * import { z } from 'zod'
@@ -96,11 +96,11 @@ export function defineContract<const Routes extends object>(routes: Checked<Rout
   return routes as object as Routes
 }
 
-/** A route of a contract that was checked. */
+/** A route of a contract that has been checked. */
 export interface NamedRoute {
   readonly name: string
   readonly route: ContractRoute
-  /** The path with every optional parameter. */
+  /** The segments of the path, including all optional parameters. */
   readonly segments: Shape['segments']
 }
 

@@ -11,8 +11,8 @@ type HandlerOf<Route, Extension, Prefix extends string, Options> = Route extends
   : never
 
 /**
- * A handler, or an object with further options around it. The given value is `unknown` until its functions have their types, and both
- * forms are possible then.
+ * A handler, or an object with a handler and further options. The given value is `unknown` until its functions have been typed; until then,
+ * both forms are possible.
  */
 type Implementation<Route, Extension, Prefix extends string, Given> =
   | HandlerOf<Route, Extension, Prefix, {}>
@@ -21,7 +21,7 @@ type Implementation<Route, Extension, Prefix extends string, Given> =
       readonly handler: unknown
     })
 
-// The first branch is never taken. The member is inferred from it.
+// The first branch is never taken, but the member is inferred from it.
 type Checked<Route, Extension, Prefix extends string, Given, Member extends keyof Given> = [Given[Member]] extends [
   never,
 ]
@@ -41,12 +41,12 @@ type Checked<Route, Extension, Prefix extends string, Given, Member extends keyo
           : `${Member & string} is not a route option`
 
 /**
- * Registers the routes of a contract, each with its handler; `routes` is any object with the verbs: a collection, a group, a server, the
- * context of a plugin.
+ * Registers the routes of a contract, each with its handler; `routes` is any object with verb methods: a collection, a group, a server or
+ * the context of a plugin.
  *
- * They are routes like all others, and the name of each is the `operationId` of the API description unless `apidoc` has another.
+ * They are routes like any others. The name of each is its `operationId` in the API description, unless `apidoc` sets another one.
  *
- * @throws ContractError for a route without an implementation and the other way round, before anything is registered.
+ * @throws ContractError for a route without an implementation or an implementation without a route, before anything is registered.
  * @example
  * import { implement, router } from 'framework'
  * import { defineContract } from 'framework/contract'
@@ -89,13 +89,13 @@ export function implement<Extension, Prefix extends string, const Contract exten
   }
 }
 
-/** The status of the only success that a route declares, where that is not 200. */
+/** Returns the status of the only success that a route declares, if that is not 200. */
 function onlySuccess(responses: object = {}): number | undefined {
   const [status, ...others] = Object.keys(responses).filter((key) => /^2\d\d$/.test(key))
   return status === undefined || status === '200' || others.length > 0 ? undefined : Number(status)
 }
 
-/** A handler's return value is answered with the status that the contract promises. */
+/** Makes the return value of a handler answered with the status that the contract promises. */
 function withStatus(status: number | undefined, handler: Function): Function {
   if (status === undefined) return handler
   const answering = (req: Request, res: Response) => {

@@ -1,24 +1,24 @@
 import type { PathParams } from '../../kernel/routing/pattern.ts'
 import type { InputOf, OutputOf } from '../toolkit/schema/from-schema.ts'
 
-/** Values of headers; `undefined` is not sent. */
+/** Values of headers; `undefined` and `null` are not sent. */
 export interface HeaderValues {
   readonly [name: string]: string | number | bigint | boolean | null | undefined
 }
 
-/** Options of every call beside the input of its route; they override the options of the client. */
+/** Options of a call, in addition to the input of its route; they override the options of the client. */
 export interface CallOptions {
-  /** Headers of this call, in addition to those of the client; `undefined` and `null` are left out. */
+  /** Headers of this call, in addition to those of the client; `undefined` and `null` are not sent. */
   readonly headers?: HeaderValues
   /** Timeout of the call in milliseconds, including its body. */
   readonly timeout?: number
-  /** Gives the call up when it aborts. */
+  /** Cancels the call when it aborts. */
   readonly signal?: AbortSignal
 }
 
 type Flat<T> = { [Name in keyof T]: T[Name] } & {}
 
-/** Values of a segment: those of the schema that are strings, numbers or booleans. */
+/** Values of a path segment: the values of the schema that are strings, numbers or booleans. */
 type ParamInput<Schema, Name> = Schema extends object
   ? Name extends keyof InputOf<Schema>
     ? Scalar<InputOf<Schema>[Name]>
@@ -33,12 +33,12 @@ type ParamsInput<Route, Path extends string> = {
 }
 type MemberOf<Route, Name extends string> = Route extends { readonly [Member in Name]: infer Value } ? Value : undefined
 
-/** A member of the input, optional where all its members are. */
+/** A member of the input, which is optional if all its own members are. */
 type Part<Name extends string, Value> = {} extends Value
   ? { readonly [Member in Name]?: Value }
   : { readonly [Member in Name]: Value }
 
-/** The argument of a call of one route: `params` of its path, `query`, `headers` and `body` as its schemas accept them. */
+/** The argument of a call of one route: the `params` of its path, and `query`, `headers` and `body` as its schemas accept them. */
 export type CallInput<Route> = Flat<
   (Route extends { readonly path: infer Path extends string }
     ? [keyof PathParams<Path>] extends [never]
@@ -55,7 +55,7 @@ export type CallInput<Route> = Flat<
     Omit<CallOptions, Route extends { readonly headers: unknown } ? 'headers' : never>
 >
 
-/** The result of JSON for a value: a `Date` becomes a string. */
+/** The type of a value after a round trip through JSON: a `Date` becomes a string. */
 export type JsonOf<Value> = unknown extends Value
   ? Value
   : Value extends string | number | boolean | null | undefined
@@ -78,15 +78,15 @@ type Failures = Redirects | Refusals | Faults
 
 type IsSuccess<Status> = Status extends number ? (`${Status}` extends `2${string}` ? true : false) : never
 
-/** An answer with a status that the contract has. */
+/** An answer with a status that the contract declares. */
 export interface Answer<Status, Body> {
   /** Whether the status is 2xx. */
   readonly ok: IsSuccess<Status>
-  /** The status, by which the compiler narrows the type of the body. */
+  /** The status, through which the compiler narrows the type of the body. */
   readonly status: Status
   /**
-   * The body: JSON parsed, text as a string, events as a stream, everything else as a `Blob`. The contract says its type, and the client
-   * does not check it.
+   * The body: JSON is parsed, text is a string, events are a stream, everything else is a `Blob`. The contract determines its type, which
+   * the client does not check.
    */
   readonly body: Body
   /** The headers of the answer. */
@@ -97,9 +97,9 @@ export interface Answer<Status, Body> {
 export interface OtherAnswer<Declared> {
   /** Whether the status is 2xx. */
   readonly ok: true extends IsSuccess<Declared> ? false : boolean
-  /** The status, by which the compiler narrows the type of the body. */
+  /** The status, through which the compiler narrows the type of the body. */
   readonly status: Exclude<true extends IsSuccess<Declared> ? Failures : Successes | Failures, Declared>
-  /** The body, read in the same way; it may be anything, because the contract does not say what it is. */
+  /** The body, read as in `Answer`; it may be anything, because the contract does not declare it. */
   readonly body: unknown
   /** The headers of the answer. */
   readonly headers: Headers

@@ -4,14 +4,14 @@ import { type ControllerClass, declareController, withdrawController } from './m
 import { reportDeprecated } from './verbs.ts'
 
 /**
- * Makes a class a controller: its decorated methods, and those it inherits, are routes below a prefix.
+ * Makes a class a controller: its decorated methods, including inherited ones, are routes under a prefix.
  *
- * The routes are on the process-wide `router` as soon as the class is defined, with all its decorators, in any
- * order. One instance is made for them, without
+ * The routes are added to the process-wide `router` as soon as the class is defined, with all its decorators, whatever
+ * their order. One instance of the class is created for them, without
  * arguments.
  *
  * @deprecated Register routes on the router: `router.group(prefix, define)`.
- * @throws DecoratorError for a class that cannot be a controller, RoutePatternError and DuplicateRouteError as the router does.
+ * @throws DecoratorError for a class that cannot be a controller; RoutePatternError and DuplicateRouteError, like the router.
  * @example
  *   @controller('/users')
  *   class Users {
@@ -34,7 +34,7 @@ export function controller(prefix = '', ...more: never[]): ClassMark<ControllerC
   return decorator<ControllerClass>({
     name: 'controller',
     class: (on) =>
-      // The type of the decorator ensures that it needs no arguments; `mount` checks the rest.
+      // The type of the decorator ensures that the constructor needs no arguments; `mount` checks the rest.
       on.whenDefined(
         (cls) => declareController(cls as ControllerClass, prefix, router),
         (cls) => withdrawController(cls, router),

@@ -10,10 +10,10 @@ export { type SerializeOptions, serialize } from './serialize.ts'
 export { type CustomError, type Validate, type ValidateOptions, type ValidateSchemas, validate } from './validate.ts'
 export { type ControllerMethod, del, get, patch, post, put, type VerbDecorator } from './verbs.ts'
 
-// In the file that declares the interface: merging into the entry point would hide it from applications that merge into theirs.
+// Augments the file that declares the interface: augmenting the entry point would hide this from applications that do the same.
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
-    /** Loads files of controllers, as the server option `controllerPatterns` does at boot. */
+    /** Loads controller files, as the server option `controllerPatterns` does at boot. */
     controllers: ControllerFiles
   }
 }

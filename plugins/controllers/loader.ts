@@ -10,25 +10,25 @@ const ControllerFileError = defineError(
   (file: string, why: string) => `the controller file ${file} cannot be loaded: ${why}`,
 )
 
-/** Loads files of controllers; the service `controllers` of every server. */
+/** Loads controller files; the service `controllers` of every server. */
 export class ControllerFiles {
-  /** The patterns that boot loads. */
+  /** The patterns of the files that are loaded at boot. */
   readonly patterns: string[] = []
 
-  /** Adds patterns to those that boot loads; `option` is the name in the error for a value that is not a list of globs. */
+  /** Adds patterns to those loaded at boot; `option` is the name used in the error for a value that is not a list of globs. */
   add(option: string, patterns: unknown): void {
     this.patterns.push(...this.check(option, patterns))
   }
 
-  /** Returns the same list if it is one of globs; a missing value is an empty list. */
+  /** Returns a given list of globs after checking it; for a missing value, an empty list. */
   check(option: string, patterns: unknown): readonly string[] {
     return patternsOf.parse(patterns, option)
   }
 
   /**
-   * Imports the files that the patterns match, in order of their names, and mounts the controllers they export.
+   * Imports the files that match the patterns, in order of their names, and mounts the controllers that they export.
    *
-   * @throws (as a rejection) ControllerFileError naming the first file that fails; `cause` is its error.
+   * @throws (as a rejection) ControllerFileError naming the first file that fails; `cause` is the error of that file.
    */
   async load(patterns: readonly string[], collection: RouteCollection, log: Logger): Promise<void> {
     const forgotten: { file: string; cls: AnyClass }[] = []
@@ -45,7 +45,7 @@ export class ControllerFiles {
         }
       },
     })
-    // Only now: a later file may have a controller that extends it.
+    // Checked only now, because a later file may contain a controller that extends the class.
     for (const { file, cls } of forgotten.filter((one) => isForgotten(one.cls))) {
       log.warn({ file }, `the class ${cls.name} has routes but no @controller: none of them is mounted`)
     }

@@ -1,3 +1,3 @@
-/** Internal route options: the requests of decorators to the plugin for a route. */
+/** Internal route options through which decorators request validation and serialisation of a route from the plugin. */
 export const checks = Symbol('@validate')
 export const serialized = Symbol('@serialize')

@@ -3,17 +3,17 @@ import { type AnyClass, type Decorated, DecoratorError, decoratedClasses } from 
 import { type RouteContribution, routeContributions } from '../toolkit/decorator/route-decorator.ts'
 import { middlewareNotes } from './middleware.ts'
 
-/** Options that are being merged, and which of them are lists. */
+/** The options that are being merged, and which of them are lists. */
 interface Merging {
   readonly options: Record<PropertyKey, unknown>
   readonly lists: Set<PropertyKey>
 }
 
 /**
- * The options of one route: those of the decorators of its class and its method, and those beside its path.
+ * Merges the options of one route: those of the decorators of its class and its method, and those given next to its path.
  *
- * Lists are joined, the class's first and the route's own last. A single value of the method overrides that of
- * the class; two in one place contradict each other, and one would be lost silently.
+ * Lists are joined, the class's first and the route's own last. A single value of the method overrides the value of
+ * the class; two values in one place contradict each other, and one of them would be lost silently.
  */
 export function optionsOf(cls: AnyClass, method: Decorated, own: RouteOptions): RouteOptions {
   const merging: Merging = { options: {}, lists: new Set() }
@@ -22,7 +22,7 @@ export function optionsOf(cls: AnyClass, method: Decorated, own: RouteOptions): 
   const said = contribute(method, merging)
   for (const key of optionNames(own)) {
     const value = (own as Record<PropertyKey, unknown>)[key]
-    // A failed import stays `undefined`, so that the reader of the option refuses it: a dropped guard leaves the route open.
+    // The `undefined` of a failed import is kept, so that the reader of the option refuses it: dropping a guard would leave the route open.
     if (value === undefined && !lists.has(key) && Object.hasOwn(options, key)) continue
     const other = said.get(key)
     if (other !== undefined) {
@@ -40,7 +40,7 @@ export function optionsOf(cls: AnyClass, method: Decorated, own: RouteOptions): 
   return options as RouteOptions
 }
 
-/** Takes the options of the decorators of one place, and returns the single values, with the decorator of each. */
+/** Merges the options of the decorators in one place, and returns the decorator that set each single value. */
 function contribute(place: Decorated, { options, lists }: Merging): Map<PropertyKey, RouteContribution> {
   const said = new Map<PropertyKey, RouteContribution>()
   for (const one of routeContributions.of(place)) {

@@ -13,9 +13,9 @@ import type { ControllerMethod } from './verbs.ts'
 export const middlewareNotes = new Notes<readonly Middleware[]>()
 
 /**
- * Middlewares for a method, or for every method of a controller; they run in the order of writing.
+ * Adds middlewares to a method, or to every method of a controller; they run in the order in which they are written.
  *
- * Those of a class run before policies, those of a method after them.
+ * The middlewares of a class run before policies, those of a method after them.
  *
  * @deprecated Use `router.group(prefix, middlewares, define)` and the route option `middlewares`.
  * @example

@@ -20,10 +20,10 @@ interface Controller {
   readonly mounted: WeakMap<RouteCollection, readonly RouteRecord[]>
 }
 
-/** Every controller of this process, in order of declaration; its class stays with its module anyway. */
+/** Every controller of this process, in order of declaration; the modules keep the classes in memory anyway. */
 const controllers = new Map<AnyClass, Controller>()
 
-/** One for each class, made when its routes are mounted first. */
+/** The instance of each class, created when the routes of the class are first mounted. */
 const instances = new WeakMap<AnyClass, object>()
 
 /** Makes a class a controller and mounts it. */
@@ -45,13 +45,13 @@ export function declareController(cls: ControllerClass, prefix: string, collecti
   }
 }
 
-/** Reverts both. */
+/** Unmounts a controller and makes its class an ordinary class again. */
 export function withdrawController(cls: AnyClass, collection: RouteCollection): void {
   collection.remove(controllers.get(cls)?.mounted.get(collection) ?? [])
   controllers.delete(cls)
 }
 
-/** Whether a class is a controller itself; one that only extends a controller is not. */
+/** Whether a class is itself a controller; a class that only extends a controller is not. */
 export function isController(value: unknown): value is ControllerClass {
   return controllers.has(value as AnyClass)
 }
@@ -63,10 +63,10 @@ export function isForgotten(cls: AnyClass): boolean {
 }
 
 /**
- * Refuses guards on a class that extends a controller of the collection and has no routes itself.
+ * Refuses guards on a class that extends a controller in the collection but has no routes of its own.
  *
- * With `experimentalDecorators` a decorator that replaces the class makes one: the decorators above it apply to the new class, and
- * the routes that `@controller` has mounted below it belong to the old one. They would be open.
+ * With `experimentalDecorators`, a decorator that replaces the class makes such a class: decorators above it apply to the new class,
+ * but the routes that `@controller` mounted, below it, belong to the old class. They would be unprotected.
  *
  * @throws DecoratorError naming both classes.
  */
@@ -87,8 +87,8 @@ export function checkGuards(collection: RouteCollection): void {
 }
 
 /**
- * Puts the routes of a controller into a collection, all or none, unless it has them: a module is loaded once, so after
- * `clearRoutes()` nothing else would restore them.
+ * Adds the routes of a controller to a collection, all or none, unless it already has them: a module is loaded only once, so nothing
+ * else would restore the routes after `clearRoutes()`.
  */
 export function mountController(cls: ControllerClass, collection: RouteCollection): void {
   const { prefix, mounted } = controllers.get(cls)!

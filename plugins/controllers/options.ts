@@ -3,8 +3,8 @@ import { option } from '../toolkit/options/index.ts'
 /** Options of the controllers. */
 export interface ControllersOptions {
   /**
-   * Globs of the files that export controllers, relative to the folder of the process or absolute; `!` leaves out.
-   * They are loaded at boot.
+   * Globs of the files that export controllers, absolute or relative to the working directory of the process; a leading `!` excludes
+   * files. They are loaded at boot.
    */
   patterns?: readonly string[]
 }

@@ -7,13 +7,13 @@ import type { SerializeStep } from './serialize.ts'
 import { serializeStep, validateStep } from './steps.ts'
 import type { ValidateStep } from './validate.ts'
 
-/** The marks of the decorators in the options of a route. */
+/** The marks that decorators leave in the options of a route. */
 interface Marked {
   readonly [checks]?: readonly ValidateStep[]
   readonly [serialized]?: SerializeStep
 }
 
-/** The schemas of the decorators as options that the API description knows. */
+/** Returns the schemas of the decorators as route options, which the API description understands. */
 function describeMarked(options: RouteOptions): RouteOptions[] {
   const marked = options as Marked
   const sets: RouteOptions[] = (marked[checks] ?? []).map(({ schemas, customError }) => {
@@ -31,9 +31,9 @@ function describeMarked(options: RouteOptions): RouteOptions[] {
 }
 
 /**
- * Loads files of controllers at boot, and implements `@validate` and `@serialize`.
+ * Loads controller files at boot, and implements `@validate` and `@serialize`.
  *
- * Every server has it; the server option `controllerPatterns` is its option `patterns`.
+ * Every server has this plugin; the server option `controllerPatterns` is its option `patterns`.
  *
  * @example
  * const server = new Server({ controllerPatterns: ['src/controllers/*.ts'] })
@@ -41,7 +41,7 @@ function describeMarked(options: RouteOptions): RouteOptions[] {
 export const controllers = definePlugin({
   name: 'controllers',
   options: controllersOptions,
-  // The values of the decorators are correct.
+  // The decorators have already checked these values.
   routeOptions: {
     [checks]: (given: unknown) => given as Marked[typeof checks],
     [serialized]: (given: unknown) => given as Marked[typeof serialized],
@@ -67,7 +67,7 @@ export const controllers = definePlugin({
     })
     const files = services.get('controllers')
     const { router } = ctx.server
-    // Synchronous without patterns: a promise would delay the boot of every server by a turn.
+    // Remains synchronous without patterns: a promise would delay the boot of every server by one turn of the event loop.
     if (files.patterns.length > 0) return files.load(files.patterns, router, log).then(() => checkGuards(router))
     checkGuards(router)
   },

@@ -6,7 +6,7 @@ import type { ControllerMethod } from './verbs.ts'
 
 /** Options of `@serialize`. */
 export interface SerializeOptions {
-  /** Whether an answer that does not match the schema is a failure, 500, instead of a line in the log. Default false. */
+  /** Whether an answer that does not match the schema is a failure, a 500, rather than only logged. Default false. */
   throwErrorOnValidationFail?: boolean
 }
 
@@ -14,16 +14,16 @@ const serializeOptions = option
   .shape({ throwErrorOnValidationFail: option.flag().default(false) })
   .typed<SerializeOptions>()
 
-/** The `@serialize` of a method. */
+/** The `@serialize` decorator of a method. */
 export interface SerializeStep {
   readonly schema: object
   readonly strict: boolean
 }
 
 /**
- * Shapes the success answers (2xx) of a method: members outside the schema are never sent.
+ * Shapes the success answers (2xx) of a method: members that are not in the schema are never sent.
  *
- * An answer that does not match the schema is sent as far as it does, and logged.
+ * An answer that does not match the schema is sent as far as it matches, and that is logged.
  *
  * @deprecated Name the schema in the options of the route: `{ responses: { 200: schema } }`.
  * @example

@@ -7,7 +7,7 @@ import type { CustomError, ValidateStep } from './validate.ts'
 
 type Fail = Parameters<Validation['middleware']>[2]
 
-/** The middleware of one `@validate`. */
+/** Returns the middleware of one `@validate` decorator. */
 export function validateStep(route: Route, { schemas, customError }: ValidateStep, service: Validation): Middleware {
   const name = `${route.method} ${route.path}`
   const needsBody = schemas.body !== undefined || schemas.all !== undefined
@@ -21,7 +21,7 @@ function failWith({ status = 400, message = 'validation failed' }: CustomError):
   return (error, req, res) => sendFailure(req, res, error, { status, message, errors: error.errors })
 }
 
-/** Writes the answers of a route with `@serialize`; the option `responses` takes precedence for the statuses that it names. */
+/** Serialises the answers of a route with `@serialize`; the option `responses` takes precedence for the statuses that it names. */
 export function serializeStep(
   route: Route,
   { schema, strict }: SerializeStep,

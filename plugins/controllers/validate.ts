@@ -5,7 +5,7 @@ import { option } from '../toolkit/options/index.ts'
 import { checks } from './markers.ts'
 import type { ControllerMethod } from './verbs.ts'
 
-/** The answer of one route to an invalid request, in place of the server's. */
+/** The answer of one route to an invalid request, which replaces that of the server. */
 export interface CustomError {
   /** The status of the answer, from 400 to 599. Default 400. */
   status?: number
@@ -13,9 +13,9 @@ export interface CustomError {
   message?: string
 }
 
-/** Further options of the short forms. */
+/** Further options of `@validate` and its short forms. */
 export interface ValidateOptions {
-  /** What a request that is not valid is answered with. Default: what the server answers. */
+  /** The answer to an invalid request. Default: the server's own answer. */
   customError?: CustomError
 }
 
@@ -25,11 +25,11 @@ export interface ValidateSchemas extends ValidateOptions {
   body?: object
   /** The schema of the query. */
   query?: object
-  /** The schema of headers, query and body as one object, which is found at `req.validated`. */
+  /** The schema of headers, query and body as one object, which is available as `req.validated`. */
   all?: object
 }
 
-/** One `@validate` of a method. */
+/** One `@validate` decorator of a method. */
 export interface ValidateStep {
   readonly schemas: Readonly<Pick<ValidateSchemas, 'body' | 'query' | 'all'>>
   readonly customError: CustomError | undefined
@@ -40,11 +40,11 @@ type OneSchema = (schema: object, options?: ValidateOptions) => MethodMark<Contr
 /** The decorator `@validate`, with a short form for each part. */
 export interface Validate {
   (schemas: ValidateSchemas): MethodMark<ControllerMethod>
-  /** The body alone: short for `@validate({ body: schema })`. */
+  /** Validates only the body: short for `@validate({ body: schema })`. */
   readonly body: OneSchema
-  /** The query alone: short for `@validate({ query: schema })`. */
+  /** Validates only the query: short for `@validate({ query: schema })`. */
   readonly query: OneSchema
-  /** Headers, query and body as one object: short for `@validate({ all: schema })`. */
+  /** Validates headers, query and body as one object: short for `@validate({ all: schema })`. */
   readonly all: OneSchema
 }
 
@@ -98,9 +98,9 @@ const only =
     makeValidate({ [part]: schema, ...onlyOptions.parse(options, `validate.${part}`) })
 
 /**
- * Validates requests of a method: `body`, `query`, or `all` three of body, query and headers together.
+ * Validates the requests of a method: `body`, `query`, or body, query and headers together (`all`).
  *
- * A failure is answered as elsewhere on that server, or with `customError`: its status, and `{ code, message, errors }`.
+ * A failure is answered like any invalid request to the server, or with `customError`: its status, and `{ code, message, errors }`.
  *
  * @deprecated Name the schemas in the options of the route: `{ body, query, headers, params, all }`.
  * @example

@@ -3,11 +3,11 @@ import { DecoratorError, decorator, type MethodMark } from '../toolkit/decorator
 import { Notes } from '../toolkit/decorator/notes.ts'
 import { deprecation } from '../toolkit/deprecation.ts'
 
-/** A method that answers requests; its parameters are those of a handler, or parts of its arguments. */
-// The type of a method, so that `req: RouteRequest<'/users/:id'>` and `req: Request & { user: User }` fit.
+/** A method that answers requests; its parameters are those of a handler, or more specific types of them. */
+// The type of a method, so that parameters such as `req: RouteRequest<'/users/:id'>` and `req: Request & { user: User }` fit.
 export type ControllerMethod = { run(req: Request, res: Response): unknown }['run']
 
-/** One route of a method, as its decorator declares it. */
+/** One route of a method, as declared by its decorator. */
 export interface RouteNote {
   readonly method: Method
   readonly path: string
@@ -21,8 +21,8 @@ export const reportDeprecated = deprecation(
   'controllers (@controller, @get, @post and the others) are deprecated; register routes on the router: router.get(path, options, handler)',
 )
 
-/** Takes the path below the prefix of the controller, and route options as the router takes them. */
-// Without a default: with one, functions among the options would have no types from their place.
+/** Declares a route: takes its path under the prefix of the controller, and the same route options as the router. */
+// `Options` has no default: with one, the parameters of functions among the options would not be typed from their context.
 export type VerbDecorator = <const Options extends RouteOptions>(
   path: string,
   options?: Options & {
@@ -48,7 +48,7 @@ function verb(name: string, method: Method): VerbDecorator {
 }
 
 /**
- * The method answers GET requests for a path.
+ * Makes a method answer GET requests for a path.
  *
  * @deprecated Register the route on the router: `router.get(path, options, handler)`.
  * @example
@@ -62,7 +62,7 @@ function verb(name: string, method: Method): VerbDecorator {
  */
 export const get: VerbDecorator = verb('get', 'GET')
 /**
- * The method answers POST requests for a path.
+ * Makes a method answer POST requests for a path.
  *
  * @deprecated Register the route on the router: `router.post(path, options, handler)`.
  * @example
@@ -76,7 +76,7 @@ export const get: VerbDecorator = verb('get', 'GET')
  */
 export const post: VerbDecorator = verb('post', 'POST')
 /**
- * The method answers PUT requests for a path.
+ * Makes a method answer PUT requests for a path.
  *
  * @deprecated Register the route on the router: `router.put(path, options, handler)`.
  * @example
@@ -90,7 +90,7 @@ export const post: VerbDecorator = verb('post', 'POST')
  */
 export const put: VerbDecorator = verb('put', 'PUT')
 /**
- * The method answers PATCH requests for a path.
+ * Makes a method answer PATCH requests for a path.
  *
  * @deprecated Register the route on the router: `router.patch(path, options, handler)`.
  * @example
@@ -104,7 +104,7 @@ export const put: VerbDecorator = verb('put', 'PUT')
  */
 export const patch: VerbDecorator = verb('patch', 'PATCH')
 /**
- * The method answers DELETE requests for a path.
+ * Makes a method answer DELETE requests for a path.
  *
  * @deprecated Register the route on the router: `router.delete(path, options, handler)`.
  * @example

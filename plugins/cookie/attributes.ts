@@ -5,7 +5,7 @@ import type { SetCookieOptions } from './set-cookie.ts'
 
 const members = {
   signed: option.flag(),
-  // Above 2^53 a number would be written with an exponent, which is not a valid Max-Age.
+  // An integer up to 2^53: much larger numbers would be written with an exponent, which is not a valid Max-Age.
   maxAge: option.int({ unit: 'seconds' }),
   expires: option.value<Date>('a valid Date', (given) => given instanceof Date && Number.isFinite(given.getTime())),
   ...cookieAttributes,
@@ -14,12 +14,12 @@ const members = {
 export const attributes = option.shape(members).typed<SetCookieOptions>()
 
 /**
- * The attributes of a call.
+ * Checks and returns the attributes given to a call.
  *
- * @throws OptionError for an unknown one or one of the wrong type.
+ * @throws OptionError for an unknown attribute or one of the wrong type.
  */
 export function attributesOf(call: string, given: SetCookieOptions): SetCookieOptions {
-  // A full reading takes 2.8 µs, for the sake of messages; checking that all are right takes 0.6.
+  // Parsing takes 2.8 µs, for the sake of good messages; checking whether all attributes are valid takes 0.6.
   return isFine(given) ? given : attributes.parse(given, call)
 }
 
@@ -34,7 +34,7 @@ function isFine(given: SetCookieOptions): boolean {
 
 const names = Object.keys(members) as (keyof SetCookieOptions)[]
 
-/** Attributes with defaults for those that are left out; `maxAge` and `expires` count as one choice, not two. */
+/** Fills in the defaults of omitted attributes; `maxAge` and `expires` are one choice, not two. */
 export function withDefaults(given: SetCookieOptions, defaults: SetCookieOptions): SetCookieOptions {
   const all: Record<string, unknown> = {}
   for (const name of names) all[name] = given[name] === undefined ? defaults[name] : given[name]

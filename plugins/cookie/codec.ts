@@ -6,22 +6,22 @@ import type { CookieSettings } from './options.ts'
 import { CookieError, isSameCookie, type SetCookieOptions, setCookieLine } from './set-cookie.ts'
 import { Signer } from './signature.ts'
 
-/** Cookie names to values, without a prototype. */
+/** Cookie values by name, in an object without a prototype. */
 export type Cookies = { readonly [name: string]: string | undefined }
 
 /** Sets and clears one cookie, with the same attributes each time. */
 export interface OwnCookie {
-  /** Sets the cookie on an answer. */
+  /** Sets the cookie on a response. */
   set(req: Request, res: Response, value: string): void
-  /** Sets the cookie as one that has expired. */
+  /** Makes the browser forget the cookie by setting it as expired. */
   clear(req: Request, res: Response): void
 }
 
-/** The attributes of a cookie without any options. */
+/** The attributes of a cookie that is set without any options. */
 const builtIn: SetCookieOptions = { path: '/', httpOnly: true, sameSite: 'lax' }
 const forgotten: SetCookieOptions = { maxAge: 0, expires: new Date(0) }
 
-/** Reads, signs and writes cookies by the options of one registration; also the service `cookie`. */
+/** Reads, signs and writes cookies with the options of one registration of the plugin; also the service `cookie`. */
 export class CookieCodec {
   readonly #signer: Signer | undefined
   readonly #defaults: SetCookieOptions
@@ -31,20 +31,20 @@ export class CookieCodec {
     this.#defaults = withDefaults(defaults, builtIn)
   }
 
-  /** A signer with secrets of its own, which are required; `option` is their name in messages. */
+  /** Makes a signer with secrets of its own, which are required; `option` is their name in messages. */
   signer(option: string, secret: string | readonly string[], log: Logger): Signer {
     const all = secrets.required().parse(secret, option)
     warnOfWeak(option, all, log)
     return new Signer(all)
   }
 
-  /** Reads a header `Cookie` (RFC 6265 section 4.2): values by name, in an object without prototype, signatures unchecked. */
+  /** Reads a `Cookie` header (RFC 6265 section 4.2): values by name, in an object without a prototype, signatures unchecked. */
   parse(header: string | undefined): Cookies {
-    // The parser's own objects have a prototype, an empty one.
+    // Copied, because the objects of the parser have a prototype, although an empty one.
     return Object.assign(Object.create(null), header === undefined ? undefined : parseCookie(header)) as Cookies
   }
 
-  /** The cookies whose signature is valid; none without a secret. */
+  /** Returns the cookies whose signature is valid; none without a secret. */
   verified(cookies: Cookies): Cookies {
     const verified: Record<string, string> = Object.create(null)
     if (this.#signer === undefined) return verified
@@ -62,13 +62,13 @@ export class CookieCodec {
     write(req, res, name, attributes.signed ? this.#sign(name, value) : value, attributes)
   }
 
-  /** Sets a cookie that has expired; path and domain have to be those that it was set with. */
+  /** Makes the browser forget a cookie; path and domain must be the ones that it was set with. */
   clear(req: Request, res: Response, name: string, options: SetCookieOptions = {}): void {
     const given = attributesOf('res.clearCookie', options)
     write(req, res, name, '', { ...withDefaults(given, this.#defaults), ...forgotten })
   }
 
-  /** A cookie of a plugin, without the application's defaults. */
+  /** Returns a cookie of a plugin, which does not use the application's defaults. */
   own(name: string, options: SetCookieOptions): OwnCookie {
     const attributes = withDefaults(options, builtIn)
     const gone = { ...attributes, ...forgotten }

@@ -8,14 +8,14 @@ export { cookie } from './plugin.ts'
 export type { SetCookieOptions } from './set-cookie.ts'
 export type { Signer } from './signature.ts'
 
-// In the files that declare the interfaces: merging into the entry point would hide them from applications that merge into theirs.
+// Augments the files that declare the interfaces: augmenting the entry point would hide this from applications that do the same.
 declare module '../../kernel/http/request/request.ts' {
   interface Request {
-    /** Every cookie as the client sent it, percent-decoded, signed ones with their signature; the first of a name. No prototype. */
+    /** All cookies sent by the client, percent-decoded, signed ones including their signature; the first of each name. No prototype. */
     readonly cookies: { readonly [name: string]: string | undefined }
-    /** The values of the cookies whose signature is valid, without it. No prototype. */
+    /** The values of the cookies whose signature is valid, without that signature. No prototype. */
     readonly signedCookies: { readonly [name: string]: string | undefined }
-    /** One of `cookies`. */
+    /** Returns one of `cookies` by its name. */
     cookie(name: string): string | undefined
   }
 }
@@ -24,21 +24,21 @@ declare module '../../kernel/http/response/response.ts' {
   interface Response {
     /**
      * Sets a cookie: `Path=/; HttpOnly; SameSite=Lax`, and `Secure` over https, unless the options say otherwise. A
-     * second one of the same name, domain and path replaces the first.
+     * second cookie with the same name, domain and path replaces the first.
      *
-     * @throws CookieError for an invalid cookie, or one that browsers do not keep.
+     * @throws CookieError for a cookie that is invalid or that browsers do not keep.
      * @example
      * server.get('/', (req, res) => res.cookie('theme', 'dark', { maxAge: 30 * 24 * 3600 }).ok({ theme: 'dark' }))
      */
     cookie(name: string, value: string, options?: SetCookieOptions): Response
-    /** Makes the browser forget a cookie; path and domain must be those it was set with. */
+    /** Makes the browser forget a cookie; path and domain must be the ones that it was set with. */
     clearCookie(name: string, options?: SetCookieOptions): Response
   }
 }
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
-    /** Signs, checks and writes cookies, for plugins that keep data in one. */
+    /** Signs, checks and writes cookies, for plugins that keep data in a cookie. */
     cookie: CookieCodec
   }
 }
@@ -46,9 +46,9 @@ declare module '../../kernel/plugin/services.ts' {
 declare module '../../kernel/routing/params.ts' {
   interface ResponseTypes<Options> {
     // The chained response keeps its types.
-    /** Sets a cookie, as `res.cookie` of any response; what follows keeps the types of the route. */
+    /** Sets a cookie, like `res.cookie` of any response; chained calls keep the types of the route. */
     cookie(...given: Parameters<Response['cookie']>): RouteResponse<Options>
-    /** Clears a cookie, as `res.clearCookie` of any response; what follows keeps the types of the route. */
+    /** Clears a cookie, like `res.clearCookie` of any response; chained calls keep the types of the route. */
     clearCookie(...given: Parameters<Response['clearCookie']>): RouteResponse<Options>
   }
 }

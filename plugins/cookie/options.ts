@@ -5,9 +5,9 @@ import type { SetCookieOptions } from './set-cookie.ts'
 
 /** Options of the cookie plugin. */
 export interface CookieOptions {
-  /** Signs and checks cookies: the first secret signs, all are accepted, so that secrets can be replaced. Random, 32 characters or more. */
+  /** Signs and checks cookies. The first secret signs, all are accepted, so that secrets can be replaced. Random, 32 characters or more. */
   secret?: string | readonly string[]
-  /** Attributes of all cookies that do not name others, merged over `{ path: '/', httpOnly: true, sameSite: 'lax' }`. */
+  /** Attributes of all cookies that do not set their own, merged over `{ path: '/', httpOnly: true, sameSite: 'lax' }`. */
   defaults?: SetCookieOptions
 }
 

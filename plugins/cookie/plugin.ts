@@ -32,7 +32,7 @@ type WithJar = Request & { [jar]?: Jar }
 /**
  * Reads, sets, signs and clears cookies: `req.cookies`, `req.signedCookies`, `res.cookie` and `res.clearCookie`.
  *
- * Cookies are parsed when they are first read; a request that reads none pays nothing. Signatures cover the name.
+ * Cookies are parsed only when first read, so a request that reads none has no cost. Signatures cover the name as well as the value.
  *
  * @example
  * const server = new Server({ plugins: { cookie: { secret: process.env.COOKIE_SECRET! } } })
@@ -57,7 +57,7 @@ export const cookie = definePlugin({
       })
     }
 
-    // The members are those of all requests of the server, in whatever scope they are added.
+    // Whichever scope adds these members, all requests of the server have them.
     const outer = services.find('cookie') ?? codec
     const jarOf = (req: WithJar): Jar => {
       req[jar] ??= new Jar(req, outer)
@@ -80,7 +80,7 @@ export const cookie = definePlugin({
         },
       },
     })
-    // A response has its request, which the interface does not show.
+    // A response has a reference to its request, which the interface does not declare.
     const requestOf = (res: Response) => (res as Response & { readonly request: Request }).request
     ctx.decorate('response', {
       cookie: {

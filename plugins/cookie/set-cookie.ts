@@ -1,30 +1,30 @@
 import { stringifySetCookie } from 'cookie'
 import { defineError } from '../../kernel/index.ts'
 
-/** How one cookie is kept and sent; what is left out comes from `cookie.defaults`. */
+/** How one cookie is kept and sent; omitted attributes come from `cookie.defaults`. */
 export interface SetCookieOptions {
   /** Whether the value is signed, with the first secret. Default false. */
   signed?: boolean
-  /** SECONDS for which clients keep it (not milliseconds); with 0 or less they forget it at once. Default: until the browser closes. */
+  /** SECONDS (not milliseconds) for which clients keep it; with 0 or less they forget it immediately. Default: until the browser closes. */
   maxAge?: number
-  /** When clients forget it; `maxAge` wins where both are given. */
+  /** When clients forget it; `maxAge` wins if both are given. */
   expires?: Date
-  /** The path below which clients send it back. Default `/`. */
+  /** The path under which clients send it back. Default `/`. */
   path?: string
-  /** The domain to which clients send it back, its subdomains included. Default: the host alone, without its subdomains. */
+  /** The domain to which clients send it back, including its subdomains. Default: only the host, without its subdomains. */
   domain?: string
   /**
-   * Whether clients send it over https only. Default: whether the request came over https; true with `sameSite: 'none'` and
+   * Whether clients send it over https only. Default: whether the request came over https; true with `sameSite: 'none'` or
    * `partitioned`.
    */
   secure?: boolean
-  /** Whether scripts of the page cannot read it. Default true. */
+  /** Whether scripts in the page are kept from reading it. Default true. */
   httpOnly?: boolean
   /** Whether requests from other sites carry it: `true` is `strict`, `false` leaves it to the browser. Default `lax`. */
   sameSite?: 'strict' | 'lax' | 'none' | boolean
-  /** Which cookies a browser with too many drops first. */
+  /** The order in which a browser that has too many cookies drops them: `low` first. */
   priority?: 'low' | 'medium' | 'high'
-  /** Whether a browser keeps one for each top-level site (CHIPS). Default false. */
+  /** Whether a browser keeps a separate cookie for each top-level site (CHIPS). Default false. */
   partitioned?: boolean
 }
 
@@ -35,13 +35,13 @@ export const CookieError = defineError(
     `the cookie ${typeof name === 'string' ? JSON.stringify(name.slice(0, 100)) : String(name)} ${why}`,
 )
 
-// The largest cookie that browsers keep (RFC 6265bis section 5.6: name and value; attributes count here too, as in some of them).
+// The largest cookie that browsers keep (RFC 6265bis section 5.6: name and value; here attributes count as well, as in some browsers).
 const maxBytes = 4096
 
 /**
- * One `Set-Cookie` line (RFC 6265bis), its value percent-encoded.
+ * Returns a `Set-Cookie` line (RFC 6265bis) with its value percent-encoded.
  *
- * @throws CookieError where the line would be another cookie, another attribute, or a cookie that browsers drop.
+ * @throws CookieError if the line would set a different cookie or attribute, or a cookie that browsers drop.
  */
 export function setCookieLine(name: string, value: string, options: SetCookieOptions, https: boolean): string {
   if (typeof name !== 'string') throw CookieError(name, 'has no name: it takes a string')
@@ -52,7 +52,7 @@ export function setCookieLine(name: string, value: string, options: SetCookieOpt
   checkTogether(name, options, secure)
   let line: string
   try {
-    // Written out: with the spread of the form with three arguments a line takes 4 µs instead of 0.4.
+    // Written out: the form with three arguments spreads them, and a line then takes 4 µs instead of 0.4.
     line = stringifySetCookie({
       name,
       value,
@@ -86,7 +86,7 @@ function isNone(sameSite: SetCookieOptions['sameSite']): boolean {
   return typeof sameSite === 'string' && sameSite.toLowerCase() === 'none'
 }
 
-/** The rules whose violations browsers silently drop (RFC 6265bis sections 4.1.3 and 5.7). */
+/** Checks the rules for which browsers silently drop a cookie that violates them (RFC 6265bis sections 4.1.3 and 5.7). */
 function checkTogether(name: string, options: SetCookieOptions, secure: boolean): void {
   if (!secure && isNone(options.sameSite)) throw CookieError(name, 'has sameSite "none", which needs secure: true')
   if (!secure && options.partitioned) throw CookieError(name, 'is partitioned, which needs secure: true')
@@ -105,7 +105,7 @@ function checkTogether(name: string, options: SetCookieOptions, secure: boolean)
   if (options.path !== '/') throw CookieError(name, 'has a prefix that needs path: "/"')
 }
 
-/** The same place in a browser's memory: name, domain and path. */
+/** Whether two lines set the same cookie: browsers identify it by name, domain and path. */
 export function isSameCookie(line: string, other: string): boolean {
   const end = line.indexOf('=') + 1
   if (line.slice(0, end) !== other.slice(0, end)) return false

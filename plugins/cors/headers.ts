@@ -2,17 +2,17 @@ import type { Request, Response } from '../../kernel/index.ts'
 import type { CorsPolicy } from './options.ts'
 import { isOneOrigin } from './origin.ts'
 
-/** Whether the answer to an origin is decided at once, or later. */
+/** The allowed origin, `undefined` for none; a promise if it is decided later. */
 export type Decision = string | undefined | Promise<string | undefined>
 
-/** The value of `Access-Control-Allow-Origin`, `undefined` for none. */
+/** Returns the value of `Access-Control-Allow-Origin`; `undefined` for none. */
 export function allowedOrigin({ rule }: CorsPolicy, req: Request): Decision {
   if (rule.kind === 'none') return undefined
   if (rule.kind === 'any') return '*'
   const origin = req.raw.header('origin')
   if (!isOneOrigin(origin)) return undefined
   const allowed = rule.allows(origin, req)
-  // Only true allows: a function that forgets to answer must not allow the origin.
+  // Only `true` allows the origin: a function that forgets to return a value must not.
   return allowed instanceof Promise
     ? allowed.then((late) => (late === true ? origin : undefined))
     : allowed === true
@@ -20,7 +20,7 @@ export function allowedOrigin({ rule }: CorsPolicy, req: Request): Decision {
       : undefined
 }
 
-/** Headers of every answer: its allowed origin, and that it differs by origin. */
+/** Sets the headers of every answer: the allowed origin, and that the answer varies by origin. */
 export function setOriginHeaders(policy: CorsPolicy, allowed: string | undefined, res: Response): void {
   if (policy.rule.kind === 'ask') res.vary('Origin')
   if (allowed === undefined) return
@@ -28,7 +28,7 @@ export function setOriginHeaders(policy: CorsPolicy, allowed: string | undefined
   if (policy.credentials) res.setHeader('access-control-allow-credentials', 'true')
 }
 
-/** Headers of answers that scripts read. */
+/** Sets the header that lists which headers of the answer scripts may read. */
 export function setExposedHeaders(policy: CorsPolicy, allowed: string | undefined, res: Response): void {
   if (allowed !== undefined && policy.exposedHeaders !== undefined) {
     res.setHeader('access-control-expose-headers', policy.exposedHeaders)
@@ -37,7 +37,7 @@ export function setExposedHeaders(policy: CorsPolicy, allowed: string | undefine
 
 const headerList = /^[!#$%&'*+\-.^_`|~0-9A-Za-z, \t]*$/
 
-/** Headers of the answer to a preflight: what the following request may be. */
+/** Sets the headers of the answer to a preflight, which say what the actual request may contain. */
 export function setPreflightHeaders(
   policy: CorsPolicy,
   allowed: string | undefined,
@@ -55,7 +55,7 @@ export function setPreflightHeaders(
   if (policy.maxAge !== undefined) res.setHeader('access-control-max-age', policy.maxAge)
 }
 
-/** An OPTIONS without this header is an ordinary request. */
+/** Whether a request is a preflight; an OPTIONS without this header is an ordinary request. */
 export function isPreflight(req: Request): boolean {
   return req.method === 'OPTIONS' && req.raw.header('access-control-request-method') !== undefined
 }

@@ -2,30 +2,30 @@ import { described, quoted, type Request } from '../../kernel/index.ts'
 import { option } from '../toolkit/options/index.ts'
 import { OriginError, type OriginOption, type OriginRule, originRule } from './origin.ts'
 
-/** Options of cross-origin resource sharing, named as in the `cors` package. */
+/** Options for cross-origin resource sharing, with the names of the `cors` package. */
 export interface CorsOptions {
   /**
-   * The origins that may read the answers: `'*'`, an origin, a RegExp (anchor it), a list, or a function. Default: none. Strings
-   * are compared exactly.
+   * The origins that may read the answers: `'*'`, an origin, a RegExp (which should be anchored), a list, or a function. Default: none.
+   * Strings are compared exactly.
    */
   origin?: OriginOption<Request>
-  /** The methods that a page of another origin may use. Default `GET, HEAD, PUT, PATCH, POST, DELETE`. */
+  /** The methods that pages of other origins may use. Default `GET, HEAD, PUT, PATCH, POST, DELETE`. */
   methods?: string | readonly string[]
   /** Allowed request headers. Default: those that the preflight asks for. */
   allowedHeaders?: string | readonly string[]
-  /** Response headers that scripts may read beyond the safe ones. */
+  /** Response headers that scripts may read, in addition to the safelisted ones. */
   exposedHeaders?: string | readonly string[]
   /** Whether requests may carry cookies and credentials; needs a named origin. Default false. */
   credentials?: boolean
-  /** Seconds for which a browser may remember a preflight. */
+  /** Seconds for which a browser may cache the answer to a preflight. */
   maxAge?: number
-  /** Pass preflights on to the routes, with the headers set. Default false. */
+  /** Whether preflights are passed on to the routes, with the headers set. Default false. */
   preflightContinue?: boolean
   /** The status of the answer to a preflight. Default 204. */
   optionsSuccessStatus?: number
 }
 
-/** The options as header values. */
+/** The parsed options, as header values. */
 export interface CorsPolicy {
   readonly rule: OriginRule<Request>
   readonly credentials: boolean
@@ -39,7 +39,7 @@ export interface CorsPolicy {
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
-/** A list, or a string with commas, as the value of a header. */
+/** Turns a list, or a string with commas, into the value of a header. */
 const names = option.custom<string | readonly string[], string>(
   'names in a list, or separated by commas',
   (given, place) => {
@@ -60,7 +60,7 @@ const origin = option.custom<OriginOption<Request>, OriginRule<Request>>(
       return originRule(given as OriginOption<Request>)
     } catch (error) {
       if (!(error instanceof OriginError)) throw error
-      // An origin is an address: one with a user in it is invalid, and may have a password.
+      // An origin is an address, and one with a user is invalid and may contain a password, which the message must not show.
       const isText = [given].flat().every((one) => typeof one === 'string' && /^[^@\s]{0,200}$/.test(one))
       const text = isText ? JSON.stringify(given) : ''
       return void place.wrong(isText && text.length <= 500 ? described(text) : given, error.message)

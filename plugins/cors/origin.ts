@@ -1,4 +1,4 @@
-/** Decides about one origin, which is a single serialised origin or `null`. */
+/** Decides whether an origin is allowed; `origin` is a single serialised origin or `null`. */
 export type OriginFunction<Request = unknown> = (origin: string, req: Request) => boolean | Promise<boolean>
 
 /** The value of the `origin` option. */
@@ -9,7 +9,7 @@ export type OriginOption<Request = unknown> =
   | readonly (string | RegExp)[]
   | OriginFunction<Request>
 
-/** How answers depend on the origin: not at all, always the same, or by a call. */
+/** How answers depend on the origin: no origin is allowed, every origin is, or a call decides. */
 export type OriginRule<Request = unknown> =
   | { readonly kind: 'none' }
   | { readonly kind: 'any' }
@@ -20,7 +20,7 @@ export class OriginError extends Error {}
 
 const takes = `'*', an origin such as 'https://app.example', a RegExp, a list of them, or a function`
 
-/** Turns the option into a rule, once. */
+/** Turns the option into a rule, once at the start. */
 export function originRule<Request>(option: OriginOption<Request> | undefined): OriginRule<Request> {
   if (option === undefined || option === false) return { kind: 'none' }
   if (option === '*') return { kind: 'any' }
@@ -31,7 +31,7 @@ export function originRule<Request>(option: OriginOption<Request> | undefined): 
   const patterns: RegExp[] = []
   for (const one of list) {
     if (typeof one === 'string') exact.add(checkOrigin(one))
-    // A global or sticky expression remembers where it matched last and would refuse every second request.
+    // A global or sticky expression remembers where it last matched, and would refuse every second request.
     else if (one instanceof RegExp) patterns.push(new RegExp(one.source, one.flags.replace(/[gy]/g, '')))
     else throw new OriginError(takes)
   }
@@ -50,18 +50,18 @@ function checkOrigin(text: string): string {
   throw new OriginError(`${takes}${hint}`)
 }
 
-/** An origin as browsers send it, `undefined` for an invalid one. */
+/** Returns an origin in the form in which browsers send it; `undefined` for an invalid one. */
 function normalOrigin(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined
   const { origin, protocol, host } = new URL(text)
   if (origin !== 'null') return origin
-  // Schemes of extensions and of app shells have no origin for a URL parser, but one for browsers.
+  // For a URL parser, addresses with the schemes of extensions and app shells have no origin; for browsers, they do.
   return host === '' ? undefined : `${protocol}//${host}`
 }
 
 const serialised = /^(?:null|[a-z][a-z0-9+.-]*:\/\/[\x21\x22\x24-\x2b\x2d\x2e\x30-\x3e\x40-\x7e]+)$/i
 
-/** Whether an `Origin` header is one origin; two of them joined with a comma could match a loose pattern. */
+/** Whether an `Origin` header is a single origin; two of them joined by a comma could match a loose pattern. */
 export function isOneOrigin(origin: string | undefined): origin is string {
   return origin !== undefined && origin.length <= 2_048 && serialised.test(origin)
 }

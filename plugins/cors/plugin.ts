@@ -3,7 +3,7 @@ import { allowedOrigin, isPreflight, setExposedHeaders, setOriginHeaders, setPre
 import { corsOptions } from './options.ts'
 
 /**
- * Lets pages of other origins read answers, and answers their preflights; none until an `origin` is given.
+ * Lets pages of other origins read answers, and answers their preflights. Without the option `origin`, no origin is allowed.
  *
  * @example
  * new Server({ plugins: { cors: { origin: ['https://app.example', /^https:\/\/[a-z]+\.app\.example$/] } } })
@@ -14,7 +14,7 @@ export const cors = definePlugin({
   setup(ctx, policy) {
     const { rule } = policy
     if (rule.kind === 'none') return
-    /** Requests for which a function was called: it is called once, also when it fails. */
+    /** Requests for which the `origin` function was called: it is called only once per request, even when it fails. */
     const asked = new WeakSet<Request>()
 
     const proceed = (allowed: string | undefined, req: Request, res: Response, next: Next) => {
@@ -38,7 +38,7 @@ export const cors = definePlugin({
       return decide(req, (allowed) => proceed(allowed, req, res, next))
     })
 
-    // Covers requests that failed or were answered before the middleware above ran, and repairs a replaced `Vary`.
+    // Handles requests that failed or were answered before the middleware above ran, and repairs a `Vary` that was replaced.
     ctx.onSend(function corsOnSend(req, res) {
       if (rule.kind === 'ask' && res.getHeader('vary') === 'Origin') return undefined
       if (asked.has(req) || res.getHeader('access-control-allow-origin') !== undefined) {

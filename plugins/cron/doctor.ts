@@ -9,7 +9,7 @@ import type { CronLockSettings, cronOptions } from './options.ts'
 
 type Settings = SettingsOf<typeof cronOptions>
 
-/** A lock in one of the two stores, not one of the application. */
+/** Returns a lock in Redis or Postgres; `undefined` for a lock of the application's own. */
 function stored(lock: CronLockSettings | undefined) {
   return lock === undefined || 'claim' in lock ? undefined : lock
 }
@@ -32,7 +32,7 @@ export const checks: readonly DoctorCheck<Settings>[] = [
     code: 'package.missing',
     level: 'error',
     async find() {
-      // Loaded when the jobs start.
+      // The service loads this package only when the jobs start.
       await peer('node-schedule', () => import('node-schedule'), 'the cron plugin')
       return undefined
     },

@@ -26,14 +26,14 @@ export function mustBeNode(): void {
   if ('Deno' in globalThis) throw CronRuntimeError('Deno')
 }
 
-/** Called with what a job throws, and the run that failed. */
+/** A function that is called with the value that a job threw, and the run that failed. */
 export type CronErrorHandler = { handle(error: Thrown, run: CronRun): unknown }['handle']
 
 let globalHandler: CronErrorHandler | undefined
 
 /**
- * Sets what is called for every job that throws or rejects, for the whole process; `undefined` takes it back. Errors are logged
- * all the same.
+ * Sets the function that is called for every job that throws or rejects, in the whole process; `undefined` removes it. Errors are
+ * logged in either case.
  *
  * @example
  * setCronGlobalErrorHandler((error, run) => console.error(`${run.name} failed`, error))
@@ -45,13 +45,13 @@ export function setCronGlobalErrorHandler(handler: CronErrorHandler | undefined)
   globalHandler = handler
 }
 
-/** Passes one failure to the handlers: that of the job first. A handler that fails itself is logged. */
+/** Passes one failure to the handlers, first to that of the job. If a handler itself fails, that is logged. */
 export async function notifyFailure(error: unknown, run: CronRun, own: CronErrorHandler | undefined): Promise<void> {
   const message = `the cron job "${run.name}" failed`
   try {
     run.logger.error({ err: error, scheduledAt: run.scheduledAt }, message)
   } catch {
-    // A thrown object whose members throw cannot be written; the fact that it was thrown can.
+    // A thrown object whose members throw cannot be logged, but the fact that it was thrown can.
     run.logger.error({ scheduledAt: run.scheduledAt }, message)
   }
   const handlers = [

@@ -28,10 +28,10 @@ export { type CronClock, type MemoryClock, memoryClock } from './schedule/clock.
 export { CronService } from './service.ts'
 export { cronUi } from './ui/ui.ts'
 
-// In the file that declares the interface: merging into the entry point would hide it from applications that merge into theirs.
+// Augments the file that declares the interface: augmenting the entry point would hide this from applications that do the same.
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
-    /** The jobs of this server: `jobs()`, `trigger(name)`, `idle()`. */
+    /** The cron jobs of this server: `jobs()`, `trigger(name)`, `idle()`. */
     cron: CronService
   }
 }

@@ -24,33 +24,33 @@ export interface CronJobOptions {
   name?: string
   /** Called with the error that the handler throws. */
   onFailed?: CronErrorHandler
-  /** The zone that the pattern is read in, of the IANA database. Default: that of the service, else that of the process. */
+  /** The time zone of the pattern, from the IANA database. Default: the zone of the service, otherwise that of the process. */
   timezone?: string
   /** What a tick does while the job is running. Default `'skip'`. */
   overlap?: 'skip' | 'queue' | 'allow'
   /** What happens to ticks that passed while the process could not run them. Default `'run-once'`. */
   missed?: 'run-once' | 'skip'
-  /** `false`: runs in every instance, although the service has a lock. Default true. */
+  /** `false`: the job runs in every instance, although the service has a lock. Default true. */
   lock?: boolean
 }
 
 /**
- * The lock by which instances agree which of them runs a tick: in `redis` or in `postgres`, by address or options, or one of your own. After `ttl`
- * milliseconds, default 30000, an instance that does not renew its claim counts as dead.
+ * The lock through which instances agree on which of them runs a tick: in `redis` or in `postgres`, given as an address or options, or a
+ * lock of your own. An instance that has not renewed its claim for `ttl` milliseconds, default 30000, is considered dead.
  */
 export type CronLockOption =
   | { readonly redis: string | CronRedisOptions; readonly ttl?: number }
   | { readonly postgres: string | CronPostgresOptions; readonly ttl?: number }
   | CronLock
 
-/** The jobs to load at the start: globs of files, classes, and handles that were started. */
+/** Jobs to load at the start: a glob of files, a class, or a handle that was started. */
 export type CronSource = string | BaseCronClass | CronHandle
 
 /** The page that shows the jobs. */
 export interface CronUiOptions {
   /** The path of the page. Default `/crons`. */
   path?: string
-  /** They decide who may see the page. Without any, the page is public, but cannot run a job. */
+  /** Middlewares that decide who may see the page. Without any, the page is public, but cannot run a job. */
   middlewares?: readonly Middleware[]
 }
 
@@ -58,19 +58,19 @@ export interface CronUiOptions {
 export interface CronServiceOptions {
   /** The files and classes with jobs: globs, classes, handles. Default `['src/crons/**\/*.{ts,js}']`, and every imported class. */
   crons?: readonly CronSource[]
-  /** The default time zone of jobs. Default: that of the process. */
+  /** The time zone of jobs that set none. Default: the zone of the process. */
   timezone?: string
-  /** How several instances agree which of them runs a tick. Default none: every instance runs every job. */
+  /** How several instances agree on which of them runs a tick. Default none: every instance runs every job. */
   lock?: CronLockOption
-  /** How many ended runs of a job are remembered. Default 20. */
+  /** The number of ended runs that are remembered for each job. Default 20. */
   history?: number
-  /** What shows the time and wakes jobs: `memoryClock()` in tests. Default: the clock of the machine. */
+  /** The clock that gives the time and wakes jobs: `memoryClock()` in tests. Default: the clock of the machine. */
   clock?: CronClock
 }
 
 /** Options of the plugin. */
 export interface CronOptions extends CronServiceOptions {
-  /** Shows the jobs on a page. Default: none. */
+  /** A page that shows the jobs. Default: none. */
   ui?: boolean | CronUiOptions
 }
 
@@ -171,7 +171,7 @@ export const cronOptions = option
   .into(withSources)
   .typed<CronOptions>()
 
-/** Postgres cannot store NUL, and half a surrogate pair has no form in an address. */
+/** Excludes NUL, which Postgres cannot store, and lone surrogates, which cannot be written in an address. */
 const jobName = /^(?=.*\S)[^\0\p{Surrogate}]{1,200}$/su
 
 export const cronJobOptions = option

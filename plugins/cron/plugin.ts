@@ -8,11 +8,11 @@ import { cronOptions } from './options.ts'
 import { CronService } from './service.ts'
 import { cronUi } from './ui/ui.ts'
 
-// For servers without this plugin.
+// Reports jobs that nothing runs, even when servers boot without this plugin.
 atEachBoot(reportIdleJobs)
 
 /**
- * Runs scheduled jobs while the server listens, on Node.js; needs the package `node-schedule`.
+ * Runs scheduled jobs while the server listens, on Node.js only; needs the package `node-schedule`.
  *
  * @example
  * import { cron, Server } from 'framework'

@@ -10,7 +10,7 @@ import { LockGuard } from './locks/guard.ts'
 import { type CronServiceOptions, type CronSettings, cronServiceOptions } from './options.ts'
 
 /**
- * Runs jobs: those of files and classes that it loads, and every handle of the process that was started.
+ * Runs jobs: those of the files and classes that it loads, and those of every handle in the process that was started.
  *
  * @example
  * const service = await CronService.run({ crons: ['dist/crons/*.js'] })
@@ -22,18 +22,18 @@ export class CronService {
   #logger: Logger
   readonly #jobs = new Map<Activity, Job>()
   #around: JobSurroundings | undefined
-  /** From one start to its stop. */
+  /** Lasts from a start to the following stop. */
   #life: { isHalted: boolean } | undefined
   #opening: Promise<void> | undefined
   #starting: Promise<void> | undefined
   #stopping: Promise<readonly string[]> | undefined
-  /** The jobs of its instances of classes. */
+  /** The jobs of the classes of which this service has an instance. */
   #ofClasses: ReadonlyMap<Activity, Declared> = new Map()
   readonly #runner: JobRunner = {
     takes: (activity) => this.#declared(activity) !== undefined,
     adopt: (activity) => this.#adopt(this.#declared(activity)!),
     drop: (activity) => this.#jobs.get(activity)?.stop(),
-    // Closing waits for jobs that still run.
+    // A job that is still running stays on the list until it ends, because closing waits for it.
     forget: (activity) => {
       const job = this.#jobs.get(activity)
       void job?.idle().then(() => this.#jobs.delete(activity))
@@ -42,7 +42,7 @@ export class CronService {
       this.#logger.error({ err: error }, `the cron job "${this.#declared(activity)?.name}" cannot continue here`),
   }
 
-  /** `settings`: options that a plugin has read already. */
+  /** Creates a service that is not started; `settings` are options that a plugin has already parsed. */
   constructor(
     options: CronServiceOptions & { logger?: Logger } = {},
     settings: CronSettings = cronServiceOptions.parse(options, 'cron'),
@@ -52,7 +52,7 @@ export class CronService {
   }
 
   /**
-   * Loads the job files and runs the jobs, those of imported classes too, without a server.
+   * Loads the job files and runs the jobs, including those of imported classes, without a server.
    *
    * @throws (as a rejection) CronFileError, CronClassError, CronNameError, PeerMissingError, CronRuntimeError.
    * @example
@@ -70,7 +70,7 @@ export class CronService {
     this.#logger = logger
   }
 
-  /** Loads and starts all jobs; a server calls it when it listens. */
+  /** Loads and starts all jobs; a server calls this when it listens. */
   start(): Promise<void> {
     if (this.#starting !== undefined) return this.#starting
     const life = { isHalted: false }
@@ -105,9 +105,9 @@ export class CronService {
   }
 
   /**
-   * Stops the ticks, aborts the signals of running jobs, and waits for these.
+   * Stops the ticks, aborts the signals of running jobs, and waits for those jobs.
    *
-   * Resolves to the names of the jobs that are still running after `timeout` milliseconds (10000); a warning names them too.
+   * Resolves with the names of the jobs that are still running after `timeout` milliseconds (10000); a warning also lists them.
    */
   stop({ timeout = 10_000 }: { timeout?: number } = {}): Promise<readonly string[]> {
     declarations.expected.delete(this)
@@ -119,7 +119,7 @@ export class CronService {
   }
 
   async #stopOnce(opening: Promise<void>, timeout: number): Promise<readonly string[]> {
-    // Where it is still starting, the resources that it has opened are closed.
+    // If the service is still starting, the resources that it opens have to be closed afterwards.
     await opening.catch(() => {})
     const around = this.#around
     const left = await this.#drained(timeout)
@@ -137,7 +137,7 @@ export class CronService {
     return left
   }
 
-  /** No more ticks from now on, and the signals abort; `stop` waits. @internal */
+  /** Ends the ticks and aborts the signals, without waiting as `stop` does. @internal */
   halt(): void {
     if (this.#life !== undefined) this.#life.isHalted = true
     closeRunner(this.#runner, this.#ofClasses.keys())
@@ -158,35 +158,35 @@ export class CronService {
     await Promise.all([...this.#jobs.values()].map((job) => job.idle()))
   }
 
-  /** Whether it runs jobs, or is about to. @internal */
+  /** Whether the service runs jobs, or is about to. @internal */
   get isStarted(): boolean {
     return this.#starting !== undefined
   }
 
-  /** The time that its clock shows. */
+  /** Returns the time that the clock of the service shows. */
   now(): Date {
     return new Date(this.#settings.clock?.now() ?? Date.now())
   }
 
-  /** The zone of jobs that name none; `undefined`: that of the process. @internal */
+  /** The zone of jobs that set none; `undefined`: the zone of the process. @internal */
   get timezone(): string | undefined {
     return this.#settings.timezone
   }
 
-  /** Every job with its next time, its last runs and its numbers, in order of their names. */
+  /** Returns every job with its next tick, its last runs and its counts, sorted by name. */
   jobs(): CronJobInfo[] {
     return [...this.#jobs.values()].map((job) => job.info).sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
   /**
-   * Runs a job once, now. Resolves when it has begun; to `false` when it is running already, here or in
-   * another instance, and when the service is stopping.
+   * Runs a job once, now. Resolves when the run has begun; with `false` when the job is already running, here or in
+   * another instance, or when the service is stopping.
    *
    * @throws (as a rejection) CronNameError for a name that no job has.
    */
   async trigger(name: string): Promise<boolean> {
     const job = [...this.#jobs.values()].find((one) => one.declared.name === name)
-    // Stopping waits for running jobs, and not for new ones.
+    // Stopping waits for jobs that are already running, so new runs must not begin.
     if (job !== undefined) return this.#life?.isHalted ? false : job.trigger()
     const near = nearest(
       name,
@@ -195,7 +195,7 @@ export class CronService {
     throw CronNameError(name, `no running job has this name.${near === undefined ? '' : ` Did you mean "${near}"?`}`)
   }
 
-  /** The declaration that it runs for a job; `undefined` for one of a class that it does not have. */
+  /** Returns the declaration that this service runs for a job; `undefined` for a job of a class that it does not have. */
   #declared(activity: Activity): Declared | undefined {
     return activity.ofHandle?.() ?? this.#ofClasses.get(activity)
   }

@@ -13,7 +13,7 @@ import { type EnvFileOptions, type EnvSettings, type EnvTypes, envOptions } from
 import { readValue } from './schema.ts'
 import type { EnvSchema, EnvValues } from './types.ts'
 
-/** The first branch is never taken: `Name` is inferred from it. Without a schema every name is allowed. */
+/** The first branch is never taken, but `Name` is inferred from it. Without a schema, every name is allowed. */
 type CheckedName<Name extends string, Known extends string> = [Name] extends [never]
   ? Name
   : [Known] extends [never]
@@ -36,8 +36,8 @@ export class Env<Values extends object = {}> {
   }
 
   /**
-   * The value of a variable of the schema, as its type has it; of any other the string of the environment, or the value that the file
-   * has under that name. A name outside the schema compiles only if its type is `string`.
+   * Returns the value of a variable: converted to its type if it is in the schema, otherwise the string in the environment or the value
+   * in the file. A name outside the schema compiles only if its type is `string`.
    *
    * @example
    * const env = createEnvSchema((schema) => ({ PORT: schema.number({ default: 3000 }) }))
@@ -51,7 +51,7 @@ export class Env<Values extends object = {}> {
     return this.#sourceOf(name, this.#found, this.#fromProcess(name))?.value
   }
 
-  /** Reads and checks everything, the first time. @internal */
+  /** Reads and checks all variables the first time that it is called. @internal */
   load(): void {
     if (this.#values !== undefined) return
     const problems: string[] = []
@@ -85,7 +85,7 @@ export class Env<Values extends object = {}> {
       : readFiles(filesOf(file, mode), fileIsNamed, report)
   }
 
-  /** Where a variable comes from: the process, unless a file sets it. */
+  /** Returns where a variable comes from: the process, unless a file sets it. */
   #sourceOf(name: string, found: ReadonlyMap<string, Found>, own: string | undefined): Partial<Found> | undefined {
     const inFile = found.get(name)
     if (own === undefined) return inFile
@@ -103,21 +103,21 @@ export class Env<Values extends object = {}> {
     }
   }
 
-  /** One at a time, never all: Deno may allow a process some variables and not others. */
+  /** Reads variables one at a time, never all: Deno may allow a process some variables but not others. */
   #fromProcess(name: string): string | undefined {
     const value: unknown = (this.#settings.environment ?? process.env)[name]
-    // The members of Object.prototype exist too.
+    // A member of Object.prototype is not a variable.
     return typeof value === 'string' ? value : undefined
   }
 }
 
 /**
- * Reads environment variables with the types of a schema: from `.env` and its siblings, in the form of dotenv or as JSON, and
+ * Reads environment variables with the types of a schema: from `.env` and its siblings, in dotenv format or as JSON, and
  * from the environment of the process, which takes precedence.
  *
- * Every problem is reported at once, by name and without any value. The variables of `.env` and its siblings become part of
- * `process.env`, as with `framework/env`; a file of another name belongs to the schema alone. Variables without a type are
- * readable too, as they are.
+ * All problems are reported together, by name and without any value. The variables of `.env` and its siblings become part of
+ * `process.env`, as with `framework/env`; a file with another name belongs to the schema alone. Variables without a type can be
+ * read as well, as they are.
  *
  * @throws EnvError, whose `problems` lists them; OptionError for invalid options or an invalid schema.
  * @example

@@ -19,7 +19,7 @@ export type { EnvVariables } from './variables.ts'
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
-    /** The variables of the schema, by `get`, with the plugin `env`. */
+    /** The variables of the schema, read with `get`; added by the plugin `env`. */
     env: Env<EnvVariables>
   }
 }

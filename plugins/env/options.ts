@@ -12,8 +12,8 @@ export interface EnvTypes {
 /** Where the variables of `createEnvSchema` come from. */
 export interface EnvFileOptions {
   /**
-   * The file, relative to the folder of the process or absolute, in the form of dotenv or as a JSON object. A file that is
-   * named must exist; the default may be missing. `false` reads none. Default `'.env'`.
+   * The file, absolute or relative to the working directory of the process, in dotenv format or as a JSON object. A file named here
+   * must exist; the default may be missing. `false` reads no file. Default `'.env'`.
    */
   file?: string | false
   /** Replaces the environment of the process, for tests. */
@@ -22,13 +22,13 @@ export interface EnvFileOptions {
 
 /** Options of the env plugin. */
 export interface EnvOptions extends EnvFileOptions {
-  /** The types of the variables, as for `createEnvSchema`; without it every variable is readable as it is. */
+  /** The types of the variables, as for `createEnvSchema`; without it, every variable is readable as it is. */
   schema?: (schema: EnvSchema) => EnvTypes
 }
 
 const schemaTakes = 'a function (schema) => ({ NAME: schema.string() })'
 
-/** The types that the function makes with the builders; its errors and theirs have the path of the option. */
+/** The types that the function makes with the builders; errors of the function and of the builders have the path of the option. */
 const types = option.fn<(schema: EnvSchema) => EnvTypes>(schemaTakes).into((build, place): EnvTypes => {
   try {
     const made: unknown = build(schema)
@@ -41,7 +41,7 @@ const types = option.fn<(schema: EnvSchema) => EnvTypes>(schemaTakes).into((buil
   }
 })
 
-// An address is not a path, and its password would be in the error about a missing file.
+// An address is not a path, and its password would appear in the error about a missing file.
 const path = option.name(/^(?!.*:\/\/)[^\0\r\n]+$/, 'a path, or false')
 
 export const envOptions = option

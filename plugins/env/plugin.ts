@@ -4,9 +4,9 @@ import { envOptions } from './options.ts'
 import type { EnvVariables } from './variables.ts'
 
 /**
- * Checks the environment before anything else of the server starts, and provides it at `services.env`.
+ * Checks the environment before anything else in the server starts, and provides it as `services.env`.
  *
- * In the object form it comes first, so that a missing variable fails the boot before a connection is made.
+ * In the object form of `plugins` it comes first, so that a missing variable makes the boot fail before any connection is opened.
  *
  * @example
  * const server = new Server({ plugins: { env: { schema: (schema) => ({ GREETING: schema.string({ default: 'hello' }) }) } } })

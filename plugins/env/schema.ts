@@ -23,7 +23,7 @@ function type(kind: string, expected: string, options: object | undefined, read:
   return { expected, ...typeOptions.parse(options, `schema.${kind}`), read }
 }
 
-/** A type that can check whether its default is one of its values. */
+/** Returns a type after checking that its default is one of its values. */
 function checked(kind: string, made: EnvType<unknown>): EnvType<unknown> {
   const refuse = () => {
     throw OptionError(`schema.${kind}.default`, hidden(made.default), made.expected)
@@ -32,7 +32,7 @@ function checked(kind: string, made: EnvType<unknown>): EnvType<unknown> {
   return made
 }
 
-/** One value as its type has it; unusable values are reported. Empty counts as absent. */
+/** Returns one value converted to its type; reports an unusable value. An empty value is considered absent. */
 export function readValue(
   type: EnvType<unknown>,
   raw: unknown,
@@ -46,7 +46,7 @@ export function readValue(
   return undefined
 }
 
-/** A type whose values are read in one step; `undefined` means an invalid value. */
+/** Makes a type whose values are converted in one step; a result of `undefined` means an invalid value. */
 function plain(kind: string, expected: string, options: object | undefined, convert: (raw: unknown) => unknown) {
   const read: Read = (raw, path, report) => {
     const value = convert(raw)
@@ -59,7 +59,7 @@ function plain(kind: string, expected: string, options: object | undefined, conv
 const textOf = (raw: unknown) => (typeof raw === 'string' ? raw : undefined)
 
 function numberOf(raw: unknown): number | undefined {
-  // Not `Number` alone, which takes spaces, "0x10" and "Infinity".
+  // Not `Number` alone, which accepts blank strings, "0x10" and "Infinity".
   const isDecimal = typeof raw === 'string' && /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(raw)
   const number = isDecimal ? Number(raw) : raw
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined
@@ -135,11 +135,11 @@ function custom(convert: (raw: string) => unknown, options?: object): EnvType<un
     try {
       const value = convert(text)
       if (typeof (value as { then?: unknown } | null)?.then !== 'function') return value
-      // Its result is not needed.
+      // The result of the promise is not needed.
       void Promise.resolve(value).catch(() => {})
       report(path, 'has a custom check that is asynchronous; make it synchronous')
     } catch (error) {
-      // In one line, unlike the page that some validators print.
+      // On one line, although some validators print a whole page.
       const message = error instanceof Error ? error.message.replace(/\s+/g, ' ').slice(0, longestMessage) : ''
       const isNameable = !secret && message !== '' && !quotes(message, text)
       report(path, `does not pass its check${isNameable ? `: ${message}` : ''}`)
@@ -159,7 +159,7 @@ function oneOf(values: readonly (string | number)[], options?: object): EnvType<
   )
 }
 
-/** Refuses values that no builder has made. */
+/** Refuses values that were not made by a builder. */
 export function checkTypes(what: string, types: unknown): asserts types is EnvTypes {
   if (!isObject(types) || types instanceof Promise)
     throw OptionError(what, types, 'an object of types, such as { PORT: schema.number() }')
@@ -170,7 +170,7 @@ export function checkTypes(what: string, types: unknown): asserts types is EnvTy
 
 const onOff = '"true" or "false" (or 1, 0, yes, no, on, off)'
 
-/** The builders. */
+/** The builders of types. */
 export const schema = {
   string: (options) => plain('string', 'text', options, textOf),
   number: (options) => plain('number', 'a number', options, numberOf),

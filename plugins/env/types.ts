@@ -5,35 +5,35 @@ export type Report = (path: string, problem: string) => void
 export interface EnvValueOptions<Value> {
   /** The value of a variable that is absent or empty. */
   default?: Value
-  /** An absent or empty variable is an error, unless there is a default; `true` is for a value that may be `undefined`. */
+  /** `false`: an absent or empty variable is an error, unless there is a default. `true` is for a value that may be `undefined`. */
   optional?: false
   /** Keeps messages of a `custom` function out of errors, since they may quote the value. Default false. */
   secret?: boolean
 }
 
-/** The same for a value that may be `undefined`, always or in some environments. */
+/** Options of every builder for a value that may be `undefined`, always or in some environments. */
 export interface EnvOptionalOptions {
-  /** Whether the variable may be absent or empty; its value is `undefined` then. */
+  /** Whether the variable may be absent or empty; its value is then `undefined`. */
   optional: boolean
-  /** A value with a default is never absent: leave out one of the two. */
+  /** Must be omitted: a value with a default is never absent, so `optional` would have no meaning. */
   default?: undefined
   /** Keeps messages of a `custom` function out of errors, since they may quote the value. Default false. */
   secret?: boolean
 }
 
-/** One type of a variable, as the builders make it. */
+/** The type of a variable, as made by the builders. */
 export interface EnvType<out Value> {
   /** What the variable must be, in words, for messages. */
   readonly expected: string
   /** Whether the variable may be absent or empty. */
   readonly optional: boolean
-  /** The value of an absent or empty variable, `undefined` for none. */
+  /** The value of an absent or empty variable; `undefined` for none. */
   readonly default: unknown
-  /** Whether errors keep silent about the value. */
+  /** Whether errors reveal nothing about the value. */
   readonly secret: boolean
   /** @internal */
   read(raw: unknown, path: string, report: Report, secret: boolean): Value | undefined
-  /** Only a type, never set: the type that `get` returns. */
+  /** Never set: it only carries the type that `get` returns. */
   readonly value?: () => Value
 }
 
@@ -43,13 +43,13 @@ export type EnvValue<Type> = Type extends { readonly value?: () => infer Value }
 /** The type that `get` returns for each name of a schema. */
 export type EnvValues<Types> = { readonly [Name in keyof Types]: EnvValue<Types[Name]> }
 
-/** Makes one type of variable, needed or optional. */
+/** Makes the type of a variable, required or optional. */
 export interface EnvBuilder<Value> {
   (options?: EnvValueOptions<Value>): EnvType<Value>
   (options: EnvOptionalOptions): EnvType<Value | undefined>
 }
 
-/** A list, of anything or of one type. */
+/** Makes the type of a list, with elements of any type or of one type. */
 export interface EnvArrayBuilder extends EnvBuilder<unknown[]> {
   <Element>(element: EnvType<Element>, options?: EnvValueOptions<Element[]>): EnvType<Element[]>
   <Element>(element: EnvType<Element>, options: EnvOptionalOptions): EnvType<Element[] | undefined>
@@ -57,11 +57,11 @@ export interface EnvArrayBuilder extends EnvBuilder<unknown[]> {
 
 /** The builders that `createEnvSchema` passes to its function. */
 export interface EnvSchema {
-  /** A string, as it is. */
+  /** A string, taken as it is. */
   readonly string: EnvBuilder<string>
-  /** A decimal number, exponent allowed. */
+  /** A decimal number; an exponent is allowed. */
   readonly number: EnvBuilder<number>
-  /** `true`, `false`, `1`, `0`, `yes`, `no`, `on`, `off`, in any case. */
+  /** `true`, `false`, `1`, `0`, `yes`, `no`, `on` or `off`, in upper or lower case. */
   readonly boolean: EnvBuilder<boolean>
   /** One of these values. */
   enum<const Value extends string | number>(
@@ -72,9 +72,9 @@ export interface EnvSchema {
     values: readonly Value[],
     options: EnvOptionalOptions,
   ): EnvType<Value | undefined>
-  /** Values with commas between them, or a JSON array. */
+  /** Values separated by commas, or a JSON array. */
   readonly array: EnvArrayBuilder
-  /** A JSON object with these members; others are left out. */
+  /** A JSON object with these members; other members are dropped. */
   object<const Members extends { readonly [name: string]: EnvType<unknown> }>(
     members: Members,
     options?: EnvValueOptions<EnvValues<Members>>,
@@ -83,7 +83,7 @@ export interface EnvSchema {
     members: Members,
     options: EnvOptionalOptions,
   ): EnvType<EnvValues<Members> | undefined>
-  /** The result of the function for the string; it throws to refuse it. A value of a JSON file that is not a string comes as JSON. */
+  /** The result of a function for the string; the function throws to refuse it. Receives non-string values of a JSON file as JSON. */
   custom<Value>(convert: (raw: string) => Value, options?: EnvValueOptions<NoInfer<Value>>): EnvType<Value>
   custom<Value>(convert: (raw: string) => Value, options: EnvOptionalOptions): EnvType<Value | undefined>
 }

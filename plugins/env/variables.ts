@@ -1,5 +1,5 @@
 /**
- * The types of `services.env`; an application merges its own.
+ * The types of the variables in `services.env`; an application adds its own by declaration merging.
  *
  * @example
  * import type { EnvOf, EnvSchema } from 'framework'

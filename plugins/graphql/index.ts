@@ -24,10 +24,10 @@ export type {
   TypeDefs,
 } from './types.ts'
 
-// In the file that declares the interface: merging into the entry point would hide it from applications that merge into theirs.
+// Augments the file that declares the interface: augmenting the entry point would hide this from applications that do the same.
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
-    /** Takes type definitions and resolvers, and executes operations, with the plugin `graphql`. */
+    /** Holds the GraphQL schema, and accepts type definitions and resolvers for it; added by the plugin `graphql`. */
     graphql: GraphqlService
   }
 }

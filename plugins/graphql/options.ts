@@ -7,23 +7,23 @@ import { forbiddenRouteOptions, type GraphqlRouteOptions, type ReadySchema, type
 export type ContextFunction = (exchange: {
   req: Request
   res: Response
-  /** The payload of `connection_init` from the client of a websocket. */
+  /** The payload of the `connection_init` message, from the client of a websocket. */
   connectionParams?: Readonly<Record<string, unknown>> | undefined
 }) => unknown
 
-/** Operations over a websocket. */
+/** Options of operations over a websocket. */
 export interface GraphqlSocketOptions {
-  /** Operations that one websocket may run at once; a further one is answered with an error. Default 100. */
+  /** How many operations one websocket may run at the same time; a further one is answered with an error. Default 100. */
   maxOperations?: number
-  /** Milliseconds in which a client sends `connection_init`; later the websocket is closed with 4408. Default 3000. */
+  /** Milliseconds within which a client must send `connection_init`; otherwise the websocket is closed with 4408. Default 3000. */
   connectionInitTimeout?: number
 }
 
-/** Options of the engine, under the names that users of Apollo know. */
+/** Options of the engine, with the names that they have in Apollo Server. */
 export interface ApolloOptions {
   /** Whether `__schema` and `__type` may be queried. Default: unless `NODE_ENV` is `production`. */
   introspection?: boolean
-  /** Whether a request must show that no foreign page can have sent it. Default true. */
+  /** Whether a request must prove that it cannot come from a page of another origin. Default true. */
   csrfPrevention?: boolean
   /** Creates the context of each request; may be async. Default: `{ req, res }` itself. */
   context?: ContextFunction
@@ -31,13 +31,13 @@ export interface ApolloOptions {
 
 /** Limits of a document; `false`: no limit. */
 export interface GraphqlLimits {
-  /** How deep fields may nest; those of the introspection do not count. Default 15. */
+  /** How deep fields may nest; introspection fields do not count. Default 15. */
   depth?: number | false
-  /** How many fields may have a name of their own, fragments counted wherever they are spread, the introspection tenfold. Default 30. */
+  /** Maximum number of aliases. Fragments count wherever they are spread, aliases of lists in the introspection tenfold. Default 30. */
   aliases?: number | false
-  /** How many directives there may be, counted in the same way. Default 50. */
+  /** Maximum number of directives; fragments count wherever they are spread. Default 50. */
   directives?: number | false
-  /** How many words and signs the document may have; as many lines. Default 2000. */
+  /** Maximum number of tokens in the document, which are words and punctuation, and likewise of lines. Default 2000. */
   tokens?: number | false
 }
 
@@ -45,15 +45,15 @@ export interface GraphqlLimits {
 export interface GraphqlCost {
   /** The largest cost that is executed. Default 1000. */
   max?: number
-  /** Assumed length of a list if neither its arguments nor the schema set it. Default 10. */
+  /** The assumed length of a list if neither its arguments nor the schema determine it. Default 10. */
   listSize?: number
-  /** Arguments that set the length of a list without `@listSize`. Default `first`, `last` and `limit`. */
+  /** Arguments that determine the length of a list without `@listSize`. Default `first`, `last` and `limit`. */
   slicingArguments?: readonly string[]
 }
 
-/** Options of the compiling executor. */
+/** Options of the executor that compiles operations. */
 export interface JitOptions {
-  /** How often an operation is executed before it is compiled. Default 3. */
+  /** The number of executions of an operation before it is compiled. Default 3. */
   minCount?: number
 }
 
@@ -61,10 +61,10 @@ export interface JitOptions {
 export interface GraphqlOptions {
   /** Type definitions with their resolvers, or a `GraphQLSchema`. Default: what `addTypeDef` and `addResolver` add. */
   schema?: SchemaSource | ReadySchema
-  /** The `introspection`, `csrfPrevention` and `context` of the endpoint, under the names that users of Apollo Server know. */
+  /** The options `introspection`, `csrfPrevention` and `context`, with the names that they have in Apollo Server. */
   apolloOptions?: ApolloOptions
   /**
-   * What a document may have: depth, aliases, directives and tokens. A document over one of them is answered with
+   * Limits of a document: depth, aliases, directives and tokens. A document that exceeds one of them is answered with
    * `LIMIT_EXCEEDED` and not executed.
    */
   limits?: GraphqlLimits
@@ -74,11 +74,11 @@ export interface GraphqlOptions {
   graphiql?: boolean
   /** Compiles frequent operations; needs the package `graphql-jit`. Default false. */
   jit?: boolean | JitOptions
-  /** Milliseconds after which a silent event stream shows that it is alive. Default 12000. */
+  /** Milliseconds after which an event stream without events sends a comment to stay alive. Default 12000. */
   keepAlive?: number
   /**
-   * Operations over a websocket at the same path, by the protocol of the package `graphql-ws`, which must be installed; needs the plugin
-   * `websocket`. Default false.
+   * Whether operations are also accepted over a websocket at the same path, with the protocol of the package `graphql-ws`, which must be
+   * installed; needs the plugin `websocket`. Default false.
    */
   websocket?: boolean | GraphqlSocketOptions
   /** Options of the route itself, such as `policy`, `rateLimit` and `middlewares`. */
@@ -87,7 +87,7 @@ export interface GraphqlOptions {
 
 const count = option.int({ min: 1 }).says('a whole number above 0')
 
-/** The limit; `false` means no limit. */
+/** Makes the option of a limit; `false` means no limit. */
 const limit = (fallback: number) =>
   option
     .either(count, option.off())
@@ -119,18 +119,18 @@ const route = option
     for (const name of forbiddenRouteOptions) {
       if (name in given) place.in(name).wrong(Reflect.get(given, name), 'no value: it is not valid in GraphQL')
     }
-    // Inherited ones, too: a spread would leave them out, and with them a guard.
+    // Includes inherited options: a spread would drop them, and perhaps a guard with them.
     return Object.fromEntries(optionNames(given).map((name) => [name, Reflect.get(given, name) as unknown]))
   })
   .default({})
   .guard()
 
-/** Whether a ready schema was given, as an instance of any copy of the package. */
+/** Whether a schema is ready: an instance of `GraphQLSchema` from any copy of the package. */
 export function isReady(schema: object): schema is ReadySchema {
   return typeof (schema as Partial<ReadySchema>).getQueryType === 'function'
 }
 
-/** One of them, or a list. */
+/** Makes the option of one value or a list of such values. */
 function oneOrMany<Type>(takes: string, isOne: (one: unknown) => boolean) {
   return option.value<Type>(takes, (given) => (Array.isArray(given) ? [...given].every(isOne) : isOne(given)))
 }
@@ -189,7 +189,7 @@ export const graphqlOptions = option
       graphiql: given.graphiql ?? isOpen,
       /** `undefined`: no websockets. */
       websocket: given.websocket === false ? undefined : given.websocket === true ? socketDefaults : given.websocket,
-      /** Executions before an operation is compiled; `undefined`: operations are not compiled. */
+      /** The number of executions before an operation is compiled; `undefined`: operations are not compiled. */
       jit: jit === false ? undefined : jit === true ? jitDefaults.minCount : jit.minCount,
     }
   })

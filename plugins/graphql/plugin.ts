@@ -12,12 +12,12 @@ const WebsocketMissingError = defineError(
 )
 
 /**
- * Answers GraphQL at `/graphql`, by the specification of GraphQL over HTTP and over server-sent events; needs the packages
- * `graphql` and `@graphql-tools/schema`.
+ * Answers GraphQL requests at `/graphql`, following the specifications of GraphQL over HTTP and over server-sent events; needs the
+ * packages `graphql` and `@graphql-tools/schema`.
  *
- * The schema is built at the first request. `server.graphql` adds to it until then. Documents are limited in depth,
- * aliases, directives and tokens; requests of foreign pages are refused; the messages of errors are hidden unless they are a
- * `GraphQLError`. Browsers receive GraphiQL outside of production.
+ * The schema is built at the first request; until then, `server.graphql` can add to it. Documents are limited in depth, aliases,
+ * directives and tokens; requests that a page of another origin could have sent are refused; error messages are hidden unless the
+ * error is a `GraphQLError`. Outside of production, browsers receive GraphiQL.
  *
  * @example
  * const schema = { typeDefs: 'type Query { hello: String! }', resolvers: { Query: { hello: () => 'world' } } }
@@ -25,18 +25,18 @@ const WebsocketMissingError = defineError(
  */
 export const graphql = definePlugin({
   name: 'graphql',
-  // Reads the bodies.
+  // Parses the bodies.
   dependencies: ['json'],
   options: graphqlOptions,
   doctor: async () => (await import('./doctor.ts')).checks,
   inspector: async () => (await import('./inspector.ts')).panels,
   provide: () => ({ graphql: new GraphqlService() }),
   async setup(ctx, settings) {
-    // Loads the modules of GraphQL only where it is used.
+    // Loaded here, so that only servers with this plugin load the GraphQL modules.
     const { openHandler } = await import('./execution/engine.ts')
     const page = settings.graphiql ? (await import('./page/page.ts')).openPage() : undefined
     const handler = await openHandler(settings, ctx.services.get('graphql'), page, ctx.log)
-    // Here and not in a ready hook: the route, which has an option of that plugin, would fail first, with an error about the option alone.
+    // Checked here rather than in a ready hook: the route has an option of that plugin and would fail first, with an error only about it.
     if (settings.websocket && !ctx.hasPlugin('websocket')) throw WebsocketMissingError()
     const sockets = settings.websocket && (await import('./http/websocket.ts'))
     const websocket = sockets && {

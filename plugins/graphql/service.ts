@@ -13,11 +13,11 @@ export const GraphqlNotReadyError = defineError(
   () => 'the GraphQL schema does not exist before the server is ready. Call await server.ready() first',
 )
 
-/** Builds the schema of all additions, once the packages for it are loaded. */
+/** Builds the schema from all additions, once the required packages are loaded. */
 export type BuildSchema = (typeDefs: readonly string[], resolvers: readonly GraphqlResolvers[]) => ReadySchema
 
 /**
- * The schema of a server: grows until the first request, then stays. At `server.graphql`.
+ * The GraphQL schema of a server, available as `server.graphql`: it can be extended until the first request, then it is fixed.
  *
  * @example
  * server.graphql.addTypeDef('type Query { version: String! }').addResolver('Query', { version: () => '1.4.2' })
@@ -29,7 +29,7 @@ export class GraphqlService {
   #built: { readonly schema: ReadySchema } | { readonly error: unknown } | undefined
 
   /**
-   * Adds type definitions; an existing type gains the fields too.
+   * Adds type definitions. A type that already exists gains the fields.
    *
    * @throws GraphqlSchemaBuiltError after the first request.
    * @example
@@ -43,7 +43,7 @@ export class GraphqlService {
   }
 
   /**
-   * Adds resolvers of one type.
+   * Adds resolvers for one type.
    *
    * @throws GraphqlSchemaBuiltError after the first request.
    * @example
@@ -61,9 +61,9 @@ export class GraphqlService {
   }
 
   /**
-   * The `GraphQLSchema`. Builds it if necessary; later additions throw.
+   * The `GraphQLSchema`. Reading it builds the schema if necessary; later additions then throw.
    *
-   * @throws GraphqlNotReadyError before boot; the mistake in the schema, each time.
+   * @throws GraphqlNotReadyError before boot; the error of an invalid schema, each time.
    */
   get schema(): ReadySchema {
     if (this.#build === undefined) throw GraphqlNotReadyError()
@@ -72,12 +72,12 @@ export class GraphqlService {
     return this.#built.schema
   }
 
-  /** The schema where a request has built it: who looks must not keep others from adding to it. @internal */
+  /** The schema, if a request has already built it: merely looking must not prevent others from adding to it. @internal */
   get built(): ReadySchema | undefined {
     return this.#built !== undefined && 'schema' in this.#built ? this.#built.schema : undefined
   }
 
-  /** Hands over what makes the schema, during boot. @internal */
+  /** Receives the function that builds the schema, during boot. @internal */
   supply(build: BuildSchema): void {
     this.#build = build
   }

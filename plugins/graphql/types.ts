@@ -1,8 +1,8 @@
 import type { RouteOptions } from '../../kernel/index.ts'
 
-// The types of the package `graphql` are described and not imported: an application without it checks its own types too.
+// The types of the package `graphql` are described rather than imported, because applications without it check their types as well.
 
-/** A schema that is ready: a `GraphQLSchema`. */
+/** A complete schema: a `GraphQLSchema`. */
 export interface ReadySchema {
   /** The root type of queries. */
   getQueryType(): unknown
@@ -21,9 +21,9 @@ export interface SdlDocument {
 /** Type definitions: a string, a parsed document, or a list of them. */
 export type TypeDefs = string | SdlDocument | readonly (string | SdlDocument)[]
 
-/** The form that every resolver has. */
+/** The signature of every resolver. */
 interface ResolverSignature {
-  /** Called with the parent object, the arguments of the field, the context of the request, and what is known of the operation. */
+  /** Called with the parent object, the arguments of the field, the context of the request, and information about the operation. */
   resolve(parent: unknown, args: Record<string, unknown>, context: unknown, info: object): unknown
 }
 
@@ -31,27 +31,27 @@ interface ResolverSignature {
  * Computes the value of one field. Parameters may have types of their own:
  * `(shop: Shop, args: { first: number }, context: Context) => …`.
  */
-// Taken from a method, whose parameters may be narrowed.
+// Derived from a method, because the parameters of methods may be narrowed.
 export type GraphqlResolver = ResolverSignature['resolve']
 
-/** A field with more than one function: the source of its events, and the value of each. */
+/** The functions of a field that has more than one: the source of its events, and the value for each event. */
 export interface GraphqlFieldResolver {
-  /** Where the events of a subscription come from: returns an async iterable. */
+  /** Returns the events of a subscription, as an async iterable. */
   subscribe?: GraphqlResolver
-  /** Finds the value of the field; for a subscription, from one event. */
+  /** Returns the value of the field; for a subscription, from one event. */
   resolve?: GraphqlResolver
 }
 
-/** The resolvers of one type by field; for an enum its values. */
+/** The resolvers of one type, by field; for an enum, its values. */
 export interface GraphqlTypeResolvers {
   readonly [field: string]: GraphqlResolver | GraphqlFieldResolver | string | number | boolean | object | null
 }
 
-/** A type that was made in code, a `GraphQLScalarType` for example. */
+/** A type made in code, such as a `GraphQLScalarType`. */
 export interface ReadyType {
   /** The name of the type in the schema. */
   readonly name: string
-  /** What the type was made of. */
+  /** Returns the configuration from which the type was made. */
   toConfig(): object
 }
 
@@ -60,17 +60,17 @@ export interface GraphqlResolvers {
   readonly [type: string]: GraphqlTypeResolvers | ReadyType
 }
 
-/** Where a schema comes from: text, files, and the functions of its fields. */
+/** The parts from which a schema is made: text, files, and the functions of its fields. */
 export interface SchemaSource {
   /** Type definitions in the schema language, as text or parsed. */
   typeDefs?: TypeDefs
-  /** Globs of files in the schema language, relative to the folder of the process or absolute; read at boot. */
+  /** Globs of files in the schema language, absolute or relative to the working directory of the process; read at boot. */
   files?: string | readonly string[]
-  /** The functions of the fields; those of a list are merged. */
+  /** The functions of the fields; a list is merged. */
   resolvers?: GraphqlResolvers | readonly GraphqlResolvers[]
 }
 
-/** Options of the route `/graphql`: those without a meaning there are left out. */
+/** Options of the route `/graphql`, without those that have no meaning there. */
 export type GraphqlRouteOptions = Omit<RouteOptions, ForbiddenRouteOption>
 
 /** Route options that would break the answers of the plugin. */

@@ -2,7 +2,7 @@ import { answerWithin } from '../toolkit/availability.ts'
 
 export type Outcome = 'ok' | 'error'
 
-/** What the probe `ready` says, by the services of the scope: for the inspector, which shows it where the probe has no path, too. */
+/** The result of the probe `ready`, by the services of the scope: for the inspector, which shows it even if the probe has no path. */
 export const probes = new WeakMap<
   object,
   () => Promise<{ readonly status: string; readonly checks: Readonly<Record<string, Outcome>> }>
@@ -17,7 +17,7 @@ class Watched {
   readonly #check: () => unknown
   readonly #timeout: number
   readonly #onChange: OnChange
-  /** The run that has not ended; probes come every few seconds and must not pile up after a check that hangs. */
+  /** The run that has not ended yet; probes come every few seconds and must not pile up when a check hangs. */
   #running: Promise<unknown> | undefined
   #last: Outcome = 'ok'
 
@@ -55,7 +55,7 @@ class Watched {
   }
 }
 
-/** Makes a function that runs all checks concurrently, each within its timeout. `OnChange` receives the reason of a failure. */
+/** Makes a function that runs all checks concurrently, each within its timeout. `onChange` receives the reason for a failure. */
 export function watchChecks(
   checks: { readonly [name: string]: () => unknown },
   timeout: number,

@@ -9,9 +9,9 @@ interface Found {
 }
 
 /**
- * The checks of plugins, by name, each with the services of its own plugin; without those of the names in `own`.
+ * Returns the checks of plugins, by name, each with the services of its own plugin; without checks whose name is in `own`.
  *
- * @throws HealthChecksError for an invalid check, and for two plugins with checks of the same name.
+ * @throws HealthChecksError for an invalid check, and when two plugins have checks of the same name.
  */
 export function gatherChecks({ plugins }: Listing, own: readonly string[]): Record<string, () => unknown> {
   const found = new Map<string, Found[]>()
@@ -41,7 +41,7 @@ function clash(name: string, first: string, second: string): Error {
   )
 }
 
-/** One check of a plugin that is registered in several scopes: with the services of each of them. */
+/** Combines the checks of a plugin that is registered in several scopes into one, which uses the services of each scope. */
 function together(all: readonly Found[]): () => unknown {
   return async () => {
     const outcomes = await Promise.all(

@@ -1,24 +1,24 @@
 import type { ServiceStore, Services } from '../../kernel/index.ts'
 import { option } from '../toolkit/options/index.ts'
 
-/** The services of a scope: that of the probes, for a check in their options, or that of the plugin with the check. */
+/** The services of a scope: for a check in the options, the scope of the probes; for a plugin's check, the scope of that plugin. */
 export type CheckedServices = ServiceStore & Partial<Services>
 
 /**
- * Checks whether one part works: `false`, a throw and a rejection mean no, everything else yes. It receives the services, because
- * the options of a server are made before that server.
+ * Checks whether one part works: `false`, a throw or a rejection means no, everything else means yes. It receives the services
+ * because the options of a server are written before that server exists.
  */
 export type Check = (services: CheckedServices) => unknown
 
 /** Options of the health probes. */
 export interface HealthOptions {
-  /** The path of the liveness probe, `false` for none. Default `/health/live`. */
+  /** The path of the liveness probe; `false` for none. Default `/health/live`. */
   live?: string | false
-  /** The path of the readiness probe, `false` for none. Default `/health/ready`. */
+  /** The path of the readiness probe; `false` for none. Default `/health/ready`. */
   ready?: string | false
-  /** The checks for readiness, by name; each replaces the check of the same name of a plugin. */
+  /** The checks for readiness, by name; each replaces a plugin's check of the same name. */
   checks?: { readonly [name: string]: Check }
-  /** Milliseconds after which a check counts as failed. Default 2000. */
+  /** Milliseconds after which a check is considered failed. Default 2000. */
   timeout?: number
 }
 

@@ -8,11 +8,11 @@ import { healthOptions } from './options.ts'
 announcePluginData('health')
 
 /**
- * Two probes: `/health/live` shows that the process answers, `/health/ready` that it should receive requests.
+ * Adds two probes: `/health/live` shows that the process answers, `/health/ready` that it should receive requests.
  *
- * Ready is 503 until the server has started, as soon as it begins to close (within the drain window, so that a load
- * balancer takes it out first), and while a check fails: one of the options, or one in the member `health` of a plugin's
- * definition. Live stays 200. Neither is cached, nor logged.
+ * Ready is 503 until the server has started, from the moment that it begins to close (within the drain window, so that a load
+ * balancer first takes it out of rotation), and while a check fails: one in the options, or one in the member `health` of a plugin's
+ * definition. Live remains 200. The probes are neither cached nor logged.
  *
  * @example
  * const checks = { database: () => pool.query('select 1') }
@@ -41,7 +41,7 @@ export const health = definePlugin({
     }
     const probe = async () => {
       const outcomes = await check()
-      // After the checks: closing may have begun while they ran.
+      // The status is read after the checks, because closing may have begun while they ran.
       return { status: statusOf(ctx.server, outcomes), checks: outcomes }
     }
     probes.set(ctx.services, probe)

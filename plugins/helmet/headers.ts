@@ -5,21 +5,21 @@ import type { HelmetOptions } from './options.ts'
 
 type Library = typeof import('helmet')
 
-// Loaded with the first options, and synchronously: they are checked where the plugin is registered.
+// Loaded synchronously with the first options, because they are checked when the plugin is registered.
 const load = createRequire(import.meta.url)
 
-/** The headers of one set of options, by the scheme of the request. */
+/** The headers that one set of options produces, by the scheme of the request. */
 export interface HeaderSets {
   readonly http: HeaderSet
   readonly https: HeaderSet
 }
 
-/** The headers of one of them. */
+/** The headers for one scheme. */
 interface HeaderSet {
-  /** Names in lower case of those that are the same for every request. */
+  /** The names, in lower case, of the headers that are the same for every request. */
   readonly names: readonly string[]
   readonly fixed: HeaderPreset
-  /** Sets those that a function makes for each request. */
+  /** Sets the headers that a function makes for each request. */
   readonly dynamic: ((req: Request, res: Response) => void) | undefined
 }
 
@@ -27,9 +27,9 @@ const none: HeaderSet = { names: [], fixed: presetHeaders({}), dynamic: undefine
 export const noHeaders: HeaderSets = { http: none, https: none }
 
 /**
- * Runs the package once and keeps the headers that it set, so that a request only costs setting them.
+ * Runs the package once and keeps the headers that it set, so that a request only has to copy them.
  *
- * @throws the error of the package for an invalid value.
+ * @throws the package's own error for an invalid value.
  */
 export function headersOf(options: HelmetOptions): HeaderSets {
   const library = load('helmet') as Library
@@ -46,8 +46,8 @@ type Policy = boolean | { readonly useDefaults?: boolean; readonly directives: R
 const upgrade = 'upgrade-insecure-requests'
 
 /**
- * With that directive, one of the package's defaults, a browser requests all parts of a page by https: a page that was loaded by
- * http then has no scripts and styles. Options that name the directive keep it on every answer.
+ * Removes the directive, one of the package's defaults, with which a browser requests all parts of a page over https: a page loaded over
+ * http would have no scripts or styles. Options that name the directive keep it on every answer.
  */
 function withoutUpgrade(policy: Policy): Policy {
   const { useDefaults = true, directives } = typeof policy === 'object' ? policy : { directives: {} }
@@ -63,19 +63,19 @@ function setOf(library: Library, options: object & { readonly contentSecurityPol
     setHeader(name: string, value: string) {
       fixed[name.toLowerCase()] = value
     },
-    // It only removes the header `X-Powered-By`, which is never set here.
+    // The package only removes the header `X-Powered-By`, which is never set here.
     removeHeader() {},
   }
   const directives = typeof policy === 'object' ? Object.values(policy.directives) : []
   const isDynamic = directives.some((sources) => Array.isArray(sources) && sources.some(isFunction))
   const given = isDynamic ? { ...options, contentSecurityPolicy: false } : options
-  // Its middlewares only use the members of the recorder, and read the request only where a directive is a function.
+  // The package's middlewares use only these members of the response, and read the request only if a directive is a function.
   library.default(given as LibraryOptions)({} as never, recorder as never, raise)
   const dynamic = isDynamic ? dynamicPolicy(library, policy as object) : undefined
   return { names: Object.keys(fixed), fixed: presetHeaders(fixed), dynamic }
 }
 
-/** Every iterable as an array, since some can be read only once, and the symbol of another copy of the package as that of this one. */
+/** Turns every iterable into an array, since some can be read only once, and the symbol of another copy of the package into this one's. */
 function listed(directives: object, { contentSecurityPolicy }: Library): Record<string, unknown> {
   const { dangerouslyDisableDefaultSrc: disable } = contentSecurityPolicy
   return Object.fromEntries(
@@ -91,7 +91,7 @@ const isFunction = (value: unknown) => typeof value === 'function'
 
 function dynamicPolicy(library: Library, policy: object): HeaderSet['dynamic'] {
   const middleware = library.contentSecurityPolicy(policy)
-  // The only member that it calls on the response, `setHeader`, is the same.
+  // `setHeader`, the only member of the response that it calls, works in the same way.
   return (req, res) => middleware(req as never, res as never, raise)
 }
 

@@ -3,20 +3,20 @@ import { isOptions, quoted, type Request, type Response } from '../../kernel/ind
 import { type Check, option } from '../toolkit/options/index.ts'
 import { type HeaderSets, headersOf, noHeaders } from './headers.ts'
 
-/** A source in a directive of the content security policy, or a function that makes it for each request: for a nonce. */
+/** A source in a directive of the content security policy, or a function that returns it for each request, for instance with a nonce. */
 export type CspSource = string | ((req: Request, res: Response) => string)
 
 /** The content security policy, as in the `helmet` package. */
 export interface CspOptions {
-  /** Whether the directives are added to those of the package. Default true. */
+  /** Whether the directives are added to the package's default directives. Default true. */
   useDefaults?: boolean
-  /** Sources by directive; `null` removes one of the defaults, the package's `dangerouslyDisableDefaultSrc` the one that it insists on. */
+  /** Sources by directive. `null` removes a default; for the one the package insists on, use its `dangerouslyDisableDefaultSrc`. */
   directives?: { readonly [directive: string]: null | string | symbol | Iterable<CspSource> }
-  /** Send it as `Content-Security-Policy-Report-Only`. Default false. */
+  /** Whether the policy is sent as `Content-Security-Policy-Report-Only`. Default false. */
   reportOnly?: boolean
 }
 
-/** The options of the `helmet` package, names and defaults alike; directives get the framework's request and response. */
+/** The options of the `helmet` package, with the same names and defaults; directives receive the framework's request and response. */
 export type HelmetOptions = Omit<LibraryOptions, 'contentSecurityPolicy'> & {
   /** The header `Content-Security-Policy`: `false` for none, or directives that are added to the defaults of the package. */
   contentSecurityPolicy?: boolean | CspOptions
@@ -29,9 +29,9 @@ const words = option.value<string | readonly string[]>('a string or a list of st
 )
 const directives = option.value<object>('an object of sources by directive', isOptions)
 
-/** One header: on, off, or an object. The package itself checks its strings and numbers; it would accept any string as a flag. */
+/** Makes the option of one header: on, off, or an object. The package checks strings and numbers, but accepts any string as a flag. */
 const header = (members: option.Members) =>
-  // Their types are those of the package.
+  // The types of the members come from the package.
   option.either(flag, option.shape(members) as unknown as Check<object, object, 'filled'>)
 
 const transport = header({ maxAge: option.number(), includeSubDomains: flag, preload: flag })
@@ -61,14 +61,14 @@ const names = {
   xssFilter: flag,
 } satisfies Record<keyof HelmetOptions, unknown>
 
-/** Refuses values that the package would ignore or only warn about, and runs it for the rest. */
+/** Refuses values that the package would ignore or only warn about, and runs the package for the rest. */
 export const helmetOptions = option
   .shape(names)
   .into((given, place): HeaderSets => {
     try {
       return headersOf(whatIsGiven(given) as HelmetOptions)
     } catch (error) {
-      // Its message has the wrong value.
+      // The message of the package contains the wrong value.
       const { message } = error as Error
       const why = quoted(message) === message ? 'the package helmet refuses one of its values' : message
       place.problem(`the option "${place.path}" cannot be used: ${why}`)
@@ -77,10 +77,10 @@ export const helmetOptions = option
   })
   .typed<HelmetOptions>()
 
-/** For one route, instead of the options of the server; `false`: no headers. */
+/** The option of one route, which replaces the options of the server; `false`: no headers. */
 export const helmetOfRoute = option.either(option.off(), helmetOptions)
 
-/** Without `undefined` members: for the package a name counts, whatever its value. */
+/** Removes `undefined` members: for the package, a name alone has an effect, whatever its value. */
 function whatIsGiven(headers: object): object {
   return mapped(headers, (value) => (typeof value === 'object' ? mapped(value as object, (one) => one) : value))
 }

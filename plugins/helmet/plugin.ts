@@ -4,9 +4,9 @@ import { type HeaderSets, noHeaders } from './headers.ts'
 import { helmetOfRoute, helmetOptions } from './options.ts'
 
 /**
- * Sets the security headers of the `helmet` package on every answer: 404, 405, refused requests and failures too.
+ * Sets the security headers of the `helmet` package on every answer, including 404, 405, refused requests and failures.
  *
- * Its policy has `upgrade-insecure-requests` where the request came by https. The route option `helmet` takes options in place of the server's, or `false` for none.
+ * The policy has `upgrade-insecure-requests` if the request came over https. The route option `helmet` replaces the options; `false`: none.
  *
  * @example
  * new Server({ plugins: { helmet: { xFrameOptions: { action: 'deny' } } } })
@@ -33,7 +33,7 @@ export const helmet = definePlugin({
       return next()
     })
 
-    // Covers requests that failed or were answered before the middleware above ran. A header that a handler has removed stays removed.
+    // Handles requests that failed or were answered before the middleware above ran. A header that a handler removed stays removed.
     ctx.onSend(function helmetOnSend(req, res) {
       const set = setOf(req)
       const last = set.names.at(-1)

@@ -20,26 +20,26 @@ export type Kind = (typeof kinds)[number]
 /** A part of some work: a step of the chain, the handler, a resolver. */
 export interface Mark {
   readonly name: string
-  /** Milliseconds after the work has begun. */
+  /** Milliseconds after the beginning of the work. */
   readonly at: number
-  /** How long it took; without it: until the next one. */
+  /** Milliseconds that the part took; if missing, it lasted until the next mark. */
   ms?: number
   failed?: boolean
 }
 
-/** One piece of work, as the page sees it. */
+/** One piece of work, as the page shows it. */
 export interface Activity {
   readonly id: number
   readonly kind: Kind
   title: string
-  /** What belongs together has one: a request, its jobs, their mails. */
+  /** The trace that connects work which belongs together: a request, its jobs, their mails. */
   trace: string
   parent: number | undefined
   /** Milliseconds since 1970. */
   readonly at: number
   ms: number | undefined
   outcome: 'running' | 'ok' | 'failed'
-  /** One line more for lists. */
+  /** One further line for lists. */
   note: string
   error: unknown
   readonly marks: Mark[]
@@ -47,29 +47,29 @@ export interface Activity {
   readonly data: Record<string, unknown>
 }
 
-/** What is said of a piece of work when it begins. */
+/** What is known about a piece of work when it begins. */
 export type Begun = Pick<Activity, 'kind' | 'title'> &
   Partial<Pick<Activity, 'data' | 'note' | 'parent'>> & { readonly trace?: string | undefined }
 
-// Ids of this process, in the form that W3C trace context has.
+// Ids of this process have the form defined by W3C Trace Context.
 const prefix = randomBytes(8).toString('hex')
 const hex = (id: number, length: number) => id.toString(16).padStart(length, '0')
 
-/** Data that goes with a message, by which its receiver knows where it comes from. */
+/** Returns data that travels with a message, by which its receiver knows where it comes from. */
 export const traceparentOf = ({ trace, id }: Activity): string => `00-${trace}-${prefix.slice(0, 8)}${hex(id, 8)}-00`
 
-/** The trace that such a text names. */
+/** Returns the trace named in such data. */
 export const traceOf = (traceparent: string | undefined): string | undefined =>
   /^[\da-f]{2}-([\da-f]{32})-/.exec(traceparent ?? '')?.[1]
 
 const mostMarks = 200
-/** What one piece of work without data is counted as. */
+/** Bytes that are counted for one piece of work without data. */
 const base = 512
 const ofMark = 64
 
 /**
- * The last pieces of work of each kind. Their number is bounded, and so are the bytes of all of them: whatever an application does, a server
- * that is looked at for a week needs no more memory than after an hour.
+ * The last pieces of work of each kind. Their number and their total bytes are limited: whatever an application does, a server that is
+ * inspected for a week needs no more memory than after an hour.
  */
 export class Activities {
   readonly keep: number
@@ -79,7 +79,7 @@ export class Activities {
   readonly #begun = new WeakMap<Activity, number>()
   #bytes = 0
   #count = 0
-  /** Called with whatever is new or has changed. */
+  /** Called with each activity that is new or has changed. */
   onChange: (activity: Activity) => void = () => {}
 
   constructor(keep: number, maxBytes: number) {
@@ -115,7 +115,7 @@ export class Activities {
     return activity
   }
 
-  /** Milliseconds since it has begun. */
+  /** Returns the milliseconds since an activity began. */
   since(activity: Activity): number {
     return performance.now() - this.#begun.get(activity)!
   }
@@ -126,7 +126,7 @@ export class Activities {
     this.onChange(activity)
   }
 
-  /** Something that happens in one moment. */
+  /** Adds something that happens in one moment. */
   add(begun: Begun, from: Activity | undefined, size = 0): Activity {
     const activity = this.begin(begun, from, size)
     activity.ms = 0
@@ -145,7 +145,7 @@ export class Activities {
     return mark
   }
 
-  /** Counts bytes that are kept for it, and drops the oldest of all where they are too many. */
+  /** Counts bytes that are kept for an activity, and drops the oldest activities when there are too many. */
   grow(activity: Activity, bytes: number): void {
     const list = this.#lists.get(activity.kind)!
     if (!list.has(activity.id)) return
@@ -166,7 +166,7 @@ export class Activities {
     this.#sizes.delete(id)
   }
 
-  /** The newest first. */
+  /** Returns the activities of a kind, the newest first. */
   list(kind: Kind): Activity[] {
     return [...this.#lists.get(kind)!.values()].reverse()
   }
@@ -179,7 +179,7 @@ export class Activities {
     return undefined
   }
 
-  /** Everything of one trace, in the order in which it has begun. */
+  /** Returns all activities of one trace, in the order in which they began. */
   ofTrace(trace: string): Activity[] {
     const all = [...this.#lists.values()].flatMap((list) => [...list.values()].filter((one) => one.trace === trace))
     return all.sort((a, b) => a.id - b.id)

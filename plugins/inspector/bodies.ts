@@ -2,16 +2,16 @@ import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 import type { RawRequest, Reply, StreamBody } from '../../kernel/index.ts'
 
-/** The bytes of a body as they pass, up to a limit. */
+/** Collects the bytes of a body as they pass, up to a limit. */
 export class Kept {
   readonly #limit: number
   readonly #grow: (bytes: number) => void
-  /** One for all chunks: of a stream of single bytes each would take a hundred times its size. */
+  /** One array for all chunks: in a stream of single bytes, each chunk would take a hundred times its size. */
   #all = new Uint8Array(0)
   #length = 0
-  /** How many have passed. */
+  /** The number of bytes that have passed. */
   size = 0
-  /** Whether all of them have. */
+  /** Whether all bytes have passed. */
   isComplete = false
 
   constructor(limit: number, grow: (bytes: number) => void) {
@@ -46,8 +46,8 @@ export class Kept {
 }
 
 /**
- * Keeps what is read of a request and what it is answered with. By members of this one raw request, which hide those of its class: so
- * nothing stands in the way of requests where no one looks.
+ * Keeps what is read of a request and what it is answered with. It sets members of this one raw request, which hide those of its class,
+ * so that requests are not slowed down where nothing records them.
  */
 export function captureBodies(raw: RawRequest, received: Kept, sent: Kept, onReply: (reply: Reply) => void): void {
   const bytes = raw.bytes.bind(raw)
@@ -74,7 +74,7 @@ export function captureBodies(raw: RawRequest, received: Kept, sent: Kept, onRep
   }
 }
 
-/** The same chunks, noted. Not a generator: one that was not begun does not end what it reads. */
+/** Passes on the chunks and keeps them. Not a generator, which does not end its source if it was never started. */
 function passing<Chunk extends Uint8Array | string>(source: AsyncIterable<Chunk>, kept: Kept): AsyncIterable<Chunk> {
   return {
     [Symbol.asyncIterator]() {
@@ -89,7 +89,7 @@ function passing<Chunk extends Uint8Array | string>(source: AsyncIterable<Chunk>
           return one
         },
         async return(value?: unknown) {
-          // The iterator of a stream ends it only where it was begun.
+          // The iterator of a stream ends the stream only if it was started.
           const { destroy, cancel } = source as { destroy?(): void; cancel?(): Promise<void> }
           if (!isBegun && destroy !== undefined) destroy.call(source)
           else if (!isBegun && cancel !== undefined && !(source as unknown as ReadableStream).locked)
@@ -109,7 +109,7 @@ const decoders: { readonly [encoding: string]: (bytes: Uint8Array, limit: number
   br: (bytes, limit) => promisify(zlib.brotliDecompress)(bytes, { maxOutputLength: limit }),
 }
 
-/** What a coding has made of text, made text again; as it is where that cannot be. */
+/** Reverses a content coding; returns the bytes as they are if that is not possible. */
 export async function decoded(bytes: Uint8Array, encoding: string | undefined): Promise<Uint8Array> {
   const decode = encoding === undefined ? undefined : decoders[encoding.trim().toLowerCase()]
   if (decode === undefined) return bytes

@@ -5,14 +5,14 @@ import { copied, type Recorder } from './recorder.ts'
 
 type Event = Readonly<Record<string, unknown>> & { readonly error?: unknown }
 
-/** How a piece of work of the services is shown. */
+/** How one kind of work of the services is shown. */
 interface Work {
   readonly channel: string
   begun(event: Event): Begun
 }
 
 const text = (value: unknown) => String(value ?? '')
-/** As much as lists show of keys, subjects and the like. */
+/** Shortens keys, subjects and the like to the length that lists show. */
 const cut = (line: string) => line.slice(0, 2_048)
 const works: readonly Work[] = [
   {
@@ -100,7 +100,7 @@ const works: readonly Work[] = [
 function messageOf(payload: unknown): unknown {
   if (!(payload instanceof Uint8Array)) return payload
   const bytes = payload.subarray(0, 8_192)
-  // A character of several bytes may be cut at the end.
+  // A character of several bytes may have been cut at the end.
   const decoded = new TextDecoder().decode(bytes)
   if (/[^\P{Cc}\s]/u.test(decoded) || decoded.slice(0, -1).includes('\ufffd')) return `[${payload.byteLength} bytes]`
   try {
@@ -110,7 +110,7 @@ function messageOf(payload: unknown): unknown {
   }
 }
 
-/** Characters of the HTML of a mail that are kept. */
+/** Maximum characters of a mail's HTML that are kept. */
 const maxMail = 256 * 1024
 
 function mailOf(mail: Record<string, unknown>): Record<string, unknown> {
@@ -140,7 +140,7 @@ function mailOf(mail: Record<string, unknown>): Record<string, unknown> {
 const addressesOf = (mail: unknown) =>
   ((mail as { to?: readonly { address?: unknown }[] }).to ?? []).map(({ address }) => text(address)).join(', ')
 
-/** Follows the work of a server, and that of the services of its process; gives what ends it. */
+/** Follows the work of a server and of the services in its process; returns the function that ends this. */
 export function follow(recorder: Recorder, server: Kernel, isOwn: (request: Request) => boolean): () => void {
   const links = new Links()
   const ends = [
@@ -155,7 +155,7 @@ export function follow(recorder: Recorder, server: Kernel, isOwn: (request: Requ
   }
 }
 
-/** What fails here must not fail what is looked at: a subscriber that throws ends the process. */
+/** Runs code whose failure must not affect what is being inspected: a subscriber that throws ends the process. */
 function safely<Result>(work: () => Result, otherwise: Result): Result {
   try {
     return work()
@@ -239,7 +239,7 @@ function followFrames({ activities, current, redactor }: Recorder): () => void {
   })
 }
 
-/** Text of a frame as a message: by its bytes, which `messageOf` reads. */
+/** Returns the text of a frame as bytes, which `messageOf` reads. */
 const parsed = (frame: unknown) => (typeof frame === 'string' ? Buffer.from(frame) : frame)
 
 function followWork(recorder: Recorder, links: Links, work: Work): () => void {
@@ -249,13 +249,13 @@ function followWork(recorder: Recorder, links: Links, work: Work): () => void {
     entered<Event>(recorder, work.channel, (event) => {
       const what = work.begun(event)
       const shown = recorder.redactor.value(what.data) as Record<string, unknown>
-      // A mail is shown as it looks.
+      // A mail is shown as it looks, so its content is not redacted.
       if (what.kind === 'mail') Object.assign(shown, { html: what.data?.html, text: what.data?.text })
       const { title, note = '' } = what
       const kept = copied({ title: cut(title), note: cut(note), data: shown })
       const isPublished = work.channel.endsWith('publish')
       const link = isPublished ? {} : links.of(event)
-      // What was published without a link did not come from whatever happens to run here.
+      // A message published without a link does not belong to the work that happens to run here.
       const isTaken = !isPublished && isCarrier(event.carrier)
       const from = isTaken ? undefined : current.getStore()
       const activity = activities.begin({ ...what, ...kept.data, ...link }, from, kept.size)
@@ -279,21 +279,21 @@ function followWork(recorder: Recorder, links: Links, work: Work): () => void {
   }
 }
 
-/** How many published messages are remembered. */
+/** The number of published messages that are remembered. */
 const mostLinks = 2_000
 
-/** Links what is made of a message to where it was published: by what goes with it, and so also in another process. */
+/** Links the work that a message causes to the work that published it, by data that travels with it, so even across processes. */
 class Links {
   readonly #published = new Map<string, Pick<Activity, 'id' | 'trace'>>()
 
-  /** Before a message leaves; a tool for tracing may put its own in the place. */
+  /** Adds the link before a message leaves; a tracing tool may replace it by its own. */
   fill({ carrier }: Event, activity: Activity): void {
     if (!isCarrier(carrier)) return
     carrier.traceparent ??= traceparentOf(activity)
     this.remember({ carrier }, activity)
   }
 
-  /** Again when it leaves, for what another tool has put there. */
+  /** Remembers the link; called again when the message has left, for a link that another tool has set. */
   remember({ carrier }: Event, activity: Activity): void {
     if (!isCarrier(carrier) || carrier.traceparent === undefined) return
     if (this.#published.size >= mostLinks) this.#published.delete(this.#published.keys().next().value!)

@@ -2,18 +2,18 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Request } from '../../kernel/index.ts'
 
-/** Headers by which a proxy gives itself away: of what it passes on, everything has the address of the proxy. */
+/** Headers that reveal a proxy: every request that it forwards comes from the address of the proxy. */
 const proxyHeaders =
   /^(?:forwarded|via|cdn-loop|x-forwarded|x-(?:forwarded|original|envoy)-.*|x-real-ip|x-(?:cluster-)?client-ip|true-client-ip|(?:cf|do)-connecting-ip|(?:fastly|fly)-client-ip)$/
 
-/** Who may look, and how they show it. */
+/** Decides which requests may see the inspector, and checks their token. */
 export interface Guard {
   readonly token: string
-  /** Why this request is refused before anyone asks for the token; `undefined`: it is not. */
+  /** Returns why a request is refused, before the token is checked; `undefined` if it is not refused. */
   refusal(req: Request): string | undefined
-  /** Whether it brings the token, in its cookie. */
+  /** Whether a request has the token in its cookie. */
   isKnown(req: Request): boolean
-  /** Whether this is the token. */
+  /** Whether a value is the token. */
   isToken(given: unknown): boolean
   cookie(req: Request): string
 }
@@ -21,8 +21,8 @@ export interface Guard {
 export const makeToken = (): string => randomBytes(24).toString('base64url')
 
 /**
- * Lets in who sits at this machine: the peer and the name that was asked for are of the loopback, no proxy has passed the request on, and the
- * browser sent it from this very page. The name keeps off a foreign site that has its own name point to 127.0.0.1.
+ * Admits only users of this machine: the peer and the requested host are loopback, no proxy has forwarded the request, and the browser
+ * sent it from this page. Checking the host keeps out a foreign site that lets its own name point to 127.0.0.1.
  */
 export function guardOf(token: string, path: string): Guard {
   const digest = (text: string) => createHash('sha256').update(text).digest()
@@ -44,7 +44,7 @@ export function guardOf(token: string, path: string): Guard {
 }
 
 function isForwarded({ raw }: Request): boolean {
-  // No browser speaks HTTP/1.0, and nginx does to those that it asks, with none of the headers where no one has configured them.
+  // Browsers never use HTTP/1.0, but nginx does towards its upstreams, without any of the headers unless they are configured.
   return raw.version === '1.0' || Object.keys(raw.headers()).some((name) => proxyHeaders.test(name))
 }
 
@@ -59,21 +59,21 @@ function isLoopbackHost(host: string | undefined): boolean {
   return name === 'localhost' || name.endsWith('.localhost') || isLoopback(name)
 }
 
-/** By what browsers say of where a request comes from. A visit of the address bar comes from nowhere. */
+/** Whether a request comes from this page, according to the browser's headers. One from the address bar comes from no page. */
 function isFromHere(req: Request): boolean {
   const { raw } = req
   const site = raw.header('sec-fetch-site')
   const origin = raw.header('origin')
   const isSame = origin === undefined || origin === `${req.protocol}://${raw.host}`
   if (req.method === 'GET' || req.method === 'HEAD') {
-    // A link on another page may lead here: only the user of the browser sees what it opens.
+    // A link on another page may lead here: only the user of the browser sees the page that it opens.
     const isVisit = raw.header('sec-fetch-mode') === 'navigate' && raw.header('sec-fetch-dest') === 'document'
     return isSame && (site === undefined || site === 'same-origin' || site === 'none' || isVisit)
   }
   return origin !== undefined ? isSame && (site === undefined || site === 'same-origin') : site === 'same-origin'
 }
 
-/** Cookies know no ports: two servers of one machine would take each other's. */
+/** Contains the port, which cookies ignore: two servers on one machine would overwrite each other's cookie. */
 function cookieName(req: Request): string {
   const [, port = ''] = /:(\d+)$/.exec(req.raw.host ?? '') ?? []
   return `inspector${port}`

@@ -15,7 +15,7 @@ import { answerer } from './routes.ts'
 
 let token: string | undefined
 
-/** Follows what a server does from now on, and answers the page that shows it. */
+/** Records what a server does from now on, and serves the page that shows it. */
 export function inspect(ctx: Context, settings: InspectorSettings): void {
   const { server } = ctx
   const { path } = settings
@@ -51,13 +51,13 @@ export function inspect(ctx: Context, settings: InspectorSettings): void {
   })
 }
 
-/** The paths that the log redacts, which hold here as well. */
+/** Returns the paths that the log redacts, which are redacted here as well. */
 function redactedByLog({ server }: Context): readonly string[] {
   const logs = server.listing.plugins.filter(({ definition }) => definition.name === 'log')
   return logs.flatMap(({ settings }) => (settings as { redact?: readonly string[] } | undefined)?.redact ?? [])
 }
 
-/** Notes the lines of the server's logger, of its requests and of plugins, each with the work that it belongs to. */
+/** Records the log lines of the server, its requests and plugins, each with the work to which it belongs. */
 function noteLog(ctx: Context, recorder: Recorder): { restore(): void } {
   const note = ({ level, message, fields }: LogLine) => {
     try {
@@ -66,7 +66,7 @@ function noteLog(ctx: Context, recorder: Recorder): { restore(): void } {
       const kept = copied(recorder.hiding(from, { title: recorder.redactor.text(message).slice(0, 2_048), data }))
       recorder.activities.add({ kind: 'log', note: level, ...kept.data }, from, kept.size)
     } catch {
-      // A line that cannot be read is written all the same.
+      // A line that cannot be recorded is logged nevertheless.
     }
   }
   const { server } = ctx
@@ -77,7 +77,7 @@ function noteLog(ctx: Context, recorder: Recorder): { restore(): void } {
     server.logger = noting(before, note)
   }
   put()
-  // The plugin log may come later, with a logger of its own.
+  // The plugin `log` may be registered later, with a logger of its own.
   ctx.onReady(put)
   return {
     restore: () => {

@@ -2,16 +2,16 @@ import type { SseMessage } from '../../kernel/index.ts'
 import type { Activity } from './activities.ts'
 import { type Summary, summaryOf } from './views.ts'
 
-/** How many changes wait for a page. A page that lags by more is dropped, and asks again. */
+/** How many changes may wait for a page. A page that lags further is dropped, and connects again. */
 const mostWaiting = 1_000
 const mostPages = 10
 const keepAlive = 15_000
-/** Milliseconds in which changes are collected. */
+/** Milliseconds for which changes are collected. */
 const pause = 100
 
 class Page implements AsyncIterableIterator<SseMessage> {
   readonly #onEnd: (page: Page) => void
-  /** No more than lists show: a page that does not read must not keep bodies that are dropped. */
+  /** Only what lists show: a page that does not read must not keep dropped bodies in memory. */
   readonly #waiting = new Map<number, Summary>()
   #wake: (() => void) | undefined
   #isOver = false
@@ -74,7 +74,7 @@ class Page implements AsyncIterableIterator<SseMessage> {
   }
 }
 
-/** The open pages; each receives what changes. */
+/** The open pages, each of which receives all changes. */
 export class LivePages {
   readonly #pages = new Set<Page>()
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../../kernel/index.ts'
 
-/** What a line of the log was made of. */
+/** The parts from which a log line is made. */
 export interface LogLine {
   readonly level: string
   readonly message: string
@@ -10,10 +10,10 @@ export interface LogLine {
 const levels = new Set(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
 const noted = new WeakSet<object>()
 
-/** Whether this is one that notes its lines already. */
+/** Whether a logger already passes its lines to a listener. */
 export const isNoted = (logger: Logger): boolean => noted.has(logger)
 
-/** The same logger, whose lines are noted, also those below its level. Whatever else it can do goes to the logger itself. */
+/** Returns a logger that also passes its lines to `note`, even those below its level. All other members are those of the given logger. */
 export function noting(logger: Logger, note: (line: LogLine) => void, bound: Record<string, unknown> = {}): Logger {
   const proxy = new Proxy(logger, {
     get(target, name) {

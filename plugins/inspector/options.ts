@@ -2,17 +2,17 @@ import { option, type SettingsOf } from '../toolkit/options/index.ts'
 
 /** Options of the inspector. */
 export interface InspectorOptions {
-  /** Where its page is. Default `/_inspector`. */
+  /** The path of its page. Default `/_inspector`. */
   path?: string
-  /** How many of each kind it keeps: requests, jobs, mails and so on. Default 500, which is also the most. */
+  /** How many entries of each kind it keeps: requests, jobs, mails and so on. Default 500, which is also the maximum. */
   keep?: number
-  /** Bytes that it keeps of a body; a request with a larger one cannot be replayed. Default 64 kB, at most 4 MB. */
+  /** Bytes that it keeps of a body; a request with a larger body cannot be replayed. Default 64 kB, at most 4 MB. */
   bodyLimit?: number | string
-  /** Names of fields, headers and parameters to redact, beside those that always are. */
+  /** Names of fields, headers and parameters to redact, in addition to those that are always redacted. */
   redact?: readonly string[]
 }
 
-/** A body above the bound of all would drop everything, and itself. */
+/** A body beyond the limit of all kept data would displace everything, including itself. */
 const mostBody = 4 * 1024 * 1024
 
 export const inspectorOptions = option

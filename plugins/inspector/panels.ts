@@ -13,16 +13,16 @@ interface Found {
   readonly key: string
   readonly plugin: string
   readonly panel: InspectorPanel
-  /** Why there is no panel to show. */
+  /** The error because of which there is no panel to show. */
   readonly failure?: unknown
   readonly services: Listed['scope']['services']
 }
 
 const mostRows = 200
-/** Milliseconds that a panel may take. */
+/** Milliseconds that the rows of a panel may take. */
 const patience = 5_000
 
-/** The panels that plugins bring, gathered when someone first looks. */
+/** The panels of all plugins, gathered when they are first requested. */
 export class Panels {
   readonly #server: Kernel
   readonly #redactor: Redactor
@@ -37,7 +37,7 @@ export class Panels {
     return (await this.#all()).map(({ key, plugin, panel: { title } }) => ({ key, plugin, title }))
   }
 
-  /** `undefined`: there is no such panel. */
+  /** Returns a panel with its rows; `undefined`: there is no such panel. */
   async show(key: string): Promise<object | undefined> {
     const found = (await this.#all()).find((one) => one.key === key)
     if (found === undefined) return undefined
@@ -71,7 +71,7 @@ export class Panels {
     return this.#redactor.value(cell) ?? null
   }
 
-  /** What became of it, as text; `undefined`: there is no such panel or action. */
+  /** Runs an action and returns its result as text; `undefined`: there is no such panel or action. */
   async run(key: string, action: string, id: string): Promise<string | undefined> {
     const found = (await this.#all()).find((one) => one.key === key)
     const wanted = found?.panel.actions?.find(({ name }) => name === action)
@@ -94,7 +94,7 @@ export class Panels {
     for (const { definition, scope } of this.#server.listing.plugins) {
       const { name } = definition
       const add = (panel: InspectorPanel, failure?: unknown) => {
-        // By the plugin and not by all of them: an address of a panel stays when another plugin is added.
+        // Numbered per plugin rather than overall, so that the address of a panel remains when another plugin is added.
         const key = `${name}.${found.filter(({ plugin }) => plugin === name).length}`
         found.push({ key, plugin: name, panel, failure, services: scope.services })
       }
@@ -104,7 +104,7 @@ export class Panels {
         for (const panel of panels as readonly InspectorPanel[]) checkPanel(name, panel)
         for (const panel of panels as readonly InspectorPanel[]) add(panel)
       } catch (error) {
-        // In place of its panels: those of the others are shown all the same.
+        // Shown instead of the plugin's panels; those of other plugins are not affected.
         add({ title: name, columns: [''], rows: () => [] }, error)
       }
     }
@@ -126,7 +126,7 @@ function checkPanel(plugin: string, panel: InspectorPanel): void {
     throw InspectorPanelError(plugin, `actions of "${title}" must be a list of { name, run }`)
 }
 
-/** The rows of a panel; one whose store hangs does not hang the page. */
+/** Yields the rows of a panel within a time limit, so that a store that hangs does not block the page. */
 async function* inTime(rows: ReturnType<InspectorPanel['rows']>): AsyncGenerator<PanelRow> {
   const until = AbortSignal.timeout(patience)
   const over = new Promise<never>((_resolve, reject) => {
@@ -145,7 +145,7 @@ async function* inTime(rows: ReturnType<InspectorPanel['rows']>): AsyncGenerator
       yield value
     }
   } finally {
-    // Not waited for: it may be what hangs.
+    // Not awaited: this may be what hangs.
     void Promise.resolve(iterator.return?.()).catch(() => {})
   }
 }

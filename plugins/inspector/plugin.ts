@@ -19,9 +19,9 @@ const InspectorScopeError = defineError(
 announcePluginData('inspector')
 
 /**
- * Shows what the server does, while it is developed: one page with requests and all that came of them. `framework serve` has it by itself.
+ * Shows what the server does, during development: a page with requests and everything that they caused. `framework serve` enables it.
  *
- * It answers this machine alone, and clients that have the token of the process. With `NODE_ENV=production` the boot fails.
+ * It answers only requests from this machine that have the token of the process. With `NODE_ENV=production`, the boot fails.
  *
  * @example
  * new Server({ plugins: { inspector: process.env.NODE_ENV !== 'production' } })
@@ -33,7 +33,7 @@ export const inspector = definePlugin({
     if (isProduction()) throw InspectorProductionError(nodeEnv())
     if (ctx.scope !== '') throw InspectorScopeError(ctx.scope)
     refuseSeveral(ctx.server.worker, 'the inspector keeps what it shows', 'Leave the inspector out')
-    // Only who looks loads what shows it.
+    // Loaded here, so that only servers with the inspector load its modules.
     const { inspect } = await import('./inspect.ts')
     inspect(ctx, settings)
   },

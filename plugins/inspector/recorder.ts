@@ -5,13 +5,13 @@ import { captureBodies, Kept } from './bodies.ts'
 import type { InspectorSettings } from './options.ts'
 import { type Redactor, without } from './redact.ts'
 
-/** What a request must be sent again with: the real values, which leave this process only as a request to itself. */
+/** The data with which a request can be sent again: the real values, which leave this process only as a request to itself. */
 export interface KeptRequest {
   readonly method: string
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
   readonly ip: string
-  /** The one that it was taken for, which need not be that of its header. */
+  /** The host that the server determined, which need not be that of the header. */
   readonly host: string | undefined
   readonly isSecure: boolean
   readonly hasBody: boolean
@@ -21,30 +21,30 @@ export interface KeptRequest {
   response: { readonly status: number; readonly headers: readonly string[] } | undefined
 }
 
-/** A recorded request that is sent again, and what it became. */
+/** A recorded request that is being sent again, and the activity of the new request. */
 export interface Repeat {
   readonly of: Activity
   made: Activity | undefined
 }
 
-/** Bytes of all that is kept together. */
+/** Maximum bytes of everything that is kept. */
 const maxBytes = 32 * 1024 * 1024
 
-/** What is recorded of one server, and of the services of its process. */
+/** Records the work of one server and of the services in its process. */
 export class Recorder {
   readonly activities: Activities
   readonly redactor: Redactor
-  /** What the code that runs at this moment is a part of. */
+  /** The work to which the running code belongs. */
   readonly current = new AsyncLocalStorage<Activity>()
   readonly repeating = new AsyncLocalStorage<Repeat>()
   readonly #bodyLimit: number
-  /** The request that is about to be routed, as its client has sent it. */
+  /** The request that is about to be routed, as its client sent it. */
   #native: RawRequest | undefined
   readonly #requests = new WeakMap<object, Activity>()
-  /** By the id that is in lines of the log; no more than a number, for what is dropped not to be kept by this. */
+  /** Numbers of activities by the request id in log lines. Only numbers, so that this map keeps no dropped activity in memory. */
   readonly #ids = new Map<string, number>()
   readonly #kept = new WeakMap<Activity, KeptRequest>()
-  /** Values in its path that are not shown. */
+  /** Values in the path of a request that are not shown. */
   readonly #secrets = new WeakMap<Activity, readonly string[]>()
 
   constructor({ keep, bodyLimit }: InspectorSettings, redactor: Redactor) {
@@ -57,7 +57,7 @@ export class Recorder {
     return this.#kept.get(activity)
   }
 
-  /** The work that a line of the log belongs to: what answers a failure runs outside of the handler. */
+  /** Returns the work to which a log line belongs; by the id as well, since failures are answered outside of the handler. */
   ofLine(reqId: unknown): Activity | undefined {
     const id = typeof reqId === 'string' ? this.#ids.get(reqId) : undefined
     return this.current.getStore() ?? (id === undefined ? undefined : this.activities.find(id))
@@ -67,19 +67,19 @@ export class Recorder {
     return this.#requests.get(request)
   }
 
-  /** A request has come, and no one has taken it for another one. */
+  /** Called when a request has come, before anything has rewritten it. */
   arrived(native: RawRequest): void {
     this.#native = native
   }
 
-  /** The one that has arrived; no other one may be taken for it, such as one that was refused before it came here. */
+  /** Returns the request that has arrived, and forgets it: it must not be taken for another one, such as one refused before it arrived. */
   taken(): RawRequest | undefined {
     const native = this.#native
     this.#native = undefined
     return native
   }
 
-  /** A request begins: notes what it is, and what is read and answered from now on. */
+  /** Records a request that begins, and what is read and answered from now on. */
   beginRequest(request: Request, arrived: RawRequest | undefined): Activity {
     const { raw, id, ip } = request
     const native = arrived ?? raw
@@ -87,7 +87,7 @@ export class Recorder {
     const secrets = this.redactor.ofPath(request.params)
     const shown = this.redactor.target(target.slice(0, 4_096), secrets)
     const repeat = this.repeating.getStore()
-    // Of who sent it, unless this is a replay, which is another one.
+    // The trace of the sender, except for a replay, which is a trace of its own.
     const trace = repeat === undefined ? traceOf(raw.header('traceparent')) : undefined
     const activity = this.activities.begin(
       {
@@ -103,7 +103,7 @@ export class Recorder {
       repeat.made = activity
       activity.data.repeats = repeat.of.id
     }
-    // One of a few characters would be found in every word.
+    // A secret of only a few characters would be found in every word.
     const long = secrets.filter(({ length }) => length > 3)
     if (long.length > 0) this.#secrets.set(activity, [...long, ...long.map(encodeURIComponent)])
     this.#requests.set(request, activity)
@@ -131,7 +131,7 @@ export class Recorder {
       kept.response = { status, headers }
       grow(lengthOf(headers))
       activity.note = String(status)
-      // That of a stream is over when it was sent.
+      // For a streamed answer, the activity itself ends only when the stream has been sent.
       activity.data.answeredAfter = this.activities.since(activity)
       this.activities.onChange(activity)
     })
@@ -154,7 +154,7 @@ export class Recorder {
     this.activities.grow(activity, size)
   }
 
-  /** Data that belongs to some work, without the secrets in the path of a request. */
+  /** Returns data that belongs to some work, without the secrets in the path of a request. */
   hiding<Data>(activity: Activity | undefined, data: Data): Data {
     return without(data, (activity && this.#secrets.get(activity)) ?? [])
   }
@@ -167,8 +167,8 @@ export class Recorder {
 const lengthOf = (texts: readonly string[]) => texts.reduce((sum, { length }) => sum + length, 0)
 
 /**
- * Data as the page has it, and its size. A copy: a slice of a text keeps the whole of it, so that a line about the first words of a file would
- * keep the file, which no size says.
+ * Returns data as the page receives it, and its size. It is a copy: a slice of a string keeps the whole string in memory, so a line with
+ * the first words of a file would keep the file, which no size accounts for.
  */
 export function copied<Data>(data: Data): { readonly data: Data; readonly size: number } {
   const text = JSON.stringify(data) ?? 'null'

@@ -1,11 +1,11 @@
 import { censored, censorPath, censorText, isSecret, secretsOf } from '../toolkit/censor.ts'
 import { describeError } from '../toolkit/logger.ts'
 
-/** Characters of one text that is shown, and of one within data. */
+/** Maximum characters of one text that is shown, and of one string within data. */
 const maxText = 64 * 1024
 const maxMemberText = 8 * 1024
 
-/** How deep data is looked at, and how many members of it in all: a line of the log may name an object on which the whole server hangs. */
+/** How deep data is read, and how many of its members in total: a log line may contain an object that refers to the whole server. */
 interface Bounds {
   readonly depth: number
   readonly members: number
@@ -13,19 +13,19 @@ interface Bounds {
 const ofData: Bounds = { depth: 6, members: 1_000 }
 const ofBody: Bounds = { depth: 100, members: 20_000 }
 
-/** Makes what is recorded safe to show, by the rules of the log and names of the application. */
+/** Makes recorded data safe to show, with the rules of the log and the names that the application adds. */
 export class Redactor {
   readonly #names: ReadonlySet<string>
   readonly #paths: readonly (readonly string[])[]
 
-  /** `paths`: as the log redacts them, `user.email` for example. */
+  /** `paths` have the form of the log's option `redact`: `user.email`, for example. */
   constructor(names: readonly string[], paths: readonly string[]) {
     this.#names = new Set(names.map((name) => name.toLowerCase()))
     this.#paths = paths.map(stepsOf)
   }
 
   isSecret(name: string): boolean {
-    // Forms write members in brackets: user[password].
+    // Forms put the names of members in brackets: user[password].
     const plain = name.replace(/\]+$/, '')
     return isSecret(plain) || this.#names.has(plain.toLowerCase())
   }
@@ -37,16 +37,16 @@ export class Redactor {
   header<Value>(name: string, value: Value): Value | string {
     if (this.isSecret(name)) return censored
     if (typeof value !== 'string') return value
-    // Addresses have parameters.
+    // These headers contain addresses, which have parameters.
     return this.text(/^(?:location|content-location|referer|link)$/.test(name) ? this.target(value) : value)
   }
 
-  /** The values of parameters of a path that are secrets by their names. */
+  /** Returns the values of path parameters that are secret according to their names. */
   ofPath(params: { readonly [name: string]: string | undefined }): readonly string[] {
     return secretsOf(params, (name) => this.isSecret(name))
   }
 
-  /** Path and query, with the values of secret parameters left out, and with those of the path, which are `hidden`. */
+  /** Returns path and query without the values of secret parameters, and without `hidden`, the secret values of the path. */
   target(target: string, hidden: readonly string[] = []): string {
     const at = target.indexOf('?')
     const path = censorPath(at === -1 ? target : target.slice(0, at), hidden)
@@ -61,7 +61,7 @@ export class Redactor {
         if (at === -1) return pair
         const name = pair.slice(0, at)
         if (this.isSecret(decoded(name))) return `${name}=${censored}`
-        // Addresses to return to, JSON and documents of GraphQL stand in values, where their escapes hide what is in them.
+        // Values may contain return addresses, JSON or GraphQL documents, whose escapes hide what is in them.
         const value = decoded(pair.slice(at + 1))
         const safe = censorText(value)
         return safe === value ? pair : `${name}=${safe}`
@@ -69,7 +69,7 @@ export class Redactor {
       .join('&')
   }
 
-  /** Data as data. A body, which is bounded by its bytes, may have more members than what code hands over. */
+  /** Returns data without secrets. A body, whose bytes are limited, may have more members than data passed by code. */
   value(value: unknown, bounds: Bounds = ofData): unknown {
     try {
       return this.#byPath(this.#copied(value, bounds.depth, { left: bounds.members }), this.#paths)
@@ -78,7 +78,7 @@ export class Redactor {
     }
   }
 
-  /** A copy that holds nothing of the application, of what JSON has a form for, without secrets. */
+  /** Returns a copy without secrets, of what JSON can express; it refers to no object of the application. */
   #copied(value: unknown, depth: number, room: { left: number }): unknown {
     if (typeof value === 'string') return shortened(value, maxMemberText)
     if (typeof value === 'bigint' || typeof value === 'symbol') return String(value)
@@ -124,19 +124,19 @@ export class Redactor {
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, step(name, one)]))
   }
 
-  /** The text of a body of this type; `undefined` where it is not text. */
+  /** Returns the text of a body with this media type; `undefined` if it is not text. */
   body(bytes: Uint8Array, type: string | undefined): string | undefined {
     const kind = (type ?? '').split(';')[0]!.trim().toLowerCase()
     if (kind.startsWith('multipart/') || !isText(kind, bytes)) return undefined
     const text = new TextDecoder().decode(bytes)
-    // UTF-16, for example, in which no name of a secret would be found.
+    // The text is UTF-16, for example, in which the name of a secret would not be found.
     if (text.includes('\0')) return undefined
     if (kind === 'application/x-www-form-urlencoded') return this.#form(text)
     if (/[/+]json$/.test(kind) || kind === '') {
       try {
         return JSON.stringify(this.value(JSON.parse(text), ofBody), null, 2)
       } catch {
-        // Broken, or cut: what is there is shown all the same.
+        // The JSON is broken, or was cut: what there is of it is shown nevertheless.
       }
     }
     return this.text(text)
@@ -153,14 +153,14 @@ export class Redactor {
 
 const shortened = (text: string, most: number) => censorText(text.length > most ? `${text.slice(0, most)}…` : text)
 
-/** The steps of a path in the syntax of pino: `users[*].email`, `["x-key"].id`. */
+/** Splits a path in pino's syntax into its steps: `users[*].email`, `["x-key"].id`. */
 const stepsOf = (path: string): readonly string[] =>
   Array.from(
     path.matchAll(/\[(?:(["'`])(.*?)\1|([^\]]*))\]|[^.[\]]+/g),
     ([all, , quoted, plain]) => quoted ?? plain ?? all,
   )
 
-/** Data without these values, wherever they stand in its strings: those of the line about a failure have the path. */
+/** Returns data without these values anywhere in its strings: the log line about a failure, for example, contains the path. */
 export function without<Data>(data: Data, values: readonly string[]): Data {
   if (values.length === 0) return data
   const clean = (one: unknown): unknown => {
@@ -169,7 +169,7 @@ export function without<Data>(data: Data, values: readonly string[]): Data {
     if (typeof one !== 'object' || one === null) return one
     return Object.fromEntries(Object.entries(one).map(([name, member]) => [name, clean(member)]))
   }
-  // What it makes of a type has the form of it, with other strings.
+  // The result has the same form as the data, with other strings.
   return clean(data) as Data
 }
 

@@ -2,7 +2,7 @@ import type { Kernel } from '../../kernel/index.ts'
 import type { Activity } from './activities.ts'
 import type { KeptRequest, Recorder, Repeat } from './recorder.ts'
 
-/** Headers of one connection, and of the body that is made anew. */
+/** Headers that belong to a connection, or to the body, which is created anew. */
 const dropped = new Set([
   'connection',
   'content-length',
@@ -14,10 +14,10 @@ const dropped = new Set([
   'trailer',
 ])
 
-/** Milliseconds after which the client of a replay leaves. */
+/** Milliseconds after which the client of a replay disconnects. */
 const mostWaited = 10_000
 
-/** Why a request cannot be sent again; `undefined`: it can. */
+/** Returns why a request cannot be sent again; `undefined` if it can. */
 export function whyNotReplayed(kept: KeptRequest | undefined): string | undefined {
   if (kept === undefined) return 'it is no longer kept'
   const { hasBody, isUpgrade, received } = kept
@@ -31,8 +31,8 @@ export function whyNotReplayed(kept: KeptRequest | undefined): string | undefine
 }
 
 /**
- * Sends a recorded request again, in process, through everything that a request passes, and with the real values of what is redacted on the
- * page. Gives the new one.
+ * Sends a recorded request again, within the process, through everything that a request passes, and with the real values of what the
+ * page shows redacted. Returns the activity of the new request.
  */
 export async function replay(server: Kernel, recorder: Recorder, activity: Activity): Promise<Activity | undefined> {
   const kept = recorder.keptOf(activity)
@@ -40,7 +40,7 @@ export async function replay(server: Kernel, recorder: Recorder, activity: Activ
   if (why !== undefined) throw new Error(`cannot be replayed because ${why}`)
   const { method, target, headers, hasBody, received, ip, host, isSecure } = kept!
   const sent = Object.entries(headers).filter(([name]) => !dropped.has(name))
-  // What a proxy has said of host and scheme is believed of the proxy alone.
+  // Host and scheme reported by a proxy are believed only from that proxy, so they are put into the URL.
   const isTaken = target.startsWith('/') && (isSecure || host !== headers.host)
   const url = isTaken ? `${isSecure ? 'https' : 'http'}://${host ?? 'localhost'}${target}` : target
   const request = {
@@ -51,7 +51,7 @@ export async function replay(server: Kernel, recorder: Recorder, activity: Activ
     ...(ip !== '' && { ip }),
   }
   const repeat: Repeat = { of: activity, made: undefined }
-  // What breaks is on the page, with the request that was sent. A stream may have no end.
+  // Failures are shown on the page, with the request that was sent. There is a time limit, since a stream may have no end.
   const patience = new AbortController()
   const timer = setTimeout(() => patience.abort(), mostWaited)
   const left = new Promise((resolve) => patience.signal.addEventListener('abort', resolve))

@@ -7,7 +7,7 @@ import type { Recorder } from './recorder.ts'
 import { replay } from './replay.ts'
 import { detailsOf, registeredOf, summaryOf } from './views.ts'
 
-/** What the answers are made of. */
+/** What is needed for the answers. */
 export interface Parts {
   readonly server: Kernel
   readonly path: string
@@ -29,14 +29,14 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** A mail is shown as it looks, and does nothing: no script, nothing that would be loaded, no form. `frame-src` of the page keeps its links on this server. */
+/** Shows a mail as it looks, without effects: no scripts, no loading, no forms. The page's `frame-src` keeps its links on this server. */
 const mailPolicy =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
-/** Bytes of what the page sends. */
+/** Maximum bytes of a body that the page sends. */
 const mostBody = 16_384
 
-/** Answers everything at the path of the inspector. */
+/** Answers all requests at the path of the inspector. */
 export function answerer(parts: Parts): (req: Request, res: Response) => Promise<unknown> {
   const { guard, path, recorder } = parts
   return async (req, res) => {
@@ -46,7 +46,7 @@ export function answerer(parts: Parts): (req: Request, res: Response) => Promise
     const place = req.path.slice(path.length).replace(/\/$/, '')
     if (place === '' && req.method === 'GET' && req.query.token !== undefined) {
       if (!guard.isToken(req.query.token)) return refuse(res, 403, 'this is not the token of this process')
-      // Out of the address, which the browser keeps in its history.
+      // The redirect removes the token from the address, which the browser keeps in its history.
       return res.setHeader('set-cookie', guard.cookie(req)).redirect(path, 303)
     }
     if (!guard.isKnown(req))
@@ -56,7 +56,7 @@ export function answerer(parts: Parts): (req: Request, res: Response) => Promise
     try {
       return await answer(parts, req, res)
     } catch (error) {
-      // Of panels, too: what a store says of itself may have its address with the password in it.
+      // The error may be that of a panel: a store may report its address, including the password.
       return refuse(res, 400, recorder.redactor.text(error instanceof Error ? error.message : String(error)))
     }
   }
@@ -68,7 +68,7 @@ function secure(res: Response, policy: string): void {
     .setHeader('cache-control', 'no-store, no-transform')
     .setHeader('x-content-type-options', 'nosniff')
     .setHeader('referrer-policy', 'no-referrer')
-    // A policy of contents does not reach names that are resolved in advance, such as those that a mail links to.
+    // A content security policy does not cover names that are resolved in advance, such as those in links of a mail.
     .setHeader('x-dns-prefetch-control', 'off')
     .setHeader('cross-origin-resource-policy', 'same-origin')
     .setHeader('cross-origin-opener-policy', 'same-origin')
@@ -107,7 +107,7 @@ const answers: { readonly [place: string]: Answer } = {
     const kind = kinds.find((one) => one === req.query.kind)
     if (kind === undefined) throw new Error(`kind is one of ${kinds.join(', ')}`)
     const list = recorder.activities.list(kind as Kind)
-    // Lines of the log are all that they are.
+    // A log line consists of its data, so lists include the data.
     return res.json(list.map((one) => (kind === 'log' ? { ...summaryOf(one), data: one.data } : summaryOf(one))))
   },
   'GET /api/activity': async ({ server, recorder }, req, res) => {

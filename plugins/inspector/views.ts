@@ -4,7 +4,7 @@ import { decoded, type Kept } from './bodies.ts'
 import type { KeptRequest, Recorder } from './recorder.ts'
 import { whyNotReplayed } from './replay.ts'
 
-/** A line of a list. */
+/** An entry of a list. */
 export interface Summary extends Pick<Activity, 'id' | 'kind' | 'title' | 'trace' | 'at' | 'ms' | 'outcome' | 'note'> {
   readonly parent?: number | undefined
 }
@@ -13,14 +13,14 @@ export function summaryOf({ id, kind, title, trace, parent, at, ms, outcome, not
   return { id, kind, title, trace, parent, at, ms, outcome, note }
 }
 
-/** A body, or why there is none to see. */
+/** A body, or the reason why it cannot be shown. */
 interface ShownBody {
   readonly size: number
   readonly text?: string
   readonly why?: string
 }
 
-/** Everything of one piece of work, with what belongs to it. */
+/** Returns all details of one piece of work, with the work that belongs to it. */
 export async function detailsOf(server: Kernel, recorder: Recorder, activity: Activity): Promise<object> {
   const kept = recorder.keptOf(activity)
   const related = recorder.activities.ofTrace(activity.trace)
@@ -94,10 +94,10 @@ function explained(server: Kernel, method: string, target: string): Explanation[
   }
 }
 
-/** Values for parameters, of which some pattern takes one. */
+/** Sample values for parameters, one of which may match the pattern of a parameter. */
 const samples = ['1', 'a', '2026-01-01', '00000000-0000-4000-8000-000000000000', 'a.b', 'en']
 
-/** What is registered: plugins with their times, routes with their chains. */
+/** Returns what is registered: plugins with their times, routes with their chains. */
 export function registeredOf(server: Kernel): object {
   const { listing } = server
   return {
@@ -111,7 +111,7 @@ export function registeredOf(server: Kernel): object {
   }
 }
 
-/** The chain of a route, by asking for a path that it answers; `undefined` where none is found. */
+/** Returns the chain of a route, found with a path that the route answers; `undefined` if there is no such path. */
 function stepsOf(server: Kernel, method: string, path: string): Explanation['steps'] | undefined {
   const asked = method === 'ALL' || method === '*' ? 'GET' : method
   for (const sample of samples) {

@@ -1,10 +1,10 @@
 const literals = ['true', 'false', 'null']
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
-/** What may come next. */
+/** What may come next in the text. */
 type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or end' | 'end'
 
-/** Reads a JSON text token by token, to find its first error: the messages of the engines differ, and repeat the content. */
+/** Reads a JSON text token by token to find its first error, since the messages of the engines differ and repeat the content. */
 class Reader {
   readonly #text: string
   readonly #open: string[] = []
@@ -15,7 +15,7 @@ class Reader {
     this.#text = text
   }
 
-  /** The offset of the first invalid character; the length of the text when it ends too early. */
+  /** Returns the offset of the first invalid character, or the length of the text if it ends too early. */
   firstError(): number {
     for (;;) {
       this.#skipBlanks()
@@ -107,7 +107,7 @@ class Reader {
   }
 }
 
-/** Where a text stops being JSON, in words; never the text itself, which may contain values that a log must not have. */
+/** Describes where a text stops being JSON, without quoting the text, which may contain values that must not be logged. */
 export function placeOfError(text: string): string {
   const offset = new Reader(text).firstError()
   if (offset >= text.length) return 'it ends too early'

@@ -2,9 +2,9 @@ import { option, type SettingsOf } from '../toolkit/options/index.ts'
 
 /** Options of the JSON body parser. */
 export interface JsonOptions {
-  /** The largest body: bytes, or a size like `'100kb'`. Default `'100kb'`; more is 413. */
+  /** The largest body: bytes, or a size such as `'100kb'`. Default `'100kb'`; a larger body is answered with 413. */
   sizeLimit?: number | string
-  /** How deep arrays and objects may nest. Default 64; deeper is 400. */
+  /** How deep arrays and objects may nest. Default 64; deeper nesting is answered with 400. */
   maxDepth?: number
 }
 
@@ -14,5 +14,5 @@ export const jsonOptions = option
 
 export type JsonSettings = SettingsOf<typeof jsonOptions>
 
-/** For one route; `false`: its body is left unread. */
+/** The option of one route; `false`: its body is left unread. */
 export const jsonOfRoute = option.overrides(jsonOptions)

@@ -6,10 +6,10 @@ import { type JsonSettings, jsonOfRoute, jsonOptions } from './options.ts'
 import { parseJson } from './parse.ts'
 
 /**
- * Parses JSON bodies into `req.body`: up to 100 kB and 64 levels by default. On unless turned off.
+ * Parses JSON bodies into `req.body`, up to 100 kB and 64 levels by default. Active unless turned off.
  *
- * Answers 400 `JsonNotValidError`, 413 `PayloadTooLargeError`, and 415 for a charset or an encoding it does not read. The
- * route option `json` has the same options for one route; with `false` its handler reads `req.raw`.
+ * Answers 400 `JsonNotValidError`, 413 `PayloadTooLargeError`, and 415 for a charset or an encoding that it does not support. The
+ * route option `json` has the same options for one route; with `false`, the route's handler can read `req.raw`.
  *
  * @example
  * new Server({ plugins: { json: { sizeLimit: '1mb' } } })

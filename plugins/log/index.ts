@@ -2,10 +2,10 @@ export { logger } from './logger.ts'
 export type { LogLevel, LogOptions, LogStream } from './options.ts'
 export { log } from './plugin.ts'
 
-// In the file that declares the interface: merging into the entry point would hide it from applications that merge into theirs.
+// Augments the file that declares the interface: augmenting the entry point would hide this from applications that do the same.
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
-    /** `false` leaves the route's requests out of the response log: probes, for example. */
+    /** `false` leaves the route's requests out of the response log, for instance probes. */
     log?: boolean
   }
 }

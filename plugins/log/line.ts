@@ -1,13 +1,13 @@
-/** Characters of one line; a request header may have a megabyte, a log line may not. */
+/** Maximum characters of one line: a request header may have a megabyte, a log line may not. */
 const maxLine = 32_768
-/** Characters of one string in a line that is too long. */
+/** Maximum characters of one string in a line that is too long. */
 const maxText = 1_024
 
-// Control characters that JSON leaves unescaped: a terminal interprets U+009B as the start of a command, some readers
-// U+2028 as the end of a line.
+// Control characters that JSON leaves unescaped: a terminal interprets U+009B as the start of a command, and some readers
+// interpret U+2028 as the end of a line.
 const dangerous = /[\x7f-\x9f\u2028\u2029]/
 
-/** Makes a line of pino's safe to keep and to show: one line, bounded, without control characters. */
+/** Makes a line written by pino safe to store and to show: a single line, limited in length, without control characters. */
 export function safeLine(line: string): string {
   const short = line.length > maxLine ? shorten(line) : line
   if (!dangerous.test(short)) return short

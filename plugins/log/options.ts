@@ -5,7 +5,7 @@ import { loadPino } from './sink.ts'
 
 /** The destination of log lines: an object with a method `write` for strings. */
 export interface LogStream {
-  /** Takes one line, its line end included. */
+  /** Writes one line, which includes its line end. */
   write(line: string): unknown
 }
 
@@ -15,18 +15,18 @@ export type LogLevel = (typeof levels)[number]
 
 /** Options of the log. */
 export interface LogOptions {
-  /** The lowest level that is written. Default: `LOG_LEVEL` of the environment, else `'info'`. */
+  /** The lowest level that is written. Default: `LOG_LEVEL` in the environment, otherwise `'info'`. */
   level?: LogLevel
-  /** Whether every answered request has a line with method, path, status, milliseconds and id. Default true. */
+  /** Whether every answered request is logged, with method, path, status, milliseconds and id. Default true. */
   logResponse?: boolean
   /**
-   * Paths of values to replace by `[redacted]`, in the syntax of pino, in addition to the names that always are: credentials in
-   * headers, and whatever ends in `password`, `token` or `secret`. A path with `*` costs 20 µs a line.
+   * Paths of values to replace by `[redacted]`, in pino's syntax, in addition to the names that are always redacted: credentials in
+   * headers, and any name that ends in `password`, `token` or `secret`. A path with `*` takes 20 µs per line.
    */
   redact?: readonly string[]
   /**
-   * Where the lines go. Default: standard output; while developing as readable text, if `pino-pretty` is installed and it is a
-   * terminal.
+   * Where the lines are written. Default: standard output; during development as readable text, if `pino-pretty` is installed and
+   * standard output is a terminal.
    */
   stream?: LogStream
 }
@@ -48,7 +48,7 @@ export const logOptions = option
       ...given,
       level: given.level ?? levelOfEnvironment(place),
       redact,
-      /** The options that a logger is made with. */
+      /** The names of given options that concern the logger itself. */
       ofLogger: (['level', 'redact', 'stream'] as const).filter((name) => given[name] !== undefined),
     }
   })

@@ -7,14 +7,14 @@ import { RouteValue } from '../toolkit/route-value.ts'
 import { createLogger } from './logger.ts'
 import { logOptions } from './options.ts'
 
-/** Servers whose logger is already that of a log plugin. */
+/** Servers whose logger already comes from a log plugin. */
 const supplied = new WeakSet<Kernel>()
 
 /**
- * Logs with pino: the server's own messages, `req.log`, and one line for every answered request, whose id goes back as `x-request-id`.
+ * Logs with pino: the server's own messages, `req.log`, and one line for every answered request, whose id is sent back as `x-request-id`.
  *
- * Credentials are redacted, long entries cut, and a sink that breaks or blocks never stops the server. A route with
- * `log: false` has no line. With the server option `logger`, that one is written to instead.
+ * Credentials are redacted, long entries are cut, and a sink that breaks or blocks never stops the server. Requests of a route with
+ * `log: false` are not logged. If the server option `logger` is given, the lines go to that logger instead.
  *
  * @example
  * new Server({ plugins: { log: { level: 'debug', redact: ['user.email'] } } })
@@ -30,7 +30,7 @@ export const log = definePlugin({
       const made = createLogger(settings)
       logger = made.logger
       ctx.onClose(made.flush)
-      // In a list of plugins the telemetry may come later.
+      // In a list of plugins, telemetry may come after this one.
       ctx.onReady(made.addFields)
       if (!supplied.has(server)) server.logger = logger
       supplied.add(server)
@@ -49,7 +49,7 @@ export const log = definePlugin({
       if (route.settings.log === false) quiet.set(route, true)
     })
     ctx.onSend(nameRequest)
-    // An answer that replaces that of a failed error handler passes no onSend hook.
+    // The answer that replaces the one of a failed error handler runs no onSend hook.
     ctx.onError((_error, req, res) => nameRequest(req, res))
     if (!settings.logResponse) return
 
@@ -67,7 +67,7 @@ export const log = definePlugin({
   },
 })
 
-/** A user who reports a failure can name the request; a header of the handler, an upstream's for example, stays. */
+/** Sends the id of the request, which users can quote in reports; keeps a header set by the handler, such as that of an upstream. */
 function nameRequest(req: Request, res: Response): void {
   if (res.getHeader('x-request-id') === undefined) res.setHeader('x-request-id', req.id)
 }

@@ -6,24 +6,24 @@ import { ReadableLines } from '../toolkit/readable/lines.ts'
 import { safeLine } from './line.ts'
 import type { LogStream } from './options.ts'
 
-// Loaded with the first logger, and synchronously: a logger cannot wait, and importing the framework then costs nothing.
+// Loaded synchronously with the first logger: a logger cannot wait, and importing the framework then does not load pino.
 const load = createRequire(import.meta.url)
 
 export function loadPino(): typeof Pino {
   return (load('pino') as { pino: typeof Pino }).pino
 }
 
-/** Bytes that may wait for a slow sink; later ones are dropped and counted. */
+/** Bytes that may wait for a slow sink; lines beyond that are dropped and counted. */
 const maxWaiting = 16 * 1024 * 1024
-/** How long closing waits for the sink. */
+/** Milliseconds that closing waits for the sink. */
 const flushMs = 1_000
 
 /** The destination of pino's lines. A sink that breaks or blocks never ends the server. */
 export interface Sink {
-  /** Whether it writes text for people. */
+  /** Whether the sink writes text for people rather than JSON. */
   readonly isText: boolean
   write(line: string): void
-  /** Resolves when everything was written, or after a second. */
+  /** Resolves when everything has been written, or after a second. */
   flush(): Promise<void>
 }
 
@@ -38,14 +38,14 @@ const guarded = new WeakSet<object>()
 
 function sinkOver(target: Target, waiting: () => number, isText = false): Sink {
   let lost = 0
-  // Without a listener an error of the stream would end the process.
+  // Without a listener, an error of the stream would end the process.
   if (!guarded.has(target)) target.on?.('error', () => {})
   guarded.add(target)
   const write = (line: string) => {
     try {
       target.write(line)
     } catch {
-      // A closed stream: there is nowhere left to report this.
+      // The stream is closed, so there is nowhere left to report this.
     }
   }
   return {
@@ -75,15 +75,15 @@ async function emptied(target: Target, waiting: () => number): Promise<void> {
 const droppedLine = (count: number) =>
   `${JSON.stringify({ level: 40, time: Date.now(), dropped: count, msg: `${count} entries were dropped: the destination did not accept them` })}\n`
 
-/** Commands reserve standard output for their results, and set this before the application is imported. */
+/** Standard output or standard error: commands reserve the former for their results, and set this before importing the application. */
 const descriptor = () =>
   (globalThis as { [key: symbol]: unknown })[Symbol.for('framework.log.toStandardError')] === true ? 2 : 1
 
 let stdout: Sink | undefined
 
 /**
- * Standard output, one for the process, written asynchronously: a reader that stops reading would block a synchronous
- * write, and with it every request. Waiting lines are written on exit.
+ * Returns the sink for standard output, one per process, which writes asynchronously: a reader that stops reading would block a
+ * synchronous write, and with it every request. Waiting lines are written on exit.
  */
 function standardOutput(pino: typeof Pino): Sink {
   if (stdout === undefined) {

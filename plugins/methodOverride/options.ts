@@ -8,7 +8,7 @@ export interface MethodOverrideOptions {
   methods?: readonly ('POST' | 'PUT' | 'PATCH' | 'DELETE')[]
 }
 
-// A GET that deletes would only need a link, and prefetchers follow links.
+// If a GET could be turned into a DELETE, a link would be enough to delete something, and prefetchers follow links.
 const method = option
   .oneOf('POST', 'PUT', 'PATCH', 'DELETE')
   .says('POST, PUT, PATCH or DELETE; safe methods are never overridden')

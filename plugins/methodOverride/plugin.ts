@@ -1,12 +1,12 @@
 import { BadRequestError, definePlugin } from '../../kernel/index.ts'
 import { methodOverrideOptions } from './options.ts'
 
-/** The methods that a request may change to: those that clients with only GET and POST lack. */
+/** The methods to which a request may change: those that clients limited to GET and POST lack. */
 const targets: ReadonlySet<string> = new Set(['PUT', 'PATCH', 'DELETE'])
 
 /**
- * Lets a POST be a PUT, PATCH or DELETE, named by a header, before it is routed: for clients and proxies that know no
- * other methods. Any other name is 400 `BadRequestError`.
+ * Turns a POST into the PUT, PATCH or DELETE named by a header, before it is routed: for clients and proxies that support no
+ * other methods. Any other name is answered with 400 `BadRequestError`.
  *
  * @example
  * new Server({ plugins: { methodOverride: true } })
@@ -20,7 +20,7 @@ export const methodOverride = definePlugin({
       const given = raw.header(header)
       if (given === undefined) return undefined
       const method = given.trim().toUpperCase()
-      // Some clients always send the method.
+      // Some clients always send the header, even with the actual method.
       if (method === raw.method) return undefined
       if (!targets.has(method)) throw BadRequestError(`the header ${header} takes PUT, PATCH or DELETE`)
       return { method }

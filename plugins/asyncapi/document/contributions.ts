@@ -8,7 +8,7 @@ const AsyncApiFragmentError = defineError(
   (owner: string, what: string) => `the plugin "${owner}" describes messages incorrectly: ${what}`,
 )
 
-/** The channels of one plugin, or why it has no description. */
+/** The channels of one plugin, or the reason why they cannot be described. */
 export interface Contribution {
   readonly plugin: string
   readonly channels: readonly AsyncApiChannel[]
@@ -17,7 +17,7 @@ export interface Contribution {
 
 const members: readonly string[] = ['exchange', 'channels'] satisfies (keyof AsyncApiFragment)[]
 
-/** @throws AsyncApiFragmentError for a plugin of another author whose description has an invalid form. */
+/** Checks the descriptions of plugins. @throws AsyncApiFragmentError for one that has an invalid form. */
 export function checkFragments(plugins: readonly ListedPlugin[]): void {
   for (const { definition } of plugins) {
     const fragment: unknown = definition.asyncapi
@@ -40,7 +40,7 @@ export function checkFragments(plugins: readonly ListedPlugin[]): void {
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
-/** The channels of all plugins that are not routes; a plugin that fails loses only its own. */
+/** Returns the channels of all plugins that are not routes; a plugin that fails loses only its own channels. */
 export function contributionsOf(server: Kernel): Contribution[] {
   return server.listing.plugins.flatMap(({ definition, settings }) => {
     const { name: plugin, asyncapi } = definition
@@ -58,7 +58,7 @@ export function contributionsOf(server: Kernel): Contribution[] {
   })
 }
 
-/** The descriptions of a route, by plugin. */
+/** Returns the descriptions of a route by the plugins that reach it. */
 export function exchangesOf({ record, reachedBy }: ListedRoute, note: (why: string) => void): AsyncApiExchange[] {
   const { method, path, options } = record
   return [...reachedBy.values()].flatMap(({ definition, settings }) => {
@@ -84,7 +84,7 @@ function isExchange(value: unknown): value is AsyncApiExchange {
   )
 }
 
-/** All parts that distinguish contributions: strings and numbers by value, schemas by identity. */
+/** Returns all parts that distinguish contributions: strings and numbers by value, schemas by identity. */
 export function partsOf(value: unknown, depth = 0): unknown[] {
   if (typeof value !== 'object' || value === null || depth > 8) return [value]
   if (Array.isArray(value)) return [value.length, ...value.flatMap((one) => partsOf(one, depth + 1))]

@@ -24,7 +24,7 @@ import { Servers } from './servers.ts'
 /**
  * Describes the messages that a server exchanges, in AsyncAPI 3.0.0.
  *
- * It works before boot, with the routes of the application alone, and afterwards with those of plugins as well. The plugin need not be
+ * Before boot, it includes only the routes of the application; afterwards, those of plugins as well. The plugin need not be
  * registered.
  *
  * @throws OptionError; AsyncApiFragmentError when a plugin describes messages in an invalid form.
@@ -42,7 +42,7 @@ export function describeMessages(server: Kernel, options?: MessageDescriptionOpt
   return describeContributions(server, contributionsOf(server), settings).document
 }
 
-/** The same of all registrations, with notes about parts that could not be described. */
+/** Describes the messages of all registrations, and notes the parts that could not be described. */
 export function describeContributions(
   { listing }: Kernel,
   contributions: readonly Contribution[],
@@ -88,7 +88,7 @@ interface Entry {
   readonly security: readonly SecurityRequirement[] | undefined
 }
 
-/** The channels of a document, while they are put together. */
+/** The channels of a document while it is being assembled. */
 class Channels {
   readonly servers: Servers
   readonly #options: MessageDescriptionOptions
@@ -111,7 +111,7 @@ class Channels {
     this.#notes.set(`${route}: ${why}`, { route, why })
   }
 
-  /** Describes the messages of a route, at each of its paths. */
+  /** Adds the messages of a route, at each of its paths. */
   addRoute(route: ListedRoute): void {
     const { record, plugin } = route
     const { method, path, options } = record
@@ -160,7 +160,7 @@ class Channels {
     })
   }
 
-  /** Describes a channel that is not a route. Several descriptions of one address and protocol become one channel. */
+  /** Adds a channel that is not a route. Several descriptions of the same address and protocol become one channel. */
   add(given: AsyncApiChannel): void {
     const { address, protocol, parameters, title, receive, send, subprotocols, bindings, operationBindings, ...rest } =
       given
@@ -249,7 +249,7 @@ class Channels {
   }
 }
 
-/** Schemas of a channel, in the dialect of AsyncAPI. */
+/** Converts the schemas of a channel to the dialect of AsyncAPI. */
 function writeSchemas(channel: Json): void {
   for (const message of Object.values(channel.messages as Json) as Json[]) {
     if (message.payload !== undefined) message.payload = toDraft7(message.payload)
@@ -263,7 +263,7 @@ const uncapital = (word: string) => word.charAt(0).toLowerCase() + word.slice(1)
 const hintOf = (id: string, what: string) =>
   plainName(`${capital(id)} ${what}`.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase()))
 
-/** The members `x-…`, if AsyncAPI allows their names. */
+/** Returns the members `x-…` whose names AsyncAPI allows. */
 function extensionsOf(given: Json, note: (why: string) => void): Json {
   const own = Object.entries(given).filter(([name]) => name.startsWith('x-'))
   const isTaken = ([name]: [string, unknown]) => /^x-[\w.-]+$/.test(name)
@@ -274,7 +274,7 @@ function extensionsOf(given: Json, note: (why: string) => void): Json {
   return toPlain(Object.fromEntries(own.filter(isTaken))) as Json
 }
 
-/** Each parameter of an address, with its description. */
+/** Returns each parameter of an address, with its description. */
 function parametersIn(
   address: string,
   said: AsyncApiChannel['parameters'] = {},

@@ -1,7 +1,7 @@
 import { isObject, type Json, put } from '../../toolkit/description/json.ts'
 import { listKeywords, mapKeywords, schemaKeywords } from '../../toolkit/schema/keywords.ts'
 
-/** Keywords that draft 7 does not have, and that no other keyword of it can express. */
+/** Keywords that are missing from draft 7 and cannot be expressed by its other keywords. */
 const unknown: ReadonlySet<string> = new Set([
   'minContains',
   'maxContains',
@@ -11,7 +11,7 @@ const unknown: ReadonlySet<string> = new Set([
   'xml',
 ])
 
-/** A JSON Schema 2020-12 as one of draft 7, on which the schemas of AsyncAPI build. */
+/** Converts a JSON Schema 2020-12 to draft 7, on which the schemas of AsyncAPI are based. */
 export function toDraft7(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(toDraft7)
   if (!isObject(schema)) return schema
@@ -33,7 +33,7 @@ export function toDraft7(schema: unknown): unknown {
     draft.discriminator = discriminator.propertyName
   if (example !== undefined) draft.examples ??= [example]
   if ($ref === undefined) return draft
-  // Draft 7 ignores members beside a reference.
+  // Draft 7 ignores members next to a reference.
   if (Object.keys(draft).length === 0) return { $ref }
   const all = Array.isArray(draft.allOf) ? draft.allOf : []
   return { ...draft, allOf: [{ $ref }, ...all] }
@@ -46,7 +46,7 @@ function byName(value: unknown): unknown {
   return map
 }
 
-/** Which members must exist, and which schemas must hold, where a member exists. */
+/** Returns which members must exist, and which schemas must be met, if a certain member exists. */
 function dependencies(required: unknown, schemas: unknown): Json {
   const all: Json = {}
   for (const [name, one] of Object.entries(isObject(schemas) ? schemas : {})) put(all, name, toDraft7(one))

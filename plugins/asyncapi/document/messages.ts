@@ -4,10 +4,10 @@ import { plainName } from '../../toolkit/schema/names.ts'
 import type { Direction } from '../../toolkit/schema/self-description.ts'
 import type { AsyncApiExchange, AsyncApiMessage } from '../fragment.ts'
 
-/** A place for a schema of any kind; `what` describes its owner, for its name and for notes. */
+/** Registers a schema of any kind; `what` describes its owner, for the name of the schema and for notes. */
 export type Use = (schema: object, direction: Direction, what: string) => unknown
 
-/** The messages of one side of a channel, from all its descriptions, each once. */
+/** Returns the messages of one side of a channel from all its descriptions, each message once. */
 export function messagesOf(exchanges: readonly AsyncApiExchange[], side: 'receive' | 'send'): AsyncApiMessage[] {
   const all: AsyncApiMessage[] = []
   for (const message of exchanges.flatMap((one) => one[side] ?? [])) {
@@ -20,7 +20,7 @@ export function messagesOf(exchanges: readonly AsyncApiExchange[], side: 'receiv
   return known.length > 0 ? known : all
 }
 
-/** The messages of one side as a channel has them, by their keys. */
+/** Returns the messages of one side in the form that a channel contains, with their keys. */
 export function describeMessages(
   messages: readonly AsyncApiMessage[],
   side: 'receive' | 'send',

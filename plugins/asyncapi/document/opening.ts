@@ -4,10 +4,10 @@ import { type Members, membersOf } from '../../toolkit/description/members.ts'
 import type { DescribedPath } from '../../toolkit/description/paths.ts'
 import { Link } from '../../toolkit/description/schemas/links.ts'
 
-/** The translated schema, for reading its parts. */
+/** Returns a translated schema, so that its parts can be read. */
 type Look = (schema: unknown, what: string) => unknown
 
-/** The parts of the opening request of a websocket: the binding `ws` of a channel. */
+/** Describes the parts of a websocket's opening request: the binding `ws` of a channel. */
 export function openingOf(options: RouteOptions, subprotocols: readonly string[] | undefined, look: Look): Json {
   const all = options.all === undefined ? undefined : membersOf(look(options.all, 'all'))
   const query = objectOf(partOf(options.query, 'query', look), all, (name) => !isHeaderName(name))
@@ -24,7 +24,7 @@ export function openingOf(options: RouteOptions, subprotocols: readonly string[]
 const partOf = (schema: unknown, what: string, look: Look) =>
   schema === undefined ? undefined : membersOf(look(schema, what))
 
-/** Whether a name of an `all` schema is that of a header. */
+/** Whether a name in an `all` schema is the name of a header. */
 const isHeaderName = (name: string) => name.includes('-') || ['authorization', 'cookie'].includes(name.toLowerCase())
 
 interface ObjectSchema {
@@ -34,7 +34,7 @@ interface ObjectSchema {
   readonly additionalProperties?: unknown
 }
 
-/** A part of the request as one object; the binding wants its members by name. */
+/** Returns a part of the request as one object schema, since the binding lists members by name. */
 function objectOf(
   part: Members | undefined,
   all: Members | undefined,
@@ -47,7 +47,7 @@ function objectOf(
       if (given === all?.properties && !isOwn(name)) continue
       put(properties, name, schema)
       const own = schema instanceof Link ? schema.part.body : schema
-      // A member with a default may be left out.
+      // A member with a default may be omitted.
       if (needed.has(name) && !(isObject(own) && 'default' in own)) required.push(name)
     }
   }
@@ -65,7 +65,7 @@ function withSubprotocols(headers: ObjectSchema | undefined, subprotocols: reado
   }
 }
 
-/** The parameters of a path: AsyncAPI only knows strings. */
+/** Describes the parameters of a path, which can only be strings in AsyncAPI. */
 export function parametersOf(path: DescribedPath, options: RouteOptions, look: Look): Json | undefined {
   if (path.parameters.length === 0) return undefined
   const members = partOf(options.params, 'params', look)?.properties

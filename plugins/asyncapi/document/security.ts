@@ -3,8 +3,8 @@ import type { SecurityRequirement } from '../../toolkit/description/security.ts'
 import type { AsyncApiOperation } from '../types.ts'
 
 /**
- * The requirements of an operation. AsyncAPI has a list of schemes of which one is enough: combinations of several, and the roles that a
- * caller needs, are added in the form of OpenAPI.
+ * Returns the security requirements of an operation. AsyncAPI has a list of schemes, one of which is enough: combinations of several
+ * schemes, and the roles that a caller needs, are added in the form of OpenAPI.
  */
 export function securityOf(asked: readonly SecurityRequirement[]): Pick<AsyncApiOperation, 'security' | 'x-security'> {
   const isOpen = asked.length === 0 || asked.some((one) => Object.keys(one).length === 0)
@@ -19,7 +19,7 @@ export function securityOf(asked: readonly SecurityRequirement[]): Pick<AsyncApi
   }
 }
 
-/** Security schemes in the terms of AsyncAPI, which has other names for some of those of OpenAPI. */
+/** Converts security schemes to AsyncAPI, which has other names for some of the schemes of OpenAPI. */
 export function schemesOf(given: Json): Json {
   const schemes: Json = {}
   for (const [name, scheme] of Object.entries(given))

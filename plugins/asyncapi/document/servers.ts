@@ -4,10 +4,10 @@ import { Names } from '../../toolkit/description/schemas/names.ts'
 import { plainName } from '../../toolkit/schema/names.ts'
 import type { AsyncApiReference, AsyncApiServer } from '../types.ts'
 
-/** A websocket is opened by a request, so an HTTP address is also the one for websockets. */
+/** A websocket is opened by an HTTP request, so an HTTP address is also the address for websockets. */
 const upgraded: Readonly<Record<string, string>> = { http: 'ws', https: 'wss' }
 
-/** A server in the form of AsyncAPI; `undefined` for an address without protocol and host. */
+/** Returns a server in the form of AsyncAPI; `undefined` for an address without protocol or host. */
 export function readServer({ url, description, variables, ...rest }: OpenApiServer): AsyncApiServer | undefined {
   const [, scheme = '', host = '', pathname = ''] = /^([a-z][a-z\d+.-]*):\/\/([^/?#]+)(\/[^?#]*)?$/i.exec(url) ?? []
   if (host === '') return undefined
@@ -29,7 +29,7 @@ const families: Readonly<Record<string, readonly string[]>> = {
   redis: ['redis', 'rediss'],
 }
 
-/** The servers of a document, by names made of their protocols. */
+/** The servers of a document, with names derived from their protocols. */
 export class Servers {
   readonly all: { readonly [name: string]: AsyncApiServer }
 
@@ -39,7 +39,7 @@ export class Servers {
     this.all = Object.fromEntries(read.map((one) => [names.claim(plainName(one.protocol)), one]))
   }
 
-  /** The servers for the channels of a protocol; none where that is all of them, or the document names none. */
+  /** Returns the servers for channels of a protocol; none if that would be all servers, or if the document names none. */
   of(protocol: string): AsyncApiReference[] {
     const family = families[protocol] ?? [protocol]
     const all = Object.entries(this.all)
@@ -47,7 +47,7 @@ export class Servers {
     return own.length === all.length ? [] : own.map(([name]) => ({ $ref: `#/servers/${name}` }))
   }
 
-  /** Whether the document names servers, but none for channels of the protocol. */
+  /** Whether the document names servers, but none of them is for channels of the protocol. */
   lacks(protocol: string): boolean {
     return (
       Object.keys(this.all).length > 0 &&

@@ -1,30 +1,30 @@
 import type { Entry } from '../entry.ts'
 
-/** The outcome for an answer: kept, refused because it was invalidated while it was computed, or the store failed. */
+/** The outcome of storing an answer: kept, refused because it was invalidated while being computed, or the store failed. */
 export type Committed = 'stored' | 'stale' | 'failed'
 
 /** The right to compute one answer; exactly one of its methods is called. */
 export interface Fill {
   commit(entry: Entry, seconds: number): Committed | Promise<Committed>
-  /** There is no result to keep: lets the next request try. */
+  /** Gives up the right without a result to keep, so that the next request can try. */
   abandon(): void | Promise<void>
 }
 
 export type Begun = { readonly fill: Fill } | { readonly entry: Entry }
 
-/** Where answers are kept. A store that fails throws {@link StoreDown}. */
+/** A place where answers are kept. A store that fails throws {@link StoreDown}. */
 export interface CacheStore {
   get(key: string): Entry | undefined | Promise<Entry | undefined>
-  /** Asks to compute an answer: returns the right to, or the entry that another process has stored; `undefined` while one computes it. */
+  /** Returns the right to compute an answer, or the entry that another process has stored; `undefined` while one is computing it. */
   begin(key: string, tags: readonly string[]): Begun | undefined | Promise<Begun | undefined>
-  /** Removes the answers with one of the tags, and discards those that are being computed under it; returns the number of answers. */
+  /** Removes the answers with one of the tags, and discards those being computed; returns the number of removed answers. */
   invalidate(tags: readonly string[]): number | Promise<number>
-  /** The same for keys that match a pattern. */
+  /** Does the same for answers whose key matches a pattern. */
   invalidatePattern(pattern: string): number | Promise<number>
-  /** The newest keys, where the store can list them. */
+  /** Returns the newest keys, if the store can list them. */
   keys?(limit: number): readonly string[]
   close(): void | Promise<void>
 }
 
-/** The store does not answer; requests go on without it. */
+/** The store does not answer; requests continue without it. */
 export class StoreDown extends Error {}

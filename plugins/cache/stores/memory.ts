@@ -14,7 +14,7 @@ interface Open {
   isStale: boolean
 }
 
-/** Answers in the memory of this process, the least recently used dropped first. */
+/** Keeps answers in the memory of this process; the least recently used are dropped first. */
 export class MemoryStore implements CacheStore {
   readonly #entries: LruMap<Kept>
   readonly #keysOf = new Map<string, Set<string>>()
@@ -80,7 +80,7 @@ export class MemoryStore implements CacheStore {
     return keys
   }
 
-  /** The index of tags must shrink with the entries, or it would fill the memory itself. */
+  /** Removes a key from the index of tags, which must shrink with the entries, or it would itself fill the memory. */
   #forget(key: string, tags: readonly string[]): void {
     for (const tag of tags) {
       const keys = this.#keysOf.get(tag)

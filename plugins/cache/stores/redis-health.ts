@@ -2,12 +2,12 @@ import { Breaker } from '../../toolkit/breaker.ts'
 import { StoreDown } from './contract.ts'
 import type { RedisClient } from './redis-client.ts'
 
-/** How often a Redis that did not answer is tried again. */
+/** Milliseconds between two attempts to reach a Redis that did not answer. */
 const restMs = 500
 
 /**
- * Knows whether Redis answers. While it does not, no command is sent: a request must not wait for a timeout for each answer
- * that could have come from the cache.
+ * Knows whether Redis answers. While it does not, no command is sent: otherwise every request for a cached answer would first have
+ * to wait for a timeout.
  */
 export class RedisHealth {
   readonly #breaker: Breaker
@@ -21,7 +21,7 @@ export class RedisHealth {
       probe: () => client.ping(),
       onChange: (isDown, error) => onChange(isDown ? 'down' : 'up', error),
     })
-    // Without a listener the process would end; every failed command reports its reason itself.
+    // Without a listener, an error would end the process; every failed command reports its own reason.
     client.on('error', () => {})
   }
 
@@ -37,7 +37,7 @@ export class RedisHealth {
     }
   }
 
-  /** Runs when Redis answers again; for commands that may have been executed although their answers were lost. */
+  /** Runs an action once Redis answers again; for commands that may have been executed although their replies were lost. */
   whenUp(action: () => unknown): void {
     this.#breaker.whenClosed(action)
   }
@@ -46,7 +46,7 @@ export class RedisHealth {
     this.#breaker.stop()
   }
 
-  /** Redis answers with an error, out of memory for example: reported once a minute, tried again each time. */
+  /** Redis replied with an error, such as out of memory: reported once a minute at most; commands continue to be sent. */
   #refused(error: unknown): void {
     if (performance.now() - this.#refusedAt < 60_000) return
     this.#refusedAt = performance.now()

@@ -1,9 +1,9 @@
-// Versions of invalidated answers stay longer than any answer can take to compute.
+// The versions of invalidated tags are kept for longer than any answer can take to compute.
 const versionSeconds = 2 * 86_400
 
 /**
- * KEYS lock, entry, epoch, a version for each tag; ARGV token, milliseconds, whether to look for the entry. Returns the entry, where another
- * process has stored it; the versions; or nothing while another process holds the lock.
+ * KEYS lock, entry, epoch, a version for each tag; ARGV token, milliseconds, whether to look for the entry. Returns the entry if
+ * another process has stored it; otherwise the versions; or nothing while another process has the lock.
  */
 export const beginScript = `
 local entry = ARGV[3] == '1' and redis.call('GET', KEYS[2])
@@ -15,7 +15,7 @@ return false`
 
 /**
  * KEYS lock, entry, epoch, n versions, n tags; ARGV token, milliseconds, bytes, n, the versions seen at the beginning.
- * 1 when the entry was kept, 0 when a part of it was invalidated meanwhile.
+ * Returns 1 when the entry was kept, 0 when the epoch or one of its tags was invalidated meanwhile.
  */
 export const commitScript = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
@@ -35,12 +35,12 @@ for i = 1, n do
 end
 return 1`
 
-/** KEYS lock; ARGV token. Only the owner releases: after a timeout another process may have the lock. */
+/** KEYS lock; ARGV token. Only the owner releases the lock: after a timeout, another process may have it. */
 export const abandonScript = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
 return 0`
 
-/** KEYS version, tag. The number of entries removed. */
+/** KEYS version, tag. Returns the number of entries removed. */
 export const invalidateScript = `
 local removed = 0
 local keys = redis.call('ZRANGE', KEYS[2], 0, -1)

@@ -6,20 +6,20 @@ import type { RedisClient } from './redis-client.ts'
 import { RedisHealth } from './redis-health.ts'
 import { abandonScript, beginScript, commitScript, epochScript, invalidateScript } from './redis-scripts.ts'
 
-/** The settings of the store besides its client. */
+/** The settings of the store, apart from its client. */
 export interface RedisStoreOptions {
   readonly prefix: string
-  /** Milliseconds for which a process that dies keeps others from computing the same answer. */
+  /** Milliseconds for which a process that dies prevents others from computing the same answer. */
   readonly lockTimeout: number
-  /** Whether the client is this store's own, to be closed with it. */
+  /** Whether the client belongs to this store and is closed with it. */
   readonly owned: boolean
-  /** Called once per change. */
+  /** Called once for each change. */
   onChange(state: 'up' | 'down' | 'refused', error?: unknown): void
 }
 
 /**
- * Answers in Redis, for all processes of an application. Needs a single server or a replica set, not a cluster: an answer and
- * its tags are changed together.
+ * Keeps answers in Redis, for all processes of an application. Needs a single server or a replica set, not a cluster, because an
+ * answer and its tags are changed together.
  */
 export class RedisStore implements CacheStore {
   readonly #client: RedisClient
@@ -57,7 +57,7 @@ export class RedisStore implements CacheStore {
         found = await ask(0)
       }
     } catch (error) {
-      // A Redis that was frozen executes the lock command when it continues, and no process would release that lock.
+      // A frozen Redis would execute the lock command when it continues, and no process would release that lock.
       this.#health.whenUp(abandon)
       throw error
     }
@@ -105,7 +105,7 @@ export class RedisStore implements CacheStore {
 
   async invalidatePattern(pattern: string): Promise<number> {
     const match = redisGlob(this.#options.prefix, pattern)
-    // Before anything else: answers that are being computed now use data that is now invalid.
+    // This comes first: answers that are being computed at this moment use data that is now invalid.
     await this.#health.run(() => this.#client.eval(epochScript, 1, this.#name('cache-epoch')))
     let cursor = '0'
     let removed = 0

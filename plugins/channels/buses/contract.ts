@@ -2,25 +2,25 @@
 export interface Recipient {
   /** All clients of this user. */
   readonly user?: string
-  /** The client of this id. */
+  /** The client with this id. */
   readonly client?: string
 }
 
-/** One message of a channel, or one order to remove a client, in the order that is the same on all instances. */
+/** One message of a channel, or one order to remove a client. Entries arrive in the same sequence on all instances. */
 export interface Entry {
-  /** An epoch and a number, `k3f9-17`: the numbers of one epoch have no holes. */
+  /** An epoch and a number, `k3f9-17`: the numbers of one epoch have no gaps. */
   readonly id: string
   /** The payload as JSON; `''` for an order. */
   readonly body: string
   /** A message, or an order to remove a client. */
   readonly kind: 'message' | 'remove'
-  /** Who alone receives it. Default: everyone in the channel. */
+  /** The only recipient. Default: everyone in the channel. */
   readonly to?: Recipient
   /** The client that does not receive it. */
   readonly except?: string
 }
 
-/** The data of a client that others see. */
+/** What others see of a client. */
 export interface Present {
   /** The id of the client. */
   readonly id: string
@@ -37,17 +37,17 @@ export interface Keeping {
 /** A part of the history. */
 export interface Replay {
   readonly entries: readonly Entry[]
-  /** Whether no message between the requested id and these is missing. */
+  /** Whether all messages since the requested id are here. */
   readonly isComplete: boolean
   /** The last message of the channel. */
   readonly last: string
-  /** Milliseconds since a client was last removed; `Infinity` where none is known. */
+  /** Milliseconds since a client was last removed; `Infinity` if no removal is known. */
   readonly removedMs: number
 }
 
 export interface BusEvents {
   entry(name: string, entry: Entry): void
-  /** A client has entered or left; `undefined` for one that has left. */
+  /** A client has entered, or has left if `present` is `undefined`. */
   present(name: string, id: string, present: Present | undefined): void
   /** The connection was lost and is up again: messages may be missing. */
   resumed(): void
@@ -56,21 +56,21 @@ export interface BusEvents {
 /**
  * Carries the messages of channels between the instances of an application.
  *
- * The ids of one channel are an epoch and a number, `k3f9-17`, and the numbers have no gaps: a client that has seen `k3f9-17` knows at
- * `k3f9-19` that one is missing. A bus that has forgotten its numbers begins another epoch. A channel without any message is at `0-0`: it takes
- * no memory; otherwise a client that joins one name after the other would fill the store.
+ * The ids of one channel are an epoch and a number, `k3f9-17`, and the numbers have no gaps: a client that has seen `k3f9-17` and then
+ * receives `k3f9-19` knows that one message is missing. A bus that has lost its numbers begins another epoch. A channel that has never had
+ * a message is at `0-0` and takes no memory; otherwise a client that joins one name after another would fill the store.
  */
 export interface Bus {
-  /** The same for buses that carry each message to all of their hubs: a message is published once for each key. */
+  /** Hubs that each receive all messages of the others have the same key: a message is published once per key. */
   readonly key: string
   open(events: BusEvents): Promise<void>
-  /** From then on `entry` and `present` report events of this name. */
+  /** Makes `entry` and `present` report events of this name from then on. */
   subscribe(name: string): Promise<void>
   unsubscribe(name: string): Promise<void>
   publish(name: string, entry: Omit<Entry, 'id'>, keeping: Keeping): Promise<string>
   /**
-   * The messages after an id; without one only `last`. An id of this instance's `'own'` that is ahead of the numbers shows that the store
-   * has lost some, and begins another epoch; one of a client proves nothing.
+   * Returns the messages after an id; without an id, only `last`. An id of this instance (`'own'`) that is ahead of the store's numbers
+   * shows that the store has lost some, and begins another epoch; an id sent by a client proves nothing.
    */
   after(name: string, id?: string, whose?: 'own'): Promise<Replay>
   enter(name: string, present: Present): Promise<void>
@@ -79,7 +79,7 @@ export interface Bus {
   close(): Promise<void>
 }
 
-/** The epoch and the number of an id; `undefined` for a malformed one. */
+/** Returns the epoch and the number of an id; `undefined` for a malformed id. */
 export function partsOf(id: string): { readonly epoch: string; readonly number: number } | undefined {
   const parts = /^([a-z0-9]{1,32})-(\d{1,15})$/.exec(id)
   return parts === null ? undefined : { epoch: parts[1]!, number: Number(parts[2]) }
@@ -88,7 +88,7 @@ export function partsOf(id: string): { readonly epoch: string; readonly number: 
 /** The place of a channel without messages. */
 export const nothingYet = '0-0'
 
-/** Whether a message is the next one after another, was before it, or comes after a missing one. */
+/** Whether a message comes directly after the last one seen, was already seen, or follows missing ones. */
 export function placeOf(id: string, last: string): 'seen' | 'next' | 'gap' {
   const [of, seen] = [partsOf(id), partsOf(last)]
   if (of === undefined || seen === undefined) return 'gap'
@@ -97,7 +97,7 @@ export function placeOf(id: string, last: string): 'seen' | 'next' | 'gap' {
   return of.number === seen.number + 1 ? 'next' : 'gap'
 }
 
-/** The place after which a message is the next. */
+/** Returns the place directly before a message. */
 export function placeBefore(id: string): string {
   const { epoch, number } = partsOf(id)!
   return `${epoch}-${number - 1}`

@@ -12,12 +12,12 @@ import {
 } from './contract.ts'
 
 /**
- * Channels without clients whose history is kept. One that is dropped for lack of room begins another epoch, which clients see as a gap;
- * those with clients are not dropped: otherwise, in a larger number of channels, each message would be a gap.
+ * Maximum number of channels without clients whose history is kept. A dropped channel begins another epoch, which clients see as a gap.
+ * Channels with clients are never dropped: otherwise, beyond this number of channels, each message would be a gap.
  */
 const maxIdle = 10_000
 
-/** How often expired messages are removed in channels without activity. */
+/** Milliseconds between two removals of expired messages in channels without activity. */
 const sweepMs = 30_000
 
 interface History {
@@ -27,7 +27,7 @@ interface History {
   readonly kept: { readonly entry: Entry; readonly end: number }[]
 }
 
-/** Channels of one server, in the memory of its process. */
+/** Carries the messages of one server, in the memory of its process. */
 export class MemoryBus implements Bus {
   readonly key: string
   readonly #idle = new LruMap<History>({ max: maxIdle })

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { Present } from './contract.ts'
 import type { RedisCommands } from './redis.ts'
 
-/** How often an instance refreshes its entry, and how long the others wait until they consider it dead. */
+/** How often an instance refreshes its entry, and after how long without a refresh the others consider it dead. */
 const beatMs = 5_000
 const staleMs = 15_000
 
-/** Entries that no instance has refreshed for that long are removed: all instances are gone. */
+/** Entries that no instance has refreshed for this long are removed: all instances are gone. */
 const keptMs = 24 * 60 * 60 * 1_000
 const refreshEvery = 720
 
@@ -24,14 +24,14 @@ redis.call('publish', ARGV[3], ARGV[4])
 return 1`
 
 interface Surroundings {
-  /** How all instances learn of a change in one channel: what `publish` takes. */
+  /** Returns the arguments of the `publish` that notifies all instances of a change in one channel. */
   noticeOf(name: string, text: string): [channel: string, message: string]
   failed(error: unknown): void
 }
 
 /**
- * The clients of each channel, on all instances: a hash for each channel, with each client and its instance. The entries of a dead instance
- * are not counted, and one of the others removes them.
+ * Keeps the clients of each channel, on all instances: a hash per channel, with each client and its instance. Entries of a dead instance
+ * are ignored, and one of the other instances removes them.
  */
 export class RedisPresence {
   readonly #redis: RedisCommands
@@ -41,9 +41,9 @@ export class RedisPresence {
   readonly #own = new Map<string, Map<string, Present>>()
   #timer: ReturnType<typeof setInterval> | undefined
   #beats = 0
-  /** Redis may lack some data of this instance. */
+  /** Whether Redis may lack some data of this instance. */
   #isDoubtful = false
-  /** Clients that left while Redis did not answer: by channel, the id and the stored entry. */
+  /** Clients that left while Redis did not answer: by channel, their ids and stored entries. */
   readonly #left = new Map<string, Map<string, string>>()
 
   constructor(redis: RedisCommands, prefix: string, around: Surroundings) {
@@ -77,7 +77,7 @@ export class RedisPresence {
       const [isNew, stale] = await this.#redis.channelBeat(this.#instances, this.#instance, staleMs, keptMs)
       this.#beats++
       const isForgotten = isNew === 1 && this.#beats > 1
-      // The others consider this instance dead, and may still be removing its entries; or Redis has lost them.
+      // The others considered this instance dead and may still be removing its entries, or Redis has lost them.
       if (isForgotten) this.#instance = randomUUID()
       if (isForgotten) await this.#redis.channelBeat(this.#instances, this.#instance, staleMs, keptMs)
       if (isForgotten || this.#isDoubtful) await this.#enterAgain()
@@ -89,7 +89,7 @@ export class RedisPresence {
     }
   }
 
-  /** Redis is available again, perhaps without its former data. */
+  /** Called when Redis is available again, perhaps without its former data. */
   resumed(): Promise<void> {
     this.#isDoubtful = true
     return this.#beat()
@@ -113,7 +113,7 @@ export class RedisPresence {
   }
 
   async #bury(instance: string): Promise<void> {
-    // Of several instances that notice, one does it.
+    // Of several instances that notice a dead one, only one removes its entries.
     if ((await this.#redis.zrem(this.#instances, instance)) === 0) return
     for (const name of await this.#redis.smembers(this.#channelsOf(instance))) {
       const all = await this.#redis.hgetall(this.#keyOf(name))
@@ -131,7 +131,7 @@ export class RedisPresence {
     await this.#doubted(() => this.#write(name, present))
   }
 
-  /** All at once: if this client left between two commands, the second would undo that. */
+  /** Sends all commands together: if the client left between two of them, the second would undo that. */
   async #write(name: string, present: Present): Promise<void> {
     const key = this.#keyOf(name)
     await Promise.all([
@@ -192,7 +192,7 @@ export class RedisPresence {
       const { instance, present } = JSON.parse(text) as { instance: string; present: Present }
       return alive.has(instance) && instance !== this.#instance ? [present] : []
     })
-    // Those of this instance are known here: Redis may have lost them, and not have them again yet.
+    // The clients of this instance come from its own memory: Redis may have lost them and not have received them again yet.
     const own = this.#own.get(name) ?? new Map<string, Present>()
     return [...others.filter(({ id }) => !own.has(id)), ...own.values()]
   }
@@ -205,7 +205,7 @@ export class RedisPresence {
         this.#redis.del(this.#channelsOf(this.#instance)),
       ])
     } catch {
-      // The others notice its silence.
+      // The other instances notice the silence of this one.
     }
   }
 }

@@ -14,18 +14,18 @@ import {
 } from './contract.ts'
 import { RedisPresence } from './redis-presence.ts'
 
-/** A client waits no longer than that for its channel. */
+/** The longest time that a client waits for its channel. */
 const commandTimeout = 2_000
 
-/** For how long the numbers of a channel outlive its last message. Then it begins another epoch. */
+/** How long the numbers of a channel outlive its last message. After that, the channel begins another epoch. */
 const numbersMs = 7 * 24 * 60 * 60 * 1_000
 
-/** How many names are subscribed to with one command after the connection was lost. */
+/** The number of names that one command subscribes to after a lost connection. */
 const atOnce = 500
 
 /**
- * Numbers, keeps and publishes a message in one step, so that all instances see the messages of a channel in the order of their numbers. A
- * channel whose numbers are gone begins another epoch, and loses the messages that it kept under the old ones.
+ * Numbers, stores and publishes a message in one step, so that all instances see the messages of a channel in the order of their numbers.
+ * A channel whose numbers are gone begins another epoch, and loses the messages that it kept under the old numbers.
  */
 const publish = `
 local epoch = redis.call('hget', KEYS[1], 'e')
@@ -48,8 +48,8 @@ redis.call('publish', ARGV[1], 'm' .. id .. '\\n' .. ARGV[2] .. '\\n' .. ARGV[3]
 return id`
 
 /**
- * Writes nothing about a channel without messages: a client may join one name after the other. Numbers that this instance
- * knows to be lost, such as those that a Redis did not save before it ended, begin another epoch before they are used again.
+ * Writes nothing about a channel without messages, since a client may join one name after another. If this instance knows that Redis
+ * has lost numbers, for instance because it ended before it saved them, another epoch begins before they are used again.
  */
 const read = `
 local epoch = redis.call('hget', KEYS[1], 'e')
@@ -79,7 +79,7 @@ interface Scripts {
   >
 }
 
-/** The used part of `ioredis`. */
+/** The part of an `ioredis` client that is used here. */
 export interface RedisCommands extends Scripts {
   readonly options: { readonly db?: number; readonly keyPrefix?: string }
   defineCommand(name: string, script: { readonly numberOfKeys: number; readonly lua: string }): void
@@ -94,7 +94,7 @@ export interface RedisCommands extends Scripts {
   pexpire(key: string, ms: number): Promise<number>
   del(key: string): Promise<number>
   channelBeat(key: string, instance: string, staleMs: number, keptMs: number): Promise<[isNew: number, stale: string[]]>
-  /** Only an entry that is still the given one: its client may have reconnected meanwhile. */
+  /** Removes an entry only if it is still the given one: its client may have reconnected meanwhile. */
   channelTake(key: string, id: string, text: string, channel: string, notice: string): Promise<number>
 }
 
@@ -106,7 +106,7 @@ interface Subscriber {
 
 const newEpoch = () => randomBytes(6).toString('hex')
 
-/** Channels over a Redis, for all instances together: one connection that listens, and one for commands, for any number of channels. */
+/** Carries messages between instances through a Redis. Two connections serve any number of channels: one listens, one sends commands. */
 export class RedisBus implements Bus {
   readonly key: string
   readonly #settings: ChannelsRedisSettings
@@ -116,7 +116,7 @@ export class RedisBus implements Bus {
   #commands!: RedisCommands & { disconnect(): void }
   #subscriber: (Subscriber & { disconnect(): void }) | undefined
   #presence!: RedisPresence
-  /** The prefix of the names of pub/sub. Redis has one set of them for all databases, and prefixes of keys do not apply to them. */
+  /** The prefix of pub/sub names: all databases of a Redis share them, and key prefixes do not apply to them. */
   #space = ''
 
   constructor(settings: ChannelsRedisSettings, log: Logger) {
@@ -140,14 +140,14 @@ export class RedisBus implements Bus {
     })
     let isDown = false
     this.#subscriber = await connectRedis<Subscriber>(
-      // Subscriptions are restored here, so that it is known when they are.
+      // Subscriptions are restored by this class, so that it knows when they are.
       { ...address, autoResubscribe: false },
       {
         feature,
         commandTimeout,
         onState: (error) => {
           if (error === undefined) {
-            // Not at the first connection, without any subscriptions yet.
+            // Not for the first connection, which has no subscriptions yet.
             if (this.#subscriber !== undefined) void this.#resubscribe()
             if (isDown) this.#log.warn('the connection to the Redis of the channels is restored')
             isDown = false
@@ -173,7 +173,7 @@ export class RedisBus implements Bus {
       await this.#presence.resumed()
       this.#events?.resumed()
     } catch (error) {
-      // The connection is cut again, or hangs: this is repeated when it is ready the next time.
+      // The connection was lost again, or hangs: this is repeated when it is next ready.
       this.#log.warn({ err: error }, 'channels could not be resubscribed in Redis')
     }
   }
@@ -202,7 +202,7 @@ export class RedisBus implements Bus {
   }
 
   async subscribe(name: string): Promise<void> {
-    // Before it has finished: a client that leaves at once removes it again.
+    // Added before subscribing has finished: a client that leaves immediately removes it again.
     this.#subscribed.add(name)
     await this.#subscriber!.subscribe(this.#space + name)
   }
@@ -248,7 +248,7 @@ export class RedisBus implements Bus {
       return { entries: [], isComplete, last: nothingYet, removedMs: Number.POSITIVE_INFINITY }
     }
     const [epoch, number, now, all, removed] = answer
-    // With the rounding error of Redis's clock.
+    // 2 ms are subtracted for the rounding error of Redis's clock.
     const rest = { last: `${epoch}-${number}`, removedMs: removed < 0 ? Number.POSITIVE_INFINITY : removed - 2 }
     if (id === undefined) return { entries: [], isComplete: true, ...rest }
     const entries = all.flatMap(([place, [, meta, , body, , end]]) =>

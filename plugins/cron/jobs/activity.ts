@@ -1,11 +1,11 @@
 import type { Declared } from './declarations.ts'
 
 /**
- * One job of this process, whichever service runs it, and whether it is running: a service that takes it over from another respects
- * its `overlap` while the last run in the other goes on.
+ * One job of this process, and whether it is running in any service: a service that takes over a job from another one respects the
+ * job's `overlap` while the last run in the other service continues.
  */
 export class Activity {
-  /** The declaration by its handle; a method has one in each service, with an instance of its own. */
+  /** Returns the handle's declaration. Only for handles: a method has a declaration in each service, with its own instance. */
   readonly ofHandle: (() => Declared) | undefined
   readonly #runs = new Set<object>()
   readonly #waiting: (() => void)[] = []
@@ -18,7 +18,7 @@ export class Activity {
     return this.#runs.size > 0
   }
 
-  /** Returns the function that ends this run; a second call does nothing. */
+  /** Begins a run, and returns the function that ends it; a second call of that function does nothing. */
   begin(): () => void {
     const run = {}
     this.#runs.add(run)
@@ -27,7 +27,7 @@ export class Activity {
     }
   }
 
-  /** Calls once no run is active. */
+  /** Calls the function once no run is active. */
   whenFree(goOn: () => void): void {
     this.#waiting.push(goOn)
   }

@@ -10,7 +10,7 @@ import { type CronNote, cronNotes } from './handle.ts'
 import type { CronHandler } from './run.ts'
 
 /**
- * The base class for `@cron` methods. The service makes one instance of each subclass, without arguments, when the jobs start.
+ * The base class for `@cron` methods. The service creates one instance of each subclass, without arguments, when the jobs start.
  *
  * @example
  * import { BaseCron, cron } from 'framework'
@@ -43,7 +43,7 @@ export const cronClasses: ServiceClassKind<BaseCron> = {
   fileError: CronFileError,
 }
 
-/** By class, because a subclass has the same methods with the same notes; by note alone while the class is not known. */
+/** Keyed by class, because a subclass has the same methods with the same notes; by the note alone while the class is unknown. */
 const activities = new WeakMap<object, Map<CronNote, Activity>>()
 
 function activityOf(cls: object, note: CronNote): Activity {
@@ -54,11 +54,11 @@ function activityOf(cls: object, note: CronNote): Activity {
   return activity
 }
 
-// A method may have any name in brackets.
+// A method in brackets, `['…']() {}`, may have any name.
 const asName = (label: string) => label.replace(/\0|\p{Surrogate}/gu, '\ufffd')
 
 /**
- * Makes an instance, and returns its jobs.
+ * Creates an instance of the class and returns its jobs.
  *
  * @throws CronClassError
  */
@@ -77,7 +77,7 @@ export function jobsOfClass(cls: BaseCronClass, logger: Logger): Declared[] {
   })
 }
 
-/** The job of a method whose class is not known: the only member of its instance is the logger. */
+/** Returns the job of a method whose class is not known: the only member of its instance is the logger. */
 export function classlessJob({ note, label, value }: ImportedMethod<CronNote>, logger: Logger): Declared {
   const text = asName(label)
   const instance = instanceStandIn(applicationLogger(logger).child({ cron: text }), (member) =>

@@ -5,38 +5,38 @@ import type { CronPattern } from '../schedule/pattern.ts'
 import type { Activity } from './activity.ts'
 import type { CronHandler } from './run.ts'
 
-/** A job that was declared: by a handle, or by a method of a class. */
+/** A job declared by a handle or by a method of a class. */
 export interface Declared {
   readonly name: string
   /** Whether the name is the same in other instances of the application. */
   readonly isNamed: boolean
   readonly pattern: CronPattern
   readonly options: CronJobSettings
-  /** The place of its call of `cron`. */
+  /** Where `cron` was called. */
   readonly place: CallSite
-  /** One for each job of this process: services that have made an instance of the same class share it. */
+  /** The same object for a job throughout this process: services with an instance of the same class share it. */
   readonly activity: Activity
   handler: CronHandler
 }
 
-/** Runs jobs. */
+/** A service, as far as it runs jobs. */
 export interface JobRunner extends Runner<Activity> {
-  /** No more ticks. */
+  /** Ends the ticks of a job. */
   drop(activity: Activity): void
-  /** The job has ended permanently and is no longer listed. */
+  /** Removes a job from the list, since it has ended permanently. */
   forget(activity: Activity): void
 }
 
-/** The started jobs of handles, and the jobs of classes that a runner has: each runs in one runner. */
+/** The started jobs of handles, and the jobs of the classes that a runner has: each job runs in one runner. */
 export const declarations = new Declarations<Activity, JobRunner>()
 
-/** Opens a runner; `own` are the jobs of the classes that it has made, which others may have made as well. */
+/** Opens a runner; `own` are the jobs of the classes of which it has an instance, as other runners may. */
 export async function openRunner(runner: JobRunner, own: Iterable<Activity>): Promise<void> {
   for (const activity of own) if (!declarations.has(activity)) void declarations.add(activity)
   await declarations.open(runner)
 }
 
-/** Its own jobs go to another runner that has the class, or end. */
+/** Closes a runner; its own jobs move to another runner that has the class, or end. */
 export function closeRunner(runner: JobRunner, own: Iterable<Activity>): void {
   declarations.leave(runner)
   for (const activity of own) {
@@ -48,13 +48,13 @@ export function stopJob(activity: Activity): void {
   declarations.remove(activity)?.drop(activity)
 }
 
-/** Ends a job in whichever runner has it. */
+/** Ends a job in the runner that has it. */
 export function endJob(activity: Activity): void {
   stopJob(activity)
   for (const runner of declarations.runners) runner.forget(activity)
 }
 
-/** Logs the started handles that no runner runs, once each. */
+/** Logs each started handle that no runner runs, once. */
 export function reportStarted(log: Logger, remedy: string): void {
   declarations.reportIdle(({ ofHandle }) => {
     if (ofHandle === undefined) return

@@ -9,50 +9,50 @@ import { Activity } from './activity.ts'
 import { type Declared, declarations, endJob, stopJob } from './declarations.ts'
 import type { CronHandler } from './run.ts'
 
-/** A job, and a decorator that makes a method of a class one. */
+/** A job; also a decorator that turns a method of a class into a job. */
 export interface CronHandle extends MethodMark<CronHandler> {
-  /** The name of the job; without one the pattern, with `#2` and so on after it for further jobs of that pattern. */
+  /** The name of the job; without one, the pattern, followed by `#2` and so on for further jobs with that pattern. */
   readonly name: string
-  /** The pattern as it was given: `0 30 3 * * *`. */
+  /** The pattern as given: `0 30 3 * * *`. */
   readonly pattern: string
   /**
-   * Passes the job to the server or the service of this process: at once where one is running, else as soon as one does.
-   * A stopped job that starts without a handler keeps the one that it had.
+   * Passes the job to the server or the service of this process: immediately if one is running, otherwise as soon as one is.
+   * A stopped job that is started without a handler keeps its previous handler.
    *
-   * @throws (as a rejection) when it is started already; CronDestroyedError; CronNameError for a name that another job has.
+   * @throws (as a rejection) when it is already started; CronDestroyedError; CronNameError for a name that another job has.
    */
   start(handler?: CronHandler): Promise<void>
-  /** No more ticks; running jobs finish. The job may be started again. */
+  /** Ends the ticks; a run in progress finishes. The job may be started again. */
   stop(): void
   /** Stops the job for good: it cannot be started again. */
   destroy(): void
 }
 
-/** What `@cron` leaves on methods. */
+/** The note that `@cron` leaves on a method. */
 export interface CronNote {
   readonly pattern: CronPattern
   readonly options: CronJobSettings
-  /** The place of its call of `cron`. */
+  /** Where `cron` was called. */
   readonly place: CallSite
 }
 
 export const cronNotes = new Notes<CronNote>()
 export const importedJobs = new ImportedMethods(cronNotes)
 
-/** A job of a method, by name and place. */
+/** Describes the job of a method by name and place. */
 export const shownJob = ({ note, label, place }: ImportedMethod<CronNote>) =>
   `the cron job ${note.options.name === undefined ? '' : `"${note.options.name}" of `}${label} (${place})`
 const handles = new WeakMap<object, { readonly wasStarted: () => boolean }>()
 
-/** The data of a handle; `undefined` for any other value. */
+/** Returns the data of a handle; `undefined` for any other value. */
 export const handleOf = (value: unknown) => handles.get(value as object)
 
 const noop: CronHandler = () => {}
 
-/** How many jobs without a name have each pattern. */
+/** The number of jobs without a name, by pattern. */
 const unnamed = new Map<string, number>()
 
-/** The pattern for the first; the next ones are numbered in the order in which they start. */
+/** Returns the pattern for the first job; further ones are numbered in the order in which they need a name. */
 function nameFor(pattern: string): string {
   const count = (unnamed.get(pattern) ?? 0) + 1
   unnamed.set(pattern, count)
@@ -62,8 +62,8 @@ function nameFor(pattern: string): string {
 /**
  * Declares a job: the result has `start(handler)`, and is a decorator for methods of classes that extend `BaseCron`.
  *
- * Jobs run while a server with the cron plugin listens, or after `CronService.run()`; never under `inject`. On Node.js only;
- * needs the package `node-schedule`.
+ * Jobs run while a server with the cron plugin listens, or after `CronService.run()`; never under `inject`. Works on Node.js only
+ * and needs the package `node-schedule`.
  *
  * @throws CronPatternError naming the pattern and the field; OptionError.
  * @example
@@ -87,7 +87,7 @@ export function cronJob(pattern: string, given?: CronJobOptions): CronHandle {
   let name = options.name
   const place = new CallSite()
   const declared: Declared = {
-    // When it is first needed: never for one that is only used as a decorator.
+    // The name is made when it is first needed: never for a handle that is only used as a decorator.
     get name() {
       name ??= nameFor(parsed.text)
       return name
@@ -110,7 +110,7 @@ export function cronJob(pattern: string, given?: CronJobOptions): CronHandle {
     async start(given?: CronHandler) {
       const handler = given === undefined && state === 'stopped' ? declared.handler : given
       if (state === 'destroyed') throw CronDestroyedError(declared.name)
-      // Without the prefix of a code: this sentence is the contract.
+      // No prefix with an error code: this exact sentence is the contract.
       if (state === 'started') throw new Error(`Cron job "${declared.name}" is already started`)
       if (typeof handler !== 'function')
         throw new TypeError(`start of the cron job "${declared.name}" takes a function`)

@@ -4,7 +4,7 @@ import { importedJobs, shownJob } from './handle.ts'
 
 const remedy = 'register the plugin "cron" (background: { crons: […] }), or call CronService.run()'
 
-/** Reports the jobs that nothing runs, when a server boots without a server with the plugin or a service in the process. */
+/** Reports the jobs that nothing runs, when a server boots in a process that has neither the plugin nor a service. */
 export function reportIdleJobs(server: Kernel): void {
   if (declarations.expected.size > 0) return
   reportStarted(server.logger, remedy)

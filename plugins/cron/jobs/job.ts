@@ -10,7 +10,7 @@ import { type Zone, zoneByName } from '../schedule/zone.ts'
 import type { Declared } from './declarations.ts'
 import type { CronJobInfo, CronRecord, CronRun } from './run.ts'
 
-/** The environment of a job of a service. */
+/** What a job needs from its service. */
 export interface JobSurroundings {
   readonly clock: CronClock
   readonly guard: LockGuard | undefined
@@ -19,37 +19,37 @@ export interface JobSurroundings {
   readonly history: number
 }
 
-/** A tick this late was missed, and not just run late. */
+/** A tick this many milliseconds late was missed, rather than just late. */
 const lateMs = 60_000
-/** A clock that is set back further than that was wrong before; for less than that, ticks that have run do not run again. */
+/** A clock set back further than this was wrong before. After a smaller correction, ticks that have run do not run again. */
 const correctionMs = 3 * 3_600_000
 
-/** Whether a pattern comes several times a minute, independently of the clock on the wall. */
+/** Whether a pattern has several ticks a minute, at every hour, so that it does not depend on the wall clock. */
 const isOfSeconds = ({ seconds, isEveryHour }: CronPattern) => seconds.length > 1 && isEveryHour
 
 /** One run of a job. */
 export interface CronRunTrace extends TraceOutcome {
   /** The name of the job. */
   readonly job: string
-  /** The time of the tick; the run may have begun later. */
+  /** The time of the tick; the run may begin later. */
   readonly scheduledAt: Date
 }
 
 const runTrace = new Trace<CronRunTrace>('cron.run')
 
-/** One job of a running service: waits for its ticks, and runs them. */
+/** One job of a running service; waits for its ticks and runs them. */
 export class Job {
   readonly declared: Declared
   readonly #around: JobSurroundings
   readonly #zone: Zone
   readonly #logger: Logger
   #due: number | undefined
-  /** The time up to which ticks were processed. */
+  /** The time up to which ticks have been processed. */
   #seen = 0
   /** Milliseconds from the last tick to the next. */
   #interval = 0
   #cancel: (() => void) | undefined
-  /** Functions that end the runs, and the claims before them. */
+  /** Functions that end the active runs, including those that still claim their tick. */
   readonly #active = new Set<() => void>()
   readonly #running = new Set<Date>()
   #queued: number | undefined
@@ -82,19 +82,19 @@ export class Job {
     if (!this.isScheduled) this.#plan(this.#around.clock.now())
   }
 
-  /** No more ticks; running jobs finish. */
+  /** Ends the ticks; runs in progress finish. */
   stop(): void {
     this.#cancel?.()
     this.#due = undefined
     this.#queued = undefined
   }
 
-  /** Signals to the runs that they should end. */
+  /** Asks the active runs to end, through their signals. */
   abort(reason: Error): void {
     for (const controller of this.#controllers) controller.abort(reason)
   }
 
-  /** Stops counting unfinished runs: stopping has waited for them, and the next service may begin. */
+  /** Treats unfinished runs as ended: stopping has waited for them long enough, and the next service may begin. */
   abandon(): void {
     for (const end of this.#active) end()
   }
@@ -104,7 +104,7 @@ export class Job {
     while (this.isActive) await new Promise<void>((resolve) => this.#waiters.add(resolve))
   }
 
-  /** Runs once now; resolves when the run has started, with `false` if the job is already running or may not run. */
+  /** Runs the job once, now. Resolves when the run has started; with `false` if the job is already running or may not run. */
   trigger(): Promise<boolean> {
     if (this.declared.activity.isBusy && this.declared.options.overlap !== 'allow') return Promise.resolve(false)
     return new Promise((resolve) => {
@@ -157,15 +157,15 @@ export class Job {
     else this.#arrive(tick)
   }
 
-  /** Ticks that have run are in the future again, and do not run twice. */
+  /** The clock was set back: ticks that have run are in the future again, and must not run twice. */
   #setBack(now: number, due: number): void {
     if (this.#seen - now > correctionMs) {
       this.#plan(now)
       return
     }
     const { pattern } = this.declared
-    // For a job of seconds, hours without a run are worse than a second that comes twice. At least one interval passes in
-    // between, and a lock still refuses ticks that have run.
+    // For a job with several ticks a minute, hours without a run are worse than a second that is run twice. At least one interval
+    // passes in between, and a lock still refuses ticks that have run.
     const again = isOfSeconds(pattern) ? nextTime(pattern, this.#zone, now + this.#interval - 1) : undefined
     this.#due = Math.min(due, again ?? due)
     this.#wait()
@@ -173,7 +173,7 @@ export class Job {
 
   #miss(due: number, until: number): void {
     let count = 0
-    // Counted only up to a limit: after a machine has slept for a year, a job of seconds has missed millions.
+    // Counted only up to a limit: when a machine has slept for a year, a job that runs every few seconds has missed millions.
     for (let tick: number | undefined = due; tick !== undefined && tick < until && count < 1000; count++) {
       tick = nextTime(this.declared.pattern, this.#zone, tick)
     }
@@ -280,7 +280,7 @@ export class Job {
   }
 }
 
-/** The failure for any thrown value, also an object that cannot be converted to a string; no longer than a page can show. */
+/** Returns the failure for any thrown value, even an object that cannot be converted to a string; cut to a length that a page can show. */
 function failedWith(error: unknown): { outcome: 'failed'; error: string } {
   try {
     return { outcome: 'failed', error: (error instanceof Error ? error.message : String(error)).slice(0, 1000) }

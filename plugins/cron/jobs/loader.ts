@@ -7,8 +7,8 @@ import { type Declared, endJob } from './declarations.ts'
 import { type CronNote, handleOf, importedJobs, shownJob } from './handle.ts'
 
 /**
- * Imports the files of globs, and constructs the classes; handles start themselves while their file is imported. Without the
- * option `crons`, every class that this process has imported is constructed too; with it, omitted ones are reported.
+ * Imports the files that match the globs, and constructs the classes; handles start themselves while their file is imported. Without
+ * the option `crons`, every class that this process has imported is also constructed; with it, omitted classes are reported.
  *
  * @throws (as a rejection) CronFileError, CronClassError.
  */
@@ -38,7 +38,7 @@ const whyLeft = ({ owner }: ImportedMethod<CronNote>) =>
     ? 'no file of the option crons exports its class, and the option does not list it'
     : 'its class does not extend BaseCron'
 
-/** The jobs of classes that the application has imported itself. */
+/** Returns the jobs of classes that the application has imported itself. */
 function loadImported(log: Logger): Declared[] {
   const jobs = importedJobs.outerClasses.flatMap((cls) => {
     if (!(cls.prototype instanceof BaseCron)) return []
@@ -46,7 +46,7 @@ function loadImported(log: Logger): Declared[] {
     try {
       return jobsOfClass(cls as BaseCronClass, log)
     } catch (error) {
-      // This class is not listed, so its failure does not keep the others from running.
+      // This class was not listed explicitly, so its failure does not stop the others from running.
       log.error({ err: error }, `the cron jobs of ${cls.name} do not run: ${(error as Error).message}`)
       return []
     }

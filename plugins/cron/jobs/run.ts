@@ -4,9 +4,9 @@ import type { Logger } from '../../../kernel/index.ts'
 export interface CronRun {
   /** The name of the job. */
   readonly name: string
-  /** The time of the tick; runs may begin later than that. */
+  /** The time of the tick; a run may begin later. */
   readonly scheduledAt: Date
-  /** Aborts when the server or the service closes, and when the lock of this run was lost. */
+  /** Aborts when the server or the service closes, or when the lock of this run is lost. */
   readonly signal: AbortSignal
   /** The logger of the server or the service, with the name of the job. */
   readonly logger: Logger
@@ -19,13 +19,13 @@ export type CronHandler = (run: CronRun) => unknown
 export interface CronRecord {
   /** The time of the tick. */
   readonly scheduledAt: Date
-  /** When it began. */
+  /** When the run began. */
   readonly startedAt: Date
-  /** When its promise settled. */
+  /** When the promise of the run settled. */
   readonly endedAt: Date
-  /** Milliseconds between the two. */
+  /** Milliseconds between `startedAt` and `endedAt`. */
   readonly durationMs: number
-  /** `failed` when it has thrown or rejected. */
+  /** `failed` when the job threw or rejected. */
   readonly outcome: 'ok' | 'failed'
   /** The message of the thrown error. */
   readonly error?: string
@@ -37,32 +37,32 @@ export interface CronCounts {
   readonly ok: number
   /** Runs that threw or rejected. */
   readonly failed: number
-  /** Ticks that came while the job was still running. */
+  /** Ticks that were due while the job was still running. */
   readonly skipped: number
-  /** Ticks that passed while the process could not run them: it was blocked, or the machine asleep. */
+  /** Ticks that passed while the process could not run them: it was blocked, or the machine was asleep. */
   readonly missed: number
-  /** Ticks that another instance has run. */
+  /** Ticks that another instance ran. */
   readonly elsewhere: number
-  /** Ticks that no one has run, because the lock was not available. */
+  /** Ticks that no instance ran, because the lock was not available. */
   readonly unlocked: number
 }
 
-/** A job as `CronService.jobs` shows it. */
+/** A job as listed by `CronService.jobs`. */
 export interface CronJobInfo {
   /** The name of the job. */
   readonly name: string
-  /** The pattern as it was given. */
+  /** The pattern as given. */
   readonly pattern: string
-  /** The zone that the pattern is read in; `undefined`: that of the process. */
+  /** The time zone of the pattern; `undefined`: the zone of the process. */
   readonly timezone: string | undefined
-  /** `running`: at this moment; `stopped`: by its handle, or because the service is not running. */
+  /** `running`: right now; `stopped`: by its handle, or because the service is not running. */
   readonly state: 'scheduled' | 'running' | 'stopped'
-  /** When the present run began, the oldest of several. */
+  /** When the current run began; if there are several, the oldest of them. */
   readonly runningSince: Date | undefined
-  /** The time of the next tick; `undefined` for a stopped job, and for a pattern that never comes again. */
+  /** The time of the next tick; `undefined` for a stopped job, and for a pattern that has no further tick. */
   readonly next: Date | undefined
   /** The last runs, the newest first. */
   readonly runs: readonly CronRecord[]
-  /** How the ticks ended so far. */
+  /** The outcomes of the ticks so far. */
   readonly counts: CronCounts
 }

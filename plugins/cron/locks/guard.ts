@@ -19,7 +19,7 @@ export interface Held {
 export const nothingHeld: Held = { release: async () => {} }
 
 const again = 1_000
-/** An instance that cannot reach the lock for that long skips the tick. */
+/** An instance that cannot reach the lock for this long skips the tick. */
 const patience = 60_000
 const askFor = 3_000
 const closeWithin = 300
@@ -28,7 +28,7 @@ export interface ClaimWish {
   readonly job: string
   readonly tick: number | undefined
   readonly exclusive: CronClaim['exclusive']
-  /** When the next tick comes: this one is then skipped. */
+  /** The time of the next tick, at which this one is skipped. */
   readonly next: number | undefined
   readonly signal: AbortSignal
   onLost(error: Error): void
@@ -55,7 +55,7 @@ export class LockGuard {
     this.#logger = logger
   }
 
-  /** Asks until there is an answer; `unreachable` when the time for that is over. */
+  /** Asks the lock until it answers; returns `unreachable` when the time for asking is over. */
   async claim(wish: ClaimWish): Promise<Held | Exclude<CronClaimed, 'claimed'> | 'unreachable'> {
     const { job, tick, exclusive, next, signal } = wish
     const claim: CronClaim = { job, tick, exclusive, ttl: this.#ttl, owner: randomUUID() }
@@ -72,7 +72,7 @@ export class LockGuard {
     }
   }
 
-  /** Does not wait for a silent store: closing has a deadline. */
+  /** Closes the lock without waiting for a store that does not answer, since closing has a deadline. */
   async close(): Promise<void> {
     const closed = (async () => this.#lock.close?.())().catch((error: unknown) => {
       this.#logger.warn({ err: error }, 'the lock of the cron jobs cannot be closed')
@@ -105,13 +105,13 @@ export class LockGuard {
     }
   }
 
-  /** Reports now that the lock cannot be reached: the first tick may be hours away. */
+  /** Asks the lock once, so that an unreachable one is reported now: the first tick may be hours away. */
   async probe(): Promise<void> {
     const nothing = { job: '', tick: undefined, owner: '', ttl: 1, exclusive: false } as const
     await this.#ask(async () => this.#lock.release(nothing).then(() => true))
   }
 
-  /** `undefined` when the lock cannot be reached; reported once per change. */
+  /** Returns `undefined` when the lock cannot be reached, which is reported once per change. */
   async #ask<Answer>(question: () => Promise<Answer>): Promise<Answer | undefined> {
     try {
       const answer = await answerWithin(question(), askFor)
@@ -124,7 +124,7 @@ export class LockGuard {
     }
   }
 
-  /** A silent store may execute a claim later: it would then hold a job for an instance that has stopped waiting. */
+  /** Remembers a claim to be released: a store that did not answer may execute it later, and block a job for an instance that gave up. */
   #abandon(claim: CronClaim): void {
     if (this.#abandoned.length < 1000) this.#abandoned.push(claim)
   }

@@ -13,7 +13,7 @@ const memoryLocks = new WeakSet<object>()
 export const isMemoryLock = (lock: object): boolean => memoryLocks.has(lock)
 
 /**
- * A lock of one process: for tests of several services, and the contract in its shortest form.
+ * Creates a lock within one process, for tests of several services; also the shortest implementation of the contract.
  *
  * @example
  * const lock = memoryCronLock()

@@ -1,7 +1,7 @@
 import type { CronLockSettings } from '../options.ts'
 import { type CronLock, lockTtl } from './contract.ts'
 
-/** The lock of an option; its package is loaded here. */
+/** Opens the lock that the option describes; its package is loaded only here. */
 export async function openLock(given: CronLockSettings): Promise<{ lock: CronLock; ttl: number }> {
   if ('claim' in given) return { lock: given, ttl: lockTtl }
   const { redis, postgres, ttl } = given

@@ -4,8 +4,8 @@ import type { CronPostgresSettings } from '../options.ts'
 import { aheadMs, type CronClaim, type CronClaimed, type CronLock, type CronPostgresClient } from './contract.ts'
 
 /**
- * Agrees in a table of Postgres. A row and not an advisory lock: that would belong to a session, and a pooler may give each
- * statement another session. Each method is one statement, and time is that of Postgres.
+ * Opens a lock in a table of Postgres. It uses a row rather than an advisory lock, which would belong to a session, while a pooler may
+ * run each statement in a different session. Each method is one statement, and the time is taken from Postgres.
  */
 export async function openPostgresLock(settings: CronPostgresSettings): Promise<CronLock> {
   const { url, client, table, ...options } = settings
@@ -24,7 +24,7 @@ export async function openPostgresLock(settings: CronPostgresSettings): Promise<
   const claim = async (wish: CronClaim): Promise<CronClaimed> => {
     const { job, tick, owner, ttl, exclusive } = wish
     const rows = await query(sql.claim, [job, tick ?? null, owner, ttl, String(exclusive), aheadMs])
-    // Only the next statement sees a row that this one, or another just before, has inserted.
+    // A row that this statement, or another one just before, has inserted is visible only to the next statement.
     return (rows[0]?.outcome as CronClaimed | undefined) ?? claim(wish)
   }
   return {
@@ -44,7 +44,7 @@ function statementsFor(table: string) {
   const isEarly = '$2::bigint > extract(epoch from now()) * 1000 + $6::bigint'
   const isHeld = `${isBusy} and $5 <> 'false'`
   return {
-    // The row is locked by «for update», so concurrent claims are decided after this one.
+    // «for update» locks the row, so concurrent claims are decided after this one.
     claim: `
       with seed as (
         insert into ${table} (job) values ($1) on conflict (job) do nothing
@@ -77,7 +77,7 @@ async function makeTable(pool: CronPostgresClient, table: string): Promise<void>
   try {
     await pool.query(`create table if not exists ${table} (${columns})`)
   } catch (error) {
-    // Instances that start at the same moment conflict in the catalog of Postgres, or lack the right to create an existing table.
+    // Instances that start simultaneously conflict in the Postgres catalogue; others may not create a table, even if it already exists.
     const { rows } = await pool.query('select to_regclass($1) is not null as there', [table])
     if (rows[0]?.there !== true) throw error
   }
@@ -90,13 +90,13 @@ async function connect(url: string | undefined, given: { readonly [option: strin
     max: 2,
     connectionTimeoutMillis: 2_000,
     query_timeout: 2_000,
-    // An idle instance releases its connection, and does not keep the process alive.
+    // An idle instance releases its connection and does not keep the process alive.
     idleTimeoutMillis: 30_000,
     allowExitOnIdle: true,
     ...address,
     ...given,
   })
-  // Without a listener the loss of an idle connection would end the process; the next query reports it.
+  // Without a listener, the loss of an idle connection would end the process; the next query reports the loss.
   pool.on('error', () => {})
   return { client: pool as unknown as CronPostgresClient, close: () => pool.end() }
 }

@@ -3,7 +3,7 @@ import type { CronRedisSettings } from '../options.ts'
 import { aheadMs, type CronClaimed, type CronLock, type CronRedisClient, rememberMs } from './contract.ts'
 
 // KEYS the last tick with its owner, the running owner; ARGV tick (or nothing), owner, ttl, exclusive, ahead, remember.
-// Time is that of Redis: those of the instances differ.
+// The time is taken from Redis: the clocks of the instances differ.
 const claimScript = `
 local tick, owner, exclusive = ARGV[1], ARGV[2], ARGV[4]
 if tick ~= '' then
@@ -37,15 +37,15 @@ const releaseScript = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 1`
 
-/** Timeout of a command; the caller then asks again. */
+/** Timeout of a command; after it, the caller asks again. */
 const commandTimeout = 2_000
 
-/** Agrees in Redis; it can be constructed while Redis cannot be reached. */
+/** Opens a lock in Redis; this works even while Redis cannot be reached. */
 export async function openRedisLock({ client, prefix, ...address }: CronRedisSettings): Promise<CronLock> {
   const use = { feature: 'the cron plugin (lock redis)', commandTimeout }
   const own = client === undefined ? await connectRedis<CronRedisClient>(address, use) : undefined
   const redis = client ?? own!
-  // In braces: both keys of a job are in one slot of a cluster.
+  // The braces put both keys of a job into the same slot of a cluster.
   const key = (job: string, what: string) => `${prefix}:{${job}}:${what}`
   return {
     async claim({ job, tick, owner, ttl, exclusive }) {

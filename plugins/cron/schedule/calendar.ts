@@ -5,7 +5,7 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
-/** The first of the values that is not below `from`. */
+/** Returns the first of the values that is not less than `from`. */
 const atLeast = (values: readonly number[], from: number) => values.find((value) => value >= from)
 
 function isDay(pattern: CronPattern, wall: Date): boolean {
@@ -15,17 +15,17 @@ function isDay(pattern: CronPattern, wall: Date): boolean {
   const length = new Date(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth() + 1, 0)).getUTCDate()
   const byDay = pattern.days.has(day) || (pattern.lastDay && day === length)
   const byWeekday = pattern.weekdays.has(weekday) || (pattern.lastWeekdays.has(weekday) && day > length - 7)
-  // Where both are named, either is enough, as in POSIX.
+  // If a pattern names both, either is enough, as in POSIX.
   if (pattern.isAnyDay) return byWeekday || pattern.isAnyWeekday
   return pattern.isAnyWeekday ? byDay : byDay || byWeekday
 }
 
-/** The next time of a pattern after `after` on a clock without a zone; both are written as if they were UTC. */
+/** Returns the next time of a pattern after `after` on a clock without a zone; both times are expressed as if they were UTC. */
 function nextWall(pattern: CronPattern, after: number): number | undefined {
   const start = Math.floor(after / 1000) * 1000 + 1000
   let day = Math.floor(start / dayMs) * dayMs
   let from = start - day
-  // The longest gap there can be: 29 February from 1896 to 1904, on a Monday at worst.
+  // The longest possible gap: 29 February from 1896 to 1904, at worst only on a certain weekday, such as Monday.
   for (const end = day + 41 * 366 * dayMs; day < end; day += dayMs, from = 0) {
     const wall = new Date(day)
     if (!pattern.months.has(wall.getUTCMonth() + 1)) {
@@ -39,7 +39,7 @@ function nextWall(pattern: CronPattern, after: number): number | undefined {
   return undefined
 }
 
-/** The first time of a pattern on a day, at or after `from` milliseconds of it. */
+/** Returns the first time of a pattern on a day, `from` milliseconds after its beginning or later. */
 function timeOfDay({ hours, minutes, seconds }: CronPattern, from: number): number | undefined {
   for (const hour of hours) {
     const begin = hour * hourMs
@@ -55,11 +55,11 @@ function timeOfDay({ hours, minutes, seconds }: CronPattern, from: number): numb
 }
 
 /**
- * The next time of a pattern, strictly after an instant.
+ * Returns the next time of a pattern, strictly after an instant.
  *
- * A pattern that names its hours follows the clock on the wall, each time once: when clocks go forward, a time that is
- * left out comes later by the change; when they go back, the first of two counts. A pattern of every hour
- * follows elapsed time, so that «every ten minutes» stays that.
+ * A pattern that names its hours follows the wall clock, with each time once: when clocks go forward, a skipped time comes later by
+ * the size of the change; when they go back, only the first of two equal times counts. A pattern for every hour follows elapsed
+ * time, so that «every ten minutes» remains every ten minutes.
  */
 export function nextTime(pattern: CronPattern, zone: Zone, after: number): number | undefined {
   return pattern.isEveryHour ? nextElapsed(pattern, zone, after) : nextOnTheWall(pattern, zone, after)
@@ -67,7 +67,7 @@ export function nextTime(pattern: CronPattern, zone: Zone, after: number): numbe
 
 function nextOnTheWall(pattern: CronPattern, zone: Zone, after: number): number | undefined {
   const offset = zone.offset(after)
-  // After a change forward, future times may be earlier on the wall.
+  // After clocks have gone forward, a skipped time that is still to come may be earlier on the wall clock.
   const moved = Math.max(0, offset - zone.offset(after - dayMs))
   let wall: number | undefined = after + offset - moved
   for (;;) {
@@ -87,7 +87,7 @@ function nextElapsed(pattern: CronPattern, zone: Zone, after: number): number | 
     const time = wall - offset
     const change = zone.changeBetween(from, time)
     if (change === undefined) return time
-    // The instant of the change belongs to the time after it.
+    // The instant of the change already belongs to the time after it.
     from = change - 1
     const offsetAfter = zone.offset(change)
     const first = nextWall(pattern, from + offsetAfter)
@@ -98,7 +98,7 @@ function nextElapsed(pattern: CronPattern, zone: Zone, after: number): number | 
   return undefined
 }
 
-/** The last time of a pattern at or before `now`, where one at `due` is known. */
+/** Returns the last time of a pattern at or before `now`, given that `due` is such a time. */
 export function lastTime(pattern: CronPattern, zone: Zone, due: number, now: number): number {
   for (let back = 1000; ; back *= 2) {
     const reachesDue = now - back <= due

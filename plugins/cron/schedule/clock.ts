@@ -1,28 +1,28 @@
-/** What shows jobs the time and wakes them. */
+/** The clock that gives jobs the time and wakes them. */
 export interface CronClock {
   /** The time, in milliseconds since 1970. */
   now(): number
   /**
-   * Wakes at a time, or earlier when the clock was set back: the function looks at `now()`. Returns what calls it off.
+   * Calls `wake` at a time, or earlier if the clock was set back, so `wake` must check `now()`. Returns a function that cancels the call.
    */
   at(time: number, wake: () => void): () => void
   /** Called when the jobs of a service have stopped. */
   close?(): void
 }
 
-/** A clock that stands still until `advance` is called. */
+/** A clock that stands still until one of its methods moves it. */
 export interface MemoryClock extends CronClock {
-  /** Goes on by milliseconds, and wakes what is due on the way, in order. */
+  /** Moves forward by milliseconds, and wakes the jobs that are due on the way, in order. */
   advance(ms: number): Promise<void>
-  /** Goes on to an instant, and wakes on the way as `advance` does. */
+  /** Moves forward to an instant, and wakes jobs on the way as `advance` does. */
   advanceTo(time: Date | string | number): Promise<void>
-  /** Shows another time at once, as when a machine has slept or its clock was set: no job wakes on the way. */
+  /** Jumps to another time, as when a machine has slept or its clock was set: jobs are woken only there, not on the way. */
   set(time: Date | string | number): Promise<void>
 }
 
 const turn = setImmediate
 
-/** Lets everything run that waits for no timer. */
+/** Lets everything run that does not wait for a timer. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 3; i++) await new Promise<void>((resolve) => turn(resolve))
 }
@@ -33,7 +33,7 @@ interface Waiting {
 }
 
 /**
- * The clock of tests: an hour takes no time.
+ * Creates a clock for tests, in which an hour passes in no time.
  *
  * @example
  * const clock = memoryClock('2026-03-28T00:00:00Z')
@@ -68,7 +68,7 @@ export function memoryClock(start: Date | string | number = Date.now()): MemoryC
       return () => void waiting.delete(one)
     },
     async advance(ms) {
-      // After a time that is not a number there would always be another tick.
+      // With a time that is not a number, there would always be another tick.
       if (!Number.isFinite(ms) || ms < 0) throw new TypeError(`advance takes milliseconds, not ${String(ms)}`)
       await advanceTo(now + ms)
     },

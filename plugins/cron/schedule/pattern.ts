@@ -7,7 +7,7 @@ export const CronPatternError = defineError(
     `the cron pattern ${JSON.stringify(pattern)} ${why}. It has five fields, minute hour day-of-month month day-of-week, or six with the second first`,
 )
 
-/** A pattern as the values that each field allows. */
+/** A parsed pattern: the values that each field allows. */
 export interface CronPattern {
   readonly text: string
   readonly seconds: readonly number[]
@@ -15,7 +15,7 @@ export interface CronPattern {
   readonly hours: readonly number[]
   readonly months: ReadonlySet<number>
   readonly days: ReadonlySet<number>
-  /** `L`: the last day of the month, whichever it is. */
+  /** `L`: the last day of the month, whatever its number. */
   readonly lastDay: boolean
   /** 0 is Sunday. */
   readonly weekdays: ReadonlySet<number>
@@ -53,12 +53,12 @@ const macros: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 }
 
-/** Longer than any reasonable pattern, and short enough to be read quickly. */
+/** Longer than any reasonable pattern, yet short enough to be parsed quickly. */
 const maxLength = 500
 const longestMonth = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 /**
- * Reads a pattern.
+ * Parses a pattern.
  *
  * @throws CronPatternError naming the pattern and the field.
  */
@@ -109,7 +109,7 @@ export function parsePattern(given: unknown): CronPattern {
 
 type Six = [string, string, string, string, string, string]
 
-/** Separates the items that mean a last day from the others. */
+/** Separates the items that stand for a last day from the others. */
 function lastOf(value: string, form: RegExp): { last: string[]; rest: string } {
   const items = value.split(',')
   const last = items.filter((item) => form.test(item))
@@ -141,7 +141,7 @@ function rangeOf(range: string, field: Field, hasStep: boolean, fail: (why: stri
     throw fail(`it takes numbers from ${field.min} to ${field.max}${names}`)
   }
   if (to === undefined) return [from, hasStep ? field.max : from]
-  // `fri-sun`: Sunday has two numbers.
+  // `fri-sun`: Sunday has two numbers, 0 and 7.
   const end = field === dayOfWeek && to === 0 && from > 0 ? 7 : to
   if (from > end) throw fail('the range ends before it starts')
   return [from, end]

@@ -1,9 +1,9 @@
 import { peer } from '../../toolkit/peer.ts'
 import type { CronClock } from './clock.ts'
 
-/** How often to check whether the machine has slept, or its clock was set. */
+/** Milliseconds between two checks whether the machine has slept or its clock was set. */
 const lookEvery = 15_000
-/** Milliseconds by which the clocks of the machine and of the process may differ without a change of either. */
+/** Milliseconds by which the clocks of the machine and of the process may drift apart before that is considered a change. */
 const drift = 500
 
 interface Waiting {
@@ -15,11 +15,11 @@ interface Waiting {
 let names = 0
 
 /**
- * The clock of the machine, with `node-schedule` to wait.
+ * Opens the clock of the machine, which waits with `node-schedule`.
  *
- * The package waits by the monotonic clock for the time that was left at the beginning: a machine that slept for six hours
- * would wake a job six hours late, and one whose clock was set back a year would not wake it for a year. So all timers are set again
- * when the two clocks have diverged.
+ * The package computes the remaining time once and waits for it by the monotonic clock: a machine that slept for six hours would wake
+ * a job six hours late, and a machine whose clock was set back a year would not wake it for a year. So all timers are set again when
+ * the two clocks have diverged.
  */
 export async function openSystemClock(): Promise<CronClock> {
   const { scheduleJob, cancelJob } = await load()
@@ -32,7 +32,7 @@ export async function openSystemClock(): Promise<CronClock> {
       one.wake()
     }
     const name = `cron-clock-${++names}`
-    // The package refuses a time that has passed when it checks, which may be later than the check here.
+    // The package refuses a time that has passed when it checks, which may be slightly later than this check.
     if (one.time - Date.now() >= 20 && scheduleJob(name, new Date(one.time), wake) !== null) {
       one.cancel = () => void cancelJob(name)
       return
@@ -66,7 +66,7 @@ export async function openSystemClock(): Promise<CronClock> {
       if (looking === undefined) {
         known = parted()
         looking = setInterval(look, lookEvery)
-        // Jobs keep a process alive, checking clocks does not.
+        // Jobs keep a process alive; checking the clocks does not.
         looking.unref()
       }
       return () => {

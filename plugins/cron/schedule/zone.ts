@@ -1,17 +1,17 @@
 /** A time zone as the difference between its clocks and UTC. */
 export interface Zone {
-  /** Milliseconds that its clocks are ahead of UTC at an instant. */
+  /** Milliseconds by which clocks in the zone are ahead of UTC at an instant. */
   offset(instant: number): number
-  /** The first instant at which its clocks show that time; where they skip it, later by the size of the change. */
+  /** The first instant at which clocks in the zone show a time; if they skip it, the instant is later by the size of the change. */
   instant(wall: number): number
-  /** The first change of its clocks after `from` and not after `to`. */
+  /** The first change of the zone's clocks after `from` and not after `to`. */
   changeBetween(from: number, to: number): number | undefined
 }
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** Two opposite changes within this time would be missed; none ever happened. */
+/** Two opposite changes within this time would be missed; that has never happened. */
 const stepMs = 7 * dayMs
 
 function zoneOf(offset: (instant: number) => number): Zone {
@@ -42,12 +42,12 @@ function zoneOf(offset: (instant: number) => number): Zone {
 const zones = new Map<string, Zone>()
 
 /**
- * A zone by its name in the IANA database; without one, that of the process.
+ * Returns a zone by its name in the IANA database; without a name, the zone of the process.
  *
  * @throws RangeError for a name that the runtime does not know.
  */
 export function zoneByName(name: string | undefined): Zone {
-  // Read each time: `TZ` may change while a process runs, in tests at least.
+  // Read each time: `TZ` may change while a process runs, at least in tests.
   if (name === undefined) return zoneOf((instant) => -new Date(instant).getTimezoneOffset() * 60_000)
   const known = zones.get(name)
   if (known !== undefined) return known

@@ -4,13 +4,13 @@ import type { CronService } from '../service.ts'
 
 /** The jobs as the page needs them, from whichever worker runs them. */
 export interface ShownJobs {
-  /** Rejects where no worker that runs them answers. */
+  /** Returns the jobs. Rejects if no worker that runs them answers. */
   list(): Promise<readonly CronJobInfo[]>
-  /** Resolves to whether it has begun; `undefined`: no job has this name. Rejects as `list`. */
+  /** Runs a job. Resolves with whether it has begun, or `undefined` if no job has this name. Rejects like `list`. */
   run(name: string): Promise<boolean | undefined>
 }
 
-/** `scope` distinguishes the services of one server. */
+/** Finds the jobs in this process or in another worker; `scope` distinguishes the services of one server. */
 export function shownJobs(service: CronService, scope: string): ShownJobs {
   const topics = { list: `cron jobs ${scope}`, run: `cron run ${scope}` }
   const own: ShownJobs = {
@@ -31,7 +31,7 @@ export function shownJobs(service: CronService, scope: string): ShownJobs {
 
 const times = new Set(['scheduledAt', 'startedAt', 'endedAt', 'runningSince', 'next'])
 
-/** The values before they were serialised. */
+/** Restores the jobs as they were before they were serialised, with their dates. */
 function asJobs(given: unknown): readonly CronJobInfo[] {
   const text = JSON.stringify(given)
   return JSON.parse(text, (key, value: unknown) =>

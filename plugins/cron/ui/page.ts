@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { escapeHtml } from '../../toolkit/html.ts'
 import type { CronJobInfo, CronRecord } from '../jobs/run.ts'
 
-/** The data of the page besides the jobs. */
+/** The data of the page, apart from the jobs. */
 export interface PageView {
   readonly now: Date
-  /** The zone of every time on the page, a name of the IANA database. */
+  /** The zone of every time on the page, a name from the IANA database. */
   readonly timezone: string
   /** Whether the viewer may run jobs. */
   readonly canRun: boolean
@@ -43,10 +43,10 @@ td:last-child{overflow-wrap:anywhere;min-width:12rem}`
 
 const styleHash = createHash('sha256').update(style).digest('base64')
 
-/** Loads no resources, runs nothing but the style above, and forbids other pages to show this one in a frame to catch clicks. */
+/** Loads no resources, allows only the style above, and forbids other pages to frame this one in order to catch clicks. */
 export const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
 
-/** The page. Every value that comes from the application is escaped. */
+/** Returns the page as HTML. Every value that comes from the application is escaped. */
 export function renderPage(jobs: readonly CronJobInfo[], view: PageView): string {
   const refresh =
     view.refresh === undefined
@@ -67,7 +67,7 @@ function article(job: CronJobInfo, view: PageView): string {
   const { name, pattern, timezone, state, runningSince: since, next, runs } = job
   const [last] = runs
   const described = view.describe(pattern)
-  // A pattern is interpreted in the zone of its job, which may differ from that of the page.
+  // A pattern is interpreted in the zone of its job, which may differ from the zone of the page.
   const zone = `<span class="dim">in ${escapeHtml(timezone ?? ofProcess())}</span>`
   const when = `<code>${escapeHtml(pattern)}</code>${described === '' ? '' : `<br>${escapeHtml(described)}`}<br>${zone}`
   const due =
@@ -109,7 +109,7 @@ const plural = (count: number, what: string) => `${count} ${what}${count === 1 ?
 
 const outcome = ({ outcome }: CronRecord) => `<span class="${outcome}">${outcome}</span>`
 
-// A page has hundreds of times, and making a format takes as long as formatting thirty of them.
+// A page shows hundreds of times, and creating a format takes as long as formatting thirty of them.
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 function formatFor(timeZone: string): Intl.DateTimeFormat {
@@ -120,7 +120,7 @@ function formatFor(timeZone: string): Intl.DateTimeFormat {
 
 const styles = { dateStyle: 'medium', timeStyle: 'medium' } as const
 
-/** The default zone. */
+/** Returns the zone of the process, the default. */
 export const ofProcess = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone
 
 function timeTag(time: Date, { timezone }: PageView): string {

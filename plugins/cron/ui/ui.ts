@@ -7,7 +7,7 @@ import { cronUiOptions } from '../options.ts'
 import { shownJobs } from './jobs.ts'
 
 /**
- * A page with the scheduled jobs: when they run, when they ran, how long and with what outcome; needs the package `cronstrue`.
+ * Adds a page with the scheduled jobs: when they run, when they ran, for how long and with what outcome; needs the package `cronstrue`.
  *
  * It is public unless `middlewares` guard it. Only a guarded page can run a job.
  *
@@ -39,7 +39,7 @@ export const cronUi = definePlugin({
     const headers = {
       'content-security-policy': contentSecurityPolicy,
       'cache-control': 'no-store',
-      // With `no-referrer`, which helmet sets, browsers would send the click without an origin.
+      // With `no-referrer`, which helmet sets, browsers would send clicks without an origin.
       'referrer-policy': 'same-origin',
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
@@ -93,11 +93,11 @@ function elsewhere(worker: WorkerPlace | undefined): string {
   return `Worker ${worker.number} of ${worker.of} answered. The jobs run in another worker, which does not answer now.`
 }
 
-/** Whether a click was made on this very page: a click on any other page would send the user's cookies as well. */
+/** Whether a click was made on this page: a click on any other page would send the user's cookies as well. */
 function isFromHere(req: Request): boolean {
   const site = req.headers['sec-fetch-site']
   if (site !== undefined) return site === 'same-origin'
-  // Browsers leave it out on addresses without https; a client that sends neither has no cookies to abuse, and no page.
+  // Browsers omit `sec-fetch-site` without https. A client that sends neither header has no cookies to abuse, and no page.
   return req.headers.origin !== undefined && req.headers.origin === new URL(req.url).origin
 }
 

@@ -2,14 +2,14 @@ import type { ConstDirectiveNode, GraphQLSchema } from 'graphql'
 import type { Graphql } from '../packages.ts'
 import type { SdlDocument } from '../types.ts'
 
-/** The directives of the cost specification, with the types that Apollo gives them. */
+/** The directives of the cost specification, with the types that they have in Apollo. */
 const definitions: { readonly [name: string]: string } = {
   cost: 'directive @cost(weight: Int!) on FIELD_DEFINITION | ARGUMENT_DEFINITION | OBJECT | INTERFACE | UNION | ENUM | SCALAR',
   listSize:
     'directive @listSize(assumedSize: Int, slicingArguments: [String!], sizedFields: [String!], requireOneSlicingArgument: Boolean = true) on FIELD_DEFINITION',
 }
 
-/** The definitions of the directives that type definitions use without defining them, also while costs are not computed. */
+/** Returns the definitions of directives that type definitions use without defining them, even while costs are not computed. */
 export function missingDefinitions(
   graphql: Graphql,
   typeDefs: readonly (string | SdlDocument)[],
@@ -25,14 +25,14 @@ export function missingDefinitions(
     .map(([, definition]) => definition)
 }
 
-/** A definition that can have directives: as text in its source, or as data where it was made in code. */
+/** A definition that can have directives: as text in its source, or as data if it was made in code. */
 interface Carrier {
   readonly astNode?: { readonly directives?: readonly ConstDirectiveNode[] | undefined } | null | undefined
   readonly extensionASTNodes?: readonly { readonly directives?: readonly ConstDirectiveNode[] | undefined }[]
   readonly extensions?: unknown
 }
 
-/** The arguments of a directive on a field, an argument or a type; `undefined` if it has none. */
+/** Returns the arguments of a directive on a field, an argument or a type; `undefined` if the directive is missing. */
 export function directiveOn(
   graphql: Graphql,
   carrier: Carrier,
@@ -44,7 +44,7 @@ export function directiveOn(
     const given = (found.arguments ?? []).map((one) => [one.name.value, graphql.valueFromASTUntyped(one.value)])
     return Object.fromEntries(given) as { [argument: string]: unknown }
   }
-  // Libraries that make schemas in code store them here, for tools to find.
+  // Libraries that make schemas in code store directives here, where tools can find them.
   const kept = (carrier.extensions as { directives?: { [name: string]: unknown } } | undefined)?.directives?.[name]
   const one: unknown = Array.isArray(kept) ? kept[0] : kept
   return typeof one === 'object' && one !== null ? (one as { [argument: string]: unknown }) : undefined

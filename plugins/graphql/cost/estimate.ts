@@ -15,24 +15,24 @@ import type { Graphql } from '../packages.ts'
 import type { Values } from './variables.ts'
 import { type FieldWeight, numberOf, type Weights } from './weights.ts'
 
-/** Before anything is executed; up to this many selections the check takes negligible time. */
+/** The estimate is made before anything is executed; up to this many selections, it takes negligible time. */
 const mostVisits = 20_000
 
-/** Why an operation has no cost: it is not executed. */
+/** The reason why the cost of an operation cannot be determined; such an operation is not executed. */
 export class Uncountable extends Error {}
 
-/** The data that is the same for all operations. */
+/** The data that all operations share. */
 export interface CostBasis {
   readonly graphql: Graphql
   readonly schema: GraphQLSchema
   readonly weights: Weights
-  /** The assumed length of a list without a known one. */
+  /** The assumed length of a list whose length is unknown. */
   readonly listSize: number
 }
 
 /**
- * Estimates the cost of an operation: the weight of each field, multiplied by the lengths of the lists around it. Fields of one
- * name in one place count as one field; of the possible types of an interface, the most expensive counts.
+ * Estimates the cost of an operation: the weight of each field, multiplied by the lengths of the lists around it. Fields with the
+ * same name in the same place count as one field; of the possible types of an interface, the most expensive one counts.
  */
 export class Estimate {
   readonly #basis: CostBasis
@@ -55,13 +55,13 @@ export class Estimate {
     return root ? base + this.#select([selectionSet], root, undefined) : base
   }
 
-  /** `around`: the surrounding field, if it sets the lengths of the lists in it. */
+  /** Returns the cost of selections; `around` is the surrounding field, if it sets the lengths of the lists in it. */
   #select(sets: readonly SelectionSetNode[], type: GraphQLCompositeType, around: Around | undefined): number {
     const { graphql, schema } = this.#basis
     if (graphql.isObjectType(type)) return this.#fields(sets, type, type, around)
     const conditions = new Set<string>()
     for (const set of sets) this.#conditionsOf(set, conditions)
-    // Types to which the same fragments apply have the same selections.
+    // Types to which the same fragments apply have the same selections, so one of them is enough.
     const kinds = new Map<string, GraphQLObjectType>()
     for (const one of schema.getPossibleTypes(type)) {
       const applying = [...conditions].filter((name) => this.#applies(name, one))
@@ -99,7 +99,7 @@ export class Estimate {
     const below = graphql.getNamedType(field.type)
     const deeper = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
     const select = (size?: Around) => (graphql.isCompositeType(below) ? this.#select(deeper, below, size) : 0)
-    // Its lists are as long as the schema, whatever the query is.
+    // The lists of the introspection are as long as the schema, whatever the query is.
     if (name.startsWith('__') || type.name.startsWith('__')) return (graphql.isCompositeType(below) ? 1 : 0) + select()
     const own = weights.of(field)
     const weight = Math.max(own.weight, this.#declaredWeight(declared, name))
@@ -116,14 +116,14 @@ export class Estimate {
     return cost + (one === 0 ? 0 : one * (given ?? inherited ?? own.assumedSize ?? this.#basis.listSize))
   }
 
-  /** An interface may have weights that its types do not repeat. */
+  /** Returns the weight declared by an interface, which its types need not repeat. */
   #declaredWeight(declared: GraphQLCompositeType, name: string): number {
     const { graphql, weights } = this.#basis
     const field = graphql.isInterfaceType(declared) ? declared.getFields()[name] : undefined
     return field === undefined ? 0 : weights.of(field).weight
   }
 
-  /** The length of the list by its arguments: the largest of them, 1 at least, `undefined` when none sets it. */
+  /** Returns the length of the list according to its arguments: the largest, at least 1; `undefined` when no argument sets it. */
   #slice(
     { slicing, needsOne }: FieldWeight,
     nodes: readonly FieldNode[],
@@ -134,7 +134,7 @@ export class Estimate {
     const sizes: number[] = []
     for (const path of slicing) {
       const [name = '', ...inside] = path.split('.')
-      // Fields of one name have the same arguments: otherwise the document is invalid.
+      // Fields with the same name have the same arguments: otherwise the document is invalid.
       const node = nodes[0]!.arguments?.find((one) => one.name.value === name)
       const given = this.#values.at(node?.value, inside)
       const fallback = defaultOf(graphql, field, name)
@@ -186,7 +186,7 @@ export class Estimate {
     return graphql.isAbstractType(named) && schema.isSubType(named, type)
   }
 
-  /** By a literal or a variable; an unknown value counts as included. */
+  /** Whether `@skip` or `@include` leaves a selection out, by a literal or a variable; with an unknown value, it is included. */
   #isLeftOut({ directives }: SelectionNode): boolean {
     for (const { name, arguments: given } of directives ?? []) {
       const skips = name.value === 'skip'
@@ -197,7 +197,7 @@ export class Estimate {
   }
 }
 
-/** A size that a field gives to the lists below it: those of a connection. */
+/** A size that a field sets for the lists below it, such as those of a connection. */
 interface Around {
   readonly size: number
   readonly sized: ReadonlySet<string> | undefined
@@ -209,7 +209,7 @@ const isSized = (around: Around | undefined, name: string) =>
 const isGiven = (nodes: readonly FieldNode[], argument: string) =>
   nodes[0]!.arguments?.some((one) => one.name.value === argument) === true
 
-/** The default of an argument: as a value until version 16 of the package, and also as text since 17. */
+/** Returns the default of an argument: a value up to version 16 of the package; since 17, it may also be text. */
 function defaultOf(graphql: Graphql, field: GraphQLField<unknown, unknown>, name: string): unknown {
   const arg = field.args.find((one) => one.name === name) as
     | { defaultValue?: unknown; default?: { value?: unknown; literal?: ConstValueNode } }

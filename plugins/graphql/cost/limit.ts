@@ -10,11 +10,11 @@ import { Weights } from './weights.ts'
 /** Refuses an operation that is too expensive, before it is executed. */
 export type CheckCost = (variables: Variables) => Refusal | undefined
 
-/** Results that are kept for one operation, by the variables that they depend on. */
+/** The number of results that are kept for one operation, by the variables on which they depend. */
 const mostKept = 50
 const longestKey = 200
 
-/** The limit of the cost of operations. */
+/** Limits the cost of operations. */
 export class CostLimit {
   readonly #basis: CostBasis
   readonly #max: number
@@ -25,7 +25,7 @@ export class CostLimit {
     this.#basis = { graphql, schema, listSize, weights: new Weights(graphql, settings) }
   }
 
-  /** The check of one operation; one that depends on no variable is decided here, once. */
+  /** Makes the check of one operation; if the cost depends on no variable, it is decided here, once. */
   of(document: DocumentNode, operation: OperationDefinitionNode): CheckCost {
     const check = (variables: Variables) => {
       const values = new Values(this.#basis.graphql, operation, variables)
@@ -33,7 +33,7 @@ export class CostLimit {
     }
     const first = check(undefined)
     if (first.used.size === 0) return () => first.refusal
-    // Other values may make it depend on other variables, which the kept results do not include.
+    // With other values, the cost may depend on further variables, which the keys of the kept results do not include.
     let names = [...first.used]
     const kept = new Map<string, Refusal | undefined>()
     const keyOf = (variables: Variables) => JSON.stringify(names.map((name) => variables?.[name] ?? null))
@@ -56,7 +56,7 @@ export class CostLimit {
       const cost = new Estimate(this.#basis, document, values).of(operation)
       return cost > this.#max ? tooDear(cost, this.#max) : undefined
     } catch (error) {
-      // Only where the limit of the depth was turned off.
+      // Possible only if the limit of the depth is turned off.
       if (error instanceof RangeError) return refuse(400, 'The operation nests too deep.', 'LIMIT_EXCEEDED')
       if (error instanceof Uncountable) return refuse(400, error.message, 'COST_LIMIT_EXCEEDED')
       throw error

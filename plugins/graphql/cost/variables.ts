@@ -5,7 +5,7 @@ import type { Graphql } from '../packages.ts'
 /** Marks a missing value. */
 const nothing = Symbol('nothing')
 
-/** Reads values of an operation, before the variables are checked; notes which variables were read. */
+/** Reads values of an operation before the variables are checked, and records which variables were read. */
 export class Values {
   readonly #graphql: Graphql
   readonly #defaults = new Map<string, unknown>()
@@ -22,7 +22,7 @@ export class Values {
     }
   }
 
-  /** A value, or a member of it; `undefined` where it is missing. */
+  /** Returns a value, or a member of it; `undefined` if it is missing. */
   at(node: ValueNode | undefined, path: readonly string[] = []): unknown {
     let value: unknown = node === undefined ? nothing : node
     if (node?.kind === 'Variable') return follow(this.#variable(node.name.value), path)

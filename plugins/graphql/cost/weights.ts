@@ -3,24 +3,24 @@ import type { CostSettings } from '../options.ts'
 import type { Graphql } from '../packages.ts'
 import { directiveOn } from './directives.ts'
 
-/** The cost of a field by its schema. */
+/** The cost of a field according to the schema. */
 export interface FieldWeight {
-  /** Of one of its values. */
+  /** The weight of one value of the field. */
   readonly weight: number
-  /** Of each given argument, by name. */
+  /** The weight of each argument, if given, by name. */
   readonly ofArguments: ReadonlyMap<string, number>
   readonly isList: boolean
-  /** The length of its list where no argument sets it; `undefined`: the surrounding field may set it. */
+  /** The length of the list if no argument sets it; `undefined`: the surrounding field may set it. */
   readonly assumedSize: number | undefined
-  /** The arguments that set its length; with dots into an input object. */
+  /** The arguments that set the length; a path with dots leads into an input object. */
   readonly slicing: readonly string[]
-  /** Whether exactly one of them is required. */
+  /** Whether exactly one of these arguments is required. */
   readonly needsOne: boolean
-  /** The lists below whose length they set, where the field itself is not a list; `undefined`: all of them. */
+  /** The lists below the field whose length the arguments set, if the field itself is not a list; `undefined`: all of these lists. */
   readonly sized: ReadonlySet<string> | undefined
 }
 
-/** Reads the weights of fields, each once. */
+/** Reads the weights of fields, once for each field. */
 export class Weights {
   readonly #graphql: Graphql
   readonly #settings: CostSettings
@@ -57,7 +57,7 @@ export class Weights {
     }
   }
 
-  /** An object is 1 and a leaf 0, unless the type says otherwise. */
+  /** Returns the weight of a type: 1 for an object and 0 for a leaf, unless the type says otherwise. */
   #weightOf(type: GraphQLNamedType): number {
     return this.#weightOn(type) ?? (this.#graphql.isCompositeType(type) ? 1 : 0)
   }
@@ -72,7 +72,7 @@ function texts(value: unknown): string[] | undefined {
   return Array.isArray(list) && list.length > 0 ? list.map(String) : undefined
 }
 
-/** A number of at least 0, also as a string, which the cost specification has. */
+/** Returns a number of at least 0; accepts a string as well, since the cost specification uses strings. */
 export function numberOf(value: unknown): number | undefined {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   return typeof number === 'number' && number >= 0 ? number : undefined

@@ -1,4 +1,4 @@
-/** An error in the form of an answer. */
+/** An error in the form in which clients receive it. */
 export interface AnsweredError {
   readonly message: string
   readonly locations?: readonly object[]
@@ -9,29 +9,29 @@ export interface AnsweredError {
 const longest = 500
 
 /**
- * A message about a client's input: shortened, since each error about a value repeats it, and
- * without «Did you mean» where the schema is private, since that would reveal it word by word to a patient client.
+ * Returns a message about a client's input, shortened, since each error about a value repeats that value, and
+ * without «Did you mean» if the schema is private, since that would reveal it word by word to a patient client.
  */
 export function worded(message: string, hints: boolean): string {
   const text = hints ? message : message.replace(/ Did you mean .*$/s, '')
   return text.length > longest ? `${text.slice(0, longest)}…` : text
 }
 
-// A symbol and not a name: the variables of a request are data, and could have a member of any name.
+// A symbol rather than a name: the variables of a request are data, and could have a member with any name.
 const refused = Symbol('refused')
 
 /** Why a request is not executed. */
 export interface Refusal {
   readonly [refused]: true
-  /** The status; of `application/json` it is 200 where `legacy` is set. */
+  /** The status; an answer as `application/json` has 200 instead if `legacy` is set. */
   readonly status: number
-  /** The request was understood and its document was not: clients of `application/json` expect 200. */
+  /** Whether the request was valid, but its document was not: clients of `application/json` then expect 200. */
   readonly legacy: boolean
   readonly errors: readonly AnsweredError[]
   readonly allow?: string
 }
 
-/** Refuses a request for its form. */
+/** Refuses a request because of its form. */
 export function refuse(status: number, message: string, code = 'BAD_REQUEST', allow?: string): Refusal {
   return {
     [refused]: true,
@@ -42,7 +42,7 @@ export function refuse(status: number, message: string, code = 'BAD_REQUEST', al
   }
 }
 
-/** Refuses a document. */
+/** Refuses a document, with the errors in it. */
 export function refuseDocument(errors: readonly AnsweredError[]): Refusal {
   return { [refused]: true, status: 400, legacy: true, errors }
 }

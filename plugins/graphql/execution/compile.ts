@@ -2,18 +2,18 @@ import type { DocumentNode, GraphQLSchema } from 'graphql'
 import type { GraphqlJit } from '../packages.ts'
 import type { Run } from './execute.ts'
 
-/** Fields of the largest operation that is compiled: each takes a sixth of a millisecond, during which no request is answered. */
+/** Number of fields of the largest operation that is compiled: each takes a sixth of a millisecond, during which no request is answered. */
 export const largestCompiled = 300
 
-/** The result for an operation: a function, or none now, or none ever. */
+/** The result for an operation: a function, or `later` or `never` if there is none now or ever. */
 export type Compiled = Run | 'later' | 'never'
 
 const mostSaved = 1000
 const share = 0.1
 
 /**
- * Compiles operations, for a tenth of the time at most, with a second saved up at the start: otherwise a client that often sends
- * new documents would keep the server busy with compiling them.
+ * Compiles operations for at most a tenth of the time, with a second saved up at the start: otherwise a client that often sends
+ * new documents would keep the server busy compiling them.
  */
 export class Compiler {
   readonly #jit: GraphqlJit
@@ -45,7 +45,7 @@ export class Compiler {
   }
 }
 
-/** Executes an operation by `interpret` for the first `minCount` times, then by the result of `compile`. */
+/** Executes an operation with `interpret` the first `minCount` times, then with the result of `compile`. */
 export function compiling(interpret: Run, compile: () => Compiled, minCount: number): Run {
   let compiled: Compiled = 'later'
   let count = 0
@@ -53,7 +53,7 @@ export function compiling(interpret: Run, compile: () => Compiled, minCount: num
     if (compiled === 'later' && ++count > minCount) compiled = compile()
     if (typeof compiled === 'string') return interpret(context, variables)
     const result = compiled(context, variables)
-    // Without data nothing was executed: the variables are invalid, and graphql-js reports that in its own words.
+    // Without data, nothing was executed: the variables are invalid, and graphql-js then reports that in its own words.
     return 'errors' in result && result.data === undefined ? interpret(context, variables) : result
   }
 }

@@ -9,10 +9,10 @@ import type {
 import type { Graphql } from '../packages.ts'
 
 /**
- * Estimates the size of the compiler's output for an operation, in fields: those of interfaces and unions once for each possible
- * type, and for variables every field of their types, at every depth.
+ * Estimates the size of the compiler's output for an operation, in fields: fields of interfaces and unions are counted once for each
+ * possible type, and for variables, every field of their types is counted, at every depth.
  *
- * An input type that contains itself has no end, and the compiler writes until the stack overflows; three levels of an
+ * For an input type that contains itself, the compiler would write without end until the stack overflows; three levels of an
  * interface with a hundred types took it 25 seconds. Stops counting above `most`.
  */
 export function expandedSize(
@@ -43,7 +43,7 @@ export function expandedSize(
       }
     }
   }
-  /** None for fields of the introspection, below which all types are definite. */
+  /** Returns the type of a field; `undefined` for fields of the introspection, below which no type is abstract. */
   function fieldType(type: GraphQLNamedType | undefined, name: string): GraphQLNamedType | undefined {
     const fields = graphql.isObjectType(type) || graphql.isInterfaceType(type) ? type.getFields() : undefined
     return graphql.getNamedType(fields?.[name]?.type)
@@ -53,7 +53,7 @@ export function expandedSize(
     if (size > most) return
     if (graphql.isNonNullType(type)) take(type.ofType)
     else if (graphql.isListType(type)) {
-      // Written twice: for a list, and for a single value in place of a list.
+      // Written twice: for a list, and for a single value instead of a list.
       take(type.ofType)
       take(type.ofType)
     } else if (graphql.isInputObjectType(type)) for (const field of Object.values(type.getFields())) take(field.type)

@@ -14,11 +14,11 @@ export interface Operation {
   readonly document: DocumentNode
   readonly name: string | undefined
   readonly run: Run
-  /** Checks its cost; `undefined`: costs are not limited. */
+  /** Checks the cost of the operation; `undefined`: costs are not limited. */
   readonly checkCost: CheckCost | undefined
 }
 
-/** The operations of a document by name. */
+/** The operations of a document, by name. */
 export interface Operations {
   /** The operation if the document has exactly one. */
   readonly only: Operation | undefined
@@ -34,10 +34,10 @@ export interface DocumentsOptions {
 const mostErrors = 20
 
 /**
- * Documents that were parsed and are valid, by their text. At most 1000, with 500 000 characters together: a parsed
- * document takes about a hundred bytes for each.
+ * Keeps parsed and valid documents, by their text. At most 1000, with 500 000 characters in total: a parsed
+ * document takes about a hundred bytes per character.
  *
- * Refused documents are not kept: a stream of faulty texts would only displace the frequent ones.
+ * Refused documents are not kept: a stream of faulty ones would only displace those that are frequent.
  */
 export class Documents {
   readonly #graphql: Graphql
@@ -57,7 +57,7 @@ export class Documents {
     this.#options = options
   }
 
-  /** The operations of a text, or why it is refused. */
+  /** Returns the operations in a text, or the reason why it is refused. */
   read(text: string): Operations | Refusal {
     const known = this.#known.get(text)
     if (known !== undefined) return known
@@ -70,7 +70,7 @@ export class Documents {
     try {
       return this.#check(text)
     } catch (error) {
-      // Only where the limits were turned off: the parser calls itself for each level.
+      // Possible only if the limits are turned off: the parser calls itself for each level.
       if (error instanceof RangeError) return refuse(400, 'The document nests too deep.', 'LIMIT_EXCEEDED')
       throw error
     }
@@ -86,7 +86,7 @@ export class Documents {
       if (error.message.includes('Parsing aborted')) return refuseExcess(`has more than ${limits.tokens} tokens`)
       return refuseDocument([this.#describe(error, 'GRAPHQL_PARSE_FAILED')])
     }
-    // Not by the number of tokens: a line may be empty. To find the place of an error all lines before it are counted, every time.
+    // Lines are limited as well as tokens, since they may be empty: to locate an error, all lines before it are counted each time.
     if ((document.loc?.endToken.line ?? 0) > limits.tokens) return refuseExcess(`has more than ${limits.tokens} lines`)
     const excess = measure(document, limits)
     if (excess !== undefined) return refuseExcess(excess)
@@ -130,7 +130,7 @@ function refuseExcess(excess: string): Refusal {
   return refuse(400, `The document ${excess}.`, 'LIMIT_EXCEEDED')
 }
 
-/** The requested operation. */
+/** Returns the requested operation. */
 export function chooseOperation(operations: Operations, name: string | undefined): Operation | Refusal {
   const { only, named } = operations
   const code = 'OPERATION_RESOLUTION_FAILURE'

@@ -18,7 +18,7 @@ import { Documents } from './documents.ts'
 import { Executors } from './execute.ts'
 import { traceResolvers } from './traces.ts'
 
-/** Loads the packages, passes the service the function that builds the schema, and makes the handler of requests. */
+/** Loads the packages, passes the function that builds the schema to the service, and makes the handler of requests. */
 export async function openHandler(
   settings: GraphqlSettings,
   service: GraphqlService,
@@ -32,7 +32,7 @@ export async function openHandler(
     settings.jit === undefined
       ? undefined
       : peer('graphql-jit', () => import('graphql-jit'), 'the graphql plugin (option "jit")'),
-    // Used elsewhere; loaded here, so that all missing packages are in one error.
+    // Used in another module, but loaded here, so that one error lists all missing packages.
     settings.websocket && peer('graphql-ws', () => import('graphql-ws'), 'the graphql plugin (option "websocket")'),
   )
   const graphql = copyOf(isReady(given) ? given : tools?.makeExecutableSchema({ typeDefs: sample }), imported)
@@ -42,7 +42,7 @@ export async function openHandler(
   let opened: Engine | Refusal | undefined
   const open = (): Engine | Refusal => {
     try {
-      // Made by buildSchema above, which returns nothing else.
+      // It was made by buildSchema above, which returns nothing else.
       const schema = service.schema as GraphQLSchema
       traceResolvers(graphql, schema)
       const executors = new Executors(graphql, schema, jit && new Compiler(jit), settings.jit)
@@ -71,18 +71,18 @@ export async function openHandler(
 const sample = 'type Query { a: Int }'
 
 /**
- * The copy of the package that a schema belongs to: where Vitest or a bundler resolves the imports of this file, that is a copy of its own,
- * while the tools load theirs by `require`. A schema of neither copy is reported when it is built.
+ * Returns the copy of the package to which a schema belongs. If Vitest or a bundler resolves the imports of this file, it loads a separate
+ * copy, while the tools load theirs by `require`. A schema that belongs to neither is reported when it is built.
  */
 function copyOf(schema: unknown, imported: Graphql): Graphql {
   if (schema === undefined || schema instanceof imported.GraphQLSchema) return imported
-  // It exists, since it was imported.
+  // The package exists, since it was imported.
   const name = 'graphql'
   const required = createRequire(import.meta.url)(name) as Graphql
   return schema instanceof required.GraphQLSchema ? required : imported
 }
 
-/** A ready schema needs none, as long as nothing is added to it. */
+/** Loads the tools, without which a ready schema can do as long as nothing is added to it. */
 async function loadTools(canDoWithout: boolean): Promise<SchemaTools | undefined> {
   try {
     return await peer('@graphql-tools/schema', () => import('@graphql-tools/schema'), 'the graphql plugin')

@@ -5,15 +5,15 @@ import { expandedSize } from './compiled-size.ts'
 
 export type Variables = { readonly [name: string]: unknown } | undefined
 
-/** Executes one operation; returns a promise only where a resolver returned one. */
+/** Executes one operation; returns a promise only if a resolver returned one. */
 export type Run = (context: unknown, variables: Variables) => ExecutionResult | Promise<ExecutionResult>
 
 /**
- * How many invalid variables are reported: each error repeats the value it is about, which may be the whole body.
+ * Limits how many invalid variables are reported: each error repeats the invalid value, which may be the whole body.
  */
 export const coercion = { maxCoercionErrors: 3 }
 
-/** How operations are executed: by graphql-js, and compiled where that is enabled. */
+/** Decides how operations are executed: by graphql-js, or compiled if that is enabled. */
 export class Executors {
   readonly #graphql: Graphql
   readonly #schema: GraphQLSchema
@@ -27,7 +27,7 @@ export class Executors {
     this.#minCount = minCount
   }
 
-  /** The way to execute an operation of a document. */
+  /** Returns the function that executes an operation of a document. */
   of(document: DocumentNode, definition: OperationDefinitionNode): Run {
     const graphql = this.#graphql
     const schema = this.#schema

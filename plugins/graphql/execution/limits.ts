@@ -1,28 +1,28 @@
 import type { DocumentNode, FieldNode, FragmentDefinitionNode, SelectionNode, SelectionSetNode } from 'graphql'
 import type { Limits } from '../options.ts'
 
-// Not options: larger documents take a server tens of milliseconds and no person writes them. graphql-js compares fields of one name in one
-// place in pairs (2000 tokens can make a million pairs), and fragments that spread each
-// other multiply the selections of a few lines.
+// Not options: larger documents keep a server busy for tens of milliseconds, and no person writes them. graphql-js compares fields with
+// the same name in the same place in pairs (2000 tokens can make a million pairs), and fragments that spread each other multiply the
+// selections of a few lines.
 const mostVisits = 5_000
 const mostPairs = 10_000
 
-// Each list of the introspection is as long as the schema: under thirty names it kept a server of 300 types busy for seconds.
+// Each list of the introspection is as long as the schema: with thirty aliases, it kept a server with 300 types busy for seconds.
 const aliasInIntrospection = 10
 
 /**
- * The excess of a document; `undefined` when there is none.
+ * Returns which limit a document exceeds; `undefined` when it exceeds none.
  *
- * Counts it as it would be executed: a fragment wherever it is spread, and fields of one name in one place as
- * one field.
+ * Counts the document as it would be executed: a fragment wherever it is spread, and fields with the same name in the same place
+ * as one field.
  *
- * Stops as soon as a limit is passed, so that no document takes longer than the largest allowed one.
+ * Stops as soon as a limit is exceeded, so that no document takes longer than the largest allowed one.
  */
 export function measure(document: DocumentNode, limits: Limits): string | undefined {
   return new Counter(document, limits).count()
 }
 
-/** Fields that have one name in the answer. */
+/** The fields of one level, by their name in the answer. */
 type Level = Map<string, FieldNode[]>
 
 class Counter {
@@ -52,7 +52,7 @@ class Counter {
       for (const variable of one.variableDefinitions ?? []) this.#countDirectives(variable.directives?.length)
       this.#walk([one.selectionSet], 1, false)
     }
-    // Fragments that no operation uses are validated nevertheless.
+    // Fragments that no operation uses are counted as well, because they are still validated.
     for (const one of this.#fragments.values()) {
       if (this.#reached.has(one.name.value)) continue
       this.#countDirectives(one.directives?.length)

@@ -4,7 +4,7 @@ import { exposesDetails, exposesMistakes } from '../../toolkit/failures/failures
 import type { Graphql } from '../packages.ts'
 import { type AnsweredError, worded } from './answered-error.ts'
 
-/** The effect on the answer of an error that a resolver threw on purpose. */
+/** The effect on the answer of an error that a resolver throws deliberately. */
 export interface HttpExtension {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
@@ -13,25 +13,25 @@ export interface HttpExtension {
 const maskedMessage = 'Internal server error'
 const maskedCode = 'INTERNAL_SERVER_ERROR'
 
-/** A mistake of the server that graphql-js reports as an error of its own, and the compiler as a `GraphQLError`. */
+/** A mistake of the server, which graphql-js reports as an error of its own, and the compiler as a `GraphQLError`. */
 const nullMessage = 'Cannot return null for non-nullable field'
 
 function isGraphqlError(graphql: Graphql, error: unknown): error is GraphQLError {
   return error instanceof graphql.GraphQLError || (error as Partial<Error> | null)?.name === 'GraphQLError'
 }
 
-/** The cause of an execution's error: `undefined` where it is a `GraphQLError` itself, meant for the client. */
+/** Returns the cause that the client must not see; `undefined` for a `GraphQLError`, which is meant for the client. */
 function hiddenCause({ originalError, message }: GraphQLError): Error | undefined {
   if (originalError == null) return message.startsWith(nullMessage) ? new Error(message) : undefined
   return originalError.name === 'GraphQLError' ? undefined : originalError
 }
 
 /**
- * Describes an error for the client: a `GraphQLError` as it is, everything else without its message unless details are
- * exposed. Hidden errors are logged, with their path.
+ * Describes an error for the client: a `GraphQLError` as it is, any other error without its message, unless details are
+ * exposed. Hidden errors are logged with their path.
  */
 export function describeError(graphql: Graphql, error: unknown, req: Request): AnsweredError {
-  // Members of other errors are not used: `path` of one of node:fs is a place on the disk.
+  // Members of other errors are not used: the `path` of a node:fs error is a place on the disk.
   if (!isGraphqlError(graphql, error)) return hide(error, {}, req)
   const { locations, path, extensions, message, stack } = error
   const where = { ...(locations && { locations }), ...(path && { path }) }
@@ -54,14 +54,14 @@ function hide(cause: unknown, where: Where, req: Request): AnsweredError {
   return { message, ...where, extensions: { code: maskedCode, ...(stack !== undefined && { stack }) } }
 }
 
-/** A result in the form of an answer, errors first. */
+/** A result in the form in which clients receive it, errors first. */
 export interface Described {
   readonly errors?: readonly AnsweredError[]
   readonly data?: unknown
   readonly extensions?: unknown
 }
 
-/** Describes the errors of a result; one without data comes from invalid variables, with hints where those are shown. */
+/** Describes the errors of a result. Without data, they come from invalid variables, and contain hints if those may be shown. */
 export function describeResult(graphql: Graphql, result: ExecutionResult, req: Request, hints: boolean): Described {
   if (result.errors === undefined) return result
   const wasExecuted = 'data' in result
@@ -75,7 +75,7 @@ export function describeResult(graphql: Graphql, result: ExecutionResult, req: R
   return { errors, ...(wasExecuted && { data: result.data }), ...(extensions && { extensions }) }
 }
 
-/** The status and headers of the first error with `extensions.http`. */
+/** Returns the status and headers of the first error with `extensions.http`. */
 export function httpOf(errors: readonly unknown[]): HttpExtension | undefined {
   for (const error of errors) {
     const http = (error as Partial<GraphQLError> | undefined)?.extensions?.http

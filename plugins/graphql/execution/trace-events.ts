@@ -1,14 +1,14 @@
 import type { TraceOutcome } from '../../../kernel/index.ts'
 
-/** A query or a mutation. Errors of resolvers are in its result and not its `error`. */
+/** One execution of an operation. Errors of resolvers are in its result rather than in `error`. */
 export interface GraphqlOperationTrace extends TraceOutcome {
   /** The kind of the operation. */
   readonly type: 'query' | 'mutation' | 'subscription'
-  /** The name that the document gives it; `undefined` for an operation without one. */
+  /** The name of the operation in the document; `undefined` for an operation without one. */
   readonly name: string | undefined
 }
 
-/** One resolver for one object. */
+/** One call of a resolver, for one object. */
 export interface GraphqlResolverTrace extends TraceOutcome {
   /** The name of the type: `Query`. */
   readonly type: string

@@ -17,7 +17,7 @@ export function tracedRun(run: Run, type: GraphqlOperationTrace['type'], name: s
 
 const traced = new WeakSet<GraphQLSchema>()
 
-/** Makes the resolvers of a schema report, where there is a subscriber when it is built. Default resolvers are too trivial to report. */
+/** Makes the resolvers of a schema publish traces, if there is a subscriber when it is built; except for trivial default resolvers. */
 export function traceResolvers(graphql: Graphql, schema: GraphQLSchema): void {
   if (!resolverTrace.isOn || traced.has(schema)) return
   traced.add(schema)

@@ -6,7 +6,7 @@ import type { Wanted } from './negotiate.ts'
 const responseType = presetHeaders({ 'content-type': 'application/graphql-response+json; charset=utf-8' })
 const notStored = presetHeaders({ 'cache-control': 'no-store' })
 
-/** Answers with a result; `raw` is the executor's, with the errors as they were thrown. */
+/** Answers with a result; `described` is what the client receives, `thrown` contains the errors as they were thrown. */
 export function answerResult(
   req: Request,
   res: Response,
@@ -15,10 +15,10 @@ export function answerResult(
   thrown?: readonly unknown[],
 ): Response {
   if (wanted === 'response') res.setHeaders(responseType)
-  // A cache on the way may keep a GET, and for any time, unless a header forbids it.
+  // Without a header that forbids it, an intermediate cache may keep the answer to a GET for any length of time.
   if (req.method !== 'POST' && res.getHeader('cache-control') === undefined) res.setHeaders(notStored)
   if (described.errors !== undefined) {
-    // GraphQL over HTTP, section 6.4: without data the status shows the failure, but not to clients of application/json.
+    // GraphQL over HTTP, section 6.4: without data, the status shows the failure, except to clients of application/json.
     if (wanted === 'response' && !('data' in described)) res.status(400)
     const http = httpOf(thrown ?? [])
     if (http !== undefined) applyHttp(res, http)

@@ -27,7 +27,7 @@ const answer = (description: string, schema: object) => ({
 const about = { tags: ['graphql'], summary: 'Answers GraphQL' }
 const notAcceptable = answer('The client accepts no media type that the server can send.', refused)
 
-/** The API description of GET. */
+/** The API description of GET requests. */
 export const getDoc: ApiDoc = {
   ...about,
   parameters: [
@@ -44,7 +44,7 @@ export const getDoc: ApiDoc = {
   },
 }
 
-/** The API description of POST, whose body another plugin reads and may refuse. */
+/** The API description of POST requests, whose body another plugin reads and may refuse. */
 export const postDoc: ApiDoc = {
   ...about,
   requestBody: {

@@ -5,8 +5,8 @@ const simpleTypes = new Set(['application/x-www-form-urlencoded', 'multipart/for
 const mediaType = /^[\t ]*([!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+)[\t ]*(?:;|$)/
 
 /**
- * Whether a browser would send a preflight first for a page of another origin: it has one of the headers that require one, or a
- * content type that no form can have (Fetch Standard, CORS-safelisted request-header).
+ * Whether a browser would send a preflight before this request if a page of another origin made it: the request has one of the headers
+ * that require a preflight, or a content type that no form can have (Fetch Standard, CORS-safelisted request-header).
  */
 export function isPreflighted(raw: RawRequest): boolean {
   const contentType = raw.header('content-type')

@@ -6,28 +6,28 @@ export interface EventStreamParts {
   readonly events: AsyncIterator<unknown>
   /** Turns a failure of `events` into the last event. */
   readonly failed: (error: unknown) => unknown
-  /** Milliseconds after which a silent stream sends a comment, so that proxies do not consider it dead. */
+  /** Milliseconds after which a stream without events sends a comment, so that proxies do not consider it dead. */
   readonly keepAlive: number
-  /** Called once when the stream has ended, whichever side ended it. */
+  /** Called once when the stream has ended, regardless of which side ended it. */
   readonly onEnd: () => void
 }
 
-/** A stream of server-sent events, and the way to end it from outside. */
+/** A stream of server-sent events that can be ended from outside. */
 export interface EventStream extends AsyncIterable<string> {
-  /** Ends it without `complete`: the client should reconnect. */
+  /** Ends the stream without `complete`: the client should reconnect. */
   stop(): void
 }
 
 function eventOf(value: unknown): string {
-  // JSON has no line breaks of its own, so it is one line of data.
+  // JSON contains no line breaks, so it fits on one line of data.
   return `event: next\ndata: ${JSON.stringify(value)}\n\n`
 }
 
 /**
- * Writes events in the form of «GraphQL over SSE», distinct connections: `next` for each, `complete` at the end.
+ * Writes events in the form of «GraphQL over SSE», distinct connections mode: `next` for each event, `complete` at the end.
  *
- * Requests an event only when the last one was taken, so that a slow reader delays the source and fills no memory. Not an
- * async generator: its `return()` waits for the event that may never come.
+ * Requests an event only when the last one has been taken, so that a slow reader delays the source rather than filling the memory.
+ * Not an async generator, whose `return()` would wait for an event that may never come.
  */
 export function eventStream({ events, failed, keepAlive, onEnd }: EventStreamParts): EventStream {
   let asked = false
@@ -48,7 +48,7 @@ export function eventStream({ events, failed, keepAlive, onEnd }: EventStreamPar
     leave()
   }
   function leave(): void {
-    // If ending the source fails, there is no one left to report to.
+    // If ending the source fails, no one is left to whom that could be reported.
     new Promise((resolve) => resolve(events.return?.())).catch(() => {})
   }
   function ask(): void {
@@ -57,7 +57,7 @@ export function eventStream({ events, failed, keepAlive, onEnd }: EventStreamPar
       .next()
       .then(({ done, value }) => arrive(done === true ? complete : eventOf(value), done === true))
       .catch((error: unknown) => {
-        // Also for a value that cannot be written as JSON, whose source would continue.
+        // The source would continue if only a value could not be written as JSON, so it is ended in any case.
         leave()
         arrive(eventOf(failed(error)) + complete, true)
       })
@@ -66,7 +66,7 @@ export function eventStream({ events, failed, keepAlive, onEnd }: EventStreamPar
     arrived = { text, last }
     wake?.()
   }
-  /** Waits for an event or the end; `true` when the time is over instead. */
+  /** Waits for an event or the end; resolves with `true` if `keepAlive` passes without either. */
   function silence(): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, keepAlive, true)
@@ -78,7 +78,7 @@ export function eventStream({ events, failed, keepAlive, onEnd }: EventStreamPar
   }
 
   async function next(): Promise<IteratorResult<string, undefined>> {
-    // At once, so that the client knows that it is connected.
+    // Sent immediately, so that the client knows that it is connected.
     if (!isOpen) {
       isOpen = true
       return { done: false, value: comment }

@@ -12,31 +12,31 @@ import { type Wanted, wantedBy } from './negotiate.ts'
 import { type Asked, askedByBody, askedByQuery } from './request.ts'
 import type { EventAnswers } from './subscribe.ts'
 
-/** Executes requests with a schema. */
+/** What is needed to execute requests with a schema. */
 export interface Engine {
   readonly graphql: Graphql
   readonly schema: GraphQLSchema
   readonly documents: Documents
   readonly events: EventAnswers
-  /** Whether errors suggest other names of the schema. */
+  /** Whether errors may suggest names from the schema. */
   readonly hints: boolean
 }
 
 export interface HandlerOptions {
-  /** The engine; a refusal where the schema cannot be built. */
+  /** Returns the engine, or a refusal if the schema cannot be built. */
   readonly engine: () => Engine | Refusal
   readonly csrfPrevention: boolean
   readonly context: ContextFunction | undefined
-  /** Answers browsers; `undefined`: there is no page. */
+  /** Answers browsers with the GraphiQL page; `undefined`: there is no page. */
   readonly page: ((req: Request, res: Response) => unknown) | undefined
 }
 
 const jsonType = /^[\t ]*application\/json[\t ]*(?:;|$)/i
 
 /**
- * Answers one request: first its accepted types, then whether it is allowed, then its operation, then the execution.
+ * Answers one request: determines the accepted types, whether the request is allowed and which operation it wants, then executes it.
  *
- * Synchronous as long as the context and the resolvers are: every request would pay for a promise here.
+ * Remains synchronous as long as the context and the resolvers are: a promise here would be a cost for every request.
  */
 export class GraphqlHandler {
   readonly #options: HandlerOptions
@@ -45,7 +45,7 @@ export class GraphqlHandler {
     this.#options = options
   }
 
-  /** The parts that websockets share with requests. */
+  /** The options that websockets share with HTTP requests. */
   get shared(): Pick<HandlerOptions, 'engine' | 'context'> {
     return this.#options
   }
@@ -107,7 +107,7 @@ export class GraphqlHandler {
     context: unknown,
     variables: Variables,
   ): unknown {
-    // The context function may have refused the request itself.
+    // The context function may already have refused the request.
     if (res.answered) return res
     if (wanted === 'events') return events.answer(req, res, operation, context, variables)
     const finish = (result: ExecutionResult) =>
@@ -126,7 +126,7 @@ const notAcceptable = refuse(
   'Answers are application/json, application/graphql-response+json or text/event-stream.',
 )
 
-/** Why an operation cannot be answered in this way. */
+/** Returns why an operation cannot be answered with this method and this form; `undefined` if it can. */
 function unfitFor(operation: Operation, method: string, wanted: Wanted): Refusal | undefined {
   const { type } = operation
   if (type === 'query') return undefined

@@ -1,6 +1,6 @@
 import Negotiator from 'negotiator'
 
-/** The form of the answer that a client wants; `json` is `application/json`, with the statuses of older clients. */
+/** The form of the answer that a client wants; `json` is `application/json`, with the statuses that older clients expect. */
 export type Wanted = 'json' | 'response' | 'events' | 'page' | 'nothing'
 
 const types = {
@@ -11,11 +11,11 @@ const types = {
 } as const
 const withPage = Object.keys(types)
 const withoutPage = withPage.filter((type) => type !== 'text/html')
-// JSON is always UTF-8; Negotiator treats a parameter as a part of the type.
+// Removed because Negotiator treats a parameter as a part of the type; JSON is always UTF-8.
 const utf8 = /;[\t ]*charset="?utf-8"?/gi
 
 /**
- * Reads an `Accept` header (RFC 9110 section 12.5.1). Without one or with an empty one, and without a preference, the answer is
+ * Reads an `Accept` header (RFC 9110 section 12.5.1). If it is missing, empty or shows no preference, the answer is
  * `application/json`, as clients from before 2025 expect.
  */
 export function wantedBy(accept: string | undefined, hasPage: boolean): Wanted {

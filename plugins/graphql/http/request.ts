@@ -22,7 +22,7 @@ export function askedByBody(body: unknown): Asked | Refusal {
   return askedBy(body)
 }
 
-/** Reads the query of a GET, where `variables` and `extensions` are JSON text. */
+/** Reads the query string of a GET, in which `variables` and `extensions` are JSON. */
 export function askedByQuery(query: { readonly [name: string]: unknown }): Asked | Refusal {
   const variables = mapOf('variables', query.variables)
   if (isRefusal(variables)) return variables
@@ -53,7 +53,7 @@ function askedBy(given: { readonly [name: string]: unknown }): Asked | Refusal {
   return { query, operationName: operationName ?? undefined, variables: variables ?? undefined }
 }
 
-/** The JSON of a parameter; keys that would reach a prototype are refused as in a body. */
+/** Parses the JSON of a parameter; keys that would reach a prototype are refused, as in a body. */
 function mapOf(name: string, text: unknown): unknown {
   if (text === undefined || text === '') return undefined
   if (typeof text !== 'string') return refuse(400, `The parameter ${name} is given more than once.`)

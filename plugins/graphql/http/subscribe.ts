@@ -7,13 +7,13 @@ import { describeError, describeResult } from '../execution/mask-errors.ts'
 import type { Graphql } from '../packages.ts'
 import { eventStream } from './event-stream.ts'
 
-/** Answers with server-sent events: a subscription, or any other operation as one event. */
+/** Answers operations with server-sent events: a subscription with many, any other operation with one event. */
 export class EventAnswers {
   readonly #graphql: Graphql
   readonly #schema: GraphQLSchema
   readonly #keepAlive: number
   readonly #hints: boolean
-  /** Ends each of the open streams. */
+  /** One function for each open stream, which ends it. */
   readonly #stops = new Set<() => void>()
   #watches = false
 
@@ -24,7 +24,7 @@ export class EventAnswers {
     this.#keepAlive = keepAlive
   }
 
-  /** The results of an operation. */
+  /** Answers with the results of an operation. */
   async answer(
     req: Request,
     res: Response,
@@ -42,12 +42,12 @@ export class EventAnswers {
       }
       return this.#send(req, res, one(describeResult(this.#graphql, results, req, this.#hints)))
     } catch (error) {
-      // A `subscribe` that returns something other than events.
+      // Happens when a `subscribe` function returns something other than events.
       return this.#send(req, res, one({ errors: [describeError(this.#graphql, error, req)] }))
     }
   }
 
-  /** A refusal: an event too, because a browser shows a script nothing of an event stream with another status. */
+  /** Answers with a refusal, also as an event: browsers show scripts nothing of an event stream whose status is not 200. */
   refuse(req: Request, res: Response, { errors }: Refusal): Response {
     return this.#send(req, res, one({ errors }))
   }
@@ -61,7 +61,7 @@ export class EventAnswers {
     })
     const stop = () => stream.stop()
     this.#stops.add(stop)
-    // The source is ended at once, also while it waits for an event that may never come.
+    // Ends the source immediately, even while it waits for an event that may never come.
     req.raw.onSettled(stop)
     this.#watch(req.server.closing)
     res.setHeader('content-type', 'text/event-stream; charset=utf-8')
@@ -70,7 +70,7 @@ export class EventAnswers {
     return res.stream(stream)
   }
 
-  /** One listener for all streams: from eleven on Node.js would warn of a leak. */
+  /** Adds one listener for all streams: with one each, Node.js would warn of a leak from the eleventh on. */
   #watch(closing: AbortSignal): void {
     const stopAll = () => {
       for (const stop of this.#stops) stop()

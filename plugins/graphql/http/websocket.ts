@@ -21,12 +21,12 @@ import { askedByBody } from './request.ts'
 /** The sub-protocol of graphql-ws. */
 export const subProtocol = 'graphql-transport-ws'
 
-/** Code for a message that does not belong to the protocol. */
+/** Close code for a message that does not belong to the protocol. */
 const badRequest = 4400
-/** Code for a failure of the server. */
+/** Close code for a failure of the server. */
 const internalError = 4500
 
-/** The part of a socket of the websocket plugin that GraphQL needs. */
+/** The members of the websocket plugin's socket that GraphQL needs. */
 interface Socket {
   readonly data: Exchange
   readonly protocol: string
@@ -35,7 +35,7 @@ interface Socket {
   close(code?: number, reason?: string): void
 }
 
-/** The request that opened a socket, and its messages by the protocol. */
+/** The request that opened a socket, and the functions through which the protocol handles its messages. */
 interface Exchange {
   readonly req: Request
   readonly res: Response
@@ -43,7 +43,7 @@ interface Exchange {
   closed: (code: number, reason: string) => Promise<void>
 }
 
-/** One operation that a client has started. */
+/** An operation that a client has started. */
 interface Started extends ExecutionArgs {
   readonly operation: Operation
 }
@@ -54,11 +54,11 @@ export interface SocketOptions {
   readonly settings: SocketSettings
 }
 
-/** Makes the handlers of a websocket that speaks the protocol of graphql-ws, with the documents, limits and masks of HTTP. */
+/** Makes the handlers of a websocket that speaks the protocol of graphql-ws, with the documents, limits and error masks used over HTTP. */
 export async function openSockets(options: SocketOptions) {
   const feature = 'the graphql plugin (option "websocket")'
   const { makeServer } = await peer('graphql-ws', () => import('graphql-ws'), feature)
-  // The copy with which graphql-ws compares errors.
+  // The copy of the class against which graphql-ws checks errors.
   const { GraphQLError: ErrorClass } = await peer('graphql', () => import('graphql'), feature)
   const server = makeServer(new Operations(options, ErrorClass).serverOptions()) as unknown as Server<Exchange>
   return {
@@ -67,7 +67,7 @@ export async function openSockets(options: SocketOptions) {
       const exchange = socket.data
       const protocol: Protocol = {
         protocol: socket.protocol,
-        // The source of events waits for a client that reads slowly.
+        // Awaited by the source of events, so that it waits for a client that reads slowly.
         send(text) {
           socket.send(text)
           return socket.drained()
@@ -86,7 +86,7 @@ export async function openSockets(options: SocketOptions) {
         socket.close(badRequest, mistake)
         return
       }
-      // Not awaited: a subscription settles with its last event, and `complete` must reach it before.
+      // Not awaited: `receive` settles only after a subscription's last event, and the client's `complete` must be received before that.
       receive(text as string).catch((error: unknown) => {
         const isClients = (error as Error).message.startsWith('Unexpected message')
         if (!isClients) req.log.error({ err: error }, 'GraphQL: a websocket failed')
@@ -97,7 +97,7 @@ export async function openSockets(options: SocketOptions) {
   }
 }
 
-/** Keys that would reach a prototype are refused as in a body. */
+/** Describes why a message is refused, if it is: keys that would reach a prototype are refused, as in a body. */
 function mistakeIn(text: string): string | undefined {
   try {
     parse(text)
@@ -107,11 +107,11 @@ function mistakeIn(text: string): string | undefined {
   }
 }
 
-/** The callbacks of graphql-ws for each operation. */
+/** The callbacks that graphql-ws calls for each operation. */
 class Operations {
   readonly #options: SocketOptions
   readonly #Error: Graphql['GraphQLError']
-  /** Errors that are ready to be sent: graphql-ws only accepts those of graphql. */
+  /** The described form of errors, ready to be sent: graphql-ws itself accepts only errors of the package graphql. */
   readonly #described = new WeakMap<GraphQLError, AnsweredError>()
 
   constructor(options: SocketOptions, ErrorClass: Graphql['GraphQLError']) {

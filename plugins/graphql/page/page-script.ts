@@ -1,6 +1,6 @@
 /**
- * The script of the GraphiQL page: plain script for browsers, so it is a string here. Queries go to the address of the page;
- * subscriptions are read from the event stream, which `EventSource` cannot request with POST.
+ * The script of the GraphiQL page: plain JavaScript for browsers, so it is a string here. Queries go to the address of the page;
+ * subscriptions read the event stream by `fetch`, since `EventSource` cannot use POST.
  */
 export const pageScript = `'use strict'
 {

@@ -19,11 +19,11 @@ interface Asset {
   readonly read: () => Promise<Uint8Array>
 }
 
-// Everything comes from this server, and no part of a query can run as a script.
+// Everything is loaded from this server, and no part of a query can run as a script.
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
-  // The editor measures and colours by style attributes.
+  // The editor uses style attributes for measuring and colours.
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "font-src 'self' data:",
@@ -39,18 +39,18 @@ const pageHeaders = presetHeaders({
   vary: 'Accept',
 })
 const assetHeaders = presetHeaders({
-  // The name of a file changes with its content.
+  // A file whose content changes gets another name.
   'cache-control': 'public, max-age=31536000, immutable',
   'x-content-type-options': 'nosniff',
 })
 
-/** Finds the package `graphiql` (version 3); without it the page says how to install it. */
+/** Finds the package `graphiql` (version 3); without it, the page explains how to install it. */
 export function openPage(): GraphiqlPage {
   const assets = assetsOf(findPackage())
   const names = [...assets.keys()]
   return {
     answer(req, res) {
-      // Relative, so that the page works behind a proxy that shortens the path.
+      // A relative path, so that the page works behind a proxy that removes a part of the path.
       const folder = req.path.endsWith('/') ? 'assets/' : `${req.path.slice(req.path.lastIndexOf('/') + 1)}/assets/`
       return res.setHeaders(pageHeaders).html(names.length === 0 ? hint : page(names.map((name) => folder + name)))
     },
@@ -73,7 +73,7 @@ function findPackage(): Found | undefined {
   try {
     const manifest = createRequire(import.meta.url).resolve('graphiql/package.json')
     const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }
-    // React as the package itself finds it, which may differ from the application's.
+    // React as resolved from the package itself, which may differ from the application's React.
     const folderOf = (name: string) => dirname(createRequire(manifest).resolve(`${name}/package.json`))
     const files = [
       join(folderOf('react'), 'umd/react.production.min.js'),
@@ -84,7 +84,7 @@ function findPackage(): Found | undefined {
     for (const file of files) accessSync(file)
     return { version, files }
   } catch {
-    // Missing, or of a version that is built in another way.
+    // The package is missing, or a version with a different structure.
     return undefined
   }
 }
@@ -108,7 +108,7 @@ function assetsOf(found: Found | undefined): Map<string, Asset> {
   return assets
 }
 
-// On a phone the answer stands below the query: beside it neither could be read.
+// On a phone, the answer is shown below the query: side by side, neither would be readable.
 const style = `html, body, #graphiql { height: 100%; margin: 0 }
 @media (max-width: 45rem) {
   .graphiql-container .graphiql-session { flex-direction: column }

@@ -26,12 +26,12 @@ function resolvedBy(name: string): string | undefined {
   }
 }
 
-/** The error for a value of another copy, with the places of both as far as they can be found. */
+/** Makes the error for a value from another copy of the package, with the paths of both copies as far as they can be found. */
 export function copiesError(graphql: Graphql, what: string, owner?: string): Error {
   const own = resolved(import.meta.url)
   const theirs = owner === undefined ? resolved(pathToFileURL(`${process.cwd()}/`).href) : resolvedBy(owner)
   const ours = `version ${graphql.version}${own === undefined ? '' : ` (${own})`}`
-  // The same path for both: one is loaded as a module and the other by require(), which some runtimes keep separate.
+  // The same path for both: one was loaded as a module and the other by require(), which some runtimes keep separate.
   const other =
     theirs === undefined
       ? 'a copy that cannot be found'
@@ -41,7 +41,7 @@ export function copiesError(graphql: Graphql, what: string, owner?: string): Err
   return GraphqlCopiesError(what, ours, other)
 }
 
-/** Whether an error of graphql-js says that two copies were mixed. */
+/** Whether an error of graphql-js reports that two copies were mixed. */
 export function isRealmError(error: unknown): boolean {
   return error instanceof Error && error.message.includes('from another module or realm')
 }

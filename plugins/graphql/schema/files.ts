@@ -8,9 +8,9 @@ import type { SdlDocument } from '../types.ts'
 export const GraphqlFileError = defineError('GraphqlFileError', 500, (where: string, why: string) => `${where}: ${why}`)
 
 /**
- * Reads and parses the files that the globs name, in the order of their paths.
+ * Reads and parses the files that match the globs, in the order of their paths.
  *
- * @throws GraphqlFileError for a glob without a file, and for a file with a mistake, with its line and column.
+ * @throws GraphqlFileError for a glob that matches no file, and for a mistake in a file, with its line and column.
  */
 export async function readSchemaFiles(
   graphql: Graphql,

@@ -12,7 +12,7 @@ export const GraphqlSchemaError = defineError(
   (why: string) => `the schema of GraphQL cannot be built: ${why}`,
 )
 
-/** All parts of a schema, at the time when it is built. */
+/** All parts of a schema at the time when it is built. */
 export interface SchemaParts {
   readonly given: SchemaSource | ReadySchema
   /** The documents of the files. */
@@ -21,16 +21,16 @@ export interface SchemaParts {
   readonly resolvers: readonly GraphqlResolvers[]
 }
 
-/** The packages that build it; the second may be missing where a ready schema is given. */
+/** The packages that build the schema; `tools` may be missing if a ready schema is given. */
 export interface SchemaPackages {
   readonly graphql: Graphql
   readonly tools: SchemaTools | undefined
 }
 
 /**
- * Builds the schema; a ready one is extended by the additions.
+ * Builds the schema, or extends a ready one with the additions.
  *
- * @throws GraphqlSchemaError with the mistake, GraphqlCopiesError where two copies of the package are mixed.
+ * @throws GraphqlSchemaError with the mistake; GraphqlCopiesError when two copies of the package are mixed.
  */
 export function buildSchema(packages: SchemaPackages, parts: SchemaParts): GraphQLSchema {
   const { graphql } = packages
@@ -82,7 +82,7 @@ function listOf<Item>(value: Item | readonly Item[] | undefined): readonly Item[
   return value === undefined ? [] : Array.isArray(value) ? value : [value as Item]
 }
 
-/** The mistake, and its place in the text. */
+/** Describes the mistake and its place in the text. */
 function reasonOf(graphql: Graphql, error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const [place] = error instanceof graphql.GraphQLError ? (error.locations ?? []) : []

@@ -1,4 +1,4 @@
-/** The page; links are relative to it, since its path may have a prefix. `base`: the last part of the path. */
+/** Returns the page. Its links are relative, since its path may have a prefix; `base` is the last part of the path. */
 export const pageHtml = (base: string): string => `<!doctype html>
 <html lang="en">
 <head>

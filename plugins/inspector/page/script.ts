@@ -1,6 +1,6 @@
 import { pageViews } from './views.ts'
 
-/** What the page runs: plain script for browsers, so it is text here. */
+/** The script of the page: plain JavaScript for browsers, so it is a string here. */
 export const pageScript = `'use strict'
 {
 const base = document.currentScript.dataset.base
