@@ -29,7 +29,7 @@ function stageOf(side: string): Stage {
   return existsSync(join(folder, 'dist/index.js')) ? adoptFolder(folder, side) : stageCommit(side)
 }
 
-/** Each generation runs every side once, in a new order; rounds of one generation are pairs. */
+/** Each generation runs every side once, in a new order; the rounds of one generation are compared in pairs. */
 async function micro(name: MicroName, stages: readonly Stage[]): Promise<string> {
   const generations = new Map(stages.map((stage) => [stage, [] as MicroSeries[][]]))
   for (let i = 0; i < settings.load.generations; i++) {

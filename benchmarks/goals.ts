@@ -2,7 +2,7 @@ import { memoryTitle } from './load/report.ts'
 import { serverSuites } from './load/suites.ts'
 import { microSuites } from './micro/suites.ts'
 
-/** The target ratio of a row of a table: how many times cheaper than another. */
+/** The target ratio of a row in a table: how many times cheaper it should be than another row. */
 export interface Goal {
   /** The heading of the table. */
   readonly table: string
@@ -27,7 +27,7 @@ const service = (suite: keyof typeof microSuites, ...groups: readonly string[]):
     ratio: 1 / 1.15,
   }))
 
-/** At most 1.15 times the CPU time for a message and 1.3 times the memory for a socket. */
+/** At most 1.15 times the CPU time per message and 1.3 times the memory per socket. */
 const sockets = (against: string): Goal[] => [
   goal('sockets', against, 1 / 1.15),
   { table: memoryTitle(serverSuites.sockets.title), row: 'framework', against, ratio: 1 / 1.3 },
@@ -44,7 +44,7 @@ const node: readonly Goal[] = [
   goal('list-1000', 'hono', 1.05),
   goal('pipelined-10', 'fastify', 2.3),
   { table: microSuites.inject.title, row: 'GET hello: framework', against: 'fastify.inject', ratio: 15 },
-  // First answer in 0.85 of the time, and 0.95 of the memory.
+  // The first answer in 0.85 of the time, and with 0.95 of the memory.
   goal('boot', 'fastify', 1.18),
   goal('memory', 'fastify', 1.05),
   goal('graphql-hello', 'mercurius', 1.4),
@@ -69,7 +69,7 @@ const node: readonly Goal[] = [
   goal('static-file', 'raw', 1 / 1.15),
 ]
 
-/** By the name of the runtime; Node.js where its version makes the difference. */
+/** The goals by the name of the runtime; for Node.js, the name includes the version. */
 export const goals: Readonly<Record<string, readonly Goal[]>> = {
   'Node 24': node,
   'Node 26': node,

@@ -76,13 +76,13 @@ async function check(name: ServerName, stage: Stage): Promise<void> {
   console.log(`ok ${name}`)
 }
 
-/** All in one process: most of the time of a check is the start. */
+/** Checks all of them in one process: most of a check's time goes into starting up. */
 async function checkMicro(names: readonly MicroName[], stage: Stage): Promise<void> {
   if (names.length > 0) await runMicro(names, stage, settings.micro, runtime)
   for (const name of names) console.log(`ok ${name}`)
 }
 
-/** About how long a run takes: for a server its start, its warm-up and its slices; for a suite in process ten seconds. */
+/** Estimates how long a run takes: for a server, its start, warm-up and slices; for a suite in process, ten seconds. */
 function minutesOf(suites: readonly SuiteName[]): number {
   const { generations, rounds, seconds } = settings.load
   const secondsOf = (name: SuiteName) => {

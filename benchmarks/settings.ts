@@ -10,7 +10,7 @@ export type SuiteName = MicroName | ServerName
 
 export const suiteNames = [...Object.keys(microSuites), ...Object.keys(serverSuites)] as SuiteName[]
 
-/** Suites that belong together, by the word for all of them. */
+/** Suites that belong together, under the word that stands for all of them. */
 const families: Readonly<Record<string, readonly SuiteName[]>> = {
   bodies: ['post-json', 'post-16k', 'post-1m', 'upload', 'validation'],
   cluster: ['workers-hello', 'workers-work'],
@@ -35,9 +35,9 @@ export const isMicro = (name: SuiteName): name is MicroName => name in microSuit
 
 /** What both commands understand. */
 export interface Settings {
-  /** The arguments beside the options: suites, or for a comparison first the two sides. */
+  /** The arguments that are not options: the suites, preceded by the two sides for a comparison. */
   readonly words: readonly string[]
-  /** The names of the measured servers; all of a suite without. */
+  /** The names of the measured servers; without them, all servers of a suite. */
   readonly servers: readonly string[] | undefined
   readonly check: boolean
   readonly out: boolean
@@ -95,12 +95,12 @@ export function readSettings(argv: readonly string[], usage: string): Settings {
   }
 }
 
-/** Whether a suite is measured on a runtime: those in process read modules of the build, and are for Node.js. */
+/** Whether a suite is measured on a runtime: suites in process read modules of the build, and run on Node.js only. */
 function runsOn(name: SuiteName, { kind }: Runtime): boolean {
   return isMicro(name) ? kind === 'node' : Object.keys(serverSuites[name].servers(kind)).length > 0
 }
 
-/** The suites of a command line: all that a runtime has when none is named. */
+/** The suites that a command line names, or all that the runtime has when it names none. */
 export function chooseSuites(given: readonly string[], runtime: Runtime): SuiteName[] {
   const words = given.flatMap((word): readonly string[] => families[word] ?? [word])
   for (const word of words) {

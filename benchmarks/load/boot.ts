@@ -6,13 +6,13 @@ import { ServerProcess, type Subject } from './server-process.ts'
 
 export interface BootSeries {
   readonly name: string
-  /** From spawn to the first right answer, in milliseconds. */
+  /** Milliseconds from spawn to the first correct answer. */
   readonly wall: number[]
   readonly cpu: number[]
   readonly memory: number[]
 }
 
-/** Starts every server `runs` times, in a new order each time, with warm disk caches: the first round is not counted. */
+/** Starts every server `runs` times, in a new order each time; an additional first round warms the disk caches and is not counted. */
 export async function measureBoot(
   subjects: readonly Subject[],
   exchange: Exchange,

@@ -1,5 +1,5 @@
-// Stands in for wrk: as many kept connections, one request each at a time. Bare sockets, because node's own client
-// costs more than the servers it would load.
+// Stands in for wrk: as many persistent connections, each with one request at a time. It uses bare sockets, because
+// node's own client costs more than the servers that it would load.
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 
@@ -29,7 +29,7 @@ function fail(reason) {
   process.exit(1)
 }
 
-/** The length of the first whole answer in a text, `0` when it is not whole yet. @param {string} text */
+/** Returns the length of the first complete answer in a text, or `0` if it is incomplete. @param {string} text */
 function answerLength(text) {
   const end = text.indexOf('\r\n\r\n')
   if (end === -1) return 0

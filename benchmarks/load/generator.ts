@@ -17,7 +17,7 @@ process.once('exit', () => {
   for (const path of bodies.values()) rmSync(join(path, '..'), { recursive: true, force: true })
 })
 
-/** A body in a file: a variable of the environment holds at most 128 KB. */
+/** Writes a body to a file: an environment variable holds at most 128 KB. */
 function bodyFile(body: string): string {
   let path = bodies.get(body)
   if (path === undefined) {
@@ -43,7 +43,7 @@ function run(command: readonly string[], env: Record<string, string>): Promise<s
   })
 }
 
-/** Loads a server for some seconds from core 1. Anything but 2xx is an error, not a result. */
+/** Loads a server from core 1 for `seconds`. Any status but 2xx is an error, not a result. */
 export async function load(port: number, exchange: Exchange, seconds: number): Promise<Slice> {
   const { method, targets, headers, body, connections, pipelining } = exchange
   const env = {

@@ -17,7 +17,7 @@ export const memoryRequests = 1_000_000
 
 const sliceSeconds = 3
 
-/** Starts every server `generations` times, and loads it until it has answered a million requests. It collects garbage by itself. */
+/** Starts every server `generations` times, and loads it until it has answered a million requests. It collects garbage on its own. */
 export async function measureMemory(
   subjects: readonly Subject[],
   exchange: Exchange,

@@ -15,11 +15,11 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly connections: number
-  /** How many requests a connection sends at once. */
+  /** How many requests a connection sends without waiting for an answer. */
   readonly pipelining: number
   /** Headers that a correct answer must have. */
   readonly answerHeaders: readonly string[]
-  /** The contents of the one line in the log of each request; without a log, none. */
+  /** The contents of the one line that each request leaves in the log; empty without a log. */
   readonly logged: readonly string[]
 }
 
@@ -77,7 +77,7 @@ function judge(name: string, { answerHeaders }: Exchange, target: Target, { stat
   )
 }
 
-/** The text of an answer without white space, and unchanged when it is not JSON. */
+/** Returns the text of an answer without white space, or unchanged if it is not JSON. */
 function normal(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body))
@@ -87,7 +87,7 @@ function normal(body: string): string {
 }
 
 /**
- * Waits until a server answers, and refuses any answer but the right one: a fast error is not a result.
+ * Waits until a server answers, and rejects any answer but the correct one: a fast error is not a result.
  *
  * @returns how many headers the answer has
  */

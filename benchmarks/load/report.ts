@@ -10,7 +10,7 @@ import type { WorkersSeries } from './workers.ts'
 
 type Named = { readonly name: string }
 
-/** One column a reference: how many times cheaper a subject is. */
+/** One column for each reference: how many times cheaper a subject is. */
 function ratios<Series extends Named>(
   own: Series,
   all: readonly Series[],
@@ -112,7 +112,7 @@ export function workersReport(
       one.name,
       String(Math.round(median(one.perSecond))),
       percent(spread(one.perSecond)),
-      // Here more is better.
+      // More is better here, so the division is the other way round.
       ...references.map((name) =>
         pairedRatio(series.find((other) => other.name === name)!.perSecond, one.perSecond).toFixed(2),
       ),
@@ -126,7 +126,7 @@ export function workersReport(
   )
 }
 
-/** Two tables: a goal is about one figure of a table. */
+/** Writes two tables, since a goal refers to one figure per table. */
 export function socketReport(
   title: string,
   series: readonly SocketSeries[],
@@ -164,5 +164,5 @@ export function socketReport(
   ].join('\n')
 }
 
-/** The heading of the second table of a suite of sockets. */
+/** The heading of the second table of a socket suite. */
 export const memoryTitle = (title: string) => `${title}: memory`

@@ -16,23 +16,23 @@ export interface LoadSettings {
   readonly runtime: Runtime
 }
 
-/** The results of one subject, a value a slice; a slice of one index belongs to the same round for every subject. */
+/** The results of one subject, one value per slice; slices with the same index belong to the same round for every subject. */
 export interface LoadSeries {
   readonly name: string
-  /** CPU µs per request; wall µs where the CPU time of a process cannot be read. */
+  /** CPU µs per request, or wall µs where the CPU time of a process cannot be read. */
   readonly cost: number[]
   readonly user: number[]
   readonly perSecond: number[]
   readonly memory: number[]
-  /** How many headers an answer has. */
+  /** The number of headers in an answer. */
   headers: number
 }
 
 /**
- * The servers of a suite stay up and are loaded one after the other, a slice each, in a new order every round.
+ * Keeps the servers of a suite up and loads them one after the other, one slice each, in a new order every round.
  *
- * A process keeps a bias for its whole life (near-identical servers scored 10.3 and 12.9 µs for a whole series), so all
- * of them are restarted between generations. CPU time per request is steadier than requests per second: the quartiles
+ * A process keeps its bias for life (near-identical servers scored 10.3 and 12.9 µs for a whole series), so all servers
+ * are restarted between generations. CPU time per request is steadier than requests per second: the quartiles
  * of 171 series lay 8 % apart against 13 %.
  */
 export async function measureLoad(
@@ -49,7 +49,7 @@ export async function measureLoad(
     try {
       for (const subject of subjects)
         servers.push(await ServerProcess.startSettled(subject, exchange, settings.runtime))
-      // A server has compiled code and full caches for all but its first second.
+      // After its first second, a server runs with compiled code and full caches.
       for (const server of servers) await load(server.port, exchange, settings.seconds)
       for (let round = 0; round < settings.rounds; round++) {
         for (const server of shuffled(servers)) await measureSlice(server, exchange, settings.seconds, seriesOf(server))
@@ -95,12 +95,12 @@ export async function checkServers(subjects: readonly Subject[], exchange: Excha
   )
 }
 
-/** One request was sent, so there must be one line with an id. It is written after the answer. */
+/** Checks that the log has one line with an id, since one request was sent. The line is written after the answer. */
 async function checkLog(name: string, file: string, { logged }: Exchange): Promise<void> {
   if (logged.length === 0) return
   const deadline = performance.now() + 5000
   for (;;) {
-    // An incomplete line has no end.
+    // The text after the last line feed is empty or an incomplete line.
     const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : []
     const own = lines.map((line) => JSON.parse(line) as object).filter((entry) => 'reqId' in entry)
     if (own.length > 0) {

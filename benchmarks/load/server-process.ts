@@ -5,11 +5,11 @@ import { type Runtime, serverCommand } from '../support/runtime.ts'
 import type { Stage } from '../support/stage.ts'
 import { type Exchange, firstAnswer, freePort } from './probe.ts'
 
-/** A measured server: a server file of a stage. */
+/** A server to measure: a server file of a stage. */
 export interface Subject {
   readonly name: string
   readonly stage: Stage
-  /** A file of the stage, and the scenario that it serves. */
+  /** A file of the stage; the scenario is what it serves. */
   readonly file: string
   readonly scenario: string
 }
@@ -17,13 +17,13 @@ export interface Subject {
 /** How a server is started. */
 export interface Start {
   readonly runtime: Runtime
-  /** How often to retry a server that does not answer yet. */
+  /** Milliseconds between attempts to reach a server that does not answer yet. */
   readonly everyMs?: number
-  /** Whether it collects its garbage on demand. */
+  /** Whether the server collects its garbage on demand. */
   readonly collects?: boolean
-  /** Core 0, unless it has all. */
+  /** `'all'`: the server may use every core. By default, it runs on core 0. */
   readonly cores?: 'all'
-  /** Its log file; none without. */
+  /** The path of its log file; without it, the server has no log. */
   readonly logFile?: string
 }
 
@@ -36,9 +36,9 @@ process.once('exit', () => {
 export class ServerProcess {
   readonly subject: Subject
   readonly port: number
-  /** When the process was started. */
+  /** When the process was started, as of `performance.now()`. */
   readonly startedAt: number
-  /** How many headers its first answer had. */
+  /** The number of headers in its first answer. */
   headers = 0
   readonly #child: ChildProcess
   #stderr = ''
@@ -67,7 +67,7 @@ export class ServerProcess {
     running.add(this.#child)
   }
 
-  /** Starts a server and waits for its first right answer. */
+  /** Starts a server and waits for its first correct answer. */
   static async start(subject: Subject, exchange: Exchange, start: Start): Promise<ServerProcess> {
     const server = new ServerProcess(subject, await freePort(), start)
     try {
@@ -85,7 +85,7 @@ export class ServerProcess {
     }
   }
 
-  /** taskset replaces itself by the server, so this is the server's own. */
+  /** The server's own id: taskset replaces itself with the server. */
   get pid(): number {
     return this.#child.pid!
   }
@@ -93,12 +93,12 @@ export class ServerProcess {
   /**
    * Starts a server that collects its garbage once, in full, before it is loaded.
    *
-   * Every server of some age has done so. On Node 26 it changes what follows: `process.nextTick` takes 7 to 13 % of the
-   * CPU afterwards and 1 to 2 % before, for any server; without this the ratio showed which one had booted in less memory.
+   * Every server that has run for a while has done so. On Node 26 it changes what follows: for any server, `process.nextTick` takes
+   * 7 to 13 % of the CPU afterwards and 1 to 2 % before; without this, the ratio showed which server had booted in less memory.
    */
   static async startSettled(subject: Subject, exchange: Exchange, runtime: Runtime): Promise<ServerProcess> {
     const server = await ServerProcess.start(subject, exchange, { runtime, collects: true })
-    // It has none to collect, and would interpret the signal as one to replace its program.
+    // nginx has no garbage to collect, and would take the signal as an order to replace its program.
     if (subject.file !== nginxTemplate) await server.collect()
     return server
   }

@@ -1,7 +1,7 @@
 import { hasNginx, nginxTemplate } from '../support/nginx.ts'
 import type { RuntimeKind } from '../support/runtime.ts'
 
-/** A server file of a stage with the scenario that it serves. */
+/** A server file of a stage, and the scenario that it serves. */
 export interface ServerFile {
   readonly file: string
   readonly scenario: string
@@ -15,7 +15,7 @@ const filesOf = (scenario: string, files: Readonly<Record<string, string>>): Ser
 
 const framework = 'servers/framework.mjs'
 
-/** The servers in the scenarios of HTTP, by the kind of the runtime. */
+/** The servers in the HTTP scenarios, by the kind of runtime. */
 const http = {
   node: {
     framework,
@@ -44,7 +44,7 @@ export const bootServers = (kind: RuntimeKind): ServerFiles => ({
   ...(kind === 'node' ? filesOf('hello', { 'fastify, 100 plugins': 'peers/fastify-plugins.mjs' }) : {}),
 })
 
-/** Of the peers on Node.js the two closest ones: a million requests take each a quarter of a minute. */
+/** On Node.js, only the two closest peers: a million requests take a quarter of a minute for each server. */
 export const memoryServers = (kind: RuntimeKind): ServerFiles =>
   Object.fromEntries(
     Object.entries(httpServers(kind, 'hello')).filter(
@@ -52,7 +52,7 @@ export const memoryServers = (kind: RuntimeKind): ServerFiles =>
     ),
   )
 
-/** The same answer with telemetry: off, on without an SDK, with one that samples nothing, and with one that records all and exports to nowhere. */
+/** The same answer: telemetry off, on without an SDK, with one that samples nothing, and with one that records all but exports nothing. */
 export const telemetryServers = (): ServerFiles => ({
   framework: { file: framework, scenario: 'hello' },
   ...Object.fromEntries(
@@ -69,7 +69,7 @@ export const cacheServers = (): ServerFiles => ({
   'framework, no cache': { file: framework, scenario: 'hello' },
 })
 
-/** Servers of files. nginx is measured where it is installed. */
+/** Servers that serve a file. nginx is measured where it is installed. */
 export const fileServers = (kind: RuntimeKind): ServerFiles =>
   kind === 'node'
     ? filesOf('file', {
@@ -80,11 +80,11 @@ export const fileServers = (kind: RuntimeKind): ServerFiles =>
       })
     : {}
 
-/** Servers of forms: the plugin, and busboy, which it uses. */
+/** Servers that receive a form: the plugin, and busboy, which it uses. */
 export const uploadServers = (kind: RuntimeKind): ServerFiles =>
   kind === 'node' ? filesOf('upload', { framework, raw: http.node.raw }) : {}
 
-/** One process, and several: by the command line, and by hand. */
+/** One process, and several, started through the command line or by hand. */
 export const workersServers =
   (scenario: string) =>
   (kind: RuntimeKind): ServerFiles =>
@@ -99,7 +99,7 @@ export const workersServers =
         )
       : {}
 
-/** Servers of websockets: the framework, the library that it uses, or the server of the runtime. */
+/** Websocket servers: the framework, and either the library that it uses or the runtime's own server. */
 export const socketServers = (kind: RuntimeKind): ServerFiles =>
   Object.fromEntries(
     Object.entries({ framework: 'framework', ...(kind === 'node' ? { ws: 'ws' } : { native: kind }) }).map(
@@ -120,7 +120,7 @@ export const graphqlServers = (kind: RuntimeKind): ServerFiles =>
       }
     : {}
 
-/** Whether a server is written with packages of `benchmarks/peers`. */
+/** Whether a server uses the packages of `benchmarks/peers`. */
 export const isPeer = ({ file }: ServerFile): boolean => file.startsWith('peers/')
 
 const httpPackages = {

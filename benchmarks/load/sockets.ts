@@ -8,21 +8,21 @@ import { ServerProcess, type Subject } from './server-process.ts'
 
 export interface SocketSeries {
   readonly name: string
-  /** Resident kB for each socket, a value a process. */
+  /** Resident kB per socket, one value per process. */
   readonly memory: number[]
-  /** CPU µs for each message of a broadcast, a value a slice. */
+  /** CPU µs per message of a broadcast, one value per slice. */
   readonly cost: number[]
 }
 
 /** How many sockets a server has. */
 export const socketCount = 5000
 
-/** Sockets that exist before its memory is first read: code that a server loads and compiles is not part of a socket. */
+/** Sockets that are open before a server's memory is first read: code that a server loads and compiles is not part of a socket. */
 const firstSockets = 1000
 
 /**
- * Every server has all of its sockets the whole time; one after the other sends a message to each of its own once a second, in a
- * new order every round. Memory is read after a full collection, and is what the sockets after the first thousand take.
+ * Every server keeps all of its sockets the whole time. The servers take turns, in a new order every round: one at a time sends a
+ * message to each of its sockets once a second. Memory is read after a full collection; it is what the sockets after the first 1000 take.
  */
 export async function measureSockets(
   subjects: readonly Subject[],
@@ -63,7 +63,7 @@ export async function measureSockets(
   return series
 }
 
-/** Opens a few sockets, and expects a message at each. */
+/** Opens a few sockets, and expects a message on each. */
 export async function checkSockets(subjects: readonly Subject[], exchange: Exchange, runtime: LoadSettings['runtime']) {
   await Promise.all(
     subjects.map(async (subject) => {
@@ -80,7 +80,7 @@ export async function checkSockets(subjects: readonly Subject[], exchange: Excha
   )
 }
 
-/** Clients that count bytes, and do nothing else: they run beside the measured server. */
+/** Clients that count bytes and do nothing else, since they run alongside the measured server. */
 class Audience {
   readonly #port: number
   readonly #sockets: Socket[] = []
@@ -109,7 +109,7 @@ class Audience {
       socket.once('data', (head) => {
         if (!head.toString('latin1').startsWith('HTTP/1.1 101')) reject(new Error(`a websocket was refused: ${head}`))
         socket.on('data', (data: Buffer) => {
-          // A frame of a server has no mask: its second byte is the length of a short message.
+          // A frame from a server has no mask: its second byte is the length of a short message.
           this.#length ||= 2 + data[1]!
           this.#received += data.length
           this.#onBytes()
@@ -119,7 +119,7 @@ class Audience {
     })
   }
 
-  /** Resolves when each socket has its message. */
+  /** Has the server send a message to each socket, and resolves when all have arrived. */
   async broadcast(): Promise<void> {
     this.#received = 0
     const all = new Promise<void>((resolve, reject) => {

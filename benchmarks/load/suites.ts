@@ -15,14 +15,14 @@ import {
   workersServers,
 } from './servers.ts'
 
-/** Servers that do the same work, and the requests they are loaded with. */
+/** Servers that do the same work, and the requests with which they are loaded. */
 export interface ServerSuite {
   readonly title: string
   readonly kind: 'load' | 'boot' | 'memory' | 'workers' | 'sockets'
   readonly exchange: Exchange
-  /** The names of the servers that the others are divided by, if they run there. */
+  /** The names of the servers with which the others are compared, if they run on the runtime. */
   readonly references: readonly string[]
-  /** None on a runtime where the suite is not measured. */
+  /** The servers of the suite; empty for a runtime on which it is not measured. */
   servers(kind: RuntimeKind): ServerFiles
 }
 
@@ -56,13 +56,13 @@ const receiptOf = ({ id, lines }: Order) => ({
   total: lines.reduce((sum, line) => sum + line.price * line.quantity, 0),
 })
 
-/** About 1 KB, as an order of a shop would be. */
+/** About 1 KB, like a shop's order. */
 export const order = orderOf(12)
 export const receipt = receiptOf(order)
 
 const postOrder = post('/orders', order, receipt)
 
-/** A larger one, like an import: `lines` of about 80 bytes. The client has fewer at once, so that memory is not what is measured. */
+/** A larger order, like an import: `lines` of about 80 bytes. It is sent over fewer connections, so that memory is not what is measured. */
 const postLarge = (lines: number, connections: number): Exchange => ({
   ...post('/orders', orderOf(lines), receiptOf(orderOf(lines))),
   connections,
@@ -86,7 +86,7 @@ const upload: Exchange = {
   connections: 4,
 }
 
-/** Without the members of the account that the servers must leave out. */
+/** The account, without the members that the servers must leave out. */
 export const account = {
   id: 42,
   name: 'Ada Lovelace',
@@ -96,7 +96,7 @@ export const account = {
   orders: Array.from({ length: 5 }, (_, i) => ({ id: i, total: 9.5 * (i + 1), at: '2026-01-01T12:00:00.000Z' })),
 }
 
-/** The answer of the shops of `servers/graphql-shop.mjs` to the query below. */
+/** The answer of `servers/graphql-shop.mjs` to the query below. */
 const shops = Array.from({ length: 10 }, (_, s) => ({
   id: `s${s}`,
   name: `Shop ${s}`,
@@ -110,7 +110,7 @@ const shops = Array.from({ length: 10 }, (_, s) => ({
 
 const graphql = (query: string, data: unknown): Exchange => post('/graphql', { query }, { data })
 
-/** 115 KB; without the members that the servers must leave out. */
+/** 115 KB, without the members that the servers must leave out. */
 const items = Array.from({ length: 1000 }, (_, i) => ({
   id: i,
   title: `Analytical engine, part ${i}`,
@@ -265,7 +265,7 @@ export const serverSuites = {
   'graphql-100': {
     title: 'GraphQL: 10 shops, 100 items with their owners',
     kind: 'load',
-    // A hundred of these at once would take the slowest server longer than a slice.
+    // A hundred of these at a time would take the slowest server longer than a slice.
     exchange: {
       ...graphql('{ shops { id name items { id title price owner { id name email } } } }', { shops }),
       connections: 20,

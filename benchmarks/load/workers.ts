@@ -5,17 +5,17 @@ import type { Exchange } from './probe.ts'
 import type { LoadSettings } from './schedule.ts'
 import { ServerProcess, type Subject } from './server-process.ts'
 
-/** The results of an application in several processes, a value a slice. */
+/** The results of an application in several processes, one value per slice. */
 export interface WorkersSeries {
   readonly name: string
   readonly perSecond: number[]
-  /** CPU µs per request of all its processes, the supervisor's too. */
+  /** CPU µs per request of all its processes, including the supervisor. */
   readonly cost: number[]
 }
 
 /**
- * The same schedule as for a single process, but nothing is pinned to one core: the number of requests in a second is
- * measured here. The generator uses some of the cores, which matters for a cheap handler.
+ * Follows the same schedule as for a single process, but pins nothing to one core, because requests per second are what
+ * is measured here. The generator uses some of the cores, which matters for a cheap handler.
  */
 export async function measureWorkers(
   subjects: readonly Subject[],

@@ -24,8 +24,8 @@ type InjectPeers = {
 }
 
 /**
- * The modules of a stage's build. Never the sources: the loader that reads TypeScript wraps every named closure in a
- * call, and a chain of middlewares is made of closures.
+ * Loads the modules of a stage's build. Never the sources: the loader that reads TypeScript wraps every named closure in
+ * a call, and a chain of middlewares is made of closures.
  */
 export class Built {
   /** The servers that run for this measurement. */
@@ -39,7 +39,7 @@ export class Built {
     this.#isWanted = isWanted
   }
 
-  /** The first existing one of several paths: an older stage has its modules elsewhere. */
+  /** Loads the first of several paths that exists: an older stage has its modules elsewhere. */
   #load<Module>(...paths: readonly string[]): Promise<Module> {
     const files = paths.map((path) => join(this.#folder, 'dist', path))
     const file = files.find((one) => existsSync(one)) ?? files[0]!
@@ -65,7 +65,7 @@ export class Built {
     return this.#load('plugins/responses/service.js')
   }
 
-  /** The requested ones, and none where they are not installed. */
+  /** Returns the peers that were requested, or an empty list where they are not installed. */
   async injectPeers(work: Parameters<InjectPeers['injectPeers']>[0]): Promise<InjectPeer[]> {
     const folder = join(this.#folder, 'peers')
     if (!existsSync(join(folder, 'node_modules'))) return []

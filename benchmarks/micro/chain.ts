@@ -24,7 +24,7 @@ function synchronous(count: number): Link[] {
   return Array.from({ length: count }, (_, i) => ({ name: `sync-${i}`, run: (_req, _res, next) => next() }))
 }
 
-/** By hand: an index, without a check for a second `next()` or a stopped chain, and without a timeout. */
+/** The chain by hand: an index, no check for a second `next()` or a stopped chain, and no timeout. */
 function byHand(links: readonly Link[], index: number, res: KernelResponse): unknown {
   if (index === links.length) {
     res.sendWith(terminal(request, res), 0)
@@ -33,7 +33,7 @@ function byHand(links: readonly Link[], index: number, res: KernelResponse): unk
   return links[index]!.run(request, res, () => byHand(links, index + 1, res) as void | Promise<void>)
 }
 
-/** The chain compared with a hand-written loop: the difference is the cost of its guarantees. Both make a response and fill it. */
+/** Compares the chain with a hand-written loop: the difference is the cost of its guarantees. Both create and fill a response. */
 export async function chainCases(built: Built): Promise<MicroCase[]> {
   const [{ runChain }, { KernelResponse }] = await Promise.all([built.compose(), built.response()])
   return Object.entries(lists).flatMap(([group, links]): MicroCase[] => [

@@ -3,8 +3,8 @@ import { Built } from './built.ts'
 import { type MicroSeries, type MicroSettings, measure } from './harness.ts'
 import { type MicroName, microSuites } from './suites.ts'
 
-// One suite in a process of its own: the types that another suite passes to the same functions would slow it down. Only a
-// check has several.
+// Runs one suite in a process of its own: the types that another suite passes to the same functions would slow it down.
+// Only a check runs several.
 const [names, folder, given] = process.argv.slice(2) as [string, string, string]
 const settings = JSON.parse(given) as MicroSettings
 const built = new Built(folder, (server) => isWanted(server, settings.servers), settings.services)

@@ -1,13 +1,13 @@
 import type { Services } from '../services/servers.ts'
 import { shuffled } from '../support/statistics.ts'
 
-/** A measured operation in process. Cases of one group do the same work; the first one is the reference. */
+/** An operation that is measured in process. The cases of a group do the same work; the first one is the reference. */
 export interface MicroCase {
   readonly group: string
   readonly name: string
-  /** A placeholder in a table for a case that cannot be measured here. */
+  /** Whether this is a placeholder in a table for a case that cannot be measured here. */
   readonly isMissing?: boolean
-  /** Does the work this many times. A loop of its own for each case: a shared one would call through one megamorphic site. */
+  /** Does the work this many times. Each case has its own loop: a shared one would make all calls at one megamorphic site. */
   run(times: number): unknown
 }
 
@@ -15,9 +15,9 @@ export interface MicroSettings {
   readonly rounds: number
   /** Runs every case once and measures nothing. */
   readonly check: boolean
-  /** The names of the measured servers; all without. */
+  /** The names of the measured servers; without them, all servers. */
   readonly servers?: readonly string[]
-  /** The servers that suites of services use. */
+  /** The servers that the service suites use. */
   readonly services?: Services
 }
 
@@ -27,17 +27,17 @@ export interface Pace {
   readonly warmMs: number
 }
 
-/** Nanoseconds for each operation, a value a round. */
+/** Nanoseconds per operation, one value per round. */
 export interface MicroSeries {
   readonly group: string
   readonly name: string
   /** CPU time. */
   readonly cost: number[]
-  /** On the clock: it includes the time of a server. */
+  /** Wall-clock time, which includes the time of a server. */
   readonly wall: number[]
 }
 
-/** CPU time of this process in ns; with garbage collection, which is part of the cost, and without the time of other processes. */
+/** CPU time of this process in ns; it includes garbage collection, which is part of the cost, but no time of other processes. */
 function cpuNow(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) * 1000
@@ -49,7 +49,7 @@ async function timed(one: MicroCase, times: number): Promise<{ cost: number; wal
   return { cost: (cpuNow() - start) / times, wall: ((performance.now() - since) * 1e6) / times }
 }
 
-/** How many operations fill a slice, found in the warm state: the first thousands of an inject cost three times the rest. */
+/** Finds how many operations fill a slice, once warm: the first few thousand of an inject cost three times as much as the rest. */
 async function calibrate(one: MicroCase, { sliceMs, warmMs }: Pace): Promise<number> {
   const start = cpuNow()
   let times = 100

@@ -18,12 +18,12 @@ function must(text: string, wanted: string): void {
 }
 
 /**
- * Lets the event loop turn now and then: fastify.inject leaves work for it, and in one long chain of promises that piles
- * up until a request costs 150 µs in place of 50.
+ * Lets the event loop turn now and then: fastify.inject leaves work for it, and in one long chain of promises, that work
+ * piles up until a request costs 150 µs instead of 50.
  */
 const breathe = (i: number) => (i % 64 === 0 ? macrotask() : undefined)
 
-/** Requests without a socket, one after the other, with the body as text: what a test suite or a cold start does. */
+/** Sends requests without a socket, one after the other, and reads the body as text, as a test suite or a cold start does. */
 export async function injectCases(built: Built): Promise<MicroCase[]> {
   const { RouteCollection, Server } = await built.door()
   const server = new Server({ router: new RouteCollection() })

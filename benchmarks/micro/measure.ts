@@ -8,7 +8,7 @@ import { decimals, percent, section, today } from '../support/table.ts'
 import type { MicroSeries, MicroSettings } from './harness.ts'
 import type { MicroName, MicroSuite } from './suites.ts'
 
-/** Runs a suite once in a new process; several for a check. */
+/** Runs a suite once in a new process; for a check, several suites. */
 export function runMicro(
   names: readonly MicroName[],
   stage: Stage,
@@ -52,7 +52,7 @@ export function joinSeries(generations: readonly MicroSeries[][]): MicroSeries[]
   }))
 }
 
-/** For a suite that uses servers, also with the time on the clock, of which they take a part. */
+/** Writes the table of a suite; if it uses servers, also with the wall-clock time, part of which they take. */
 export function microReport(
   { title, reference, services }: Pick<MicroSuite, 'title' | 'reference' | 'services'>,
   series: readonly MicroSeries[],

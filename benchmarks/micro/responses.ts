@@ -3,7 +3,7 @@ import { account, order } from '../load/suites.ts'
 import type { Built } from './built.ts'
 import type { MicroCase } from './harness.ts'
 
-// A module of CommonJS whose types are wrong for a loader of ES modules.
+// A CommonJS module, whose types are wrong for an ES module import.
 const build = createRequire(import.meta.url)('fast-json-stringify') as typeof import('fast-json-stringify').default
 
 const string = { type: 'string' } as const
@@ -52,9 +52,9 @@ const subjects: { group: string; schema: object; value: unknown }[] = [
 ]
 
 /**
- * Writing answers by a schema; the text is measured too, as it is when it is sent, which joins its pieces.
+ * Writes answers according to a schema. The byte length of the text is taken as well, as it is on sending: that joins its pieces.
  *
- * fast-json-stringify alone checks nothing: a string in the place of a number becomes `null` or another number.
+ * fast-json-stringify alone checks nothing: a string in place of a number becomes `null` or another number.
  */
 export async function responsesCases(built: Built): Promise<MicroCase[]> {
   const { Responses } = await built.responses()

@@ -2,7 +2,7 @@ import findMyWay from 'find-my-way'
 import type { Built } from './built.ts'
 import type { MicroCase } from './harness.ts'
 
-/** A half of static routes, four tenths with two parameters, a tenth of wildcards. */
+/** Half of the routes are static, four tenths have two parameters, and one tenth are wildcards. */
 function paths(count: number): string[] {
   return Array.from({ length: count }, (_, i) => {
     if (i % 10 < 5) return `/area-${i}/list/all`
@@ -10,7 +10,7 @@ function paths(count: number): string[] {
   })
 }
 
-// One in the middle of each kind; indices 50, 55 and 59 exist in either size.
+// One in the middle of each kind; indices 50, 55 and 59 exist in both sizes.
 const requests = {
   static: '/area-50/list/all',
   param: '/area-55/items/4711/parts/12',
@@ -18,7 +18,7 @@ const requests = {
   miss: '/area-50/lists/all',
 }
 
-/** The framework's table compared with its router: the difference is the cost of the rules about slashes and empty segments. */
+/** Compares the framework's table with its router: the difference is the cost of the rules about slashes and empty segments. */
 export async function routerCases(built: Built): Promise<MicroCase[]> {
   const [{ RouteTable }, { RouteCollection }] = await Promise.all([built.table(), built.collection()])
   const cases: MicroCase[] = []

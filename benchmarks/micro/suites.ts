@@ -19,7 +19,7 @@ import { validationCases } from './validation.ts'
 export interface MicroSuite extends Pace {
   readonly title: string
   readonly reference: string
-  /** The servers that it uses. */
+  /** The servers that the suite uses. */
   readonly services?: readonly ServiceName[]
   cases(built: Built): Promise<MicroCase[]>
 }
@@ -53,6 +53,6 @@ export const microSuites = {
 
 export type MicroName = keyof typeof microSuites
 
-/** The servers that some of these suites use. */
+/** The servers that any of these suites uses. */
 export const servicesOf = (names: readonly string[]): ServiceName[] =>
   names.flatMap((name) => (microSuites as Readonly<Record<string, MicroSuite>>)[name]?.services ?? [])

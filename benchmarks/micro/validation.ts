@@ -31,7 +31,7 @@ const orderSchema = {
   required: ['id', 'customer', 'lines'],
 } as const
 
-/** Checking a body, next to Ajv alone. */
+/** Checks a body, compared with Ajv alone. */
 export async function validationCases(built: Built): Promise<MicroCase[]> {
   const { RouteCollection, Server } = await built.door()
   const server = new Server({ router: new RouteCollection() })

@@ -1,4 +1,4 @@
-// What a scenario needs beside it is loaded by that scenario: the boot of `hello` is that of the framework alone.
+// What else a scenario needs is loaded by that scenario, so the boot of `hello` is that of the framework alone.
 import process from 'node:process'
 import { Elysia, t } from 'elysia'
 import { account, hello, items, logTarget, many, origin, port, receipt, scenario, user } from '../servers/routes.mjs'
@@ -67,7 +67,7 @@ const scenarios = {
         set.headers['x-request-id'] = requestId
         return { requestId, start: performance.now() }
       })
-      // What the others do only on request.
+      // Turns off what the others do only on request.
       .use(cors({ origin, credentials: false, methods: false, allowedHeaders: false, exposeHeaders: false }))
       .use(helmet())
       .onAfterResponse(({ requestId, request, path, route, set, start }) => {

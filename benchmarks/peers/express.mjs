@@ -1,4 +1,4 @@
-// What a scenario needs beside it is loaded by that scenario: the boot of `hello` is that of the framework alone.
+// What else a scenario needs is loaded by that scenario, so the boot of `hello` is that of the framework alone.
 import express from 'express'
 import {
   hello,
@@ -18,7 +18,7 @@ import {
 
 const app = express()
 app.disable('x-powered-by')
-// A hash of each answer that no one here asks for.
+// An ETag costs a hash of every answer, and no client here asks for one.
 app.disable('etag')
 
 async function validation() {
@@ -70,7 +70,7 @@ const scenarios = {
           response.setHeader('x-request-id', id)
           return id
         },
-        // The fields that all of them log, in place of all headers of both sides.
+        // The fields that all servers log, instead of all headers of both sides.
         serializers: { req: () => undefined, res: () => undefined },
         customAttributeKeys: { responseTime: 'ms' },
         customProps: (request, response) => ({
@@ -92,7 +92,7 @@ const scenarios = {
     const isParams = valid(userParams, ({ params }) => params)
     const checkQuery = ajv.compile(userQuery)
     app.get('/users/:id', isParams, (request, response) => {
-      // Each access of request.query parses it anew, so what Ajv has coerced has to be kept here.
+      // Each access to request.query parses it again, so what Ajv has coerced has to be kept here.
       const { query } = request
       if (checkQuery(query)) response.json(shownAccount(request.params.id, query))
       else response.status(422).json(checkQuery.errors)

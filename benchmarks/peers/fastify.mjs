@@ -1,4 +1,4 @@
-// What a scenario needs beside it is loaded by that scenario: the boot of `hello` is that of the framework alone.
+// What else a scenario needs is loaded by that scenario, so the boot of `hello` is that of the framework alone.
 import fastify, { LogController } from 'fastify'
 import {
   account,
@@ -22,7 +22,7 @@ import {
 
 async function logging() {
   const { destination } = await import('pino')
-  // One line of its own in place of the two that it writes.
+  // A line of our own instead of the two that fastify writes.
   const logController = new LogController({ disableRequestLogging: true })
   return { logger: { stream: destination(logTarget) }, logController }
 }

@@ -1,4 +1,4 @@
-// What a scenario needs beside it is loaded by that scenario: the boot of `hello` is that of the framework alone.
+// What else a scenario needs is loaded by that scenario, so the boot of `hello` is that of the framework alone.
 import {
   defineHandler,
   getRouterParam,

@@ -1,4 +1,4 @@
-// What a scenario needs beside it is loaded by that scenario: the boot of `hello` is that of the framework alone.
+// What else a scenario needs is loaded by that scenario, so the boot of `hello` is that of the framework alone.
 import process from 'node:process'
 import { Hono } from 'hono'
 import {
@@ -47,7 +47,7 @@ const scenarios = {
       log.info({ reqId: c.get('requestId'), method, path, route: '/orders', status: c.res.status, ms }, 'request')
     })
     app.use(cors({ origin: [origin] }))
-    // It sets no policy of its own accord; the directives are those of helmet.
+    // Hono sets no policy by default; the directives are those of helmet.
     app.use(secureHeaders({ contentSecurityPolicy: directives(securityHeaders['content-security-policy']) }))
     await validated()
   },

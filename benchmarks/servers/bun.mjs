@@ -1,4 +1,4 @@
-// The floor of Bun: its own table of routes.
+// The floor on Bun: the runtime's own table of routes.
 import { answer, fullStack, list, miss, serialisedGet, validatedPost } from './by-hand.mjs'
 import { hello, many, port, receipt, scenario, user } from './routes.mjs'
 
@@ -19,7 +19,7 @@ const scenarios = {
         return [`${kind}/:a/parts/:b`, { GET }]
       }),
       ...many.files.map(({ i, area }) => {
-        // Bun does not say what the wildcard stands for.
+        // Bun does not say what the wildcard matched.
         const GET = ({ url }) => answer({ route: i, rest: url.slice(url.indexOf(area, 8) + area.length + 1) })
         return [`${area}/*`, { GET }]
       }),

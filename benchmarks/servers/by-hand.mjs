@@ -1,5 +1,5 @@
-// What the servers by hand on Bun and Deno share: Ajv, and picking what a schema of the answer would let through, because
-// a serialiser in JavaScript costs more there than the native one.
+// What the servers written by hand for Bun and Deno share: Ajv, and picking the members that a response schema would let
+// through, because a serialiser in JavaScript costs more there than the native one.
 import {
   account,
   items,
@@ -80,7 +80,7 @@ async function makeFull() {
 }
 export const fullStack = scenario === 'full' ? await makeFull() : undefined
 
-/** find-my-way before a `fetch` handler. */
+/** find-my-way, for a `fetch` handler. */
 async function makeRouter() {
   const { default: findMyWay } = await import('find-my-way')
   const router = findMyWay()

@@ -7,7 +7,7 @@ import {
 import { Server } from 'framework'
 import { hello, port, scenario } from './routes.mjs'
 
-/** Gets what has ended, and sends it nowhere. */
+/** Receives the spans that have ended, and sends them nowhere. */
 const exporter = {
   /** @param {unknown} _spans @param {(result: { code: number }) => void} done */
   export: (_spans, done) => done({ code: 0 }),

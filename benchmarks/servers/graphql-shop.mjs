@@ -1,5 +1,5 @@
-// The schema of both GraphQL servers: 10 shops with 10 items each, every item with its owner. Three levels, a function
-// on the last one, as where it is looked up.
+// The schema of all GraphQL servers: 10 shops with 10 items each, every item with its owner. Three levels, with a
+// function on the last one, as if the owner were looked up.
 
 export const typeDefs = `
   type Query { hello: String! shops: [Shop!]! }

@@ -1,4 +1,4 @@
-// The floor: node:http by hand, as fast as it goes without leaving its documented interface.
+// The floor: node:http by hand, as fast as its documented interface allows.
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -91,7 +91,7 @@ function readJson(request, then) {
   })
 }
 
-/** The same work by the same libraries. Loaded only here: they would be most of what the boot suite measures. */
+/** The same work with the same libraries. They are loaded only here: they would be most of what the boot suite measures. */
 async function schemaListener() {
   const { Ajv } = await import('ajv')
   const { default: formats } = await import('ajv-formats')
@@ -126,7 +126,7 @@ async function schemaListener() {
       const params = { id: decodeURIComponent(url.slice(7, mark === -1 ? undefined : mark)) }
       const query = mark === -1 ? {} : parse(url.slice(mark + 1))
       if (isParams(params) && isQuery(query)) {
-        // What Ajv has coerced.
+        // Ajv has coerced these.
         const [{ id }, wanted] = /** @type {[{ id: any }, any]} */ ([params, query])
         sendText(response, 200, writeAccount(account(id, wanted)))
       } else sendText(response, 422, JSON.stringify(isParams.errors ?? isQuery.errors))
@@ -140,7 +140,7 @@ async function schemaListener() {
 }
 
 /**
- * Everything that the plugins of the others do, in one function: the headers are one list, the id is a counter.
+ * Does everything that the plugins of the others do, in one function: the headers are one list, the id is a counter.
  *
  * @param {import('ajv').ValidateFunction} isOrder
  * @param {(value: unknown) => string} writeReceipt
@@ -173,7 +173,7 @@ async function fullListener(isOrder, writeReceipt) {
   }
 }
 
-/** What is left of a form when nothing is checked: busboy, and the file in memory. */
+/** What remains of form handling when nothing is checked: busboy, and the file in memory. */
 async function uploadListener() {
   const { Busboy } = await import('@fastify/busboy')
   /** @type {import('node:http').RequestListener} */
@@ -197,7 +197,7 @@ async function uploadListener() {
   }
 }
 
-/** A router: no one writes one by hand. */
+/** Uses a router: no one writes one by hand. */
 async function manyListener() {
   const { default: findMyWay } = await import('find-my-way')
   const router = findMyWay({ defaultRoute: (_request, response) => miss(response) })

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 export const port = Number(process.env.PORT)
 export const scenario = process.argv[2] ?? 'hello'
 
-/** What a server of files has in its root. */
+/** The root folder of a file server. */
 export const filesFolder = fileURLToPath(new URL('./files', import.meta.url))
 
 export const hello = () => ({ hello: 'world' })
@@ -24,7 +24,7 @@ const string = /** @type {const} */ ({ type: 'string' })
 const integer = /** @type {const} */ ({ type: 'integer' })
 const number = /** @type {const} */ ({ type: 'number' })
 
-// Every property is required: fast-json-stringify writes the required ones first, and all answers are to be the same.
+// Every property is required: fast-json-stringify writes the required ones first, and all answers should be the same.
 export const orderSchema = /** @type {const} */ ({
   type: 'object',
   properties: {
@@ -92,7 +92,7 @@ const orders = Array.from({ length: 10 }, (_, i) => ({
 }))
 
 /**
- * A row as it comes out of a database: the schema of the answer keeps some of it back.
+ * A row as it comes out of a database: the response schema keeps some of it back.
  *
  * @param {number} id
  * @param {{ orders: number, locale?: string }} query
@@ -108,7 +108,7 @@ export const account = (id, query) => ({
 })
 
 /**
- * The same for servers whose framework has no schemas of answers.
+ * The same for servers whose framework has no response schemas.
  *
  * @param {number} id
  * @param {{ orders: number, locale?: string }} query
@@ -124,8 +124,8 @@ export const shownAccount = (id, query) => ({
 const shownOrders = orders.map(({ id, total, at }) => ({ id, total, at }))
 
 /**
- * 1000 rows; the schema of the answer keeps the cost of each back. They are parsed, as rows of a database are: text that was put
- * together by a template is kept in parts, which no driver gives and which keeps Node.js 26 off its fast `JSON.stringify`.
+ * 1000 rows; the response schema keeps the cost of each back. They are parsed, like rows from a database: text built with a
+ * template is kept in parts, which no driver returns and which keeps Node.js 26 from using its fast `JSON.stringify`.
  *
  * @type {{ id: number, title: string, price: number, cost: number, stock: number, tags: string[], at: string }[]}
  */
@@ -142,7 +142,7 @@ export const items = JSON.parse(
     })),
   ),
 )
-/** The same for servers whose framework has no schemas of answers. */
+/** The same for servers whose framework has no response schemas. */
 export const shownItems = items.map(({ id, title, price, stock, tags, at }) => ({ id, title, price, stock, tags, at }))
 
 export const itemsSchema = /** @type {const} */ ({
@@ -162,18 +162,18 @@ export const itemsSchema = /** @type {const} */ ({
 })
 
 const upTo = (/** @type {number} */ length) => Array.from({ length }, (_, i) => i)
-/** 100 routes: the path before the part in the form of each framework, and the number in the answer. */
+/** 100 routes: the number in the answer, and the path up to the part that each framework writes in its own way. */
 export const many = {
   pages: upTo(50).map((i) => ({ i, path: `/pages/section-${i}/index` })),
   parts: upTo(40).map((i) => ({ i, kind: `/api/kind-${i}` })),
   files: upTo(10).map((i) => ({ i, area: `/files/area-${i}` })),
 }
 
-/** The origin that pages of the full stack come from. */
+/** The origin of the pages in the full-stack scenario. */
 export const origin = 'https://app.example'
-/** Where its log goes. Asynchronous, as pino documents it for speed. */
+/** Where a server's log goes. Asynchronous, as pino documents it for speed. */
 export const logTarget = { dest: process.env.LOG_FILE, sync: false }
-/** What helmet sends, for servers that have no port of it. */
+/** The headers that helmet sends, for servers to which it has not been ported. */
 export const securityHeaders = {
   'content-security-policy':
     "default-src 'self';base-uri 'self';font-src 'self' https: data:;form-action 'self';frame-ancestors 'self';img-src 'self' data:;object-src 'none';script-src 'self';script-src-attr 'none';style-src 'self' https: 'unsafe-inline';upgrade-insecure-requests",

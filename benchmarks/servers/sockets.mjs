@@ -1,4 +1,4 @@
-// Websockets that are sent what `GET /send` asks for, one message to each: by the framework, by `ws`, and by the servers of Bun and Deno.
+// `GET /send` sends one message to each websocket: with the framework, with `ws`, and with the servers of Bun and Deno.
 import { createServer } from 'node:http'
 import { port, scenario } from './routes.mjs'
 

@@ -1,4 +1,4 @@
-// The floor of a web handler: `Bun.serve` with fetch, `Deno.serve`, and as little as the scenario needs.
+// The floor for a web handler: `Bun.serve` with fetch, `Deno.serve`, and as little else as the scenario needs.
 import { answer, fullStack, list, miss, routed, serialisedGet, validatedPost } from './by-hand.mjs'
 import { hello, port, receipt, scenario, user } from './routes.mjs'
 

@@ -5,7 +5,7 @@ const server = new Server({ port: Number(process.env.PORT), host: '127.0.0.1' })
 /** @type {Record<string, () => unknown>} */
 const handlers = {
   hello: () => ({ hello: 'world' }),
-  /** About a millisecond of processor time: the same work however long it takes. */
+  /** About a millisecond of processor time: always the same work, however long it takes. */
   work() {
     pbkdf2Sync('password', 'salt', 6000, 32, 'sha256')
     return { done: true }

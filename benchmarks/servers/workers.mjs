@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import { fileURLToPath } from 'node:url'
 
-// How the workers are started: "hello process 1", "work start 2" by the command line, "work cluster 2" by hand.
+// How the workers are started: "hello process 1", "work start 2" through the command line, "work cluster 2" by hand.
 const [scenario, how, count] = (process.argv[2] ?? '').split(' ')
 const worker = fileURLToPath(new URL('worker.mjs', import.meta.url))
 process.env.BENCH_SCENARIO = scenario

@@ -2,13 +2,13 @@ import type { InjectRequest, InjectResponse, Server, ServerOptions } from '../..
 import type { Built } from '../micro/built.ts'
 import { must, type Operation } from './pair.ts'
 
-/** A server with these plugins, and one without any for the same routes by hand. */
+/** Makes a server with these plugins, or one without any, for the same routes by hand. */
 export async function serverOf(built: Built, plugins: ServerOptions['plugins'] = {}): Promise<Server> {
   const { RouteCollection, Server } = await built.door()
   return new Server({ router: new RouteCollection(), plugins }) as unknown as Server
 }
 
-/** One request without a socket, which is a part of both figures. */
+/** Sends one request without a socket, the cost of which is part of both figures. */
 export function asking(
   server: Server,
   request: () => InjectRequest,

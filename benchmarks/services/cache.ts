@@ -28,7 +28,7 @@ async function memoryByHand(built: Built): Promise<Server> {
     if (found !== undefined) return answer(res, 'HIT', found)
     const one = made()
     kept.set(req.url, one)
-    // The oldest goes; a few lines do not know which was used last.
+    // Removes the oldest entry; code this short does not know which was used last.
     if (kept.size > 10_000) kept.delete(kept.keys().next().value!)
     return answer(res, 'MISS', one)
   })
@@ -53,7 +53,7 @@ async function redisServerByHand(built: Built, url: string): Promise<Server> {
 
 const length = Buffer.byteLength(JSON.stringify(account))
 
-/** The same answer, cached and not cached yet. */
+/** Asks for the same answer, cached and not cached yet. */
 export async function cacheCases(built: Built): Promise<MicroCase[]> {
   const { 'redis-server': url } = built.services
   const own = async (options: object) => {
@@ -69,11 +69,11 @@ export async function cacheCases(built: Built): Promise<MicroCase[]> {
     places.push(['Redis', 16, { 'by hand': () => redisServerByHand(built, url), framework }])
   }
   let last = 0
-  // Redis keeps those of earlier processes.
+  // Redis keeps the entries of earlier processes.
   const next = () => `${process.pid}-${++last}`
   const cases: MicroCase[] = []
   for (const [name, width, make] of places) {
-    // One server for each case: entries of the misses would displace the others.
+    // One server for each case: the entries of misses would displace the others.
     const side = async (how: 'HIT' | 'MISS', id: () => string, serverOfSide: () => Promise<Server>) => {
       const server = await serverOfSide()
       await server.inject({ url: '/accounts/0' })

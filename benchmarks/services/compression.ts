@@ -21,7 +21,7 @@ const coders = {
     }),
 }
 
-/** A text compressed for each request, at the levels of the plugin. */
+/** Compresses a text for each request, at the plugin's levels. */
 export async function compressionCases(built: Built): Promise<MicroCase[]> {
   const cases: MicroCase[] = []
   for (const [encoding, compress] of Object.entries(coders)) {

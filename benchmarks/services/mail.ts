@@ -9,7 +9,7 @@ const mail = {
   text: 'Thank you for your order.\n'.repeat(20),
 }
 
-/** A mail of plain text: into memory, with the `jsonTransport` of nodemailer, and to a server over persistent connections. */
+/** Sends a plain-text mail: into memory, with nodemailer's `jsonTransport`, and to a server over persistent connections. */
 export async function mailCases(built: Built): Promise<MicroCase[]> {
   const { Mailer, memoryTransport } = await built.door()
   const { createTransport } = (await import('nodemailer')).default

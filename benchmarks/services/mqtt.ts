@@ -5,7 +5,7 @@ import { Handled, missing, pair } from './pair.ts'
 const reading = { sensor: 'roof', celsius: 21.5, at: '2026-01-01T12:00:00.000Z' }
 const isRight = (message: unknown) => (message as typeof reading).celsius === reading.celsius
 
-/** A message to the broker and back, to the end of its handler. */
+/** Sends a message to the broker and back, until its handler has ended. */
 export async function mqttCases(built: Built): Promise<MicroCase[]> {
   const groups = [0, 1] as const
   const nameOf = (qos: 0 | 1) => `publish and handle, QoS ${qos}`
@@ -15,7 +15,7 @@ export async function mqttCases(built: Built): Promise<MicroCase[]> {
   const { connectAsync } = (await import('mqtt')).default
   await MqttService.connect({ url, subscribe: [] })
   const client = await connectAsync(url, { protocolVersion: 5 })
-  // Like the plugin: small packets would wait for the acknowledgement of the last.
+  // As in the plugin: otherwise small packets would wait for the acknowledgement of the previous one.
   ;(client.stream as { setNoDelay?(): void }).setNoDelay?.()
   const byTopic = new Map<string, (message: unknown) => void>()
   client.on('message', (topic, payload) => byTopic.get(topic)?.(JSON.parse(payload.toString('utf8'))))

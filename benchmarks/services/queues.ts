@@ -6,13 +6,13 @@ const message = { order: 4711, email: 'ada@example.com', lines: [{ sku: 'SKU-1',
 type Message = typeof message
 const isRight = ({ order }: Message) => order === message.order
 
-/** How many messages are in progress at once. */
+/** How many messages are in progress at a time. */
 const width = 16
 
 type Publish = (payload: Message) => Promise<unknown>
 type Handle = (payload: Message) => Promise<void>
 
-/** A list and a loop; each handler has a copy, as it has with every queue. */
+/** A list and a loop; each handler receives a copy of the message, as it does from every queue. */
 function memoryByHand(handle: Handle): Publish {
   const waiting: string[] = []
   let isAtWork = false
@@ -44,7 +44,7 @@ async function bullmqByHand(url: string, handle: Handle): Promise<Publish> {
   return (payload) => queue.add('by-hand', payload)
 }
 
-/** A loop that fetches while there are messages: `work` of pg-boss itself only polls twice a second. */
+/** A loop that fetches while there are messages: pg-boss's own `work` polls only twice a second. */
 async function pgbossByHand(url: string, handle: Handle): Promise<Publish> {
   const { PgBoss } = await import('pg-boss')
   const boss = new PgBoss({ connectionString: url, schema: 'by_hand', schedule: false })
@@ -79,13 +79,13 @@ async function pgbossByHand(url: string, handle: Handle): Promise<Publish> {
   }
 }
 
-/** A message from `publish` to the end of its handler. */
+/** Follows a message from `publish` to the end of its handler. */
 export async function queuesCases(built: Built): Promise<MicroCase[]> {
   const { bullmqQueue, defineQueueConfiguration, memoryQueue, pgbossQueue, QueueService } = await built.door()
   const { 'redis-server': redis, postgres } = built.services
   defineQueueConfiguration({
     ...(redis !== undefined && { bullmq: { connection: redis } }),
-    // A poll during other cases would be a part of their cost. Publishing here wakes the poller.
+    // A poll during other cases would be part of their cost. Publishing here wakes the poller.
     ...(postgres !== undefined && { pgboss: { connectionString: postgres, pollInterval: 60_000 } }),
   })
   const kinds = {

@@ -10,7 +10,7 @@ const limit = 1_000_000_000
 const windowMs = 3_600_000
 const policy = `${limit};w=${windowMs / 1000}`
 
-/** The headers that the plugin sets, and whether the request may continue. */
+/** Sets the headers that the plugin sets, and returns whether the request may continue. */
 function judge(res: Response, count: number, resetMs: number): boolean {
   res
     .setHeader('ratelimit-policy', policy)
@@ -64,7 +64,7 @@ function counted(server: Server) {
   )
 }
 
-/** A request that is counted and continues. */
+/** Counts a request that may continue. */
 export async function rateLimitCases(built: Built): Promise<MicroCase[]> {
   const { 'redis-server': url } = built.services
   const own = (store: object) => serverOf(built, { rateLimit: { limit, windowMs, ...store } })

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 
-/** A client as in its documentation. */
+/** Makes a client as its documentation shows. */
 export async function redisByHand(url: string): Promise<Redis> {
   const { Redis } = await import('ioredis')
   return new Redis(url)

@@ -5,10 +5,10 @@ import { hasRedis, startRedis } from '../../test/support/redis.ts'
 import { startS3 } from '../../test/support/s3.ts'
 import { startSmtp } from '../../test/support/smtp.ts'
 
-/** The servers for suites of services, by their names in a table where they are missing. */
+/** The servers for the service suites, by the names that a table shows when they are missing. */
 export type ServiceName = 'redis-server' | 'postgres' | 'mosquitto' | 'smtp-server' | 's3rver'
 
-/** The addresses of those that run. */
+/** The addresses of the servers that are running. */
 export type Services = Readonly<Partial<Record<ServiceName, string>>>
 
 interface Running {
@@ -25,17 +25,17 @@ async function startMailSink(): Promise<Running> {
   return { url: `smtp://127.0.0.1:${port}`, stop }
 }
 
-/** The same servers as those of the tests; `undefined` for one that is not installed. */
+/** Starts the same servers as the tests do; `undefined` for a server that is not installed. */
 const starters: Readonly<Record<ServiceName, () => Promise<Running> | undefined>> = {
   'redis-server': () => (hasRedis ? startRedis() : undefined),
   postgres: () => (hasPostgres ? startPostgres() : undefined),
-  // By default it loses messages of a fast publisher, and delays small packets by 40 ms.
+  // By default, mosquitto loses messages of a fast publisher, and delays small packets by 40 ms.
   mosquitto: () => (hasMosquitto ? startMosquitto('max_queued_messages 0', 'set_tcp_nodelay true') : undefined),
   'smtp-server': startMailSink,
   s3rver: startS3,
 }
 
-/** Servers for the whole measurement. They run on the core of this process, not on that of the measured code. */
+/** The servers for a whole measurement. They run on the core of this process, not on that of the measured code. */
 export class ServicesOfRun {
   readonly #running: Running[] = []
   readonly #urls: Partial<Record<ServiceName, string>> = {}

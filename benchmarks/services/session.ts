@@ -29,7 +29,7 @@ function idOf(header: string | undefined): string | undefined {
   return given.length === right.length && timingSafeEqual(given, right) ? id : undefined
 }
 
-/** A signed cookie and JSON under its id. */
+/** A server with a signed cookie, and JSON stored under its id. */
 async function byHand(built: Built, store: Store): Promise<Server> {
   const server = await serverOf(built)
   const read = (text: string | undefined | null) => (text == null ? {} : JSON.parse(text)) as Data
@@ -66,7 +66,7 @@ async function own(built: Built, store: 'memory' | { redis: string }): Promise<S
   return server
 }
 
-/** The first request creates the session; the measured ones have its cookie. */
+/** The first request creates the session; the measured requests carry its cookie. */
 async function requestsOf(server: Server) {
   const { headers } = await server.inject({ url: '/save' })
   const cookie = String(headers['set-cookie']).split(';', 1)[0]!
@@ -79,7 +79,7 @@ async function requestsOf(server: Server) {
   return { read: ask('/read', false, `"${user.name}"`), save: ask('/save', true, '"visits"') }
 }
 
-/** A request with a cookie whose session is read, and one whose session is changed. */
+/** Sends a request with a cookie whose session is read, and one whose session is changed. */
 export async function sessionCases(built: Built): Promise<MicroCase[]> {
   const { 'redis-server': url } = built.services
   const texts = new Map<string, string>()

@@ -16,7 +16,7 @@ interface Place {
   get(): Promise<Uint8Array>
 }
 
-/** A file that is complete or missing, after a power loss as well: written aside, synchronised and renamed. */
+/** Keeps a file complete or missing, even after a power loss: it is written under another name, synchronised and renamed. */
 async function diskByHand(folder: string): Promise<Place> {
   const path = join(folder, key)
   await mkdir(join(path, '..'), { recursive: true })
@@ -59,7 +59,7 @@ async function s3ByHand(endpoint: string): Promise<Place> {
   }
 }
 
-/** Objects of 16 KB, put and got whole. */
+/** Puts and gets objects of 16 KB, whole. */
 export async function storageCases(built: Built): Promise<MicroCase[]> {
   const { LocalStorageProvider, S3StorageProvider, Storage } = await built.door()
   const { s3rver } = built.services

@@ -10,7 +10,7 @@ const message = JSON.stringify({
 })
 const readers = 100
 
-/** One masked text frame, as a client sends it. */
+/** Returns one masked text frame, as a client sends it. */
 function frameOf(text: string): Buffer {
   const bytes = Buffer.from(text)
   const mask = Buffer.from([1, 2, 3, 4])
@@ -18,7 +18,7 @@ function frameOf(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x81, 0x80 | bytes.length]), mask, hidden])
 }
 
-/** A client that only counts bytes, so that it costs little beside the server in the same process. */
+/** A client that only counts bytes, so that it costs little compared with the server in the same process. */
 async function clientOf(port: number): Promise<Client> {
   const socket = connect(port, '127.0.0.1').setNoDelay()
   const client = new Client(socket)
@@ -54,7 +54,7 @@ class Client {
     this.#socket.write(frame)
   }
 
-  /** Resolves when this many bytes have come, counted from the start. */
+  /** Resolves when this many further bytes have arrived. */
   received(bytes: number): Promise<void> {
     this.#expected += bytes
     if (this.#received >= this.#expected) return Promise.resolve()
@@ -64,7 +64,7 @@ class Client {
   }
 }
 
-/** A message there and back, and one message to a hundred clients. */
+/** Sends a message there and back, and one message to a hundred clients. */
 export async function websocketCases(built: Built): Promise<MicroCase[]> {
   const { RouteCollection, Server } = await built.door()
   const { WebSocketServer } = await import('ws')

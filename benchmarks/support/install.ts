@@ -11,7 +11,7 @@ export function isInstalled(folder: string): boolean {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === lockOf(folder)
 }
 
-/** Installs the packages of a folder, when its lock file has changed since they were installed last. */
+/** Installs the packages of a folder if its lock file has changed since they were last installed. */
 export function provide(folder: string, size: string): void {
   if (isInstalled(folder)) return
   console.error(`installing what is compared with (${size}, once)`)
@@ -24,7 +24,7 @@ export function provide(folder: string, size: string): void {
   writeFileSync(stampOf(folder), lockOf(folder))
 }
 
-/** The version of a package that is installed in a folder. */
+/** Returns the version of a package that is installed in a folder. */
 export function versionIn(folder: string, name: string): string {
   const manifest = readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')
   return (JSON.parse(manifest) as { version: string }).version

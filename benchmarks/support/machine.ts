@@ -5,7 +5,7 @@ import { isInstalled, versionIn } from './install.ts'
 import type { Runtime } from './runtime.ts'
 import { peersFolder, root } from './stage.ts'
 
-// Counted before anything is pinned: afterwards it would be the cores of this process.
+// Counted before anything is pinned: afterwards, it would be the number of cores of this process.
 const cores = availableParallelism()
 
 function answers(command: string, argument: string): boolean {
@@ -15,27 +15,27 @@ function answers(command: string, argument: string): boolean {
 /** Whether processes can be pinned: the server to core 0, the generator (and this process) to core 1. */
 export const canPin = cores > 1 && answers('taskset', '--version')
 export const hasWrk = answers('wrk', '--version')
-/** Without `/proc` there are no CPU times of other processes, and the main figure is wall time. */
+/** Without `/proc`, the CPU times of other processes are not available, and the main figure is wall time. */
 export const hasProc = existsSync('/proc/self/stat')
 
-/** A command that runs on one core where that is possible. */
+/** Makes a command run on one core, where that is possible. */
 export function pinned(core: 0 | 1, command: readonly string[]): string[] {
   return canPin ? ['taskset', '-c', String(core), ...command] : [...command]
 }
 
-/** A command that runs on all of them, whatever this process is pinned to. */
+/** Makes a command run on all cores, whatever this process is pinned to. */
 export function unpinned(command: readonly string[]): string[] {
   return canPin ? ['taskset', '-c', `0-${cores - 1}`, ...command] : [...command]
 }
 
-/** Moves this process away from the core of the servers; its children inherit that until they are pinned themselves. */
+/** Moves this process off the core of the servers; its children inherit this until they are pinned themselves. */
 export function leaveServerCore(): void {
   if (canPin) spawnSync('taskset', ['-a', '-p', '-c', '1', String(process.pid)], { stdio: 'ignore' })
 }
 
 const ticks = hasProc ? Number(spawnSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }).stdout || 100) : 100
 
-/** User and system time of all threads of a process so far, in microseconds, in steps of (usually) 10 ms. */
+/** User and system time of all threads of a process so far, in microseconds, with a resolution of (usually) 10 ms. */
 export function cpuTime(pid: number): { user: number; system: number } | undefined {
   if (!hasProc) return undefined
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
@@ -44,7 +44,7 @@ export function cpuTime(pid: number): { user: number; system: number } | undefin
   return { user: (Number(fields[11]) * 1e6) / ticks, system: (Number(fields[12]) * 1e6) / ticks }
 }
 
-/** User and system time of a process and those that it has started, in microseconds; NaN where the system does not report it. */
+/** User and system time of a process and of those that it has started, in microseconds; NaN where the system does not report it. */
 export function cpuTimeOfTree(pid: number): number {
   const own = cpuTime(pid)
   if (own === undefined) return Number.NaN
@@ -53,7 +53,7 @@ export function cpuTimeOfTree(pid: number): number {
   return below.reduce((sum, one) => sum + one, own.user + own.system)
 }
 
-/** CPU time of all threads in milliseconds, exact: a boot has too few ticks of 10 ms to count in them. */
+/** Exact CPU time of all threads, in milliseconds: a boot has too few ticks of 10 ms to be counted in them. */
 export function exactCpuTime(pid: number): number {
   if (!existsSync(`/proc/${pid}/schedstat`)) return Number.NaN
   let nanoseconds = 0
@@ -75,7 +75,7 @@ export function describeProcessor(): string {
   return `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${cores} cores, ${memory} GB, ${platform()} ${release()}`
 }
 
-/** Facts for readers about the conditions of the figures. */
+/** Facts about the conditions under which the figures were measured, for readers. */
 export function describeMachine(runtime: Runtime, packages: readonly string[]): string[] {
   const versions = isInstalled(peersFolder) ? packages.map((name) => `${name} ${versionIn(peersFolder, name)}`) : []
   return [

@@ -7,7 +7,7 @@ export const nginxTemplate = 'servers/nginx.conf'
 
 export const hasNginx = spawnSync('nginx', ['-v'], { stdio: 'ignore' }).status === 0
 
-/** One process in the foreground, whose CPU time is that of the server. */
+/** A command for one process in the foreground, whose CPU time is that of the server. */
 export function nginxCommand(stage: string, port: number): string[] {
   const file = join(stage, `nginx-${port}.conf`)
   const template = readFileSync(join(stage, nginxTemplate), 'utf8')

@@ -6,32 +6,32 @@ const partsOf = (file: string) => file.split(/^(?=# )/m).map((one) => `${one.tri
 const sectionsOf = (part: string) => part.split(/^(?=## )/m).map((one) => `${one.trimEnd()}\n`)
 const headingOf = (text: string) => text.slice(0, text.indexOf('\n') + 1)
 
-/** Texts by their first lines: those of `newer` replace the older ones, or are at the end. */
+/** Joins texts, which are identified by their first lines: newer ones replace older ones, or are added at the end. */
 function replaced(older: readonly string[], newer: readonly string[]): string {
   const texts = new Map([...older, ...newer].map((text) => [headingOf(text), text]))
   return [...texts.values()].join('\n')
 }
 
-/** A file of parts, each under a heading of the first level, with one of them replaced, or added at the end. */
+/** Replaces one part of a file, or adds it at the end; each part has a heading of the first level. */
 export const replacePart = (file: string, part: string): string => replaced(partsOf(file), [part])
 
-/** The same, but only the head and the given sections of the part are replaced: each suite is measured in a run of its own. */
+/** Does the same, but replaces only the head and the given sections of the part: each suite is measured in a run of its own. */
 export function mergePart(file: string, part: string): string {
   const older = partsOf(file).find((one) => headingOf(one) === headingOf(part))
   return replacePart(file, older === undefined ? part : replaced(sectionsOf(older), sectionsOf(part)))
 }
 
-/** The part of a file that has the heading of another one. */
+/** Returns the part of a file that has the same heading as another part. */
 export const samePart = (file: string, part: string): string =>
   partsOf(file).find((one) => headingOf(one) === headingOf(part)) ?? ''
 
 const resultsFile = join(root, 'benchmarks/results.md')
 const read = () => readFileSync(resultsFile, 'utf8')
 
-/** Writes one part of `benchmarks/results.md`; the others stay, because another run has measured them. */
+/** Writes one part of `benchmarks/results.md`; the other parts stay, because other runs have measured them. */
 export const saveResults = (part: string): void => writeFileSync(resultsFile, replacePart(read(), part))
 
-/** Writes sections of one part, and after them a summary of the whole of it. */
+/** Writes sections of one part, and a summary of the whole part. */
 export function mergeResults(part: string, summaryOf: (whole: string) => string): void {
   const merged = mergePart(read(), part)
   const [head, ...sections] = sectionsOf(samePart(merged, part))
@@ -40,7 +40,7 @@ export function mergeResults(part: string, summaryOf: (whole: string) => string)
   writeFileSync(resultsFile, replacePart(merged, [head, summary, ...others].join('\n')))
 }
 
-/** The cells of a table under a heading of the second level, by the name of the row and of the column. */
+/** The cells of a table under a heading of the second level, by row name and column name. */
 export type Cells = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 /** The tables of a part, by their headings. */

@@ -3,18 +3,18 @@ import { runtimeBinary, runtimes } from '../../test/runtimes/run.mjs'
 
 export type RuntimeKind = 'node' | 'bun' | 'deno'
 
-/** The runtime of the servers. */
+/** The runtime on which the servers run. */
 export interface Runtime {
   readonly kind: RuntimeKind
   readonly version: string
   readonly binary: string
-  /** The name and as much of the version as a reader compares by: `Node 24`, `Bun 1.4`. */
+  /** The name, and as much of the version as readers compare: `Node 24`, `Bun 1.4`. */
   readonly title: string
 }
 
 export const runtimeWords = ['node', ...runtimes]
 
-/** The Node.js of this process, a runtime that the tests have installed, else one of the PATH, or a path. */
+/** Finds the Node.js of this process, a runtime that the tests have installed, or else one on the PATH or at a path. */
 export function findRuntime(word: string): Runtime {
   const binary = word === 'node' ? process.execPath : (runtimeBinary(word) ?? word)
   const { stdout, error } = spawnSync(binary, ['--version'], { encoding: 'utf8' })
@@ -30,7 +30,7 @@ export function findRuntime(word: string): Runtime {
   return { kind: 'bun', version: whole, binary, title: `Bun ${major}.${minor}` }
 }
 
-/** The command that runs a server, with the option that lets it collect its garbage on demand. */
+/** Returns the command that runs a server, with the option that lets it collect its garbage on demand. */
 export function serverCommand({ kind, binary }: Runtime, args: readonly string[], collects: boolean): string[] {
   const collect = './servers/collect.mjs'
   switch (kind) {

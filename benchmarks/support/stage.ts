@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The servers of the peers, with a package of their own. */
+/** The servers of the peers, which have a `package.json` of their own. */
 export const peersFolder = join(root, 'benchmarks/peers')
 
 /**
  * A built copy of a checkout in a temporary folder: `dist`, the servers of the benchmarks and the dependencies.
  *
- * A run takes minutes; a build in the checkout meanwhile must not change the measured code. The servers import
- * `framework`, which is the package around them, so that each stage measures its own build with today's servers.
+ * A run takes minutes, and a build in the checkout during that time must not change the measured code. The servers import
+ * `framework`, which is the package around them, so each stage measures its own build with today's servers.
  */
 export interface Stage {
   readonly label: string
@@ -28,7 +28,7 @@ function temporaryFolder(): string {
   return folder
 }
 
-/** Removes the stages of this process; also at its end, whatever the reason. */
+/** Removes the stages of this process; this also happens when it ends, whatever the reason. */
 export function removeStages(): void {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true })
 }
@@ -41,20 +41,20 @@ export function stageFolder(checkout: string, label: string): Stage {
     cwd: checkout,
     encoding: 'utf8',
   })
-  // tsc writes its output despite type errors, and a user who measures unfinished work knows that; missing output is another matter.
+  // tsc writes its output despite type errors, which those who measure unfinished work expect; missing output is another matter.
   if (!existsSync(join(folder, 'dist/index.js'))) throw new Error(`${label} cannot be built:\n${result.stdout}`)
   if (result.status !== 0) console.error(`${label} has type errors; measured all the same`)
   return furnish(folder, join(checkout, 'package.json'), label)
 }
 
-/** A stage of a folder that has a `dist` already: for trying a change in the built files. */
+/** Makes a stage from a folder that already has a `dist`, for trying out a change in the built files. */
 export function adoptFolder(built: string, label: string): Stage {
   const folder = temporaryFolder()
   cpSync(join(built, 'dist'), join(folder, 'dist'), { recursive: true })
   return furnish(folder, join(root, 'package.json'), label)
 }
 
-/** Adds the requirements of a `dist`: the manifest that names it, the servers, the dependencies. */
+/** Adds what a `dist` requires: the manifest that names it, the servers and the dependencies. */
 function furnish(folder: string, manifest: string, label: string): Stage {
   cpSync(manifest, join(folder, 'package.json'))
   for (const servers of ['servers', 'peers']) {
@@ -68,7 +68,7 @@ function furnish(folder: string, manifest: string, label: string): Stage {
   return { label, folder }
 }
 
-/** Builds a commit, branch or tag. By `git archive`, which leaves no trace in the repository when a run is cut off. */
+/** Builds a commit, branch or tag. Uses `git archive`, which leaves no trace in the repository when a run is cut off. */
 export function stageCommit(commit: string): Stage {
   const name = execFileSync('git', ['rev-parse', '--short', `${commit}^{commit}`], { cwd: root, encoding: 'utf8' })
   const checkout = join(temporaryFolder(), 'checkout')

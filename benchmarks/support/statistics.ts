@@ -11,12 +11,12 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5)
 }
 
-/** The distance between the quartiles in relation to the median: 0.05 means that half of the values lie within 5 %. */
+/** The distance between the quartiles, relative to the median: 0.05 means that half of the values lie within 5 %. */
 export function spread(values: readonly number[]): number {
   return (quantile(values, 0.75) - quantile(values, 0.25)) / median(values)
 }
 
-/** Reference divided by own, round by round: a disturbance of a whole round cancels out. Above 1 means cheaper. */
+/** Divides the reference by the own value, round by round, so a disturbance of a whole round cancels out. Above 1 means cheaper. */
 export function pairedRatio(own: readonly number[], reference: readonly number[]): number {
   return median(own.map((value, round) => reference[round]! / value))
 }

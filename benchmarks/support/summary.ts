@@ -2,7 +2,7 @@ import type { Goal } from '../goals.ts'
 import { type Cells, tablesOf } from './results.ts'
 import { percent, section } from './table.ts'
 
-/** The servers that do the same work with less, and by how much: compiled ones are compared with our own compiled one. */
+/** The servers that do the same work at less cost, and how many times less: compiled ones are compared with our own compiled one. */
 function cheaper(table: Cells): string[] {
   const ratioOf = (name: string, cells: ReadonlyMap<string, string>) =>
     Number(cells.get(`× ${name.replace(/^[^,]*/, 'framework')}`) ?? cells.get('× framework'))
@@ -13,7 +13,7 @@ function cheaper(table: Cells): string[] {
   return [...others, ...cheaperReferences(table)]
 }
 
-/** The same in a table of suites in process, whose rows are groups and whose one column of ratios is that of their reference. */
+/** The same for a table of a suite in process, whose rows are groups and whose only ratio column is that of their reference. */
 function cheaperReferences(table: Cells): string[] {
   return [...table].flatMap(([row, cells]) => {
     const group = /^(.*): framework$/.exec(row)?.[1]
@@ -23,15 +23,15 @@ function cheaperReferences(table: Cells): string[] {
   })
 }
 
-/** The goals that the tables of a part cover: a run of one suite does not list those of all others. */
+/** The goals that the tables of a part cover: a run of one suite does not list the goals of all others. */
 export function goalsIn(part: string, goals: readonly Goal[]): Goal[] {
   const tables = tablesOf(part)
   return goals.filter(({ table }) => tables.has(table))
 }
 
 /**
- * The goals for a runtime beside the results in its tables, and then the servers that were ahead of the framework there, by the
- * same tables: no one should have to look for losses.
+ * Writes the goals for a runtime next to the results in its tables, and then the servers that were ahead of the framework in
+ * those tables: no one should have to look for losses.
  */
 export function summary(goals: readonly Goal[], part: string): string {
   const tables = tablesOf(part)

@@ -1,4 +1,4 @@
-/** A markdown table; the first column is text, the others are numbers. */
+/** Writes a Markdown table; the first column is text, the others are numbers. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   return [line(header), line(header.map((_, i) => (i === 0 ? '---' : '--:'))), ...rows.map(line)].join('\n')
@@ -11,5 +11,5 @@ export function section(title: string, note: string, header: readonly string[], 
 export const percent = (value: number) => (Number.isNaN(value) ? '–' : `${Math.round(value * 100)} %`)
 export const decimals = (digits: number) => (value: number) => (Number.isNaN(value) ? '–' : value.toFixed(digits))
 
-/** The day of a measurement, above each table: they are measured one by one. */
+/** The day of a measurement, shown above each table, since tables are measured one by one. */
 export const today = () => new Date().toISOString().slice(0, 10)

@@ -8,9 +8,9 @@ export type Mistake = (typeof mistakes)[number]
 export interface RouteSpec {
   readonly index: number
   readonly method: 'get' | 'post'
-  /** The last part of its name and of its path, before the parameter `id`. */
+  /** The last part of its name, and of its path before the parameter `id`. */
   readonly name: string
-  /** Its prefix in its file. */
+  /** The name of its file, and the first part of its path. */
   readonly file: string
   readonly query: Shape | undefined
   readonly body: Shape | undefined
@@ -22,7 +22,7 @@ export interface RouteSpec {
 export const fileCount = 10
 const routesInFile = 30
 
-// No two routes have the same schemas: the compiler would compute equal types only once.
+// No two routes have the same schemas: the compiler computes equal types only once.
 function routeSpec(index: number): RouteSpec {
   const post = index % 2 === 1
   const line = { sku: string, price: number }
@@ -62,7 +62,7 @@ export const routes = Array.from({ length: fileCount * routesInFile }, (_, index
 export const fileNames = Array.from({ length: fileCount }, (_, index) => `part${index}`)
 export const routesOf = (file: string) => routes.filter((route) => route.file === file)
 
-/** A POST that answers 404, too, with one mistake in it. */
+/** A POST that can also answer 404, with one mistake in it. */
 export function wrongRoute(mistake: Mistake): RouteSpec {
   return { ...routeSpec(3), file: mistake.replaceAll(' ', '_'), mistake }
 }
@@ -77,7 +77,7 @@ export interface Access {
   readonly query: string
 }
 
-/** The object that a handler answers with, made from the parts of the request. */
+/** Writes the object with which a handler answers, made from the parts of the request. */
 export function answerOf({ index, method, mistake }: RouteSpec, { id, body, query }: Access): string {
   if (method === 'get') {
     return `{ id: ${id}, order: ${query}.order, page: ${query}.page ?? 1, rows${index}: [{ sku: ${query}.search ?? 'none', price: ${index} }] }`
@@ -87,7 +87,7 @@ export function answerOf({ index, method, mistake }: RouteSpec, { id, body, quer
   return `{ id: ${id}, title${index}: ${body}.title${index}, amount: ${amount}, kind: ${body}.kind, city: ${city}, lines: ${body}.lines.map(({ sku, price }) => ({ sku, price })) }`
 }
 
-/** The same, passed to a function that answers with a 200, or, for the mistake of that name, returned as it is. */
+/** Passes this object to a function that answers with a 200, or, for the mistake `returned value`, returns it as it is. */
 export const answerBy = (answer: (value: string) => string, spec: RouteSpec, access: Access) =>
   spec.mistake === 'returned value' ? answerOf(spec, access) : answer(answerOf(spec, access))
 

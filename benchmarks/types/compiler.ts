@@ -20,7 +20,7 @@ export const compilers: readonly Compiler[] = [
   {
     name: '7',
     package: 'typescript',
-    // Several checkers share no work, and each would count the common parts again.
+    // Several checkers share no work, so each would check the common parts again.
     command: [process.execPath, join(modules, 'typescript/bin/tsc'), '--singleThreaded'],
   },
 ]
@@ -28,11 +28,11 @@ export const compilers: readonly Compiler[] = [
 export interface Compilation {
   readonly instantiations: number
   readonly types: number
-  /** Of the type check alone, in seconds. */
+  /** Seconds of the type check alone. */
   readonly check: number
-  /** In MB. */
+  /** Memory in MB. */
   readonly memory: number
-  /** By file. */
+  /** The errors by file. */
   readonly errors: ReadonlyMap<string, readonly string[]>
 }
 

@@ -6,7 +6,7 @@ import { messagesOf } from './messages.ts'
 import type { Project } from './workspace.ts'
 
 const modules = join(import.meta.dirname, 'node_modules')
-/** A server without output for so long is stuck. */
+/** A server that leaves a question unanswered for this many milliseconds is stuck. */
 const patience = 180_000
 
 /** A place in a file, counted from 0. */
@@ -19,7 +19,7 @@ interface Position {
 interface LanguageServer {
   open(file: string, text: string): void
   insert(file: string, at: Position, text: string): void
-  /** The names that are offered there. */
+  /** Returns the names that are offered at a place. */
   complete(file: string, at: Position): Promise<string[]>
   stop(): void
 }
@@ -58,7 +58,7 @@ interface TsserverMessage {
   readonly body?: { readonly entries: readonly { readonly name: string }[] }
 }
 
-/** The server of 5.9, which has a protocol of its own: requests are lines, and answers come with their length. */
+/** Starts the server of 5.9, which has a protocol of its own: requests are lines, and answers come with their length. */
 function startTsserver(project: Project): LanguageServer {
   const tsserver = join(modules, 'typescript-5.9/lib/tsserver.js')
   const { child, waiting, answer } = start(project, process.execPath, [
@@ -106,7 +106,7 @@ type Completions =
   | { readonly items: readonly { readonly label: string }[] }
   | null
 
-/** The server of 7, which uses the standard protocol of editors. */
+/** Starts the server of 7, which uses the standard protocol of editors. */
 async function startLsp(project: Project): Promise<LanguageServer> {
   const { default: getExePath } = (await import(pathToFileURL(join(modules, 'typescript/lib/getExePath.js')).href)) as {
     default: () => string
@@ -123,7 +123,7 @@ async function startLsp(project: Project): Promise<LanguageServer> {
   }
   messagesOf(child.stdout, (message) => {
     const { id: of, method, params, result, error } = message as LspMessage
-    // It sends requests, too: for settings, of which there are none.
+    // The server sends requests, too: for settings, of which there are none.
     if (method !== undefined && of !== undefined)
       return send({ id: of, result: params?.items?.map(() => null) ?? null })
     if (error) waiting.get(of)?.reject(new Error(`tsc --lsp: ${error.message}`))
@@ -159,7 +159,7 @@ async function startLsp(project: Project): Promise<LanguageServer> {
 /** The place of a completion. */
 export interface Question {
   readonly file: string
-  /** The text before the cursor, at its last place in the file. */
+  /** The text before the cursor; the last place in the file where it occurs counts. */
   readonly after: string
   /** A name that must be offered. */
   readonly expected: string

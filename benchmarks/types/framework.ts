@@ -7,13 +7,13 @@ export type Files = Readonly<Record<string, string>>
 /** One way of writing the application. */
 export interface Framework {
   readonly name: string
-  /** The file of some routes; the server composes its export `name`. */
+  /** Writes the file of some routes; the server composes its export `name`. */
   routes(name: string, routes: readonly RouteSpec[]): string
-  /** The file that composes these, and all others, `server.ts` in any case. */
+  /** Writes `server.ts`, which composes these files, and any other files needed. */
   server(names: readonly string[]): Files
   /** How a handler names the body: the place of the completion. */
   readonly body: string
-  /** Impossible mistakes, because there is nothing that they could contradict. */
+  /** Mistakes that are impossible, because there is nothing that they could contradict. */
   readonly undeclared?: readonly RouteSpec['mistake'][]
   readonly client?: Client
 }
@@ -21,13 +21,13 @@ export interface Framework {
 /** A client of the application. */
 export interface Client {
   readonly name: string
-  /** `client.ts`, which calls these routes through an object called `client`. */
+  /** Writes `client.ts`, which calls these routes through an object called `client`. */
   write(routes: readonly RouteSpec[]): string
   /** Whether `framework generate-sdk` must run first. */
   readonly generated?: boolean
 }
 
-/** The constants of a route's schemas, as applications write them: named, and next to the route. */
+/** Writes the constants of a route's schemas as applications do: named, and next to the route. */
 export function schemasOf(route: RouteSpec, { write, writeQuery }: SchemaKind): string {
   const { index, query, body, answer, missing } = route
   return [

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-/** The JSON messages of a stream, each after its `Content-Length`. */
+/** Reads the JSON messages of a stream, each preceded by its `Content-Length`. */
 export function messagesOf(stream: Readable, take: (message: unknown) => void): void {
   let pending = Buffer.alloc(0)
   stream.on('data', (chunk: Buffer) => {

@@ -17,7 +17,7 @@ export interface Measured {
   }[]
 }
 
-/** The compiler's result for each mistake; `undeclared` is one that contradicts nothing in the code. */
+/** The compiler's result for each mistake; an `undeclared` mistake contradicts nothing in the code. */
 export interface Verdict {
   readonly name: string
   readonly found: Readonly<Record<Mistake, 'error' | 'missed' | 'undeclared'>>

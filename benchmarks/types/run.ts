@@ -73,7 +73,7 @@ function compileClean(compiler: Compiler, project: Project, name: string): Compi
   return compilation
 }
 
-/** Which mistakes the compiler finds, each in a file of its own. */
+/** Finds out which mistakes the compiler reports, each in a file of its own. */
 function judge(framework: Framework, stage: Stage): Verdict {
   const names = mistakes.map((mistake) => wrongRoute(mistake).file)
   const wrong = mistakes.map(wrongRoute)
@@ -87,11 +87,11 @@ function judge(framework: Framework, stage: Stage): Verdict {
   return { name: framework.name, found: Object.fromEntries(verdicts) as Verdict['found'] }
 }
 
-/** A compiled project with its completions: the server of a framework, or an application of its client. */
+/** A project to compile and complete: the server of a framework, or an application that uses its client. */
 interface Subject {
   readonly name: string
   readonly project: Project
-  /** The same without routes: the cost of importing the framework. */
+  /** The same project without routes: the cost of importing the framework. */
   readonly bare: Project | undefined
   readonly question: Question
 }
@@ -166,7 +166,7 @@ if (values.check) {
     describeProcessor(),
     ...versions(),
     `medians of ${rounds} rounds with ${edits} edits each`,
-    // Where it is above the number of cores, the times are those of a busy machine.
+    // If this is above the number of cores, the times are those of a busy machine.
     `load average of the last 15 minutes: ${loadavg()[2]!.toFixed(1)}`,
   ]
   const parts = [

@@ -18,14 +18,14 @@ export const array = (items: Shape): Shape => ({ kind: 'array', items })
 export const object = (members: Readonly<Record<string, Shape | Optional>>): Shape => ({ kind: 'object', members })
 export const optional = (of: Shape): Optional => ({ kind: 'optional', of })
 
-/** The form of one library's schemas. */
+/** How one library writes schemas. */
 export interface SchemaKind {
   readonly name: 'Zod' | 'TypeBox 0.34' | 'TypeBox 1' | 'JSON Schema'
-  /** The import, if it needs one. */
+  /** The import, if the library needs one. */
   readonly header: string
-  /** The expression of a schema. */
+  /** Writes the expression of a schema. */
   write(shape: Shape): string
-  /** The same for a query, where numbers arrive as strings. */
+  /** Does the same for a query, in which numbers arrive as strings. */
   writeQuery(shape: Shape): string
 }
 
@@ -54,7 +54,7 @@ function zod(shape: Shape | Optional, coerce = false): string {
   }
 }
 
-/** Both packages of TypeBox, and Elysia's own `t`, write these the same way. */
+/** Writes schemas as both packages of TypeBox and Elysia's own `t` do. */
 export function typebox(shape: Shape | Optional, type: string): string {
   const own = (one: Shape | Optional) => typebox(one, type)
   switch (shape.kind) {

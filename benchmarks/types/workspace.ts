@@ -36,7 +36,7 @@ const compilerOptions = {
   noEmit: true,
 }
 
-/** A project in a temporary folder, with the peers and the build of a stage as its packages. */
+/** Makes a project in a temporary folder, with the peers and the build of a stage as its packages. */
 export function makeProject(stage: Stage, files: Files, entries: readonly string[]): Project {
   const project = mkdtempSync(join(tmpdir(), 'framework-types-'))
   made.push(project)

@@ -6,7 +6,7 @@ const worker = definePlugin({
   setup(ctx) {
     let beats = 0
     let timer: NodeJS.Timeout | undefined
-    // Only once the socket is bound: tests through inject start no worker.
+    // Only once the socket is bound: tests through inject do not start the worker.
     ctx.onListen(() => {
       timer = setInterval(() => beats++, 10)
     })
@@ -23,5 +23,5 @@ server.get('/slow', async () => {
   return 'answered all the same'
 })
 
-// SIGTERM and SIGINT close the server: what is in flight is answered, then the close hooks run, then the process ends.
+// SIGTERM and SIGINT close the server: requests in flight are answered, then the close hooks run, then the process ends.
 await server.listen(() => console.log(`${server.url}/slow, then Ctrl-C`))

@@ -28,7 +28,7 @@ const answer = async (url: string, init?: RequestInit) => {
   return { status: res.status, headers: res.headers, text: await res.text() }
 }
 
-/** One test an example. */
+/** One test for each example. */
 const examples: Record<string, () => Promise<void>> = {
   async 'hello.ts'() {
     const { url } = await start('hello.ts')
@@ -164,7 +164,7 @@ describe('the example', () => {
   })
 })
 
-// With tsx `framework` is the sources, by the paths of tsconfig.json; without it the build, by the name of the package.
+// With tsx, `framework` is the sources, through the paths of tsconfig.json; without it, the build, through the package's name.
 const node24 = runtimeBinary('node24')
 const isBuilt = existsSync(join(import.meta.dirname, '../../dist/index.js'))
 

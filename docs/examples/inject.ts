@@ -13,7 +13,7 @@ sum.assertStatus(200).assertHeader('content-type', 'application/json; charset=ut
 const missing = await server.inject.get('/product/1/2')
 missing.assertStatus(404).assertBodySubset({ code: 'RouteNotFoundError' })
 
-// Web requests work as well: `server.fetch` is what a fetch handler of any platform calls.
+// Web requests work, too: `server.fetch` is what a fetch handler of any platform calls.
 const response = await server.fetch(new Request('http://localhost/sum/20/3'))
 assert.equal(await response.json(), 23)
 

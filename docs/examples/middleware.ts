@@ -8,7 +8,7 @@ const user = defineMiddleware<{ user: { name: string } }>(function user(req, res
   return next()
 })
 
-/** Works on the way back too: `next()` settles when all later steps have. */
+/** Also works on the way back: `next()` settles when all later steps have. */
 const timed = defineMiddleware(async function timed(_req, res, next) {
   const start = performance.now()
   await next()

@@ -7,7 +7,7 @@ const key: Middleware = function key(req, res, next) {
 const admin = definePlugin({
   name: 'admin',
   setup(ctx) {
-    // In a scope of its own, so it stands before the routes below and before no others.
+    // The plugin has a scope of its own, so this runs before the routes below and before no others.
     ctx.use(key)
     ctx.get('/stats', () => ({ uptime: process.uptime() }))
   },

@@ -22,7 +22,7 @@ class Visits {
 
 const visits = definePlugin({
   name: 'visits',
-  // At once, without I/O: the service exists as soon as the plugin is registered.
+  // Synchronous, without I/O: the service exists as soon as the plugin is registered.
   provide: (options: { keep: number }) => ({ visits: new Visits(options.keep) }),
 })
 

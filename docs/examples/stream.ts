@@ -3,7 +3,7 @@ import { Server } from 'framework'
 
 const server = new Server()
 
-// Server-sent events: any async iterable of texts or of { data, event?, id?, retry? }.
+// Server-sent events: any async iterable of strings or of { data, event?, id?, retry? }.
 server.get('/clock', (req, res) =>
   res.sse(
     (async function* clock() {
@@ -23,7 +23,7 @@ server.get('/lines', (_req, res) => {
   res.type('text').stream(lines())
 })
 
-// A file of this folder, and none of another.
+// Serves files of this folder only.
 server.get('/files/*', (req, res) => res.file(req.params['*'], { root: import.meta.dirname }))
 
 await server.listen(() => console.log(`${server.url}/clock`))

@@ -12,7 +12,7 @@ const { values } = parseArgs({
   options: {
     /** Where the site is written. */
     out: { type: 'string', default: join(root, 'dist-site') },
-    /** The path under which the site will stand: what a page for unknown paths cannot find out by itself. */
+    /** The path under which the site will be served, which the page for unknown paths cannot find out by itself. */
     base: { type: 'string', default: '/' },
   },
 })
@@ -22,7 +22,7 @@ if (!/^\/(?:.*\/)?$/.test(values.base)) {
   process.exit(2)
 }
 
-// What the last build has written is removed, and nothing else.
+// Only a folder that the last build has written is removed.
 if (existsSync(out) && readdirSync(out).length > 0 && !existsSync(join(out, 'llms-full.txt'))) {
   console.error(`--out takes a folder that is empty, new or from the last build; ${out} has other files in it`)
   process.exit(2)
@@ -41,7 +41,7 @@ function write(path: string, text: string) {
   writeFileSync(join(out, path), text)
 }
 
-/** An image of ours is drawn into the page, where the colours of the page reach it; alone it has its own. */
+/** Puts an image of ours into the page as SVG, so that it has the colours of the page; on its own, it has colours of its own. */
 function drawing(page: Page, href: string, alt: string): string {
   const file = posix.join(posix.dirname(page.file), href)
   if (alt.length < 20) throw new Error(`${page.file}: ${href} needs a text that says what it shows`)
@@ -85,7 +85,7 @@ rmSync(out, { recursive: true, force: true })
 for (const page of site.pages.values()) {
   const up = relative(page.to, 'x').slice(0, -1)
   write(page.to, layout(page, article(page), site, up))
-  // A file of HTML would be a page of the site by itself.
+  // The copy of an HTML file would itself be a page of the site.
   const text = generated().get(page.file)
   if (text !== undefined) write(page.file, text)
   else if (page.entries === undefined && !page.file.endsWith('.html')) copy(page.file)

@@ -3,35 +3,35 @@ import { join, posix } from 'node:path'
 import { describe, type Reading, readMarkdown } from './markdown.ts'
 import type { Section } from './sidebar.ts'
 
-/** What becomes one page of the site: a page of the documentation, a file that one of them links to, or a folder of such files. */
+/** What becomes one page of the site: a page of the documentation, or a file or a folder to which one of them links. */
 export interface Page {
   /** The path from the project's folder; a folder ends with a slash. */
   readonly file: string
-  /** The path on the site. The site has the folders of the project, so that the pages themselves lie on it, too, with links that hold. */
+  /** The path on the site. The site has the same folders as the project, so the Markdown pages can be on it, too, with working links. */
   readonly to: string
   readonly title: string
-  /** As the sidebar calls it. */
+  /** The name of the page in the sidebar. */
   readonly name: string
   readonly description: string
-  /** Of the sidebar; absent for files and folders. */
+  /** The section of the sidebar; absent for files and folders. */
   readonly section?: string
   readonly reading?: Reading
   /** The code of a file. */
   readonly code?: string
-  /** What a folder holds. */
+  /** The files in a folder. */
   readonly entries?: readonly string[]
 }
 
 export interface Site {
-  /** By `file`, those of the sidebar first and in its order. */
+  /** The pages by `file`; those of the sidebar come first, in its order. */
   readonly pages: ReadonlyMap<string, Page>
-  /** Links that lead nowhere, and pages that no one would find. */
+  /** Links that lead nowhere, and pages that readers would not find. */
   readonly problems: readonly string[]
-  /** The address of a link on the site, from the root of that. */
+  /** Returns the address to which a link leads, relative to the root of the site. */
   resolve(from: Page, href: string): string
 }
 
-/** All pages of the documentation in a folder, and whatever they link to. */
+/** Collects all pages of the documentation in a folder, and whatever they link to. */
 export function collect(
   root: string,
   sidebar: readonly Section[],
@@ -41,7 +41,7 @@ export function collect(
   const pages = new Map<string, Page>()
   const read = (file: string) => generated.get(file) ?? readFileSync(join(root, file), 'utf8')
   const isFolder = (file: string) => statSync(join(root, file)).isDirectory()
-  /** Files below a folder. Those of packages, hidden ones and the site's own are not for readers. */
+  /** The files below a folder. Files of packages, hidden files and the site's own files are not for readers. */
   const filesIn = (folder: string) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .map((file) => posix.join(folder, file.replaceAll('\\', '/')))
@@ -69,7 +69,7 @@ export function collect(
     if (file.endsWith('.md') && !pages.has(file)) problems.push(`${file} is not in the sidebar (docs/site/sidebar.ts)`)
   }
 
-  /** The page of a file or a folder, which is made when the first link leads there. */
+  /** Returns the page of a file or a folder, which is made when the first link leads there. */
   function find(file: string): Page | undefined {
     const known = pages.get(file) ?? pages.get(`${file}/`) ?? pages.get(posix.join(file, 'README.md'))
     if (known !== undefined || file.startsWith('..') || !existsSync(join(root, file))) return known
@@ -85,7 +85,7 @@ export function collect(
     }
     return find(file)
   }
-  /** The page and the anchor to which a link leads, or what is wrong with it. */
+  /** Returns the page and the anchor to which a link leads, or what is wrong with it. */
   function follow(from: Page, href: string): { page: Page; anchor: string } | string {
     const [path = '', anchor] = href.split('#')
     const file = path.startsWith('/') ? path.slice(1) : posix.join(posix.dirname(from.file), path).replace(/\/$/, '')
@@ -116,7 +116,7 @@ export function collect(
   return { pages, problems, resolve }
 }
 
-/** The path from one page to another. */
+/** Returns the path from one page to another. */
 export function relative(from: string, to: string): string {
   const [path = '', anchor] = to.split('#')
   const hash = anchor === undefined ? '' : `#${anchor}`

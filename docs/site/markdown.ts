@@ -5,7 +5,7 @@ import { createCssVariablesTheme, createHighlighter } from 'shiki'
 export interface Part {
   readonly level: number
   readonly heading: string
-  /** Empty for what stands above the first heading. */
+  /** Empty for the text above the first heading. */
   readonly anchor: string
   text: string
 }
@@ -14,11 +14,11 @@ export interface Part {
 export interface Reading {
   readonly tokens: Token[]
   readonly parts: readonly Part[]
-  /** Where its links lead that stay in the project; those of blocks that show a file begin with a slash. */
+  /** The targets of links within the project; those of blocks that show a file begin with a slash. */
   readonly links: readonly string[]
 }
 
-/** How a link of a page is written on the site. */
+/** Returns how a link of a page is written on the site. */
 export type Link = (href: string) => string
 
 const isOutside = (href: string) => /^[a-z]+:/i.test(href)
@@ -33,7 +33,7 @@ const highlighter = await createHighlighter({ themes: [theme], langs: languages 
 export const escapeHtml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
-/** Code with a class for each kind of token: no inline styles, which the pages' content security policy refuses. */
+/** Writes code with a class for each kind of token: the pages' content security policy refuses inline styles. */
 export function highlight(code: string, language: string): string {
   if (!languages.includes(language)) return escapeHtml(code)
   const lines = highlighter.codeToTokensBase(code, { lang: language as 'ts', theme })
@@ -49,13 +49,13 @@ export function highlight(code: string, language: string): string {
     .join('\n')
 }
 
-/** A block of code; its copy button is added by the page's script, since without one it could do nothing. */
+/** Writes a block of code; the page's script adds the copy button, which could do nothing without a script. */
 export function codeBlock(code: string, language: string, caption = ''): string {
   const head = caption === '' ? '' : `<figcaption>${caption}</figcaption>`
   return `<figure class="code">${head}<pre><code>${highlight(code, language)}</code></pre></figure>`
 }
 
-/** The text of tokens as it is read, without markup. */
+/** Returns the text of tokens as it is read, without markup. */
 function plain(tokens: readonly Token[]): string {
   return tokens.map(plainOf).join('')
 }
@@ -105,14 +105,14 @@ export function readMarkdown(text: string): Reading {
   return { tokens, parts, links }
 }
 
-/** The first paragraph that says something, as one line for search engines and lists. */
+/** Returns the first paragraph that says something, as one line for search engines and lists. */
 export function describe(tokens: readonly Token[], limit = 180): string {
   const text = tokens
     .filter(({ type }) => type === 'paragraph' || type === 'list')
     .map((token) => plainOf(token).replace(/\s+/g, ' ').trim())
     .find((one) => one.length >= 20)
   if (text === undefined) return ''
-  // What leads to the block or the list below says nothing without it.
+  // Words that introduce the block or list below say nothing without it.
   if (text.length <= limit) return text.replace(/(?<=[.!?]) [^.!?]*:$/, '').replace(/:$/, '.')
   const sentence = /^.{40,}?[.!?](?= )/.exec(text)?.[0]
   return sentence !== undefined && sentence.length <= limit
@@ -120,7 +120,7 @@ export function describe(tokens: readonly Token[], limit = 180): string {
     : `${text.slice(0, limit).replace(/\W+\S*$/, '')} …`
 }
 
-/** Writes the tokens of a page as HTML. `drawing` gives the inside of an image of ours. */
+/** Writes the tokens of a page as HTML. `drawing` returns the HTML of an image of ours. */
 export function renderMarkdown(tokens: Token[], link: Link, drawing: (href: string, alt: string) => string): string {
   const marked = new Marked({
     renderer: {
@@ -135,7 +135,7 @@ export function renderMarkdown(tokens: Token[], link: Link, drawing: (href: stri
         const attributes = isOutside(href) ? `href="${escapeHtml(href)}" rel="noreferrer"` : `href="${link(href)}"`
         return `<a ${attributes}>${this.parser.parseInline(tokens)}</a>`
       },
-      // A long name may go on in the next line where a word of it begins.
+      // A long name may be broken across lines where one of its words begins.
       codespan: ({ text }) =>
         `<code>${escapeHtml(text).replace(/\S{20,}/g, (name) => name.replace(/(?<=[a-z\d]{3})(?=[A-Z]\w{4})|(?<=\w[./_])(?=\w{4})/g, '<wbr>'))}</code>`,
       image: ({ href, text }) => drawing(href, text),
@@ -144,7 +144,7 @@ export function renderMarkdown(tokens: Token[], link: Link, drawing: (href: stri
         const caption = source === undefined ? '' : `<a href="${link(`/${source}`)}">${escapeHtml(source)}</a>`
         return codeBlock(token.text, token.lang?.split(/\s/)[0] ?? '', caption)
       },
-      // A wide table scrolls by itself, so that the page does not.
+      // A wide table scrolls on its own, so that the page does not.
       table(token) {
         const names = token.header.map(({ tokens }) => escapeHtml(plain(tokens)))
         const cells = (row: Tokens.TableCell[], tag: string) =>

@@ -6,14 +6,14 @@ import type { Page } from './collect.ts'
 import { generated, sidebar } from './sidebar.ts'
 import { root } from './template.ts'
 
-/** The index of the search, one entry for each part of a page. */
+/** Makes the search index, with one entry for each part of a page. */
 export function searchIndex(pages: readonly Page[]): string {
   const index = new MiniSearch(searchOptions)
   for (const { to, title, section = '', reading } of pages) {
     for (const { heading, anchor, level, text } of reading!.parts) {
       const id = level === 1 ? to : `${to}#${anchor}`
       if (index.has(id)) continue
-      // The name of a page counts for its first part alone: else every part would be found by it, in any order.
+      // The name of a page counts for its first part only: otherwise it would find every part, in any order.
       const top = level === 1
       index.add({
         id,
@@ -28,7 +28,7 @@ export function searchIndex(pages: readonly Page[]): string {
   return JSON.stringify(index)
 }
 
-/** For programs that read: a list of the pages as llmstxt.org describes it, and the pages themselves in one text. */
+/** Makes the files for programs that read: a list of the pages as llmstxt.org describes it, and the pages themselves in one text. */
 export function llms(name: string, pages: readonly Page[]): Record<string, string> {
   const home = pages[0]!
   const lists = sidebar.map(({ title }) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { isInstalled } from '../../test/support/run/runtimes.mjs'
 
-// `npm run site`: builds the site, after it has installed what that needs.
+// `npm run site`: installs what the build of the site needs, and builds it.
 const root = join(import.meta.dirname, '../..')
 const { serve, ...options } = readArguments()
 const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { Server } from 'framework'
 import { compression, static as files } from 'framework/plugins'
 
-// What `npm run site -- --serve` starts: the site as a host of files would serve it.
+// What `npm run site -- --serve` starts: it serves the site as a host of static files would.
 const { values } = parseArgs({
   options: {
     out: { type: 'string', default: join(import.meta.dirname, '../../dist-site') },

@@ -1,15 +1,15 @@
 import { referencePages } from './reference/pages.mjs'
 
 let made: { readonly file: string; readonly title: string; readonly text: string }[] | undefined
-/** Made when they are needed: that takes some seconds. */
+/** The pages of the reference, made only when they are needed: that takes some seconds. */
 const api = () => {
   made ??= referencePages().map((page) => ({ ...page, file: `docs/api/${page.path}` }))
   return made
 }
-/** The pages that no file has: those of the reference, by the path that they would have. */
+/** The pages of the reference, for which there are no files, by the paths that they would have. */
 export const generated = (): ReadonlyMap<string, string> => new Map(api().map(({ file, text }) => [file, text]))
 
-/** A part of the sidebar: its pages in the order in which someone should read them, as paths from the project's folder. */
+/** A part of the sidebar: its pages in the order in which they should be read, as paths from the project's folder. */
 export interface Section {
   readonly title: string
   /** A page, or a page with a name that is shorter than its heading. */
@@ -18,7 +18,7 @@ export interface Section {
 
 const pages = (folder: string, ...names: string[]) => names.map((name) => `docs/${folder}/${name}.md`)
 
-/** Every page stands here once: the build fails at one that is missing. */
+/** Every page is listed here once: the build fails if one is missing. */
 export const sidebar: readonly Section[] = [
   {
     title: 'Start',

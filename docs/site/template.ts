@@ -11,7 +11,7 @@ const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'u
 }
 export { name }
 
-/** Nothing but the site's own files, whatever a page says. */
+/** Allows nothing but the site's own files, whatever a page says. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'"
 
@@ -23,12 +23,12 @@ const icons = {
   theme: icon('<circle cx="12" cy="12" r="8"/><path d="M12 4v16a8 8 0 0 0 0-16z" fill="currentColor"/>'),
 }
 
-/** The pages of the sidebar in its order, home first. */
+/** Returns the pages of the sidebar in its order, home first. */
 export const inOrder = ({ pages }: Site) => [...pages.values()].filter(({ reading }) => reading !== undefined)
 
 const isHome = ({ file }: Page) => file === 'README.md'
 
-/** Unique on the site: «Errors» is a guide and a list of codes. */
+/** Returns a title that is unique on the site: “Errors” is a guide and a list of codes. */
 export function titleOf(page: Page): string {
   if (isHome(page)) return `${name}: a server-side framework for TypeScript`
   const place = page.section ?? (page.entries === undefined ? page.file : `Files of ${page.file}`)
@@ -36,7 +36,7 @@ export function titleOf(page: Page): string {
 }
 
 function navigation(page: Page, { pages }: Site): string {
-  // A file of the examples is reached by their page.
+  // For a file of the examples, the sidebar marks the page of the examples.
   const shown = page.file.startsWith('docs/examples/') ? pages.get('docs/examples/README.md')! : page
   return sidebar
     .map(({ title, pages: entries }) => {
@@ -72,7 +72,7 @@ function neighbours(page: Page, site: Site): string {
   return `<nav class="neighbours" aria-label="Pages before and after">${link(order[at - 1], 'prev', 'Previous')}${link(order[at + 1], 'next', 'Next')}</nav>`
 }
 
-/** The whole HTML of a page. `up` leads to the root of the site: `../` for a page in a folder. */
+/** Writes the whole HTML of a page. `up` leads to the root of the site: `../` for a page in a folder. */
 export function layout(page: Page, main: string, site: Site, up: string): string {
   const asMarkdown = page.reading && relative(page.to, page.file)
   const start = relative(page.to, 'docs/getting-started.html')

@@ -4,7 +4,7 @@ import { type SchemaKind, typebox, zodKind } from '../schemas.ts'
 
 const access = { id: 'params.id', body: 'body', query: 'query' }
 
-/** Elysia's own TypeBox, 0.34 with a few types more; queries are coerced by the schema. */
+/** Elysia's own TypeBox: 0.34 with a few more types; the schema coerces queries. */
 const t: SchemaKind = {
   name: 'TypeBox 0.34',
   header: `import { t } from 'elysia'`,

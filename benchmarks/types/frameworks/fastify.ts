@@ -4,7 +4,7 @@ import { jsonKind, legacyTypeboxKind, object, type SchemaKind, string, typeboxOn
 
 const access = { id: 'req.params.id', body: 'req.body', query: 'req.query' }
 
-/** A type provider: the package, the type of a plugin that uses it, and its settings of the server. */
+/** A type provider: the package, the type of a plugin that uses it, and its settings for the server. */
 interface Provider {
   readonly kind: SchemaKind
   readonly from: string

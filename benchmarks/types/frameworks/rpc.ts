@@ -2,7 +2,7 @@ import { answerOf, bodySent, missingOf, querySent, type RouteSpec, readOf } from
 import { type Client, type Framework, schemasOf } from '../framework.ts'
 import { zodKind } from '../schemas.ts'
 
-// Both take one input for a call; what would be in the path is a member of it.
+// Both take one input per call; what would be in the path is a member of it.
 const access = { id: 'input.id', body: 'input.body', query: 'input.query' }
 
 const inputOf = ({ index, method }: RouteSpec) =>

@@ -1,11 +1,11 @@
 import type { RateLimitStore } from 'framework'
 import type { Pool } from 'pg'
 
-/** Not logged: a counter that is lost with a crash is a limit that begins anew. */
+/** An unlogged table: a crash loses the counters, and each limit merely starts again. */
 export const limitTable = `create unlogged table if not exists limits (
   key text primary key, count int not null, until timestamptz not null)`
 
-/** One count for all processes. */
+/** Keeps one count for all processes. */
 export class PostgresLimits implements RateLimitStore {
   readonly #pool: Pool
 
@@ -13,7 +13,7 @@ export class PostgresLimits implements RateLimitStore {
     this.#pool = pool
   }
 
-  /** In one statement: of two requests that come at the same time both count. */
+  /** In one statement, so that two simultaneous requests are both counted. */
   async hit(key: string, windowMs: number) {
     const { rows } = await this.#pool.query(
       `insert into limits values ($1, 1, now() + $2 * interval '1 millisecond')
@@ -23,7 +23,7 @@ export class PostgresLimits implements RateLimitStore {
        returning count, extract(epoch from until - now()) * 1000 as rest`,
       [key, windowMs],
     )
-    // `now()` is when the statement began: one that has waited for another would see more than a whole window.
+    // `now()` is the time at which the statement began, so one that waited for another would see more than a whole window.
     return { count: rows[0].count as number, resetMs: Math.min(windowMs, Number(rows[0].rest)) }
   }
 }

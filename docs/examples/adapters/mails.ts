@@ -7,7 +7,7 @@ export interface MailApiOptions {
 
 const addressOf = ({ name, address }: { name: string; address: string }) => ({ name, email: address })
 
-/** Sends mails by the HTTP API of a company, in the place of SMTP. */
+/** Sends mail through a company's HTTP API instead of SMTP. */
 export class MailApi implements MailTransporter {
   readonly #options: MailApiOptions
 
@@ -35,7 +35,7 @@ export class MailApi implements MailTransporter {
           return { filename, contentType, content: Buffer.from(content).toString('base64') }
         }),
       }),
-      // The time of the attempt, which the mailer keeps.
+      // Aborts when the attempt takes too long: the mailer keeps the time.
       ...(mail.signal && { signal: mail.signal }),
     })
     if (res.ok) return { accepted: mail.envelope.to, rejected: [] }
@@ -43,5 +43,5 @@ export class MailApi implements MailTransporter {
   }
 }
 
-/** What SMTP calls it: 5xx is refused for good, and not tried again; 4xx may work later. */
+/** Returns the equivalent SMTP code: 5xx is a permanent refusal and is not tried again; 4xx may succeed later. */
 const smtpCode = (status: number) => (status === 429 || status >= 500 ? 451 : 554)

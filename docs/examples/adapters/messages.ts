@@ -9,14 +9,14 @@ export const messageTable = `create table if not exists messages (
   due timestamptz not null default now(), state text not null default 'waiting')`
 
 export interface PublishOptions {
-  /** How often a message is tried; default 1. */
+  /** How many times a message is tried; default 1. */
   readonly attempts?: number
 }
 
-/** For so many seconds a message belongs to the worker that has taken it. Longer than a handler may take. */
+/** The number of seconds for which a message belongs to the worker that took it. Longer than any handler may run. */
 const lease = 60
 
-/** Messages in a table. A worker takes a message for a while, and deletes it when its handler has ended. */
+/** Keeps messages in a table. A worker takes a message for a limited time, and deletes it once its handler has finished. */
 export class PostgresMessages implements GenericPubSub<PublishOptions> {
   /** The key of its settings in the configuration of the queues. */
   readonly name = 'table'
@@ -44,7 +44,7 @@ export class PostgresMessages implements GenericPubSub<PublishOptions> {
     for (let i = 0; i < concurrency; i++) void this.#work(topic, handler, worker.signal)
   }
 
-  /** Resolves when no further message begins; the framework itself waits for those that run. */
+  /** Resolves once no further message will be started; the framework itself waits for those that are being handled. */
   async unsubscribe(_topic: string, handler: CustomHandler) {
     this.#workers.get(handler)?.abort()
     this.#workers.delete(handler)
@@ -68,15 +68,15 @@ export class PostgresMessages implements GenericPubSub<PublishOptions> {
 
   async #work(topic: string, handler: CustomHandler, signal: AbortSignal) {
     while (!signal.aborted) {
-      // A database that is away ends no worker: the loop asks again.
+      // An unavailable database does not end the worker: the loop tries again.
       const isBusy = await this.#next(topic, handler).catch(() => false)
       if (!isBusy) await pause(100, undefined, { signal }).catch(() => {})
     }
   }
 
-  /** Handles one message; whether there was one. */
+  /** Handles one message, if there is one, and returns whether there was. */
   async #next(topic: string, handler: CustomHandler) {
-    // `skip locked`: two workers that ask at the same time get two messages. What a dead worker had is due again after the lease.
+    // `skip locked`: two workers that ask at the same time get different messages. A dead worker's message is due again after the lease.
     const { rows } = await this.#pool.query(
       `update messages set state = 'active', attempt = attempt + 1, due = now() + $2 * interval '1 second'
        where id = (select id from messages where topic = $1 and state <> 'dead' and due <= now()
@@ -90,9 +90,9 @@ export class PostgresMessages implements GenericPubSub<PublishOptions> {
       await handler(payload, { id, attempt, attempts })
       await this.#pool.query('delete from messages where id = $1', [id])
     } catch (error) {
-      // The framework has logged it. What the schema of the queue refuses will not be right later.
+      // The framework has logged the error. A payload that the queue's schema refuses will not become valid later.
       const isDead = attempt >= attempts || (error as { code?: unknown }).code === 'QueuePayloadError'
-      // A second later, then two, four, eight …
+      // After one second, then two, four, eight …
       await this.#pool.query(
         `update messages set state = $2, due = now() + power(2, attempt - 1) * interval '1 second' where id = $1`,
         [id, isDead ? 'dead' : 'waiting'],

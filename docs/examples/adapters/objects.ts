@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from 'framework'
 import type { Pool } from 'pg'
 
-/** "C": keys are in the order of their bytes, as all providers list them. */
+/** The collation "C" sorts keys by their bytes, the order in which all providers list them. */
 export const objectTable = `create table if not exists objects (
   key text collate "C" primary key, bytes bytea not null, type text not null,
   modified timestamptz not null default now(), tag uuid not null default gen_random_uuid())`
@@ -16,7 +16,7 @@ const entryOf = (row: Record<string, unknown>): StorageEntry => ({
   etag: `"${row.tag}"`,
 })
 
-/** Small objects in a table, in the same backup as the rows that name them. Each is in memory as a whole. */
+/** Keeps small objects in a table, in the same backup as the rows that refer to them. Each is held in memory whole. */
 export class PostgresObjects implements StorageProvider {
   readonly noUrls = 'Objects in a table have no address'
   readonly #pool: Pool
@@ -25,7 +25,7 @@ export class PostgresObjects implements StorageProvider {
     this.#pool = pool
   }
 
-  /** The stream is read before the row is written: one that fails leaves what was there. */
+  /** Reads the stream before it writes the row, so a stream that fails leaves the existing object as it was. */
   async put(key: string, body: StorageBody, contentType: string) {
     const bytes = body instanceof Uint8Array ? body : await buffer(body)
     await this.#pool.query(
@@ -49,7 +49,7 @@ export class PostgresObjects implements StorageProvider {
     return rows[0] && { ...entryOf(rows[0]), contentType: rows[0].type as string }
   }
 
-  /** Page by page: a list of a million keys is not in memory. */
+  /** Lists page by page, so a million keys are never in memory together. */
   async *list(prefix: string): AsyncGenerator<StorageEntry> {
     let after = ''
     while (true) {

@@ -1,11 +1,11 @@
 import type { SessionStore } from 'framework'
 import type { Pool } from 'pg'
 
-/** Not `jsonb`, which refuses a text with NUL. */
+/** Not `jsonb`, which refuses text that contains NUL. */
 export const sessionTable = `create table if not exists sessions (
   id text primary key, data json not null, until timestamptz not null)`
 
-/** Sessions in a table. One statement for each method: what two requests do at the same time, the database puts in order. */
+/** Keeps sessions in a table. Each method is a single statement, so the database puts simultaneous requests in order. */
 export class PostgresSessions implements SessionStore {
   readonly #pool: Pool
 
@@ -26,7 +26,7 @@ export class PostgresSessions implements SessionStore {
     )
   }
 
-  /** Never an upsert: a slow request would sign in again a user who has signed out meanwhile. */
+  /** Never an upsert, with which a slow request would sign a user back in who had signed out in the meantime. */
   async update(id: string, data: object, seconds: number) {
     const { rowCount } = await this.#pool.query(
       `update sessions set data = $2, until = now() + $3 * interval '1 second' where id = $1 and until > now()`,
@@ -48,7 +48,7 @@ export class PostgresSessions implements SessionStore {
     return rowCount === 1
   }
 
-  /** Rows that no one reads any more; for a job of every hour. */
+  /** Deletes the rows that no one reads any more; meant for an hourly job. */
   async sweep() {
     await this.#pool.query('delete from sessions where until <= now()')
   }

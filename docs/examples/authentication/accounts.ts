@@ -6,11 +6,11 @@ export interface Account {
   readonly mail: string
   readonly role: 'member' | 'admin'
   readonly password: string
-  /** Grows with each new password: sessions of an earlier one are over. */
+  /** Increases with each new password: sessions of an earlier generation are no longer valid. */
   readonly generation: number
 }
 
-/** In a real application a table with a unique, lower-case `mail`. */
+/** In a real application, this is a table with a unique, lower-case `mail`. */
 export class Accounts {
   readonly #rows = new Map<string, Account>()
   readonly #decoy = hashPassword('no one has this password')
@@ -25,7 +25,7 @@ export class Accounts {
 
   async authenticate(mail: string, password: string): Promise<Account | undefined> {
     const account = [...this.#rows.values()].find((row) => row.mail === mail.toLowerCase())
-    // As much work for an unknown address as for a known one: else the time says which addresses have an account.
+    // As much work for an unknown address as for a known one: otherwise the time shows which addresses have an account.
     const isRight = await verifyPassword(password, account?.password ?? (await this.#decoy))
     return isRight ? account : undefined
   }

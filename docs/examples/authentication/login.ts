@@ -45,7 +45,7 @@ router.put('/password', { body: NewPassword, rateLimit: fewTries, policy: signed
 
 router.get('/me', { policy: signedIn }, ({ account: { id, mail, role } }) => ({ id, mail, role }))
 
-// Every route of the group is guarded, those that are added later as well.
+// Every route of the group is guarded, including routes that are added later.
 router.group('/admin', [policies.guard('site', 'admin')], (admin) => {
   admin.get('/stats', () => ({ accounts: 2 }))
 })

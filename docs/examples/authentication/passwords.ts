@@ -2,7 +2,7 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt)
-// What OWASP asks of scrypt. Each takes 128 MB and some 300 ms of one of the four threads of libuv.
+// What OWASP recommends for scrypt. Each hash takes 128 MB, and some 300 ms on one of libuv's four threads.
 const cost = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 2 ** 20 }
 
 export async function hashPassword(password: string): Promise<string> {

@@ -2,7 +2,7 @@ import { HttpError, type Middleware } from 'framework'
 
 const safe = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY'])
 
-/** Refuses what a page of another origin makes a browser send: forms, scripts, images with a body. */
+/** Refuses the unsafe requests that a page of another origin makes a browser send, with a form or a script. */
 export const sameOrigin: Middleware = function sameOrigin(req, _res, next) {
   if (safe.has(req.method)) return next()
   const site = req.headers['sec-fetch-site']
@@ -16,5 +16,5 @@ export const sameOrigin: Middleware = function sameOrigin(req, _res, next) {
   })
 }
 
-/** A sandboxed page sends `null`, which equals no host. */
+/** A sandboxed page sends `null`, which matches no host. */
 const hostOf = (origin: string) => (URL.canParse(origin) ? new URL(origin).host : '')

@@ -10,18 +10,18 @@ declare module 'framework' {
 export interface TokenOptions {
   /** Who signs the tokens; compared exactly. */
   readonly issuer: string
-  /** Whom they are for: the name of this API. A token for another API of the same issuer does not count. */
+  /** Who the tokens are for: the name of this API. A token for another API of the same issuer is refused. */
   readonly audience: string
-  /** `createRemoteJWKSet(new URL(…))` of jose, which fetches the keys of the issuer and keeps them. */
+  /** jose's `createRemoteJWKSet(new URL(…))`, which fetches the issuer's keys and keeps them. */
   readonly keys: JWTVerifyGetKey
 }
 
-/** Where the keys could not be fetched, the token may be right: that is no 401, or every client would sign in again. */
+/** False when the keys could not be fetched: the token may be valid, and a 401 would make every client sign in again. */
 const isWrong = (cause: unknown) =>
   cause instanceof errors.JOSEError &&
   !(cause instanceof errors.JWKSTimeout || cause instanceof errors.JWKSInvalid || cause.code === 'ERR_JOSE_GENERIC')
 
-/** Reads the bearer token of a request, if it has one. A token that is wrong is refused here, on every route. */
+/** Reads the bearer token of a request, if it has one. An invalid token is refused here, on every route. */
 export const tokens = definePlugin({
   name: 'tokens',
   setup(ctx, { issuer, audience, keys }: TokenOptions) {

@@ -2,25 +2,25 @@ import { cron, definePlugin, memoryQueue } from 'framework'
 
 export interface Digest {
   readonly address: string
-  /** The day that the digest is about: with the address it says which one it is. */
+  /** The day that the digest is about; together with the address, it identifies the digest. */
   readonly day: string
 }
 
-/** In production `bullmqQueue<Digest>('digests')`, which takes the same options. */
+/** In production, use `bullmqQueue<Digest>('digests')`, which takes the same options. */
 export const digestQueue = memoryQueue<Digest>('digests')
 
-/** What has been sent. In production a table, whose key is both. */
+/** The digests that have been sent. In production, this is a table whose key is the address and the day. */
 export interface SentDigests {
-  /** Notes a digest; `false` where it was noted before. */
+  /** Records a digest; `false` if it was recorded before. */
   claim(digest: Digest): Promise<boolean>
-  /** Takes that back, for a mail that did not leave. */
+  /** Removes the record again, for a mail that could not be sent. */
   release(digest: Digest): Promise<void>
 }
 
 export interface DigestOptions {
   readonly addresses: () => Promise<readonly string[]>
   readonly sent: SentDigests
-  /** Called for a digest without further attempts. */
+  /** Called for a digest that has no attempts left. */
   readonly onDead?: (digest: Digest) => void
 }
 
@@ -37,7 +37,7 @@ export const digests = definePlugin({
       const all = await addresses()
       await digestQueue.publishMany(
         all.map((address) => ({ address, day })),
-        // A second tick of the same day adds nothing while the first is under way.
+        // A second tick on the same day adds nothing while the first is under way.
         ({ address }) => ({ jobId: `${day} ${address}`, attempts: 5, backoff: { type: 'exponential', delay: 50 } }),
       )
       logger.info({ count: all.length }, 'digests are on their way')

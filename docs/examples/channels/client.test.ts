@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { watch } from './client.ts'
 
-// Node.js has none before version 22.
+// Node.js has no WebSocket before version 22.
 Object.assign(globalThis, { WebSocket })
 
 const news = channel('news', {

@@ -4,7 +4,7 @@ import { migrateCommand } from './migrations.ts'
 
 export interface DatabaseOptions {
   readonly url: string
-  /** Connections of this process at most. */
+  /** The maximum number of connections of this process. */
   readonly max?: number
 }
 
@@ -15,7 +15,7 @@ export class Database {
     this.pool = new Pool({
       connectionString: url,
       max,
-      // Without these a request waits for ever: for a connection, for a query, for a lock of a transaction that hangs.
+      // Without these, a request could wait for ever: for a connection, a query, or a lock that a hanging transaction holds.
       connectionTimeoutMillis: 5_000,
       statement_timeout: 10_000,
       idle_in_transaction_session_timeout: 10_000,
@@ -55,7 +55,7 @@ export const database = definePlugin({
   commands: async () => [migrateCommand],
   setup(ctx) {
     const { pool } = ctx.services.get('database')
-    // A connection that breaks while no one uses it. Without a listener the process ends.
+    // Emitted when an idle connection breaks. Without a listener, the process ends.
     pool.on('error', (err) => ctx.log.warn({ err }, 'a connection to the database broke'))
     ctx.onClose(() => pool.end())
   },

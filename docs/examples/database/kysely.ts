@@ -26,7 +26,7 @@ export const kysely = definePlugin({
   },
 })
 
-/** What `publish` of a queue takes as `client`. */
+/** Returns what a queue's `publish` takes as `client`. */
 export const clientOf = (transaction: Transaction<Tables>) => ({
   query: (text: string, values: unknown[] = []) => transaction.executeQuery(CompiledQuery.raw(text, values)),
 })

@@ -1,7 +1,7 @@
 import { defineCommand } from 'framework'
 import type { Database } from './database.ts'
 
-/** In order. One that has run anywhere is never changed: write another one. */
+/** In the order in which they run. Never change one that has run anywhere: add another one instead. */
 const migrations = [
   {
     name: '001-books',
@@ -13,10 +13,10 @@ const migrations = [
   },
 ]
 
-/** Runs what has not run yet, all of it or nothing, and says what that was. */
+/** Runs the migrations that have not run yet, all of them or none, and returns their names. */
 export function migrate(database: Database): Promise<string[]> {
   return database.transaction(async (client) => {
-    // Of several instances that start at once one migrates. The others wait here, and then find nothing to do.
+    // When several instances start together, one of them migrates. The others wait here, and then find nothing to do.
     await client.query("set local statement_timeout = 0; set local lock_timeout = '10s'")
     await client.query('select pg_advisory_xact_lock(20260101)')
     await client.query(

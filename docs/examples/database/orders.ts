@@ -11,7 +11,7 @@ export const printing = pgbossQueue<{ order: string }>('printing')
 router.post('/books', { body: NewBook }, async (req, res) => {
   const { pool } = req.server.services.get('database')
   const { title, copies } = req.body
-  // The database decides: a question before the insert would leave time for another request between the two.
+  // The database decides: a check before the insert would leave time for another request between the two.
   const { rows } = await pool.query<{ id: string }>(
     'insert into books (title, copies) values ($1, $2) on conflict (title) do nothing returning id',
     [title, copies],
@@ -36,7 +36,7 @@ router.post('/books/:id/orders', { params: { type: 'object', properties: { id: {
   }),
 )
 
-/** Prints orders; `print` is where a real printer would be. */
+/** Prints orders; `print` stands in for a real printer. */
 export const printer = definePlugin({
   name: 'printer',
   dependencies: ['queues'],

@@ -189,7 +189,7 @@ describe('in process', () => {
     const lent = await server.inject.post('/loans', { body: { book: '2' }, headers: grace })
     const { id: loan } = lent.body<{ id: string }>()
     const broker = server.services.get('mqtt')
-    // What listening does.
+    // Listening would do this.
     await broker.start()
     const news: unknown[] = []
     await broker.subscribe('library/news', (message) => void news.push(message), { qos: 1 })
@@ -207,7 +207,7 @@ describe('in process', () => {
     ;(await server.inject.get('/crons', basic('grace:grace'))).assertStatus(403)
     ;(await server.inject.get('/crons', basic('ada:ada'))).assertStatus(200)
     ;(await server.inject.get('/crons', { headers: ada })).assertStatus(200)
-    // The password is for pages alone: a browser sends it by itself, wherever a request comes from.
+    // The password is accepted for pages only: a browser sends it by itself, wherever a request comes from.
     ;(await server.inject.delete('/books/1', basic('ada:ada'))).assertStatus(401)
   })
 

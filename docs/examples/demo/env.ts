@@ -1,10 +1,10 @@
 import { createEnvSchema } from 'framework'
 
-/** What the environment, or a file `.env`, may say. */
+/** The variables that the environment, or a file `.env`, may set. */
 export const env = createEnvSchema((schema) => ({
-  /** Where the books are kept; without it in memory. */
+  /** The file in which the books are kept; without it, they are only in memory. */
   DATA_FILE: schema.string({ optional: true }),
   SESSION_SECRET: schema.string({ optional: true, secret: true }),
-  /** `smtp://user:password@host`; without it mails stay in memory. */
+  /** `smtp://user:password@host`; without it, mails stay in memory. */
   SMTP_URL: schema.string({ optional: true, secret: true }),
 }))

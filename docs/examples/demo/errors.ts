@@ -1,7 +1,7 @@
 import type { ErrorHandler, ValidationErrorHandler } from 'framework'
 import { Refusal } from './library/refusal.ts'
 
-/** Answers what handlers throw: the library's refusals with their reason, everything else without one. */
+/** Answers the errors that handlers throw: the library's refusals with their reason, everything else without one. */
 export const answerError: ErrorHandler = (req, res, _next, error) => {
   if (error instanceof Refusal) {
     return res.status(error.status).json({ code: error.code, message: error.message })
@@ -10,7 +10,7 @@ export const answerError: ErrorHandler = (req, res, _next, error) => {
   return res.internalServerError({ code: 'internal', message: 'that should not have happened', request: req.id })
 }
 
-/** The same form for input that the schemas refuse. */
+/** Answers input that the schemas refuse, in the same form. */
 export const answerInvalid: ValidationErrorHandler = {
   status: 422,
   map: ({ errors }) => ({

@@ -2,7 +2,7 @@ import { env } from './env.ts'
 import { makeServer } from './server.ts'
 
 try {
-  // PORT and HOST of the environment are the defaults of `port` and `host`.
+  // The environment variables PORT and HOST are the defaults of `port` and `host`.
   const file = env.get('DATA_FILE')
   const server = makeServer(file === undefined ? {} : { file })
   await server.listen(() => console.log(welcome(server.url)))
@@ -15,12 +15,12 @@ function welcome(url: string): string {
   const json = `-H 'content-type: application/json'`
   const ada = `-H 'authorization: Bearer ada'`
   return `
-A library on ${url}
+A library at ${url}
 
   ${url}/app/      in a browser
-  ${url}/docs      the API, where each route can be tried; the token of a librarian is ada
+  ${url}/docs      the API, where you can try each route; a librarian's token is ada
   ${url}/graphql   GraphiQL
-  ${url}/crons     the scheduled jobs, on Node.js; name and password are ada
+  ${url}/crons     the scheduled jobs, on Node.js; the user name and the password are both ada
 
   curl ${url}/books
   curl '${url}/books?author=Italo%20Calvino'
@@ -36,6 +36,6 @@ A library on ${url}
   curl ${url}/health/ready
   curl -i -X PUT ${url}/books
 
-Ctrl-C closes it.
+Ctrl-C stops it.
 `
 }

@@ -87,7 +87,7 @@ describe.skipIf(!hasChromium)('the page in a real browser', () => {
   })
 
   test('over http from another machine every page has all of its files; none is wider than a phone', async () => {
-    // A browser trusts localhost as it trusts https; a name like this one it does not.
+    // A browser trusts localhost as it trusts https, but not a name like this one.
     const origin = `http://library.test:${server.port}`
     const context = await browser.newContext({
       colorScheme: 'dark',
@@ -107,7 +107,7 @@ describe.skipIf(!hasChromium)('the page in a real browser', () => {
       const overflow = await other.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       )
-      // The first answer of a page that asks for a name.
+      // A page that asks for a name and a password first answers with this.
       expect([path, overflow, wrong.filter((one) => !one.startsWith(`401 ${origin}/crons`))]).toEqual([path, 0, []])
       await other.close()
     }

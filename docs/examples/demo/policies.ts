@@ -1,7 +1,7 @@
 import { type PolicyErrorHandler, PolicyManager } from 'framework'
 import { type Member, memberOf } from './members.ts'
 
-/** Who may do what. A check gets the member who calls, `undefined` for a stranger. */
+/** Who may do what. A check receives the calling member, or `undefined` for a stranger. */
 export const policies = new PolicyManager(
   {
     books: {
@@ -13,7 +13,7 @@ export const policies = new PolicyManager(
   { user: memberOf },
 )
 
-/** Strangers are asked to log in, members receive 403. */
+/** Asks strangers to log in, and answers members with 403. */
 export const answerDenial: PolicyErrorHandler = (req, res) => {
   if (memberOf(req) !== undefined) return res.forbidden({ code: 'forbidden', message: 'that is for librarians' })
   return res.header('www-authenticate', 'Bearer realm="library"').unauthorized({

@@ -32,7 +32,7 @@ export const BookQuery = {
 
 export const NewLoan = { type: 'object', properties: { book: id }, required: ['book'] } as const
 
-/** Who has borrowed a book is no one else's business: the member is not in it, so it never leaves. */
+/** Who has borrowed a book is no one else's business: the schema leaves the member out, so it is never sent. */
 export const Loan = {
   type: 'object',
   properties: { id, book: id, since: { type: 'string', format: 'date-time' } },

@@ -28,13 +28,13 @@ export interface DemoOptions extends LibraryOptions {
 // Scheduled jobs run on Node.js only.
 const isNode = !('Bun' in globalThis || 'Deno' in globalThis)
 
-/** The whole application, not listening yet: `main.ts` listens, tests use it as it is. */
+/** Makes the whole application, not yet listening: `main.ts` makes it listen, tests use it as it is. */
 export function makeServer({ log = true, ...options }: DemoOptions = {}) {
   const server = new Server({
     controllerPatterns: [fileURLToPath(new URL('controllers/*.ts', import.meta.url))],
     graphql,
     plugins: {
-      // The addresses that a proxy on this machine reports, and the methods that an HTML form cannot send.
+      // Trusts the addresses that a proxy on this machine reports, and accepts the methods that an HTML form cannot send.
       trustProxy: { trustedProxies: ['loopback'] },
       methodOverride: true,
       log,
@@ -44,7 +44,7 @@ export function makeServer({ log = true, ...options }: DemoOptions = {}) {
       cors: { origin: '*' },
       timeout: { ms: 10_000 },
       rateLimit: { limit: 1000 },
-      // Without a secret of its own every start forgets the lists of its visitors.
+      // Without a secret of its own, the server forgets its visitors' lists at every start.
       session: { secret: env.get('SESSION_SECRET') ?? randomBytes(32).toString('base64url') },
       // The covers of the books; with a LocalStorageProvider or an S3StorageProvider they would outlive the process.
       storage: { providers: { covers: new MemoryStorageProvider() } },
@@ -68,7 +68,7 @@ export function makeServer({ log = true, ...options }: DemoOptions = {}) {
       },
       cron: isNode && { crons: [], timezone: 'Europe/Rome', ui: { path: '/crons', middlewares: [librariansOnly] } },
       queues: { run: true },
-      // With `{ connect: { host } }` the box talks to a real broker.
+      // With `{ connect: { host } }`, the box talks to a real broker.
       mqtt: { connect: { provider: 'memory' }, subscribe: [] },
       mailer: {
         providers: {

@@ -1,7 +1,7 @@
 import { serializer } from 'framework'
 import type { Book } from './library/library.ts'
 
-/** A book as lists and as its own page show it. */
+/** A book as it appears in lists and on its own page. */
 export const bookViews = serializer<Book>()
   .defineVariant('card', ({ id, title, author }) => ({ id, title, author }))
   .defineVariant('page', (book, lent: boolean) => ({ ...book, available: !lent }))

@@ -8,7 +8,7 @@ routes.get('/slow', async () => {
 })
 
 export interface AppOptions {
-  /** How long a closing server goes on, so that load balancers hear of it: longer than two of their questions. */
+  /** Milliseconds for which a closing server goes on serving, until load balancers notice: longer than two of their checks. */
   readonly drainWindow?: number
   readonly redis?: string
   readonly log?: boolean
@@ -20,7 +20,7 @@ export function makeServer({ drainWindow = 10_000, redis, log = true }: AppOptio
     drainWindow,
     closeTimeout: 30_000,
     errorFormat: 'problem',
-    // Longer than the proxy keeps an idle connection: else it sends a request into one that is being closed, and answers 502.
+    // Longer than the proxy keeps an idle connection: otherwise it sends a request over one that is closing, and answers 502.
     limits: { keepAliveTimeout: 75_000 },
     plugins: {
       trustProxy: { trustedProxies: ['loopback'] },

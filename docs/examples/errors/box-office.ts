@@ -1,4 +1,4 @@
-/** A rule of the box office that says no. It knows nothing of HTTP. */
+/** Thrown when a rule of the box office says no. It knows nothing about HTTP. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly reason: 'unknown-show' | 'sold-out'

@@ -3,7 +3,7 @@ import { Refusal } from './box-office.ts'
 
 const statuses = { 'unknown-show': 404, 'sold-out': 409 } as const
 
-/** The one place that knows which status a rule has. */
+/** The only place that knows which status a rule has. */
 export const answerFailure: ErrorHandler = (_req, _res, next, error) => {
   if (!(error instanceof Refusal)) return next()
   const { reason, message, details } = error

@@ -1,6 +1,6 @@
 import { definePlugin, type Response } from 'framework'
 
-/** What a service for error reports takes: the client of Sentry, Honeybadger or your own. */
+/** What an error-reporting service offers: the client of Sentry, of Honeybadger, or your own. */
 export interface Reporter {
   capture(error: unknown, about: { request: string; route: string; status: number }): void
 }

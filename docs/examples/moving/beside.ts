@@ -1,13 +1,13 @@
 import { HttpError, type RouteCollection, Server, webRequest } from 'framework'
 
-/** A server that answers what has moved, and hands everything else to the old application, at `oldUrl`. */
+/** Makes a server that answers the routes that have moved, and passes every other request to the old application at `oldUrl`. */
 export function makeServer(moved: RouteCollection, oldUrl: string) {
   const server = new Server({ router: moved })
   // The old application reads bodies and describes its routes itself.
   const unread = { json: false, urlencoded: false, upload: false, apidoc: false } as const
   server.any('/*', unread, async (req) => {
     const { host, pathname, search } = new URL(req.url)
-    // Not `new URL(pathname, oldUrl)`: the path `//evil.example` would be another host.
+    // Not `new URL(pathname, oldUrl)`: the path `//evil.example` would become another host.
     const target = Object.assign(new URL(oldUrl), { pathname, search })
     const request = new globalThis.Request(target, webRequest(req))
     for (const name of ['host', 'forwarded']) request.headers.delete(name)

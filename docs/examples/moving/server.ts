@@ -18,7 +18,7 @@ declare module 'framework' {
 /** What handlers share is a service: `provide` makes one for each server. */
 const books = definePlugin({ name: 'books', provide: () => ({ books: new Books() }) })
 
-/** Finds out who is calling. Who may enter is decided by the policies. */
+/** Finds out who is calling. The policies decide who may enter. */
 const readers = definePlugin({
   name: 'readers',
   setup(ctx) {

@@ -4,7 +4,7 @@ export interface Book {
   readonly year?: number
 }
 
-/** A rule that says no. It knows nothing of HTTP. */
+/** Thrown when there is no such book. It knows nothing about HTTP. */
 export class UnknownBook extends Error {
   override readonly name = 'UnknownBook'
 

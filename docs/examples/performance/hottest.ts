@@ -7,7 +7,7 @@ interface Profile {
   readonly timeDeltas: readonly number[]
 }
 
-/** The functions of a `.cpuprofile` in which most time was spent, without what they have called; in percent of the time that was not idle. */
+/** The functions of a `.cpuprofile` that took most time, callees excluded, with their percentage of the time that was not idle. */
 export function hottest({ nodes, samples, timeDeltas }: Profile, count = 10) {
   const times = new Map<number, number>()
   for (const [i, id] of samples.entries()) times.set(id, (times.get(id) ?? 0) + timeDeltas[i]!)

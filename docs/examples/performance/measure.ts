@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 export interface Plan {
   readonly program: URL
-  /** Its arguments: one process for each. The first one is what the others are compared with. */
+  /** Its arguments, one process for each. The others are compared with the first one. */
   readonly variants: readonly string[]
   readonly path: string
   readonly rounds: number
@@ -14,17 +14,17 @@ export interface Plan {
 
 export interface Result {
   readonly variant: string
-  /** Microseconds of processor time for each request: the median of all rounds. */
+  /** Microseconds of processor time per request: the median of all rounds. */
   readonly cpu: number
-  /** The distance between the quartiles in relation to the median. What is below it is nothing. */
+  /** The distance between the quartiles, relative to the median. A smaller difference means nothing. */
   readonly spread: number
-  /** How many times as cheap as the first variant, round by round; the median. */
+  /** How many times as cheap as the first variant: compared round by round, then the median. */
   readonly ratio: number
 }
 
 type Usage = { readonly cpu: NodeJS.CpuUsage }
 
-/** What the process says next; one that ends says nothing more. */
+/** Resolves with the next message of the process; rejects if the process ends first. */
 function next<Message>(child: ChildProcess): Promise<Message> {
   return new Promise((resolve, reject) => {
     const ended = (code: number | null) => reject(new Error(`the process has ended with code ${code}`))
@@ -42,7 +42,7 @@ function ask(child: ChildProcess): Promise<Usage> {
   return answer
 }
 
-/** Asks for so many seconds, and counts; anything but a 200 ends the measurement, since a fast error is not a result. */
+/** Sends and counts requests for `seconds`; anything but a 200 ends the measurement, since a fast error is not a result. */
 async function load(url: string, agent: Agent, connections: number, seconds: number): Promise<number> {
   const until = performance.now() + seconds * 1000
   let count = 0
@@ -65,7 +65,7 @@ async function load(url: string, agent: Agent, connections: number, seconds: num
 const quantile = (sorted: readonly number[], part: number) => sorted[Math.floor((sorted.length - 1) * part)]!
 const sort = (list: readonly number[]) => [...list].sort((a, b) => a - b)
 
-/** Processor time for each request, of each variant. All processes stay up, and are loaded in turn. */
+/** Measures the processor time per request of each variant. All processes stay up, and are loaded in turn. */
 export async function measure({ program, variants, path, rounds, seconds, connections = 20 }: Plan): Promise<Result[]> {
   const subjects = await Promise.all(
     variants.map(async (variant) => {
@@ -81,7 +81,7 @@ export async function measure({ program, variants, path, rounds, seconds, connec
   try {
     // The first round warms up: compilers, connections, caches.
     for (let round = 0; round <= rounds; round++) {
-      // In another order each time, so that what disturbs the machine for a while meets all of them.
+      // In a different order each time, so that a passing disturbance of the machine affects all of them.
       for (const subject of [...subjects].sort(() => Math.random() - 0.5)) {
         const before = await ask(subject.child)
         const count = await load(subject.url, subject.agent, connections, seconds)

@@ -1,6 +1,6 @@
 import { RouteCollection, Server } from 'framework'
 
-/** As a database gives them: with more than anyone should see. */
+/** Rows as a database returns them: with more than anyone should see. */
 const rows = Array.from({ length: 100 }, (_, i) => ({
   id: i,
   title: `Book ${i}`,
@@ -18,7 +18,7 @@ const Listed = {
   },
 } as const
 
-/** The same list in several ways; a measurement asks each of them in a process of its own. */
+/** The same list in several ways; a measurement runs each of them in a process of its own. */
 export const variants = {
   plain: (routes: RouteCollection) => void routes.get('/books', () => rows),
   schema: (routes: RouteCollection) => void routes.get('/books', { responses: { 200: Listed } }, () => rows),

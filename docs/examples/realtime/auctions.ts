@@ -7,7 +7,7 @@ export interface Bid {
   readonly version: number
 }
 
-/** In a real application a table; and who may watch an auction is a question about a row. */
+/** In a real application, this is a table, and its rows say who may watch an auction. */
 const auctions = new Map<string, Bid>()
 const secret = new Set(['private'])
 
@@ -23,7 +23,7 @@ const bids = channel('auctions/:id', {
 
 export const routes = new RouteCollection()
 
-// Stands for the session of the guide to authentication.
+// Stands in for the session of the guide to authentication.
 const userOf = (req: { headers: Record<string, string | undefined> }) => req.headers['x-user']
 
 routes.ws('/live', { channels: [bids] }, { data: (req) => ({ user: userOf(req) }) })

@@ -1,6 +1,6 @@
 import type { Bid } from './auctions.ts'
 
-/** Shows what is newest, whichever way it comes: by the state that was loaded, or by a message. */
+/** Shows the newest bid, whichever way it comes: in the state that was loaded, or in a message. */
 export function follow(
   events: Pick<EventTarget, 'addEventListener'>,
   load: () => Promise<Bid>,
@@ -13,7 +13,7 @@ export function follow(
     show(bid)
   }
   const reload = async () => take(await load())
-  // First joined, then loaded: what happens between the two comes as a message.
+  // First join, then load: what happens between the two comes as a message.
   events.addEventListener('channel:joined', reload)
   events.addEventListener('channel:gap', reload)
   events.addEventListener('message', (event) => take(JSON.parse((event as MessageEvent<string>).data).payload))

@@ -2,7 +2,7 @@ import { Server } from 'framework'
 import { routes } from './auctions.ts'
 
 export interface AppOptions {
-  /** The address of a Redis; without it there may be one instance only. */
+  /** The URL of a Redis server; without it, there may be only one instance. */
   readonly redis?: string
 }
 

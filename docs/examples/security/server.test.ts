@@ -5,7 +5,7 @@ const server = makeServer()
 beforeAll(() => server.ready())
 afterAll(() => server.close())
 
-/** The routes that anyone may call. Who adds one here says so in the review. */
+/** The routes that anyone may call. To add one here is to say so in the review. */
 const open = ['GET /', 'POST /login', 'GET /health/live', 'GET /health/ready']
 
 test('every other route asks a policy', () => {

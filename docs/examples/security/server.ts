@@ -6,7 +6,7 @@ interface User {
 
 const policies = new PolicyManager(
   { site: { member: (user?: User) => user !== undefined } },
-  // Stands for the session of the guide to authentication.
+  // Stands in for the session of the guide to authentication.
   { user: (req) => (req.headers['x-user'] === undefined ? undefined : { id: req.headers['x-user'] }) },
 )
 const member = { manager: policies, scope: 'site', handler: 'member' } as const

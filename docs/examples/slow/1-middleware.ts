@@ -1,6 +1,6 @@
 import type { Middleware } from 'framework'
 
-/** Warns of a request that takes long. */
+/** Logs a warning when a request takes long. */
 export const slow: Middleware = async function slow(req, _res, next) {
   const start = performance.now()
   await next()

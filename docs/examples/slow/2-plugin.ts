@@ -1,13 +1,13 @@
 import { definePlugin, option } from 'framework'
 
 export interface SlowOptions {
-  /** Milliseconds from which a request is slow; default 100. */
+  /** Milliseconds after which a request counts as slow; default 100. */
   after?: number
 }
 
 const options = option.shape({ after: option.ms().default(100) }).typed<SlowOptions>()
 
-/** Warns of requests that take long. */
+/** Logs a warning for each request that takes long. */
 export const slow = definePlugin({
   name: 'slow',
   version: '1.0.0',

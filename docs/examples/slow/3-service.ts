@@ -2,7 +2,7 @@ import { definePlugin, option } from 'framework'
 import { SlowLog } from './slow-log.ts'
 
 export interface SlowOptions {
-  /** Milliseconds from which a request is slow; default 100. */
+  /** Milliseconds after which a request counts as slow; default 100. */
   after?: number
   /** How many are remembered; default 20. */
   keep?: number

@@ -3,12 +3,12 @@ import { SlowLog } from './slow-log.ts'
 
 declare module 'framework' {
   interface RouteOptions {
-    /** Milliseconds from which this route is slow; `false`: never. */
+    /** Milliseconds after which a request to this route counts as slow; `false`: never. */
     slowAfter?: number | false
   }
 }
 
-/** Remembers requests that take long, each route by its own measure. */
+/** Remembers requests that take long, with a limit for each route. */
 export const slow = definePlugin({
   name: 'slow',
   version: '1.2.0',

@@ -7,7 +7,7 @@ export interface Lap {
 
 declare module 'framework' {
   interface Request {
-    /** Notes that a part of the work is done. */
+    /** Notes that part of the work is done. */
     lap(name: string): void
     readonly laps: readonly Lap[]
   }

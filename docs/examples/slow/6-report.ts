@@ -5,7 +5,7 @@ const authorized =
   (req, res, next) =>
     req.headers.authorization === `Bearer ${key}` ? next() : res.unauthorized()
 
-/** Shows the slow requests to callers that have the key. */
+/** Shows the slow requests to callers who have the key. */
 export const slowReport = definePlugin({
   name: 'slow-report',
   dependencies: ['slow'],

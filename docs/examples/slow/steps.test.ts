@@ -10,7 +10,7 @@ import { slowReport } from './6-report.ts'
 import { slowSummary } from './7-life.ts'
 import { slowTools } from './8-data.ts'
 
-/** The messages of warnings. */
+/** A logger that collects the messages of warnings. */
 function warnings(lines: string[] = []): Logger & { lines: string[] } {
   const ignore = () => {}
   const warn = (first: string | object, message?: string) => {

@@ -31,7 +31,7 @@ export const policies = new PolicyManager(
   { user: (req) => req.customer },
 )
 
-// Stands for a login: the guide to authentication has a real one.
+// Stands in for a login: the guide to authentication has a real one.
 router.post('/login', async (req, res) => {
   await req.session.regenerate()
   req.session.customer = { name: 'Ada', mail: 'ada@example.org' }

@@ -7,7 +7,7 @@ const Order = {
   required: ['amount', 'currency'],
 } as const
 
-/** In production `bullmqQueue` or `pgbossQueue`. */
+/** In production, use `bullmqQueue` or `pgbossQueue`. */
 export const receiptQueue = memoryQueue<{ to: string; euro: number }>('receipts')
 
 router.post(

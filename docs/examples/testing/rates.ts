@@ -1,6 +1,6 @@
 import { definePlugin, HttpError } from 'framework'
 
-/** What the application needs of the service for exchange rates, and no more. */
+/** What the application needs from the service for exchange rates, and no more. */
 export interface Rates {
   toEuro(amount: number, currency: string): Promise<number>
 }

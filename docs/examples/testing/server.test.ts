@@ -25,7 +25,7 @@ beforeEach(() => {
   asked.length = 0
 })
 
-/** A client that is signed in: what its requests need. */
+/** Signs a client in, and returns what its requests need. */
 async function signedIn() {
   const res = await server.inject.post('/login')
   return { cookies: res.assertStatus(204).cookies() }

@@ -4,7 +4,7 @@ import { receipts } from './orders.ts'
 import { HttpRates, type Rates, rates } from './rates.ts'
 
 export interface AppOptions {
-  /** What is outside of the process. Tests give others. */
+  /** What lies outside the process; tests pass their own. */
   readonly rates?: Rates
   readonly transporter?: string | MemoryTransport
   readonly log?: boolean | { stream: { write(line: string): void } }

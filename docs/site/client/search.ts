@@ -6,7 +6,7 @@ type Found = Pick<Entry, 'title' | 'heading' | 'section' | 'text'> & { readonly 
 let index: Promise<MiniSearch<Entry>> | undefined
 let dialog: HTMLDialogElement | undefined
 
-/** The index is large, and so loaded by the first search of a page. The next key tries again when it could not be loaded. */
+/** Loads the index on the first search of a page, since it is large. If that fails, the next key tries again. */
 function load(root: string): Promise<MiniSearch<Entry>> {
   index ??= fetch(`${root}assets/search.json`)
     .then((response) => {
@@ -21,7 +21,7 @@ function load(root: string): Promise<MiniSearch<Entry>> {
   return index
 }
 
-/** The text around the longest word that was found, with all of them marked. */
+/** Returns the text around the longest word that was found, with all found words marked. */
 function excerpt({ text, terms }: Found): (string | HTMLElement)[] {
   const words = terms
     .toSorted((a, b) => b.length - a.length)
@@ -97,7 +97,7 @@ function make(root: string): HTMLDialogElement {
   const show = async () => {
     const query = input.value.trim()
     const index = query === '' ? undefined : await load(root).catch(String)
-    // A later key may have asked for something else by now.
+    // A later key may have started another search by now.
     if (query !== input.value.trim()) return
     const isLoaded = typeof index !== 'string'
     const found = isLoaded ? ((index?.search(query) ?? []) as unknown as Found[]).slice(0, 20) : []
@@ -117,18 +117,18 @@ function make(root: string): HTMLDialogElement {
   })
   close.addEventListener('click', () => box.close())
   box.addEventListener('click', ({ target }) => {
-    // A click beside the box, or on a part of the page that is open already.
+    // A click outside the box, or on a link, which may lead to a part of the page that is already open.
     if (target === box || (target instanceof Element && target.closest('a'))) box.close()
   })
   document.body.append(box)
   return box
 }
 
-/** Opens the search of the site whose root is at that path. */
+/** Opens the search of the site whose root is at this path. */
 export async function openSearch(root: string): Promise<void> {
   dialog ??= make(root)
   if (!dialog.open) dialog.showModal()
   dialog.querySelector('input')?.select()
-  // Ahead of the first key, which reports a failure.
+  // Starts loading before the first key; a failure is reported at that key.
   await load(root).catch(() => {})
 }

@@ -1,6 +1,6 @@
 const all = <T extends HTMLElement>(selector: string) => [...document.querySelectorAll<T>(selector)]
 
-/** The other of light and dark; when that is what the system has, the page follows the system again. */
+/** Switches between light and dark; if the new theme is the system's, the page follows the system again. */
 function switchTheme() {
   const system = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
   const { dataset } = document.documentElement
@@ -15,7 +15,7 @@ function switchTheme() {
 }
 
 function addCopyButtons() {
-  // A browser gives a page the clipboard over https and on loopback only.
+  // A browser gives a page access to the clipboard only over https and on loopback.
   if (navigator.clipboard === undefined) return
   for (const figure of all('figure.code')) {
     const button = document.createElement('button')
@@ -33,7 +33,7 @@ function addCopyButtons() {
   }
 }
 
-/** Marks the part in «On this page» that is being read. */
+/** Marks the part in “On this page” that is being read. */
 function followReading() {
   const links = new Map(
     all<HTMLAnchorElement>('.contents a').map((link) => [decodeURIComponent(link.hash.slice(1)), link]),
@@ -67,7 +67,7 @@ function followReading() {
   update()
 }
 
-/** What is too wide for the page is scrolled by keyboard, too. */
+/** Lets parts that are too wide for the page be scrolled with the keyboard, too. */
 function reachWideParts() {
   for (const part of all('pre, .table')) if (part.scrollWidth > part.clientWidth) part.tabIndex = 0
 }
@@ -83,7 +83,7 @@ function makeMenu() {
   button.addEventListener('click', () => show(button.getAttribute('aria-expanded') !== 'true'))
   addEventListener('keydown', ({ key }) => key === 'Escape' && show(false))
   document.getElementById('main')?.addEventListener('click', () => show(false))
-  // The page that is open may be far down.
+  // The open page may be far down in the sidebar.
   const current = sidebar.querySelector<HTMLElement>('[aria-current]')
   if (current !== null) sidebar.scrollTop = current.offsetTop - sidebar.clientHeight / 3
 }
@@ -93,7 +93,7 @@ async function search() {
   await openSearch(document.documentElement.dataset.root ?? '')
 }
 
-// The list is beside the text on a wide screen and above it on a narrow one, where it would push the text away.
+// On a wide screen, the list is next to the text; on a narrow one, it is above the text and would push it down.
 if (!matchMedia('(min-width: 1200px)').matches)
   for (const list of all<HTMLDetailsElement>('.contents')) list.open = false
 document.querySelector('button.theme')?.addEventListener('click', switchTheme)

@@ -1,8 +1,8 @@
 import type { Options } from 'minisearch'
 
-/** A part of a page as the index knows it. */
+/** A part of a page, as stored in the index. */
 export interface Entry {
-  /** Its address from the root of the site. */
+  /** Its address, relative to the root of the site. */
   readonly id: string
   readonly title: string
   readonly page: string
@@ -11,7 +11,7 @@ export interface Entry {
   readonly text: string
 }
 
-/** `rateLimit` is found by itself and by «rate limit», `OptionError` by «option». */
+/** Splits text into words so that `rateLimit` is found by its name and by “rate limit”, and `OptionError` by “option”. */
 function tokenize(text: string): string[] {
   return text
     .split(/[^\p{L}\p{N}_]+/u)
@@ -22,7 +22,7 @@ function tokenize(text: string): string[] {
     })
 }
 
-/** The same when the index is made and when it is asked. */
+/** The options of the index; they must be the same when it is made and when it is searched. */
 export const searchOptions: Options<Entry> = {
   fields: ['page', 'heading', 'text'],
   storeFields: ['title', 'heading', 'section', 'text'],
@@ -33,7 +33,7 @@ export const searchOptions: Options<Entry> = {
     combineWith: 'AND',
     prefix: (term, index, terms) => term.length > 2 || index === terms.length - 1,
     fuzzy: (term) => (term.length > 4 ? 0.2 : false),
-    // What has changed, why it is so, and the form of every type are seldom what someone looks for.
+    // Readers seldom look for what has changed, for the reasons of a design, or for the form of every type.
     boostDocument: (id) =>
       /^(CHANGELOG|docs\/api|docs\/design|docs\/benchmarks|benchmarks)\b/.test(String(id)) ? 0.2 : 1,
   },

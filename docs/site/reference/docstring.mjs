@@ -1,7 +1,7 @@
 const known = 'example|throws|param|returns|deprecated|internal'
 
 /**
- * Reads a docstring. TypeScript's own reader takes each `@` of an example, such as that of a decorator, for a tag.
+ * Reads a docstring. TypeScript's own reader takes each `@` in an example, such as that of a decorator, for a tag.
  *
  * @param {string} comment with its marks
  * @returns {import('./model.d.mts').Docstring}

@@ -1,4 +1,4 @@
-/** The words of a name or a sentence, without those that say nothing. */
+/** Returns the words of a name or a sentence, without words that say nothing. */
 const wordsOf = (text) =>
   text
     .replace(/([a-z])([A-Z])/g, '$1 $2')
@@ -6,15 +6,15 @@ const wordsOf = (text) =>
     .split(/[^a-z]+/)
     .filter((word) => !['', 'a', 'an', 'the', 'of', 'its', 'this', 'is', 'for'].includes(word))
 
-/** Whether a docstring says more than the name, and more than the default: «The name.» of `name` and «Default 5.» say nothing. */
+/** Whether a docstring says more than the name, and more than the default: “The name.” of `name` and “Default 5.” say nothing. */
 function saysSomething({ name, doc }) {
   const known = new Set(wordsOf(name))
   return !/^(?:Default|Else)\b/.test(doc.text) && wordsOf(doc.text).some((word) => !known.has(word))
 }
 
 /**
- * The public names and members without a docstring. What is written out inside of a type may be described by the docstring around it,
- * which then has its name in backticks.
+ * Returns the public names and members without a docstring. Members that are written out inside a type may be described by the
+ * docstring around it, which then has their names in backticks.
  *
  * @param {import('./model.d.mts').Reference} reference
  * @returns {string[]}
@@ -25,7 +25,7 @@ export function undocumented({ names }) {
     const isNamed = [...around.matchAll(/`[^`]+`/g)].some(([code]) => code.split(/[^\w$]+/).includes(member.name))
     const isMissing =
       member.name !== 'constructor' && !isNamed && (owner === '' ? member.doc.text === '' : !saysSomething(member))
-    // The members of an interface have places for docstrings of their own.
+    // The members of an interface have room for docstrings of their own.
     const told = /^(?:interface|class) /.test(member.signatures[0]) ? '' : `${around}\n${member.doc.text}`
     const within = member.members.flatMap((one) => visit(one, path, told))
     return [...(isMissing ? [`${member.file}:${member.line} ${path}`] : []), ...within]
@@ -34,7 +34,7 @@ export function undocumented({ names }) {
 }
 
 /**
- * The functions, classes and plugins that someone who imports them uses at once, and whose docstring does not show how.
+ * Returns the functions, classes and plugins that are used directly once imported, and whose docstring does not show how.
  *
  * @param {import('./model.d.mts').Reference} reference
  * @returns {string[]}

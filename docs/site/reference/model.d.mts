@@ -15,7 +15,7 @@ export interface Member {
   readonly file: string
   readonly line: number
   readonly doc: Docstring
-  /** As it is written, without docstring and body; several of a function with overloads. */
+  /** The declaration as written, without docstring and body; several for a function with overloads. */
   readonly signatures: readonly string[]
   readonly members: readonly Member[]
 }
@@ -23,19 +23,19 @@ export interface Member {
 export interface PublicName extends Member {
   readonly id: number
   readonly kind: 'class' | 'type' | 'function' | 'value'
-  /** Where it is exported, and as what; `isType`: for types only. */
+  /** Where the name is exported, and as what; `isType`: exported as a type only. */
   readonly entryPoints: readonly { readonly specifier: string; readonly name: string; readonly isType: boolean }[]
-  /** The ids of the public names that its declaration refers to. */
+  /** The ids of the public names to which its declaration refers. */
   readonly references: readonly number[]
 }
 
-/** A `{@link …}` of a docstring. */
+/** A `{@link …}` in a docstring. */
 export interface Link {
   readonly file: string
   readonly line: number
   readonly text: string
   readonly isBroken: boolean
-  /** The id of the public name that it leads to. */
+  /** The id of the public name to which it leads. */
   readonly target: number | undefined
 }
 

@@ -10,7 +10,7 @@ const isHidden = (node) =>
   /^(?:#|\[|'~)/.test(node.name?.getText() ?? '')
 const visible = (symbol) => (symbol.declarations ?? []).filter((node) => !isHidden(node))
 
-/** The object types that are written out inside of a type: of an option, of what a promise gives. */
+/** Returns the object types that are written out inside a type: in an option, in the result of a promise. */
 function literalsIn(type) {
   if (type === undefined) return []
   if (ts.isTypeLiteralNode(type)) return [type]
@@ -20,31 +20,31 @@ function literalsIn(type) {
   return []
 }
 
-/** Whether a type is an object with members of its own, in the sources: not computed from others. */
+/** Whether a type is an object whose members are written in the sources, not computed from other types. */
 function hasMembers(node) {
   if (node.getSourceFile().isDeclarationFile) return false
   const owners = ts.isTypeAliasDeclaration(node) ? literalsIn(node.type) : [node]
   return owners.some(({ members }) => members?.some(({ name }) => name !== undefined))
 }
 
-/** Without declarations that merge into others and say no more than these. */
+/** Leaves out declarations that merge into others and say no more than they do. */
 const distinct = (signatures) =>
   [...new Set(signatures)].filter((one) => !signatures.some((other) => other.startsWith(`${one} extends`)))
 
-/** A type that the compiler has found may be as long as a page. */
+/** Shortens a type that the compiler has found, which may be as long as a page. */
 const shortened = (type) => (type.length > 300 ? '…' : type)
 
 /**
  * Reads every public name and its members from the sources.
  *
- * @param {boolean} withTypes whether signatures have the types that the compiler finds, which takes three times as long
+ * @param {boolean} withTypes whether signatures include the types that the compiler finds, which takes three times as long
  * @returns {import('./model.d.mts').Reference}
  */
 export function readReference(withTypes = false) {
   const { exported, files, exportsOf, symbolAt, typeText, resultText } = readSources(withTypes)
   const basesOf = (node) =>
     (node.heritageClauses ?? []).flatMap(({ types }) => types.map((one) => symbolAt(one.expression)))
-  /** The types that a declaration names in what is public of it; its bases aside. */
+  /** Returns the types that a declaration names in its public parts, apart from its bases. */
   function typesIn(node) {
     if (ts.isConstructorDeclaration(node) || ts.isHeritageClause(node) || ts.isBlock(node) || isHidden(node)) return []
     const target = ts.isTypeReferenceNode(node) ? node.typeName : ts.isTypeQueryNode(node) ? node.exprName : undefined
@@ -55,20 +55,20 @@ export function readReference(withTypes = false) {
 
   const ids = new Map([...exported.keys()].filter((symbol) => visible(symbol).length > 0).map((one, id) => [one, id]))
   const isExported = (symbol) => exported.has(symbol)
-  /** The declarations of a name, and of bases that cannot be imported. */
+  /** Returns the declarations of a name, and of those of its bases that cannot be imported. */
   const shownOf = (symbol) =>
     visible(symbol).flatMap((node) => {
       const bases = basesOf(node).filter((base) => base !== undefined && !isExported(base))
       return ts.isSourceFile(node) ? exportsOf(symbol).flatMap(visible) : [node, ...bases.flatMap(shownOf)]
     })
-  // Types that cannot be imported, and whose members are written and read all the same. The map grows while it is gone through.
+  // Adds types that cannot be imported, but whose members users write and read all the same. The map grows during the iteration.
   for (const symbol of ids.keys()) {
     for (const type of shownOf(symbol).flatMap(typesIn)) {
       if (!ids.has(type) && visible(type).some(hasMembers)) ids.set(type, ids.size)
     }
   }
 
-  /** A declaration as it is written, without its docstring and its body. */
+  /** Returns a declaration as it is written, without its docstring and its body. */
   function signatureOf(node) {
     const source = node.getSourceFile().text
     const indent = /[ \t]*$/.exec(source.slice(0, node.getStart()))[0]
@@ -88,7 +88,7 @@ export function readReference(withTypes = false) {
     }
     const value = node.initializer
     if (value === undefined) {
-      // What `typeof` refers to is not public, its type is.
+      // The value to which `typeof` refers is not public, but its type is.
       const found = ts.isTypeAliasDeclaration(node) && /\btypeof /.test(node.type.getText()) ? typeText(node) : ''
       if (shortened(found) === found && !['', 'any'].includes(found)) return `type ${node.name.text} = ${found}`
       if (node.body === undefined) return upTo(node.end).replace(/[;,]$/, '')
@@ -106,7 +106,7 @@ export function readReference(withTypes = false) {
     return `${isConstant ? 'const ' : ''}${name}: ${type}`
   }
 
-  /** What a base or an interface says of a member that says nothing itself: editors show it, too. */
+  /** Returns what a base or an interface says about a member without a docstring of its own: editors show that, too. */
   function inheritedDoc(owner, name) {
     for (const base of (owner?.declarations ?? []).flatMap(basesOf).filter(Boolean)) {
       const own = (base.members?.get(name)?.declarations ?? []).map(docOf).find(({ text }) => text !== '')
@@ -130,11 +130,11 @@ export function readReference(withTypes = false) {
       const name = ts.isConstructorDeclaration(node) ? 'constructor' : node.name?.getText()
       if (name !== undefined && !isHidden(node)) byName.set(name, [...(byName.get(name) ?? []), node])
     }
-    // An override has the docstring of its base, and is as internal.
+    // An override inherits the docstring of its base, including `@internal`.
     return [...byName].map(([name, all]) => describe(name, all, owner)).filter(({ doc }) => !doc.isInternal)
   }
 
-  /** The members of a declaration; those of a base that is not public itself are shown as its own. */
+  /** Returns the members of a declaration; the members of a base that is not public are shown as its own. */
   function membersIn(node, symbol) {
     if (ts.isSourceFile(node)) return exportsOf(symbol).map((one) => describe(one.name, visible(one)))
     if (ts.isTypeAliasDeclaration(node)) return literalsIn(node.type).flatMap(({ members }) => membersOf(members))

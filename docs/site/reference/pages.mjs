@@ -1,8 +1,8 @@
 import { readReference } from './model.mjs'
 
 /**
- * The pages beside those of the plugins: the names that they have, by the file that declares them, and the page of the documentation that explains
- * them. They are shown in this order.
+ * The pages other than those of the plugins: which names they contain, by the file that declares them, and which page of the
+ * documentation explains the names. The pages are shown in this order.
  */
 const areas = [
   ['server', 'Servers', 'reference/server.md', /^server\.ts|^kernel\/(kernel|options|life|inspect|runtime)\b/],
@@ -22,10 +22,10 @@ const areas = [
   ['testing', 'Testing', 'reference/testing.md', /^plugins\/testing\/|^kernel\/runtime\/inject/],
   ['toolkit', 'Toolkit', 'writing-a-plugin.md', /^(plugins\/toolkit|kernel\/support)\//],
 ]
-/** Those that cut across the folders take a name before the others do. */
+/** Areas that cut across the folders take precedence over the others. */
 const precedence = ['testing', 'errors', 'tracing', 'option-checks', 'commands']
 
-/** The page of a name by the file that declares it, without its text. */
+/** Returns the page of a name, by the file that declares the name, without the page's text. */
 function pageOf(file) {
   const fits = areas.filter(([, , , pattern]) => pattern.test(file))
   const [area, title, explained] = fits.find(([name]) => precedence.includes(name)) ?? fits[0] ?? []
@@ -35,7 +35,7 @@ function pageOf(file) {
   return { path: `plugins/${plugin}.md`, title: `Plugin ${plugin}`, explained: `../../plugins/${plugin}.md` }
 }
 
-/** The anchors that headings get, as GitHub and most tools for sites make them. */
+/** Makes the anchors of headings as GitHub and most site generators do. */
 function slugs() {
   const taken = new Map()
   return (heading) => {
@@ -51,13 +51,13 @@ function slugs() {
 
 const indented = (text) => text.replace(/\n(?=.)/g, '\n  ')
 const fenced = (code) => `\`\`\`ts\n${code}\n\`\`\``
-/** Without what is written out inside of a type and described around it: the signature shows it. */
+/** Leaves out members that are written out inside a type and described around it: the signature shows them. */
 const told = (members) => members.filter(({ doc }) => doc.text !== '')
 const flat = (text) => text.replace(/\s*\n\s*/g, ' ')
 
 /**
- * The reference as pages in Markdown: an index, one page an area of the kernel, one page a plugin. They are to lie in `docs/api/`, from where
- * their links lead to other pages.
+ * Writes the reference as Markdown pages: an index, one page for each area of the kernel, and one for each plugin. They belong in
+ * `docs/api/`, from where their links lead to other pages.
  *
  * @param {import('./model.d.mts').Reference} [reference]
  * @returns {import('./pages.d.mts').Page[]}
@@ -128,7 +128,7 @@ export function referencePages({ names, links } = readReference(true)) {
       return `\`${as}\` from ${specifiers.join(', ')}`
     })
     const users = names.filter(({ references }) => references.includes(name.id)).map(({ id }) => linkTo(id, from))
-    // A class that is exported as a type is not made by those who import it.
+    // A class that is exported as a type cannot be instantiated by those who import it.
     const isType = name.entryPoints.every((entryPoint) => entryPoint.isType)
     const constructors = isType ? [] : name.members.filter(({ signatures: [one] }) => one.startsWith('constructor('))
     const members = told(name.members).filter((member) => member.name !== 'constructor')

@@ -15,7 +15,7 @@ function loadTypeScript() {
 /** TypeScript 5: the native compiler has no API. */
 export const ts = loadTypeScript()
 
-/** The entry points of the package: the module of each by its specifier. */
+/** Returns the entry points of the package: each module by its specifier. */
 function readEntryPoints() {
   const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const entryPoints = new Map()
@@ -31,7 +31,7 @@ function readEntryPoints() {
   return entryPoints
 }
 
-/** Without libraries and packages it takes a quarter of the time, and types that are not written out are not known. */
+/** Opens the program. Without libraries and packages, this takes a quarter of the time, but types that are not written out are unknown. */
 function openProgram(files, withLibraries) {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent(config, { ...ts.sys, readDirectory: () => [] }, root)
@@ -47,7 +47,7 @@ function openProgram(files, withLibraries) {
   return ts.createProgram(files, options, host)
 }
 
-/** The sources and their symbols. */
+/** Reads the sources and their symbols. */
 export function readSources(withLibraries) {
   const entryPoints = readEntryPoints()
   const program = openProgram([...entryPoints.values()], withLibraries)
@@ -76,7 +76,7 @@ export function readSources(withLibraries) {
   }
 }
 
-/** Where a node stands: `kernel/options.ts`, line 14. */
+/** Returns the place of a node: `kernel/options.ts`, line 14. */
 export function placeOf(node) {
   const source = node.getSourceFile()
   const line = source.getLineAndCharacterOfPosition(node.getStart()).line + 1

@@ -8,7 +8,7 @@ const Authors = {
   items: { type: 'object', properties: { name: { type: 'string' }, books: { type: 'integer' } }, required: ['name'] },
 }
 
-/** The older form, for comparison with the routes: it is deprecated, and everything in it has a route option. */
+/** The older form of routes, for comparison: it is deprecated, and each of its decorators has a route option that replaces it. */
 @controller('/authors')
 export class AuthorController {
   @get('/')

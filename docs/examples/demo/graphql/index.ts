@@ -4,7 +4,7 @@ import type { Book, Library } from '../library/library.ts'
 
 type Context = { library: Library }
 
-/** The books once more, for clients that say themselves what they need of them. */
+/** The books again, for clients that choose the fields they need. */
 export const graphql = {
   schema: {
     files: fileURLToPath(new URL('*.graphql', import.meta.url)),
@@ -21,7 +21,7 @@ export const graphql = {
       },
     },
   },
-  // The others of the others of all books are quickly asked for.
+  // A short query can ask for the others of the others of all books.
   cost: { max: 500 },
   apolloOptions: { context: ({ req }: { req: Request }): Context => ({ library: req.library }) },
 } satisfies GraphqlOptions

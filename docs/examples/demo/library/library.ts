@@ -19,7 +19,7 @@ export interface LibraryEvent {
   readonly book: Book
 }
 
-/** Everything a library is, as plain data. */
+/** The whole state of a library, as plain data. */
 export interface Shelf {
   books: Book[]
   loans: Loan[]
@@ -28,7 +28,7 @@ export interface Shelf {
 
 export const emptyShelf = (): Shelf => ({ books: [], loans: [], nextId: 1 })
 
-/** A library's books and who has them. It knows rules, and nothing of HTTP. */
+/** A library's books and who has them. It knows the rules, and nothing about HTTP. */
 export class Library {
   #shelf: Shelf = emptyShelf()
   readonly #listeners = new Set<(event: LibraryEvent) => void>()
@@ -38,12 +38,12 @@ export class Library {
     return structuredClone(this.#shelf)
   }
 
-  /** Puts stored data in place. */
+  /** Replaces the contents with stored data. */
   open(shelf: Shelf): void {
     this.#shelf = structuredClone(shelf)
   }
 
-  /** Books, those of one author if one is named. */
+  /** Returns all books, or those of one author. */
   books(author?: string): Book[] {
     return this.#shelf.books.filter((book) => author === undefined || book.author === author)
   }
@@ -70,7 +70,7 @@ export class Library {
     return this.#shelf.loans.some((loan) => loan.book === bookId)
   }
 
-  /** Says that a book has another cover. */
+  /** Announces that a book has a new cover. */
   covered(id: string): void {
     this.#tell({ kind: 'covered', book: this.book(id) })
   }
@@ -89,7 +89,7 @@ export class Library {
     return loan
   }
 
-  /** Takes a book back; no one returns what another has borrowed. */
+  /** Takes a book back; a member cannot return what another has borrowed. */
   takeBack(loanId: string, member: string): void {
     const index = this.#shelf.loans.findIndex((loan) => loan.id === loanId && loan.member === member)
     if (index === -1) refuse('no-such-loan', `you have no loan ${loanId}`)
@@ -97,7 +97,7 @@ export class Library {
     this.#tell({ kind: 'returned', book: this.book(loan!.book) })
   }
 
-  /** Calls back for every event until the returned function is called. */
+  /** Calls the listener for every event until the returned function is called. */
   listen(listener: (event: LibraryEvent) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

@@ -19,7 +19,7 @@ export class FileStore {
     }
   }
 
-  /** Writes a new file beside the old one and then takes its place, so that a crash leaves one of the two whole. */
+  /** Writes a new file next to the old one and then renames it over the old one, so a crash leaves one of the two intact. */
   async save(shelf: Shelf): Promise<void> {
     const draft = `${this.#file}.${process.pid}.tmp`
     await writeFile(draft, JSON.stringify(shelf, undefined, 2))

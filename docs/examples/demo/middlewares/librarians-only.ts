@@ -2,8 +2,8 @@ import type { Middleware } from 'framework'
 import { memberOf } from '../members.ts'
 
 /**
- * For pages that a plugin brings along: they have no policy. People open them in a browser, which cannot send a token by itself and
- * asks for a name and a password in its place: here the password is the token.
+ * For the pages of plugins, which have no policy. People open them in a browser, which cannot send a token by itself and asks for
+ * a name and a password instead: here, the password is the token.
  */
 export const librariansOnly: Middleware = function librariansOnly(req, res, next) {
   const member =
@@ -14,7 +14,7 @@ export const librariansOnly: Middleware = function librariansOnly(req, res, next
   return res.unauthorized({ code: 'unauthorized', message: 'that is for librarians' })
 }
 
-/** Of HTTP's Basic scheme (RFC 7617). */
+/** Returns the password of HTTP's Basic scheme (RFC 7617). */
 function passwordOf(header = ''): string {
   const [scheme, encoded = ''] = header.split(' ')
   if (scheme?.toLowerCase() !== 'basic') return ''

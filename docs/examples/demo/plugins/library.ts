@@ -15,7 +15,7 @@ declare module 'framework' {
 }
 
 export interface LibraryOptions {
-  /** Where the library is kept between two runs; in memory alone when left out. */
+  /** The file in which the library is kept between two runs; without it, the library is only in memory. */
   file?: string
 }
 
@@ -44,7 +44,7 @@ export const library = definePlugin({
         ctx.log.warn({ err: error, book: book.id }, 'a cover could not be removed')
       })
     })
-    // Far from any handler, and still with the id of the request that it happened in.
+    // Far from any handler, and yet with the id of the request in which it happened.
     library.listen(({ kind, book }) => {
       ctx.log.info({ reqId: currentContext()?.request, kind, book: book.id }, `"${book.title}" ${kind}`)
     })

@@ -8,7 +8,7 @@ interface Receipt {
 /** In production `bullmqQueue` or `pgbossQueue`: this line and the configuration are all that differs. */
 export const receiptQueue = memoryQueue<Receipt>('receipts')
 
-/** Mails a receipt of every loan to the desk, after the answer; a mail that fails is tried three times. */
+/** Mails a receipt for every loan to the desk, after the response; a mail that fails is tried three times. */
 export const receipts = definePlugin({
   name: 'receipts',
   dependencies: ['library', 'mailer', 'queues'],
@@ -17,7 +17,7 @@ export const receipts = definePlugin({
       if (kind !== 'lent') return
       receiptQueue
         .publish({ title: book.title, at: new Date().toISOString() }, { attempts: 3, backoff: 1000 })
-        .catch((error: unknown) => ctx.log.error({ err: error }, 'no receipt'))
+        .catch((error: unknown) => ctx.log.error({ err: error }, 'the receipt was not queued'))
     })
     const mailer = ctx.services.get('mailer')
     const handle = await receiptQueue.subscribe(async (receipt) => {

@@ -2,9 +2,9 @@ import { definePlugin, mqtt } from 'framework'
 
 declare module 'framework' {
   interface MqttTopics {
-    /** A message of the box by the door: someone has put a book into it. */
+    /** A message from the box by the door: someone has put a book into it. */
     'library/returns-box': { loan: string; member: string }
-    /** What the sign above it shows. */
+    /** What the sign above the box shows. */
     'library/news': { kind: string; title: string }
   }
 }
@@ -20,9 +20,9 @@ export const returnsBox = definePlugin({
       if (!broker.isConnected) return
       broker
         .publish('library/news', { kind, title: book.title }, { qos: 1, retain: true })
-        .catch((error: unknown) => ctx.log.error({ err: error }, 'no news'))
+        .catch((error: unknown) => ctx.log.error({ err: error }, 'the news was not published'))
     })
-    // A loan that is unknown goes to the log, as everything that a handler throws.
+    // An unknown loan is logged, like everything that a handler throws.
     const box = mqtt.subscribe('library/returns-box', ({ loan, member }) => library.takeBack(loan, member), { qos: 1 })
     ctx.onClose(async () => {
       stop()

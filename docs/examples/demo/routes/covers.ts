@@ -21,7 +21,7 @@ const coversOf = (req: Request) => req.server.services.get('storage')
 router.group('/books/:id/cover', (cover) => {
   cover.put('/', { policy: add, upload, rateLimit: { limit: 20 }, apidoc }, async (req, res) => {
     const file = req.file('cover')
-    // What a client claims is looked at no further than this: the bytes are only ever sent as what they are allowed to be.
+    // The type that a client claims is checked no further than this: the bytes are only ever sent as one of these types.
     if (file === undefined || !['image/png', 'image/jpeg'].includes(file.mimeType)) {
       return res.unsupportedMediaType({ code: 'no-cover', message: 'send a PNG or JPEG as the file "cover"' })
     }

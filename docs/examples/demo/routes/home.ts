@@ -1,6 +1,6 @@
 import { router } from 'framework'
 
-// Links for visitors that open the address in a browser.
+// Links for visitors who open the address in a browser.
 router.get('/', { apidoc: false }, (req) => {
   const { services } = req.server
   return {

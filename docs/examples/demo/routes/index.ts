@@ -1,4 +1,4 @@
-// Importing a file of routes declares them; every server of this process serves them.
+// Importing a file of routes declares the routes; every server of this process serves them.
 import './books.ts'
 import './covers.ts'
 import './events.ts'

@@ -4,7 +4,7 @@ import type { Library } from '../library/library.ts'
 const outgoing = {
   /** How many pages are open. */
   readers: { type: 'integer' },
-  /** A book was lent or returned; at first one message for each that is lent. */
+  /** A book was lent or returned; a new connection first receives one message for each book that is lent. */
   loan: {
     type: 'object',
     properties: { book: { type: 'string' }, isLent: { type: 'boolean' } },
@@ -25,7 +25,7 @@ const countReaders = () => {
   for (const one of readers) one.send({ type: 'readers', data: readers.size })
 }
 
-// What the page shows while it happens: who else reads, and which books are away. Only pages of this host may open it.
+// What the page shows live: how many are reading, and which books are lent. Only pages of this host may open the connection.
 router.ws(
   '/live',
   { outgoing },
