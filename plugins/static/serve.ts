@@ -43,7 +43,7 @@ async function serve(
   else await answerFile(settings, found, req, res)
 }
 
-/** Redirects within this server: the path begins with one slash, as empty segments were refused before (serve-static GHSA-cm22-4g7w-348p). */
+/** Redirects within this server: the path begins with one slash, as empty segments are refused (serve-static GHSA-cm22-4g7w-348p). */
 function redirect(req: Request, res: Response): void {
   const query = new URL(req.url).search
   res.redirect(`${req.path}/${query}`, 301)
