@@ -27,7 +27,7 @@ function isPermanent(error: unknown): boolean {
 }
 
 /**
- * Sends mails one after another. Attempts start a second apart, whatever their results.
+ * Sends mails one after another. Attempts start at least a second apart, whatever their results.
  * A mail that fails goes to the end of the queue; after three more attempts, or a permanent refusal, it is logged and dropped.
  */
 export class Later {

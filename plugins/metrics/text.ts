@@ -45,7 +45,7 @@ function labelText(labels: Sample['labels']): string {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }
 
-/** Replaces half surrogate pairs, which would become U+FFFD on their way in any case, where two series would become one. */
+/** Replaces half surrogate pairs: they would become U+FFFD on their way anyway, and two series would then become one. */
 export const wellFormed = (text: string) => text.replace(/\p{Surrogate}/gu, '\ufffd')
 
 /** A key that is the same for all samples of one series, in whatever order their labels are. */

@@ -57,7 +57,7 @@ export interface MqttApi {
     options?: Options,
   ): MqttHandle
 
-  /** Returns a topic by its name; the type of its messages comes from `MqttTopics`, from a schema, or as a type argument. */
+  /** Returns a topic by its name; the type of its messages comes from `MqttTopics`, a schema, or a type argument. */
   topic<const Name extends string, const Schema extends object>(
     name: Name,
     options: { readonly schema: Schema },

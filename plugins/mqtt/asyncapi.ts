@@ -31,7 +31,7 @@ export function channels(): AsyncApiChannel[] {
       ...(schema === undefined ? { description: 'Text, JSON or bytes of any content.' } : { payload: schema }),
     })),
     ...filtersOf(all),
-    // Such as the broker receives: the highest values that the handlers request.
+    // What the broker receives: the highest values that the handlers request.
     operationBindings: {
       mqtt: { qos: Math.max(...all.map(({ options }) => options.qos ?? 0)), bindingVersion: '0.2.0' },
     },

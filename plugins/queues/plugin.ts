@@ -10,7 +10,7 @@ import { QueueService } from './service.ts'
 
 /**
  * Runs the queues of this process with the server: workers start when it listens, never under `inject`, and stop when it
- * closes, once their handlers have finished.
+ * closes, letting their handlers finish.
  *
  * @example
  * import { memoryQueue, Server } from 'framework'

@@ -108,8 +108,8 @@ export class Queue<Payload, Options = object, Received = Payload> {
   /**
    * Publishes one message; resolves with its `id` once the engine has it.
    *
-   * @throws (as a rejection) QueueUnavailableError after `publishTimeout` when the engine cannot be reached; QueuePayloadError for
-   * a payload that JSON cannot represent or the schema refuses; OptionError for options the engine does not have.
+   * @throws (as a rejection) QueueUnavailableError within `publishTimeout`, 5 seconds by default, when the engine cannot be reached;
+   * QueuePayloadError for a payload that JSON cannot represent or the schema refuses; OptionError for options the engine does not have.
    * @example
    * const orders = memoryQueue<{ book: number }>('orders')
    * await orders.publish({ book: 1 }, { attempts: 3, backoff: { type: 'exponential', delay: 1000 } })

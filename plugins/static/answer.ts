@@ -62,7 +62,7 @@ async function answerWith(
   const fresh = isRangeFresh(req.headers['if-range'], judged.lastModified)
   const range = fresh && req.method === 'GET' ? byteRange(req.headers.range, size) : 'whole'
   if (range === 'none') {
-    // A cache that kept the refused range for as long as the file would refuse the file to all clients.
+    // A cache that kept this refusal for as long as it may keep the file would refuse the file to all clients.
     for (const name of ['content-type', 'content-encoding', 'cache-control', 'etag', 'last-modified']) {
       res.removeHeader(name)
     }

@@ -31,7 +31,7 @@ export interface WebsocketOptions extends WebsocketLimits {
   origins?: 'same' | 'any' | readonly string[]
   /** The maximum number of open sockets; a further one is refused with 503. Default 10000. */
   maxSockets?: number
-  /** The maximum for one address, or one IPv6 network; a further socket is refused with 429. `false`: no limit. Default false. */
+  /** The maximum for an address, or an IPv6 network; a further socket is refused with 429. `false`: no limit. Default false. */
   maxSocketsPerAddress?: number | false
   /** Milliseconds between pings; a client that has not answered by the next ping is disconnected. `false`: no pings. Default 30000. */
   pingInterval?: number | false

@@ -13,7 +13,7 @@ export interface ConnectionOptions {
   protocol?: 'mqtt' | 'mqtts' | 'ws' | 'wss'
   /** The name or the address of the broker. Default `MQTT_HOST`, else `localhost`. */
   host?: string
-  /** The port of the broker. Default `MQTT_PORT`, else 1883; of `mqtts` 8883, of `ws` 80, of `wss` 443. */
+  /** The port of the broker. Default `MQTT_PORT`, else 1883; for `mqtts` 8883, for `ws` 80, for `wss` 443. */
   port?: number
   /** The path of websockets. Default `/mqtt`. */
   path?: string

@@ -123,7 +123,7 @@ interface Kept {
   readonly until: number
 }
 
-/** A broker within the process: topics, patterns, groups, kept messages, sessions and wills as in MQTT 5. */
+/** A broker within the process: topics, patterns, groups, retained messages, sessions and wills as in MQTT 5. */
 export class MemoryBroker {
   readonly #sessions = new Map<string, Session>()
   readonly #kept = new Map<string, Kept>()

@@ -112,7 +112,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     return boss
   }
 
-  /** Creates the queue if it is missing; looks once for each queue. */
+  /** The started pg-boss, with this queue: created if it is missing, which is checked once for each. */
   async #with(topic: string): Promise<Boss> {
     const boss = await this.#started()
     await keptIn(this.#queues, topic, () => this.#create(boss, topic))
