@@ -69,7 +69,7 @@ export type KnownName<Name extends string> = [Name] extends [never]
           : keyof MqttTopics & string
         : Name
 
-/** The same as {@link KnownName} for a name to publish to, which has no wildcard. */
+/** The same as `KnownName`, for a name to publish to, which has no wildcard. */
 export type ExactName<Name extends string> = [Name] extends [never]
   ? Name
   : IsPattern<Name> extends true
