@@ -11,10 +11,10 @@ export interface NamedAddress<Address extends string = string> {
   readonly address: Address
 }
 
-/** One recipient or several. A string of a schema, a database or the environment is checked when it is given. */
+/** One recipient or several. A string from a schema, a database or the environment is checked when the call is made. */
 export type Recipients = string | NamedAddress | readonly (string | NamedAddress)[]
 
-/** Addresses are compared with this: an invalid literal does not compile. The first branch is never taken: `Given` is inferred from it. */
+/** What addresses are compared with: an invalid literal does not compile. The first branch is never taken; it serves to infer `Given`. */
 export type CheckedAddresses<Given> = [Given] extends [never]
   ? Given
   : Given extends string
@@ -36,15 +36,15 @@ const longestAddress = 320
 const longestName = 256
 
 /**
- * No comments, groups, routes, quoted parts or lists: the grammar of RFC 5322 has them all, and parsers that accept them
- * have sent mail to unintended recipients, or recursed until the stack overflowed. Each part is one class of characters,
- * so that the time only grows with the length.
+ * Allows no comments, groups, routes, quoted parts or lists: the grammar of RFC 5322 has them all, and parsers that accept them
+ * have sent mail to unintended recipients, or recursed until the stack overflowed. Each part is a single character class,
+ * so that the time grows only with the length.
  */
 const local = /^[^\p{C}\p{Z}<>()[\]\\,;:@"]{1,64}$/u
 const domain = /^[\p{L}\p{N}\p{M}_.-]{1,255}$/u
 const control = /[\p{Cc}\u2028\u2029]/u
 
-/** One address as name and address, or an error, whose message does not have the given string. */
+/** Splits an address into name and address; the message of an error does not contain the given string. */
 export function addressOf(where: string, given: unknown): { name: string; address: string } {
   const { name, address } = partsOf(where, given)
   if (address.length > longestAddress) throw MailAddressError(where, `is longer than ${longestAddress} characters`)
@@ -61,7 +61,7 @@ export function addressOf(where: string, given: unknown): { name: string; addres
 
 function partsOf(where: string, given: unknown): { name: string; address: string } {
   if (typeof given === 'string') {
-    // Before anything parses it.
+    // Checked before anything parses the string.
     if (given.length > longestAddress + longestName + 4) throw MailAddressError(where, 'is too long')
     const open = given.endsWith('>') ? given.lastIndexOf('<') : -1
     if (open === -1) return { name: '', address: given }
@@ -75,8 +75,8 @@ function partsOf(where: string, given: unknown): { name: string; address: string
   return { name, address }
 }
 
-/** All of them, each once. */
+/** All addresses, each once. */
 export function addressesOf(where: string, given: unknown): { name: string; address: string }[] {
-  // A hole of a list is not an address either.
+  // `Array.from` turns holes of a list into `undefined`, which is not an address.
   return (Array.isArray(given) ? Array.from<unknown>(given) : [given]).map((one) => addressOf(where, one))
 }

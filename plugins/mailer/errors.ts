@@ -36,7 +36,7 @@ export const MailQueueFullError = defineError(
 )
 export const MailClosedError = defineError('MailClosedError', 500, () => 'the mailer is closed and accepts no mail')
 
-/** In one line, for messages. */
+/** The reason for an error in one line, for messages. */
 export function reasonOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').slice(0, 500)
 }

@@ -3,15 +3,15 @@ import { basename } from 'node:path'
 import { MailHeaderError } from './errors.ts'
 import type { MailAttachment, MailMessage } from './transport.ts'
 
-/** A line break would begin another header, or the body; the other characters do not belong in one. */
+/** A line break would begin another header, or the body; the other characters do not belong in a header. */
 const control = /[\p{Cc}\u2028\u2029]/u
 /** RFC 5322, section 3.6.8. */
 const nameOfHeader = /^[!-9;-~]{1,76}$/
-/** RFC 5322, section 2.1.1, allows 998 for a line; a folded one may be longer. */
+/** RFC 5322, section 2.1.1, allows 998 characters for a line; a folded header may be longer. */
 const longest = 10_000
 const wide = /[!-~]{900}/
 
-/** The headers that the methods of the builder and the transporter write. */
+/** The headers that the builder's methods and the transporter write themselves. */
 const taken: ReadonlySet<string> = new Set([
   ...['from', 'sender', 'to', 'cc', 'bcc', 'reply-to', 'subject', 'date', 'message-id', 'return-path', 'mime-version'],
   ...['content-type', 'content-transfer-encoding', 'content-disposition', 'content-id', 'dkim-signature', 'received'],
@@ -25,7 +25,7 @@ export function checkText(what: string, text: unknown): string {
   return text
 }
 
-/** The name of an allowed header, whose value is one line. */
+/** Returns the name of an allowed header; its value must be a single line. */
 export function checkHeader(name: string, value: unknown): string {
   if (!nameOfHeader.test(name)) throw MailHeaderError('the name of a header', 'takes letters, digits and "-"')
   if (taken.has(name.toLowerCase())) {
@@ -37,7 +37,7 @@ export function checkHeader(name: string, value: unknown): string {
 
 const fields = ['filename', 'content', 'path', 'contentType', 'cid'] as const
 
-/** A copy with the members of an attachment, and no others that nodemailer would interpret. */
+/** Copies the known members of an attachment, and no others that nodemailer would interpret. */
 export function checkAttachment(given: MailAttachment): MailMessage['attachments'][number] {
   if (typeof given !== 'object' || given === null)
     throw MailHeaderError('an attachment', 'is { filename, content } or { path }')
@@ -55,7 +55,7 @@ export function checkAttachment(given: MailAttachment): MailMessage['attachments
   if (content !== undefined && typeof content !== 'string' && !(content instanceof Uint8Array)) {
     throw MailHeaderError("the attachment's content", 'is text or bytes (Uint8Array)')
   }
-  // Nodemailer accepts addresses of the web and data there too.
+  // Nodemailer would also accept web addresses and data URLs here.
   if (path !== undefined && (path === '' || /^[a-z][a-z0-9+.-]+:/i.test(path))) {
     throw MailHeaderError("the attachment's path", 'must be the path of a file, not a URL')
   }
@@ -65,7 +65,7 @@ export function checkAttachment(given: MailAttachment): MailMessage['attachments
     ...(contentType !== undefined && { contentType }),
     ...(cid !== undefined && { cid }),
     ...(path !== undefined && { path }),
-    // Nodemailer accepts bytes as a Buffer only.
+    // Nodemailer accepts bytes only as a Buffer.
     ...(content !== undefined && { content: typeof content === 'string' ? content : Buffer.from(content) }),
   }
 }

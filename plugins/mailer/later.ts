@@ -9,7 +9,7 @@ interface Waiting {
   failures: number
 }
 
-/** The members of nodemailer's error about a server's refusal, overall and for each recipient. */
+/** The members of nodemailer's error that describe a server's refusal, overall and for each recipient. */
 interface SmtpFailure {
   readonly responseCode?: unknown
   readonly rejectedErrors?: readonly SmtpFailure[]
@@ -19,7 +19,7 @@ const spacing = 1000
 const retries = 3
 const maxWaiting = 10_000
 
-/** RFC 5321, section 4.2.1: the server says that another attempt would fail as well. */
+/** Whether the server says that another attempt would also fail (RFC 5321, section 4.2.1). */
 function isPermanent(error: unknown): boolean {
   const { cause } = error as { cause?: SmtpFailure }
   const all = cause?.rejectedErrors ?? [cause]
@@ -27,8 +27,8 @@ function isPermanent(error: unknown): boolean {
 }
 
 /**
- * Mails that are sent one after another, a second between the beginnings of two attempts, whatever the result of the first.
- * A mail that fails goes to the end; after three more attempts, or a permanent refusal, it is logged and dropped.
+ * Sends mails one after another. Attempts start at least a second apart, whatever their results.
+ * A mail that fails goes to the end of the queue; after three more attempts, or a permanent refusal, it is logged and dropped.
  */
 export class Later {
   readonly #log: () => Logger
@@ -55,14 +55,14 @@ export class Later {
     this.#running ??= this.#run()
   }
 
-  /** Sends the waiting mails, without pauses and each once more at most, until `stop`. */
+  /** Sends the waiting mails without pauses, each at most once more, until `stop`. */
   async drain(): Promise<void> {
     this.#isDraining = true
     this.#wake?.()
     await this.#running
   }
 
-  /** Begins no more mails. */
+  /** Starts no more mails. */
   stop(): void {
     this.#isStopped = true
   }
@@ -83,7 +83,7 @@ export class Later {
       await this.#attempt(this.#current)
       this.#current = undefined
     }
-    // Not in `finally`, which runs later: a mail that is added in between would wait for ever.
+    // Not in `finally`, which runs later: a mail added in between would wait for ever.
     this.#running = undefined
   }
 
@@ -92,7 +92,7 @@ export class Later {
       await mail.attempt()
     } catch (error) {
       mail.failures++
-      // Servers repeat the addresses that they refuse, and a log must not have them.
+      // Servers repeat the addresses that they refuse, which must not appear in a log.
       const fields = { mail: mail.id, reason: withoutAddresses(reasonOf(error)) }
       if (this.#isStopped) this.#waiting.push(mail)
       else if (mail.failures > retries || this.#isDraining || isPermanent(error)) {
@@ -104,7 +104,7 @@ export class Later {
     }
   }
 
-  /** Until a second after the last beginning, or until closing begins. */
+  /** Waits until a second after the last attempt started, or until closing begins. */
   async #pause(): Promise<void> {
     const ms = this.#lastStart + spacing - performance.now()
     if (ms <= 0 || this.#isDraining) return

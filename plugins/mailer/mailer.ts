@@ -25,15 +25,15 @@ export interface MailSender {
    * Puts one mail into the queue of the mailer, in memory, and resolves with its `id`; it is sent in the background, one mail
    * a second.
    *
-   * @throws (as a rejection) for a mistake in the mail. Failures to send are logged by `id`.
+   * @throws (as a rejection) for a mistake in the mail. Failures to send it are logged with the `id`.
    */
   later(callback: MailCallback): Promise<{ readonly id: string }>
-  /** Whether the provider can be reached and accepts this mailer. @throws MailSendError (as a rejection). */
+  /** Resolves if the provider can be reached and accepts this mailer. @throws MailSendError (as a rejection). */
   verify(): Promise<true>
 }
 
 /**
- * Sends mails by SMTP, with templates; needs the package `nodemailer`, and no server.
+ * Sends mails through SMTP, with templates; needs the package `nodemailer`, but no server.
  *
  * @example
  * const mailer = new Mailer(
@@ -54,7 +54,7 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
   #closed: Promise<void> | undefined
   #log: Logger = lineLogger()
 
-  /** `read`: options that a plugin has read already. */
+  /** `read`: options that a plugin has already read. */
   constructor(
     providers: CheckedProviders<Providers>,
     settings: MailerSettings<keyof Providers & string>,
@@ -79,7 +79,7 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
   }
 
   /**
-   * The same through another provider; `later` has one queue for all.
+   * Returns a sender that uses another provider; all providers share the queue of `later`.
    *
    * @throws MailProviderError for an unknown name.
    */
@@ -101,15 +101,15 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
     return sender
   }
 
-  /** How many mails of `later` are not sent yet. */
+  /** How many mails of `later` have not been sent yet. */
   get waiting(): number {
     return this.#later.size
   }
 
   /**
-   * Sends the waiting mails, without pauses, and closes the connections. Mails that are not delivered in time are logged by id.
+   * Sends the waiting mails without pauses, and closes the connections. Mails that are not delivered in time are logged with their ids.
    *
-   * @param options `timeout`: milliseconds for all of it. Default 10000.
+   * @param options `timeout`: milliseconds for everything together. Default 10000.
    */
   close({ timeout = 10_000 }: { timeout?: number } = {}): Promise<void> {
     this.#closed ??= this.#close(timeout)
@@ -121,7 +121,7 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
     for (const provider of this.#providers.values()) await provider.open()
   }
 
-  /** Sends the waiting mails without pauses from now on; `close` waits for that. @internal */
+  /** Sends the waiting mails without pauses from now on; `close` waits for them. @internal */
   hurry(): void {
     void this.#later.drain()
   }
@@ -133,7 +133,7 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
 
   async #close(timeout: number): Promise<void> {
     const providers = [...this.#providers.values()]
-    // At once, so that one slow mail does not take the time of all waiting ones; and again for those that are still being written.
+    // In parallel, so that one slow mail does not use up the time of all waiting ones; and again for mails that are still being built.
     const sent = Promise.all([this.#later.drain(), ...this.#busy]).then(() => this.#later.drain())
     await within(sent, timeout, () => {
       const reason = new Error('the mailer closed')
@@ -165,12 +165,12 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
       })
       return { id: mail.messageId }
     })
-    // Callers rarely await it, and a mail with a mistake must not end the process.
+    // Callers rarely await the promise, and a mail with a mistake must not end the process.
     queued.catch((error: unknown) => this.#log.error({ err: error }, 'a mail could not be queued'))
     return queued
   }
 
-  /** Keeps `close` waiting for it. */
+  /** Makes `close` wait for this call. */
   #track<Result>(run: () => Promise<Result>): Promise<Result> {
     if (this.#closed !== undefined) return Promise.reject(MailClosedError())
     const promise = run()

@@ -2,17 +2,17 @@ import { AssertionError } from 'node:assert'
 import { option } from '../toolkit/options/index.ts'
 import type { MailMessage, MailTransporter } from './transport.ts'
 
-/** The properties of the expected mail; strings are equal, expressions match. */
+/** The properties of the expected mail: strings must be equal, regular expressions must match. */
 export interface MailMatch {
   /** One of the recipients, `cc` and `bcc` included. */
   to?: string
   /** The address of the sender. */
   from?: string
-  /** The subject as a whole, or an expression that it matches. */
+  /** The whole subject, or a regular expression that it matches. */
   subject?: string | RegExp
-  /** The HTML as a whole, or an expression that it matches. */
+  /** The whole HTML, or a regular expression that it matches. */
   html?: string | RegExp
-  /** The plain text as a whole, or an expression that it matches. */
+  /** The whole plain text, or a regular expression that it matches. */
   text?: string | RegExp
 }
 
@@ -36,7 +36,7 @@ function describe(mail: MailMessage): object {
 function fits(expected: string | RegExp | undefined, actual: string | undefined): boolean {
   if (expected === undefined) return true
   if (actual === undefined) return false
-  // Not `test`, which remembers its position.
+  // Not `test`, which remembers its position in a global expression.
   return typeof expected === 'string' ? actual === expected : actual.search(expected) !== -1
 }
 
@@ -50,17 +50,17 @@ function isMeant(mail: MailMessage, match: MailMatch): boolean {
   )
 }
 
-/** Keeps mails in memory in place of sending them, with assertions for tests. */
+/** Keeps mails in memory instead of sending them, with assertions for tests. */
 export class MemoryTransport implements MailTransporter {
   readonly #sent: MailMessage[] = []
   readonly #failures: unknown[] = []
 
-  /** The sent mails, the oldest first; the last 1000. */
+  /** The sent mails, oldest first; the last 1000 are kept. */
   get sent(): readonly MailMessage[] {
     return this.#sent
   }
 
-  /** Keeps the mail; resolves with all recipients as `accepted` and none as `rejected`, unless `failNext` has asked for a failure. */
+  /** Keeps the mail; resolves with all recipients as `accepted` and none as `rejected`, unless `failNext` asked for a failure. */
   async sendMail(mail: MailMessage): Promise<{ accepted: string[]; rejected: string[] }> {
     if (this.#failures.length > 0) throw this.#failures.shift()
     const { signal, ...kept } = mail
@@ -87,7 +87,7 @@ export class MemoryTransport implements MailTransporter {
     return this
   }
 
-  /** Checks that such a mail was sent. @throws AssertionError when none was; it shows those that were. */
+  /** Checks that such a mail was sent. @throws AssertionError when none was; its message shows the mails that were. */
   assertSent(match: MailMatch): this {
     // A misspelt member would match every mail.
     sentMatch.parse(match, 'assertSent')

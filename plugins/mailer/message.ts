@@ -16,7 +16,7 @@ interface Person {
 type Template = { data: object; source: string } | { data: object; file: string }
 
 /**
- * One mail in the making, the argument of the callback of `send` and `later`. Each method returns the builder; lists are
+ * Builds one mail; the argument of the callback of `send` and `later`. Each method returns the builder; lists are
  * extended, everything else is replaced.
  */
 export class MailBuilder {
@@ -30,87 +30,87 @@ export class MailBuilder {
   #template: Template | undefined
   #priority: MailMessage['priority']
 
-  /** The recipients: one address, one with a name, or a list. */
+  /** Adds recipients: one address, one with a name, or a list. */
   to<const Given extends Recipients>(recipients: CheckedAddresses<Given>): this {
     return this.#add('to', recipients)
   }
 
-  /** Further recipients, visible to all. */
+  /** Adds recipients of a copy, visible to all. */
   cc<const Given extends Recipients>(recipients: CheckedAddresses<Given>): this {
     return this.#add('cc', recipients)
   }
 
-  /** Further recipients, hidden from all others. */
+  /** Adds recipients of a copy, hidden from all others. */
   bcc<const Given extends Recipients>(recipients: CheckedAddresses<Given>): this {
     return this.#add('bcc', recipients)
   }
 
-  /** Where answers go. */
+  /** Sets where answers go. */
   replyTo<const Given extends Recipients>(recipients: CheckedAddresses<Given>): this {
     return this.#add('replyTo', recipients)
   }
 
-  /** The sender, instead of the provider's. */
+  /** Sets the sender, instead of the provider's. */
   from<const Given extends string | NamedAddress>(sender: CheckedAddresses<Given>): this {
     this.#from = addressOf('from', sender)
     return this
   }
 
   /**
-   * With `template` or `templateFile` it is a template too, with the same data; with EJS and Edge one of names only, so that
-   * it runs no code.
+   * Sets the subject. With `template` or `templateFile` it is also a template, with the same data; with EJS and Edge it may contain
+   * only names, so that it runs no code.
    */
   subject(subject: string): this {
     this.#subject = checkText('the subject', subject)
     return this
   }
 
-  /** The body as HTML, sent as it is. */
+  /** Sets the body as HTML, sent as it is. */
   html(html: string): this {
     this.#html = textOf('html', html)
     return this
   }
 
-  /** The body as plain text. With `template` or `templateFile` it is a template too, like the subject. */
+  /** Sets the body as plain text. With `template` or `templateFile` it is also a template, like the subject. */
   text(text: string): this {
     this.#text = textOf('text', text)
     return this
   }
 
-  /** The body as HTML, rendered by the template adapter of the provider. */
+  /** Sets the body as HTML, rendered by the template adapter of the provider. */
   template<Data extends object>(template: string, data: Data): this {
     this.#template = { source: textOf('template', template), data: dataOf('template', data) }
     return this
   }
 
-  /** The same from a file, relative to the folder of the process or absolute. */
+  /** Sets the body as HTML from a template file, absolute or relative to the folder of the process. */
   templateFile<Data extends object>(file: string, data: Data): this {
     this.#template = { file: textOf('templateFile', file), data: dataOf('templateFile', data) }
     return this
   }
 
-  /** One attachment. */
+  /** Adds one attachment. */
   attachment(attachment: MailAttachment): this {
     this.#attachments.push(checkAttachment(attachment))
     return this
   }
 
-  /** Several attachments. */
+  /** Adds several attachments. */
   attachments(attachments: readonly MailAttachment[]): this {
     for (const one of attachments) this.attachment(one)
     return this
   }
 
-  /** Further headers. Those that the other methods write are refused. */
+  /** Adds headers. Headers that the other methods write are refused. */
   headers(headers: { readonly [name: string]: string }): this {
-    // Not those of fetch, nor a Map: they have no own members, and would be lost.
+    // Neither the `Headers` of fetch nor a Map: they have no own members, so their content would be lost.
     if (Object.prototype.toString.call(headers) !== '[object Object]')
       throw MailHeaderError('headers', 'takes an object of strings by name')
     for (const [name, value] of Object.entries(headers)) this.#headers[checkHeader(name, value)] = value
     return this
   }
 
-  /** How urgent the mail is, as mail programs show it. Default normal. */
+  /** Sets how urgent the mail is, as mail programs show it. Default normal. */
   priority(priority: 'high' | 'normal' | 'low'): this {
     if (!['high', 'normal', 'low'].includes(priority))
       throw MailHeaderError('the priority', 'is "high", "normal" or "low"')
@@ -123,7 +123,7 @@ export class MailBuilder {
     return this
   }
 
-  /** Checks that nothing is missing and renders. @internal */
+  /** Checks that nothing is missing, and renders the mail. @internal */
   async finish(sender: Person, adapter: TemplateAdapter | undefined): Promise<MailMessage> {
     const { to, cc, bcc, replyTo } = this.#recipients
     if (to.length === 0) throw MailIncompleteError('recipient', 'to("ada@example.org")')
@@ -163,7 +163,7 @@ export class MailBuilder {
     const file = 'file' in this.#template ? this.#template.file : undefined
     const source = 'source' in this.#template ? this.#template.source : await contentOf(this.#template.file)
     const what = file === undefined ? 'the template' : `the template ${file}`
-    // They are written in code, where user input gets into them easily: never a program, whatever the engine.
+    // Subjects and texts are written in code, where user input easily gets into them: never a program, whatever the engine.
     const inNames = (template: string) =>
       adapter.renderNames === undefined ? adapter.render(template, data, 'text') : adapter.renderNames(template, data)
     const rendered = {
@@ -171,7 +171,7 @@ export class MailBuilder {
       subject: await rendering('the subject', () => inNames(subject)),
       text: text === undefined ? undefined : await rendering('the text', () => inNames(text)),
     }
-    // The data may contain characters that the template did not.
+    // The data may contain characters that the template does not.
     checkSubject(rendered.subject)
     return { subject: rendered.subject, ...defined({ html: rendered.html, text: rendered.text }) }
   }
@@ -183,7 +183,7 @@ function checkSubject(subject: string | undefined): void {
   }
 }
 
-/** RFC 5322, section 3.6.4: an id only has letters of ASCII. */
+/** Makes a message id, which may contain only ASCII (RFC 5322, section 3.6.4). */
 function messageIdFor(address: string): string {
   const host = domainToASCII(address.slice(address.lastIndexOf('@') + 1)) || 'localhost'
   return `<${randomUUID()}@${host}>`
@@ -213,7 +213,7 @@ async function rendering(what: string, render: () => string | Promise<string>): 
   try {
     return textOf('the result', await render())
   } catch (error) {
-    // A missing package is reported by its own error.
+    // A missing package has an error of its own.
     if ((error as { code?: unknown })?.code === 'PeerMissingError') throw error
     const { line } = (error ?? {}) as { line?: unknown }
     const where = typeof line === 'number' ? `${what}, line ${line},` : what

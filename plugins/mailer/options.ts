@@ -8,11 +8,11 @@ import { MemoryTransport } from './memory-transport.ts'
 import type { TemplateAdapter } from './templates/contract.ts'
 import { isTransporter, type MailTransporter, type SmtpOptions } from './transport.ts'
 
-/** One provider of mails. */
+/** One provider, through which mails are sent. */
 export interface MailProvider {
-  /** An address (`smtp://…`, `smtps://…`) or options for nodemailer, a transporter of it, or `memoryTransport()`. */
+  /** An address (`smtp://…`, `smtps://…`) or options for nodemailer, one of its transporters, or `memoryTransport()`. */
   readonly transporter: string | MailTransporter | SmtpOptions
-  /** The template engine. Default none: then mails have no templates. */
+  /** The template engine. Default none: then mails cannot use templates. */
   readonly templateAdapter?: TemplateAdapter
   /** The default sender of mails: an address, bare or as `Ada <ada@example.org>`. */
   readonly from: string | NamedAddress
@@ -23,7 +23,7 @@ export interface MailProviders {
   readonly [name: string]: MailProvider
 }
 
-/** Providers are compared with this. The first branch is never taken: they are inferred from it. */
+/** The type providers are compared with. The first branch is never taken; it serves to infer `Providers`. */
 export type CheckedProviders<Providers> = [Providers] extends [never]
   ? Providers
   : {
@@ -50,11 +50,11 @@ const isSmtpAddress = (given: unknown) =>
   typeof given === 'string' && /^smtps?:\/\//.test(given) && URL.canParse(given) && new URL(given).hostname !== ''
 
 const expected = 'an address such as "smtp://127.0.0.1:25", options of nodemailer ({ host, port }), or a transporter'
-// It may contain a password.
+// Secret, because it may contain a password.
 const address = option.value<string>(expected, isSmtpAddress).secret()
 const text = option.value<string>('text', (given) => typeof given === 'string')
 
-/** Without one of them nodemailer would use this machine. */
+/** Without any of these options nodemailer would use this machine. */
 const destinations = [
   ...['host', 'url', 'service', 'connection', 'socket', 'getSocket'],
   ...['sendmail', 'SES', 'streamTransport', 'jsonTransport'],
@@ -67,7 +67,7 @@ const auth = option
 const smtp = option
   .shape(
     {
-      // Nodemailer's argument for the name server: anything but a string ends the process.
+      // Nodemailer passes it to the resolver, where anything but a string ends the process.
       host: option.name(/./, 'the name or the address of a server'),
       port: option.int({ min: 1, max: 65_535 }).says('a number from 1 to 65535'),
       url: address,
@@ -95,7 +95,7 @@ const smtp = option
     return given
   })
 
-/** Undefined members would replace the defaults of nodemailer. */
+/** Removes undefined members, which would replace the defaults of nodemailer. */
 function withoutUndefined(given: object): { readonly [option: string]: unknown } {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
@@ -123,7 +123,7 @@ const provider = option
   })
   .says('{ transporter, templateAdapter, from }')
 
-/** Transporters for tests and development: they report every mail as sent. */
+/** Whether a transporter is one for tests and development, which reports every mail as sent. */
 function sendsNothing(transporter: unknown): boolean {
   const { jsonTransport, streamTransport } = transporter as { jsonTransport?: unknown; streamTransport?: unknown }
   return transporter instanceof MemoryTransport || Boolean(jsonTransport) || Boolean(streamTransport)

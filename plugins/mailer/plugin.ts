@@ -3,7 +3,7 @@ import { Mailer } from './mailer.ts'
 import { type MailProviders, mailerOptions } from './options.ts'
 
 /**
- * A mailer at `services.mailer`, which closes with the server: waiting mails are sent first.
+ * Provides a mailer as `services.mailer`. It closes with the server, after sending the waiting mails.
  *
  * @example
  * import { memoryTransport, Server } from 'framework'
@@ -26,7 +26,7 @@ export const mailer = definePlugin({
     service.logTo(ctx.log)
     // A missing package fails the boot, not the first order.
     await service.prepare()
-    // A request that hangs uses most of the available time before the hook below is called.
+    // A request that hangs would use up most of the available time before the hook below is called.
     ctx.server.closing.addEventListener('abort', () => service.hurry())
     ctx.onClose((timeLeft) => service.close({ timeout: timeLeft }))
   },

@@ -6,26 +6,26 @@ import type { ProviderSettings } from './options.ts'
 import { secretsOf, without } from './secrets.ts'
 import { isTransporter, type MailMessage, type MailTransporter, openTransport, whyNoFile } from './transport.ts'
 
-/** Fills in one mail; may be async. */
+/** Builds one mail; may be async. */
 export type MailCallback = (mail: MailBuilder) => unknown
 
 /** A mail that is passed to its transport. */
 export interface MailSendTrace extends TraceOutcome {
   /** The name of the provider. */
   readonly provider: string
-  /** The finished mail; it has addresses and content that do not belong into logs. */
+  /** The finished mail; it contains addresses and content that do not belong in logs. */
   readonly mail: MailMessage
 }
 
 const sendTrace = new Trace<MailSendTrace>('mail.send')
 
-/** The outcome for a mail. */
+/** The outcome of sending a mail. */
 export interface MailReceipt {
-  /** The `Message-ID`, by which the mail is found in logs of servers. */
+  /** The `Message-ID`, by which the mail can be found in server logs. */
   readonly id: string
-  /** Addresses that the server has accepted. */
+  /** Addresses that the server accepted. */
   readonly accepted: readonly string[]
-  /** Addresses that it has refused, while it accepted others. */
+  /** Addresses that the server refused, although it accepted others. */
   readonly rejected: readonly string[]
 }
 
@@ -34,13 +34,13 @@ function textsOf(list: unknown): string[] | undefined {
   return list.map((one: unknown) => (typeof one === 'string' ? one : String((one as { address?: unknown })?.address)))
 }
 
-/** A provider at work: its transporter is made with the first mail. */
+/** A provider in use: its transporter is created for the first mail. */
 export class OpenProvider {
   readonly name: string
   readonly #given: ProviderSettings
   readonly #timeout: number
   readonly #secrets: readonly string[]
-  /** One for each call of the transporter. */
+  /** A controller for each call of the transporter in progress. */
   readonly #calls = new Set<AbortController>()
   #aborted: Error | undefined
   #transporter: Promise<MailTransporter> | undefined
@@ -68,7 +68,7 @@ export class OpenProvider {
 
   async #send(mail: MailMessage): Promise<MailReceipt> {
     const info = await this.#within('did not accept the mail', async (transporter, signal) => {
-      // Once more: it may have waited in the queue.
+      // Checked once more, because the mail may have waited in the queue.
       const why = await whyNoFile(mail.attachments)
       if (why !== undefined) throw new Error(why)
       return transporter.sendMail({ ...mail, signal })
@@ -86,13 +86,13 @@ export class OpenProvider {
     return true
   }
 
-  /** Ends the sending in progress, and every later one. */
+  /** Aborts the sending in progress, and any later one. */
   abort(reason: Error): void {
     this.#aborted = reason
     for (const call of this.#calls) call.abort(reason)
   }
 
-  /** Closes a transporter that was made here; a given one stays open. */
+  /** Closes a transporter that was created here; one that was passed in stays open. */
   async close(): Promise<void> {
     const transporter = await this.#transporter?.catch(() => undefined)
     if (!isTransporter(this.#given.transporter)) transporter?.close?.()
@@ -105,13 +105,13 @@ export class OpenProvider {
     try {
       return await this.#transporter
     } catch (error) {
-      // A missing package is reported by its own error.
+      // A missing package has an error of its own.
       if ((error as { code?: unknown })?.code === 'PeerMissingError') throw error
       throw this.#failure('cannot be made', error)
     }
   }
 
-  /** Rejects in time whatever the transporter does: one that ignores the signal is abandoned. */
+  /** Rejects in time, whatever the transporter does: one that ignores the signal is abandoned. */
   async #within<Result>(
     failed: string,
     run: (transporter: MailTransporter, signal: AbortSignal) => Promise<Result>,
@@ -144,7 +144,7 @@ export class OpenProvider {
   }
 }
 
-/** Replaces an error that contains a secret: only with the members that programs read. */
+/** Replaces an error that contains a secret with one that has only the members that programs read. */
 function bare(error: unknown, message: string): Error {
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown }
   return Object.assign(new Error(message), { code, responseCode })

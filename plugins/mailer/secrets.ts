@@ -1,16 +1,16 @@
 import { Buffer } from 'node:buffer'
 
-/** The secret members of `auth` of nodemailer. */
+/** The secret members of nodemailer's option `auth`. */
 const names = ['pass', 'accessToken', 'refreshToken', 'clientSecret', 'privateKey'] as const
-/** Shorter ones occur in many other strings. */
+/** Shorter secrets occur in many other strings. */
 const shortest = 4
 
 const encoded = (text: string) => Buffer.from(text).toString('base64')
 
-/** Strings that no message may have: the passwords of a transporter, as they are and as SMTP sends them, because servers repeat them. */
+/** Strings that no message may contain: the passwords of a transporter, as given and as SMTP sends them, because servers repeat them. */
 export function secretsOf(transporter: unknown): readonly string[] {
   if (typeof transporter === 'string') return secretsOfAddress(transporter)
-  // A transporter of nodemailer has the options that it was made with.
+  // A transporter of nodemailer has the options that it was created with.
   const { options = transporter } = transporter as { options?: unknown }
   const { auth, url } = (options ?? {}) as { auth?: { readonly [name: string]: unknown }; url?: unknown }
   const own = names.map((name) => auth?.[name]).filter((one) => typeof one === 'string')
@@ -33,7 +33,7 @@ function formsOf(user: string, pass: string): readonly string[] {
   return isLong(pass) ? [encoded(`\0${user}\0${pass}`), encoded(pass), pass] : []
 }
 
-/** The text with a placeholder for each of them. */
+/** The text with a placeholder for each of the secrets. */
 export function without(secrets: readonly string[], text: string): string {
   return secrets.reduce((clean, secret) => clean.replaceAll(secret, '…'), text)
 }

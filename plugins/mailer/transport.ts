@@ -3,23 +3,23 @@ import { stat } from 'node:fs/promises'
 import { kindOf } from '../../kernel/index.ts'
 import { peer } from '../toolkit/peer.ts'
 
-/** One attachment; `content`, or `path` of a file. */
+/** One attachment: `content`, or the `path` of a file. */
 export interface MailAttachment {
   /** The name that the recipient sees. Default: the last part of `path`. */
   readonly filename?: string
   /** The bytes, or a string that is sent as UTF-8. */
   readonly content?: string | Uint8Array
-  /** A file of this machine, relative to the folder of the process or absolute. Never take it from input. */
+  /** A file on this machine, absolute or relative to the folder of the process. Never take it from input. */
   readonly path?: string
-  /** The media type. Default: by the ending of the name. */
+  /** The media type. Default: by the extension of the name. */
   readonly contentType?: string
-  /** HTML refers to it by this id: `<img src="cid:logo">`. */
+  /** The id by which HTML refers to the attachment: `<img src="cid:logo">`. */
   readonly cid?: string
 }
 
 /** A finished mail, as a transporter receives it. */
 export interface MailMessage {
-  /** The header `Message-ID` (RFC 5322 section 3.6.4), made for this mail. */
+  /** The header `Message-ID` (RFC 5322 section 3.6.4), generated for this mail. */
   readonly messageId: string
   /** The sender: `name` is `''` without one, `address` is checked. */
   readonly from: { name: string; address: string }
@@ -27,9 +27,9 @@ export interface MailMessage {
   readonly to: { name: string; address: string }[]
   /** Recipients of a copy, by `name` and `address`. */
   readonly cc: { name: string; address: string }[]
-  /** Recipients of a copy that the others do not see, by `name` and `address`; they are in the envelope and in no header. */
+  /** Recipients of a copy that the others do not see, by `name` and `address`; they are in the envelope, but in no header. */
   readonly bcc: { name: string; address: string }[]
-  /** Where answers go, by `name` and `address`; empty for the sender. */
+  /** Where answers go, by `name` and `address`; if empty, to the sender. */
   readonly replyTo: { name: string; address: string }[]
   /** The subject, rendered, in one line. */
   readonly subject: string
@@ -43,23 +43,23 @@ export interface MailMessage {
   readonly priority?: 'high' | 'normal' | 'low'
   /** The attachments; `content` that was a `Uint8Array` is a `Buffer`. */
   readonly attachments: (Omit<MailAttachment, 'content'> & { readonly content?: string | Buffer })[]
-  /** The addresses `from` and `to` that the server gets, which headers never change. */
+  /** The addresses `from` and `to` that the server receives, which headers never change. */
   readonly envelope: { from: string; to: string[] }
-  /** Whether the transporter must not read files: true without an attachment that has a `path`. */
+  /** Whether the transporter must not read files: true unless an attachment has a `path`. */
   readonly disableFileAccess: boolean
-  /** The transporter must not fetch what an address in a mail names: input could name any server of the own network. */
+  /** The transporter must not fetch web addresses in a mail: input could name any server in the internal network. */
   readonly disableUrlAccess: true
   /** Aborts when the time for the attempt is over. */
   readonly signal?: AbortSignal
 }
 
-/** Sends mails: a transporter of nodemailer is one, and so is `memoryTransport()`. */
+/** An object that sends mails: a transporter of nodemailer, for example, or `memoryTransport()`. */
 export interface MailTransporter {
-  /** Sends one mail, and resolves when it was accepted. */
+  /** Sends one mail; resolves when it has been accepted. */
   sendMail(mail: MailMessage): Promise<unknown>
   /** Rejects when the server cannot be reached, or refuses the credentials. */
   verify?(): Promise<unknown>
-  /** Ends connections that are kept open. */
+  /** Closes connections that are kept open. */
   close?(): void
 }
 
@@ -69,7 +69,7 @@ export interface SmtpOptions {
   readonly host?: string
   /** The port of the server. Default: 465 with `secure`, else 587. */
   readonly port?: number
-  /** Whether TLS begins with the first byte, as on port 465; else STARTTLS is used where the server offers it. */
+  /** Whether TLS begins with the first byte, as on port 465; otherwise STARTTLS is used if the server offers it. */
   readonly secure?: boolean
   /** Refuses to send over a connection without TLS. */
   readonly requireTLS?: boolean
@@ -86,22 +86,22 @@ export function isTransporter(given: unknown): given is MailTransporter {
   return typeof (given as { sendMail?: unknown } | null)?.sendMail === 'function'
 }
 
-/** Makes the transporter from an address or options, with the package `nodemailer`. */
+/** Creates the transporter from an address or options, with the package `nodemailer`. */
 export async function openTransport(given: string | SmtpOptions, timeout: number): Promise<MailTransporter> {
   const { createTransport } = await peer('nodemailer', () => import('nodemailer'), 'the mailer')
-  // Its own would let a silent server delay a mail for minutes.
+  // Nodemailer's own timeouts would let a silent server delay a mail for minutes.
   const times = { connectionTimeout: timeout, greetingTimeout: timeout, socketTimeout: timeout, dnsTimeout: timeout }
   const options = typeof given === 'string' ? { url: given } : given
   const made = createTransport({ ...times, ...options })
   const { host } = (made as { transporter?: { options?: { host?: unknown } } }).transporter?.options ?? {}
-  // It would use this machine.
+  // Nodemailer does not know the service, and would use this machine.
   if (options.service !== undefined && host === undefined)
     throw new Error(`nodemailer knows no service "${options.service}"`)
   return made as unknown as MailTransporter
 }
 
 /**
- * Why the file of an attachment cannot be sent. The transporter reports a missing one; but nodemailer opens files itself, and
+ * Why the file of an attachment cannot be sent. The transporter would report a missing file, but nodemailer opens files itself, and
  * would wait for a named pipe for ever.
  */
 export async function whyNoFile(attachments: MailMessage['attachments']): Promise<string | undefined> {

@@ -6,13 +6,13 @@ import type { Sample } from './text.ts'
 
 const { start, asyncEnd } = tracingChannel<unknown, RequestTrace>('framework:request')
 
-/** Requests that are being worked on, by method and scheme. By the channel of requests, which says of each once that it is over. */
+/** Requests in progress, by method and scheme. Uses the channel of requests, which reports the end of each exactly once. */
 export class ActiveRequests {
   readonly #servers: Kernel[] = []
   readonly #counts = new Map<string, { readonly labels: { method: string; scheme: string }; value: number }>()
   readonly #counted = new WeakMap<object, string>()
 
-  /** Counts the requests of a server from now on; gives what ends it. */
+  /** Counts the requests of a server from now on; returns a function that ends the counting. */
   follow(server: Kernel): () => void {
     if (this.#servers.length === 0) {
       start.subscribe(this.#begin)
@@ -27,7 +27,7 @@ export class ActiveRequests {
     }
   }
 
-  /** With those at 0: a series that is left out would keep its last value. */
+  /** All series, including those at 0: a series that is left out would keep its last value. */
   samples(): Sample[] {
     return [...this.#counts.values()].map(({ labels, value }) => ({ labels, value }))
   }

@@ -1,13 +1,13 @@
 import type { Attributes } from '@opentelemetry/api'
 import type { Family } from './text.ts'
 
-/** The form of a family in OpenTelemetry. */
+/** What a family looks like in OpenTelemetry. */
 export interface Convention {
   readonly name: string
   readonly unit: string
-  /** A gauge whose values of several processes may be added. */
+  /** Whether it is a gauge whose values from several processes may be added. */
   readonly isSum?: boolean
-  /** Counted for the process: with several servers in it, one exports it. */
+  /** Whether it is counted for the process: if the process has several servers, only one exports it. */
   readonly isOfProcess?: boolean
   /** The names of attributes, by label; a label that is not listed keeps its name. */
   readonly labels?: { readonly [label: string]: string }
@@ -26,7 +26,7 @@ const queue = { ...message, state: 'framework.queue.state' }
 const outcome = { outcome: 'framework.outcome' }
 const filter = { filter: 'messaging.destination.template' }
 
-/** A kind of work: the durations of all, and of failures. */
+/** A kind of work: its durations, overall and for failures. */
 const work = (
   family: string,
   name: string,
@@ -38,7 +38,7 @@ const work = (
 })
 
 /**
- * The semantic conventions of OpenTelemetry, and `framework.…` where they have no name.
+ * The semantic conventions of OpenTelemetry, and `framework.…` for metrics that they do not name.
  * https://opentelemetry.io/docs/specs/semconv/
  */
 export const conventions: { readonly [family: string]: Convention } = {
@@ -53,7 +53,7 @@ export const conventions: { readonly [family: string]: Convention } = {
   },
   process_cpu_seconds: { name: 'process.cpu.time', unit: 's', labels: { mode: 'cpu.mode' }, ...ofProcess },
   process_resident_memory_bytes: { name: 'process.memory.usage', unit: 'By', ...sum, ...ofProcess },
-  // The convention has one value for each space of the heap of V8; this is the whole heap, on every runtime.
+  // The convention has one value for each space of V8's heap; this is the whole heap, on every runtime.
   process_heap_used_bytes: { name: 'framework.process.heap.used', unit: 'By', ...sum, ...ofProcess },
   process_heap_limit_bytes: { name: 'framework.process.heap.limit', unit: 'By', ...sum, ...ofProcess },
   process_external_memory_bytes: { name: 'framework.process.external_memory', unit: 'By', ...sum, ...ofProcess },
@@ -121,11 +121,11 @@ export const conventions: { readonly [family: string]: Convention } = {
 
 const units: { readonly [unit: string]: string } = { seconds: 's', bytes: 'By' }
 
-/** Metrics of the application and of its plugins keep their names: none of them contains a dot, so none collides with the above. */
+/** Metrics of the application and of its plugins keep their names: none contains a dot, so none collides with the above. */
 export const conventionOf = ({ name, unit = '' }: Pick<Family, 'name' | 'unit'>): Convention =>
   conventions[name] ?? { name, unit: units[unit] ?? unit }
 
-/** The names of systems that differ in the conventions. */
+/** The names of systems for which the conventions use a different name. */
 const systems: { readonly [kind: string]: string } = { sqs: 'aws_sqs' }
 
 export function attributesOf(

@@ -8,7 +8,7 @@ export type { Metrics } from './service.ts'
 // In the file that declares the interface: merging into the entry point would hide it from applications that merge into theirs.
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
-    /** Makes counters, gauges and histograms, with the plugin `metrics`. */
+    /** Creates counters, gauges and histograms, with the plugin `metrics`. */
     metrics: Metrics
   }
 }

@@ -6,7 +6,7 @@ export const panels: readonly InspectorPanel[] = [
     columns: ['Metric', 'Value'],
     async rows(services, limit) {
       const lines = (await services.get('metrics').text()).split('\n')
-      // Buckets are for machines.
+      // Leaves out buckets, which are for machines.
       const samples = lines.filter((line) => line !== '' && !line.startsWith('#') && !line.includes('_bucket{'))
       return samples.slice(0, limit).map((line) => {
         const at = line.lastIndexOf(' ')

@@ -8,23 +8,23 @@ export const MetricError = defineError(
   (name: string, why: string) => `the metric "${name}": ${why}`,
 )
 
-/** A value for each label; no argument where there are no labels. */
+/** A value for each label; no argument if there are no labels. */
 export type LabelValues<Label extends string> = { readonly [Name in Label]: string | number | boolean }
 type LabelArguments<Label extends string> = [Label] extends [never] ? [] : [labels: LabelValues<Label>]
 
 /** The definition of a metric. */
 export interface MetricOptions<Label extends string = never> {
-  /** The name, in snake case; of a counter without `_total`, which is added. */
+  /** The name, in snake case; for a counter without `_total`, which is added. */
   readonly name: string
-  /** Its meaning, in a sentence. */
+  /** What it means, in a sentence. */
   readonly help: string
-  /** The unit, which is the end of the name as well: `seconds`, `bytes`. */
+  /** The unit, which must also be the end of the name: `seconds`, `bytes`. */
   readonly unit?: string
   /** The names of its labels. */
   readonly labels?: readonly Label[]
 }
 
-/** What a histogram is made with. */
+/** The definition of a histogram. */
 export interface HistogramOptions<Label extends string = never> extends MetricOptions<Label> {
   /** Upper bounds in ascending order. Default: 5 ms to 10 s, in seconds. */
   readonly buckets?: readonly number[]
@@ -80,13 +80,13 @@ export class Buckets {
       count += this.#counts[i]!
       return { suffix: '_bucket', labels: { ...labels, le: boundText(bound) }, value: count }
     })
-    // A sum that may decrease is not allowed in the format, and neither is a count without it: the last bucket has the same value.
+    // The format allows neither a sum that may decrease nor a count without a sum; the last bucket has the same value as the count.
     if (this.#hasNegative || this.#bounds[0]! < 0) return buckets
     return [...buckets, { suffix: '_count', labels, value: count }, { suffix: '_sum', labels, value: this.#sum }]
   }
 }
 
-/** How many values a label may have, and how many combinations of them a metric. */
+/** How many values a label may have, and how many combinations of them a metric may have. */
 export interface Bounds {
   readonly maxLabelValues: number
   readonly maxSeries: number
@@ -117,7 +117,7 @@ class Series<State> {
     this.#bounds = bounds
     this.#make = make
     this.#known = labels.map(() => new Set())
-    // Without labels there is one, which is 0 at the start.
+    // Without labels there is a single series, which starts at 0.
     if (labels.length === 0) this.of(undefined)
   }
 
@@ -131,7 +131,7 @@ class Series<State> {
       const value = wellFormed(String(given[label]))
       const known = this.#known[i]!
       if (known.has(value)) return value
-      // With a limit on the number alone, a hundred values of a megabyte each would be kept and sent with each scrape.
+      // If only their number were limited, a hundred values of a megabyte each would be kept and sent with every scrape.
       if (value.length > maxLabelLength)
         return this.#refuse(`a value of the label "${label}" is longer than ${maxLabelLength} characters`)
       if (known.size >= this.#bounds.maxLabelValues) return this.#refuse(`the label "${label}" has too many values`)
@@ -172,10 +172,10 @@ export interface Instrument {
   family(): Family
 }
 
-/** Receives each value that a histogram observes, with its counted labels, and the error that the work ended with. */
+/** Receives each value that a histogram observes, with the labels it is counted under and the error that the work ended with. */
 export type Recorder = (value: number, labels: { readonly [name: string]: string }, error?: unknown) => void
 
-/** @internal A histogram whose values go to a recorder as well. */
+/** @internal A histogram whose values also go to a recorder. */
 export interface RecordedHistogram extends Instrument {
   readonly buckets: readonly number[]
   observe(value: number, labels: Any, error?: unknown): void
@@ -268,7 +268,7 @@ const labelName = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/
 export const metricMembers: readonly string[] = ['name', 'help', 'unit', 'labels']
 export const histogramMembers: readonly string[] = [...metricMembers, 'buckets']
 
-/** Refuses options that nothing reads: a misspelt `labels` would make a metric without labels. */
+/** Refuses unknown options: a misspelt `labels` would create a metric without labels. */
 export function checkMetricOptions(options: unknown, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null)
     throw MetricError(String(options), 'a metric is made with options such as { name, help }')

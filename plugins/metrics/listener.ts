@@ -4,15 +4,15 @@ import type { AddressInfo } from 'node:net'
 import { contentType } from './text.ts'
 
 /**
- * Whether a client used a name of this machine. A page in a browser on it can reach the port by a name of its own that it resolves
- * to this address (DNS rebinding), and would read the metrics as its own origin.
+ * Whether a client used a name of this machine. A page in a browser on this machine can reach the port through its own domain, resolved
+ * to this address (DNS rebinding), and could read the metrics as if from its own origin.
  */
 const isLoopbackHost = (host = '') => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host.replace(/:\d+$/, ''))
 
-/** By the bound address, in whatever form the host was given: `Localhost`, `127.1`, a name of the hosts file. */
+/** Judged by the bound address, whatever form the host was given in: `Localhost`, `127.1`, a name in the hosts file. */
 const isLoopback = (address: string) => /^(127\.|::ffff:127\.|::1$)/.test(address)
 
-/** Milliseconds between two attempts to take over a port, and after which it is reported: a closing worker keeps it as long as it works. */
+/** Milliseconds between attempts to take over a port, and until a report: a closing worker keeps the port for as long as it works. */
 const pause = 250
 const reportedAfter = 10_000
 
@@ -20,12 +20,12 @@ export interface ListenerOptions {
   readonly port: number
   readonly host: string
   readonly path: string
-  /** Whether the previous process may still have the port: then the listener waits for it. */
+  /** Whether the previous process may still have the port, so that the listener waits for it. */
   readonly takesOver: boolean
   text(): Promise<string>
-  /** It listens, at this port. */
+  /** Called when it listens, with the port. */
   onListening(port: number): void
-  /** Another process has kept the port for seconds, and the listener tries again until it is free; or a scrape has failed. */
+  /** Called when another process has kept the port for seconds, while the listener tries until it is free; or when a scrape has failed. */
   onFailure(what: 'port' | 'scrape', error: unknown): void
 }
 
@@ -40,7 +40,7 @@ export class Listener {
     this.#options = options
   }
 
-  /** Rejects where it cannot listen; resolves also where it must wait for the port. */
+  /** Starts listening; rejects if it cannot listen, but resolves if it has to wait for the port. */
   async open(): Promise<void> {
     try {
       await this.#listen()
@@ -81,9 +81,9 @@ export class Listener {
         },
       )
     })
-    // A client that reads nothing for so long is not a scraper any more, and keeps megabytes of text in memory.
+    // A client that reads nothing for so long is not a working scraper, and keeps megabytes of text in memory.
     server.setTimeout(60_000)
-    // Not shared with other workers: each has its own figures.
+    // The port is not shared with other workers: each has its own figures.
     server.listen({ port, host, exclusive: true })
     await once(server, 'listening')
     const bound = server.address() as AddressInfo

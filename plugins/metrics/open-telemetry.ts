@@ -8,22 +8,22 @@ import type { Family, Sample } from './text.ts'
 
 type Api = typeof import('@opentelemetry/api')
 
-/** Whether the application has registered an SDK for metrics: the API only shows it by not returning its default. */
+/** Whether the application has registered an SDK for metrics: the API shows it only by not returning its default. */
 export const hasMeterProvider = ({ metrics, createNoopMeter }: Api): boolean =>
   metrics.getMeterProvider().getMeter('framework') !== createNoopMeter()
 
-/** Resolves when the SDK has exported its data, if it has such a call. */
+/** Resolves when the SDK has exported its data, if the SDK has a call for this. */
 export async function flushMeters({ metrics }: Api): Promise<void> {
   await (metrics.getMeterProvider() as { forceFlush?(): Promise<void> }).forceFlush?.()
 }
 
-/** How many classes of errors become attributes; further ones are `_OTHER`, the fallback of the conventions. */
+/** How many error classes become attributes; further ones become `_OTHER`, the fallback of the conventions. */
 const maxErrorTypes = 100
 
-/** One for the process: two servers with their own callbacks would overwrite the same series. */
+/** A single export for the process: two servers with their own callbacks would overwrite the same series. */
 let exported: Export | undefined
 
-/** Exports the metrics of a server from now on, by the global SDK; returns a function that ends it. */
+/** Exports the metrics of a server through the global SDK from now on; returns a function that ends the export. */
 export function exportMetrics(api: Api, metrics: Metrics, server: Kernel): () => void {
   exported ??= new Export(api.metrics.getMeter('framework'))
   const mine = exported
@@ -35,7 +35,7 @@ export function exportMetrics(api: Api, metrics: Metrics, server: Kernel): () =>
   }
 }
 
-/** Counters and gauges are read when the SDK collects, so that counting costs nothing more; histograms are recorded as they are observed. */
+/** Counters and gauges are read when the SDK collects, so counting costs nothing extra; histograms are recorded as they are observed. */
 class Export {
   readonly active = new ActiveRequests()
   readonly #meter: Meter
@@ -55,10 +55,10 @@ class Export {
     metrics.recordTo({
       histogram: (family, buckets) => this.#recorder(metrics, family, buckets),
       request: this.#requestRecorder(metrics),
-      // The SDK reads a callback only for instruments that it knew before the collection.
+      // The SDK calls a callback only for instruments that it knew before the collection.
       added: (families) => this.#follow(families),
     })
-    // The figures of plugins are known when they have been collected, which must not delay the start.
+    // The figures of plugins are known only once they have been collected, which must not delay the start.
     void metrics.families().then(
       (families) => this.#servers.includes(metrics) && this.#follow(families),
       () => {},
@@ -86,11 +86,11 @@ class Export {
   #recorder(metrics: Metrics, family: Pick<Family, 'name' | 'unit' | 'help'>, buckets: readonly number[]): Recorder {
     const convention = conventionOf(family)
     const histogram = this.#histogram(convention, family.help, buckets)
-    // The labels of a series are one object, so that this is done once for each.
+    // The labels of a series are always the same object, so this is done once for each.
     const known = new WeakMap<object, Attributes>()
     return (value, labels, error) => {
       if (convention.isOfProcess && this.#servers[0] !== metrics) return
-      // The API allows no values below 0 in a histogram, and the SDK would warn of each.
+      // The API does not allow values below 0 in a histogram, and the SDK would warn about each.
       if (value < 0) return
       let attributes = known.get(labels)
       if (attributes === undefined) {

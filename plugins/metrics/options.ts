@@ -4,23 +4,23 @@ import { accessMembers } from '../toolkit/description/options.ts'
 import { networkOf } from '../toolkit/network.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 
-/** Options of the metrics; outside of development they must restrict access, by a policy, addresses or a port of their own. */
+/** Options of the metrics; outside of development they must restrict access by a policy, by addresses, or by a separate port. */
 export interface MetricsOptions {
   /** The path of the metrics. Default `/metrics`. */
   path?: string
-  /** The policies that a client must meet to read them, as on any route. */
+  /** The policies that a client must meet to read the metrics, as on any route. */
   policy?: RouteOptions['policy']
-  /** The addresses and ranges, `10.0.0.0/8` for example, whose clients may read them. */
+  /** The addresses and ranges, `10.0.0.0/8` for example, whose clients may read the metrics. */
   addresses?: readonly string[]
-  /** A port of their own; they are then not at the public one. Worker n of several listens n - 1 ports above it. */
+  /** A separate port for the metrics, which are then not on the public one. Worker n of several listens n - 1 ports above it. */
   port?: number
-  /** The address to listen at with this port. Default `127.0.0.1`. */
+  /** The address on which that port listens. Default `127.0.0.1`. */
   host?: string
-  /** Whether they go to the SDK of OpenTelemetry as well, which the application registers; then they are at `path` only where `policy`, `addresses` or `port` is set. Default false. */
+  /** Whether they also go to the OpenTelemetry SDK, which the application registers; they are then at `path` only if `policy`, `addresses` or `port` is set. Default false. */
   openTelemetry?: boolean
   /** Upper bounds of the durations of requests, in seconds. */
   buckets?: readonly number[]
-  /** How many values a label of a metric may have; further ones count as `other`. Default 100. */
+  /** How many values a label of a metric may have; further values count as `other`. Default 100. */
   maxLabelValues?: number
   /** How many combinations of label values a metric may have. Default 1000. */
   maxSeries?: number
@@ -69,14 +69,14 @@ export const metricsOptions = option
 
 export type MetricsSettings = SettingsOf<typeof metricsOptions>
 
-/** Whether an address is in one of the ranges; IPv4 that is written as IPv6 counts as IPv4. */
+/** Returns a test of whether an address is in one of the ranges; IPv4 written as IPv6 counts as IPv4. */
 export function addressTest(ranges: readonly string[]): (address: string) => boolean {
-  // One list for each family: a wide range of IPv6 includes the IPv4 addresses.
+  // One list for each family: a wide range of IPv6 would include the IPv4 addresses.
   const allowed = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const range of ranges) {
     const [written = '', length] = range.split('/')
     const network = networkOf(written)
-    // IPv4 that is written as IPv6 has its 32 bits at the end.
+    // IPv4 written as IPv6 has its 32 bits at the end.
     const isMapped = isIP(written) === 6 && isIP(network) === 4 && Number(length ?? 128) >= 96
     const address = isMapped ? network : written
     const prefix = isMapped && length !== undefined ? Number(length) - 96 : length

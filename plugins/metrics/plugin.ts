@@ -36,7 +36,7 @@ const MetricsForbiddenError = defineError('MetricsForbiddenError', 403, () => 't
 /**
  * Counts requests, the process and the work of the services, and serves the counts as OpenMetrics text at `/metrics`.
  *
- * Outside of development the application must restrict access: `policy`, `addresses`, or a `port` of its own.
+ * Outside of development the application must restrict access: with `policy`, `addresses`, or a separate `port`.
  *
  * @example
  * new Server({ plugins: { metrics: { port: 9464 } } })
@@ -82,13 +82,13 @@ export const metrics = definePlugin({
       if (port > 0 && port + (worker?.of ?? 1) - 1 > 65_535)
         throw OptionError('metrics.port', port, `a port with one above it for each of ${worker!.of} workers`)
       ctx.onListen(async () => {
-        // Each worker has its own figures, and so its own port.
+        // Each worker has its own figures, and therefore its own port.
         const own = port === 0 ? 0 : port + (worker?.number ?? 1) - 1
         listener = new Listener({
           port: own,
           host,
           path,
-          // In a rolling restart the previous worker continues until this one listens. The first worker of all replaces none.
+          // In a rolling restart the previous worker continues until this one listens. The very first worker replaces none.
           takesOver: worker !== undefined && !isLeading(worker),
           text: () => service.text(),
           onListening(at) {
@@ -109,7 +109,7 @@ export const metrics = definePlugin({
   },
 })
 
-/** Exports from when the server is ready, or listens: an application may register its SDK until then. Returns a function that ends it. */
+/** Exports once the server is ready or listens: until then the application may register its SDK. Returns a function that ends this. */
 async function exportOf(ctx: Context): Promise<() => Promise<void>> {
   const api = await peer('@opentelemetry/api', () => import('@opentelemetry/api'), 'metrics.openTelemetry')
   let stop: (() => void) | undefined
@@ -117,14 +117,14 @@ async function exportOf(ctx: Context): Promise<() => Promise<void>> {
     if (stop === undefined && hasMeterProvider(api)) stop = exportMetrics(api, ctx.services.get('metrics'), ctx.server)
     return stop !== undefined
   }
-  // No error yet: a server in a test, which does not listen, needs no SDK.
+  // Not an error yet: a server in a test, which does not listen, needs no SDK.
   ctx.onReady(() => void start())
   ctx.onListen(() => {
     if (!start()) throw MetricsExportError()
   })
   return async () => {
     if (stop === undefined) return
-    // Most SDKs export once a minute, and the process may end with this.
+    // Most SDKs export once a minute, and the process may end with this server.
     const flushed = flushMeters(api).catch((error: unknown) =>
       ctx.log.warn({ err: error }, 'metrics: the last values were not exported'),
     )
@@ -154,7 +154,7 @@ function serve(
   })
 }
 
-/** Headers that show that there is a proxy; not every proxy sends the first ones. */
+/** Headers that reveal a proxy; not every proxy sends the first ones. */
 const proxyHeaders = [
   'x-forwarded-for',
   'forwarded',
@@ -165,7 +165,7 @@ const proxyHeaders = [
   'cf-connecting-ip',
 ]
 
-/** Behind a proxy that is not configured, every client has the address of the proxy. */
+/** Allows only these addresses. Behind a proxy that is not configured, every client has the address of the proxy. */
 function onlyFrom(addresses: readonly string[], knowsProxies: boolean): Middleware {
   const isAllowed = addressTest(addresses)
   const error = MetricsForbiddenError()
@@ -176,13 +176,13 @@ function onlyFrom(addresses: readonly string[], knowsProxies: boolean): Middlewa
   }
 }
 
-/** The `metrics` of plugins' definitions. One that fails has none, which is logged once, and the others are shown. */
+/** The `metrics` of plugins' definitions. If one fails, its figures are missing, which is logged once, and the others are shown. */
 function figuresOf(ctx: Context): () => Promise<readonly Figure[]> {
   const failing = new Set<Listed>()
   const asked = new Map<Listed, Promise<readonly Figure[]>>()
   const ask = async (plugin: Listed) => {
     try {
-      // A plugin that does not answer is not called again before it has.
+      // A plugin that does not answer is not called again until it has.
       const pending = asked.get(plugin) ?? figuresOfPlugin(plugin).finally(() => asked.delete(plugin))
       asked.set(plugin, pending)
       const figures = await within(pending, figuresTimeout, () => {
@@ -207,12 +207,12 @@ function figuresOf(ctx: Context): () => Promise<readonly Figure[]> {
 
 type Listed = Listing['plugins'][number]
 
-/** Milliseconds. Prometheus gives up a scrape after 10 s: the figures of the other plugins must have been sent by then. */
+/** Milliseconds. Prometheus abandons a scrape after 10 s: the figures of the other plugins must have been sent by then. */
 const figuresTimeout = 5_000
 
 async function figuresOfPlugin({ definition, scope }: Listed): Promise<readonly Figure[]> {
   const figures = await definition.metrics!(scope.services as never)
-  // Figures that the format cannot express would make the text invalid for all others.
+  // Figures that the format cannot express would invalidate the whole text.
   checkFigures(figures)
   return figures
 }

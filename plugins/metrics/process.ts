@@ -18,7 +18,7 @@ export const processFamilies = [
 ] as const
 type ProcessFamily = (typeof processFamilies)[number]
 
-/** Counts the figures of the process; returns a function that ends that. */
+/** Counts the figures of the process; returns a function that ends the counting. */
 export function countProcess(metrics: Metrics): () => void {
   const delay = watchLoopDelay()
   metrics.collect(async () => {
@@ -45,11 +45,11 @@ export function countProcess(metrics: Metrics): () => void {
         ],
       },
     ]
-    // The statistics of Bun have a limit that does not exist.
+    // Bun's statistics report a limit that does not exist.
     if (!('Bun' in globalThis))
       families.push(gauge('process_heap_limit_bytes', 'What the heap may use', getHeapStatistics().heap_size_limit))
     const { active, idle } = performance.eventLoopUtilization()
-    // Bun and Deno have the function, and no figures.
+    // Bun and Deno have the function, but no figures.
     if (active + idle > 0) {
       families.push(
         counter('process_event_loop_seconds', 'Time of the event loop, at work and waiting', [
@@ -65,7 +65,7 @@ export function countProcess(metrics: Metrics): () => void {
   return () => delay.stop()
 }
 
-/** Linux has them in a folder; one of them belongs to this read itself. */
+/** Counts open descriptors, which Linux lists in a folder; one of them belongs to this very read. */
 async function openDescriptors(): Promise<number | undefined> {
   try {
     return (await readdir('/proc/self/fd')).length - 1

@@ -8,7 +8,7 @@ import type { Sample } from './text.ts'
 const classes = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']
 
-/** Methods that the conventions of OpenTelemetry know; another one is `_OTHER` there. */
+/** Methods that the conventions of OpenTelemetry know; any other becomes `_OTHER` there. */
 export const knownMethods: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -21,7 +21,7 @@ export const knownMethods: ReadonlySet<string> = new Set([
   'TRACE',
 ])
 
-/** One route: an array of buckets for each class of its statuses. */
+/** The figures of one route, with buckets for each class of its statuses. */
 class RouteFigures {
   readonly #labels: { readonly method: string; readonly route: string }
   readonly #bounds: readonly number[]
@@ -44,7 +44,7 @@ class RouteFigures {
     }
     buckets.observe(ms / 1_000)
     const declared = req.raw.header('content-length')
-    // In a refused request, or one from `fetch`, it may have any value: an infinite one would never be removed again.
+    // In a refused request, or one from `fetch`, it may have any value, and an infinite sum would stay for ever.
     const received = declared === undefined ? undefined : /^\d{1,15}$/.test(declared) ? Number(declared) : 0
     if (received !== undefined) this.#received.add(received)
     const sent = res.bodySize
@@ -52,7 +52,7 @@ class RouteFigures {
     record?.(this.#attributesOf(req.protocol, res.statusCode), ms / 1_000, received, sent)
   }
 
-  /** Made once for each status and scheme: this runs in every request. */
+  /** The attributes, created once for each status and scheme: this runs in every request. */
   #attributesOf(scheme: string, status: number): { [name: string]: string | number } {
     const key = `${scheme} ${status}`
     let found = this.#attributes.get(key)
@@ -121,14 +121,14 @@ export function countRequests(ctx: Context, metrics: Metrics, bounds: readonly n
   }
   const ofRoutes = new RouteValue<RouteFigures>()
   ctx.onRoute((route) => ofRoutes.set(route, add(route.method, route.path)))
-  // Requests without a route: 404, 405, files. The methods are those that exist.
+  // Requests without a route: 404, 405, files. Only methods that exist are listed.
   const ofMiss = new Map([...methods, 'other'].map((method) => [method, add(method, '')]))
   ctx.onResponse((req, res, ms) => {
     if (isOwnRequest(req)) return
     const figures = ofRoutes.of(req) ?? ofMiss.get(req.method) ?? ofMiss.get('other')!
     figures.observe(req, res, ms, metrics.requestRecorder)
   })
-  /** One route after the other, as they are written: all at once would be 140 000 samples for 10 000 routes. */
+  /** Yields one route after the other as they are written: all together would be 140 000 samples for 10 000 routes. */
   const each = (of: (figures: RouteFigures) => readonly Sample[]): Iterable<Sample> => ({
     *[Symbol.iterator]() {
       for (const one of all.values()) yield* of(one)

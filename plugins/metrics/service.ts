@@ -21,13 +21,13 @@ import { processFamilies } from './process.ts'
 import { requestFamilies } from './requests.ts'
 import { type Family, type Sample, seriesOf, writeText } from './text.ts'
 
-/** Names that a metric of the application must not have, also before the boot. */
+/** Names that a metric of the application must not have, even before the boot. */
 const reserved: ReadonlySet<string> = new Set([...requestFamilies, ...processFamilies])
 
-/** Families that are made at each scrape. */
+/** Returns families that are created anew at each scrape. */
 export type Collector = () => readonly Family[] | Promise<readonly Family[]>
 
-/** @internal Receives the data of a request when its answer was passed on. */
+/** @internal Receives the data of a request once its answer has been passed on. */
 export type RequestRecorder = (
   attributes: { [name: string]: string | number },
   seconds: number,
@@ -35,14 +35,14 @@ export type RequestRecorder = (
   sent: number | undefined,
 ) => void
 
-/** @internal Another destination of the metrics besides the text. */
+/** @internal Another destination for the metrics besides the text. */
 export interface Sink {
   histogram(family: Family, buckets: readonly number[]): Recorder
   readonly request: RequestRecorder
   added(families: readonly Family[]): void
 }
 
-/** The metrics of one server, and those of the application. */
+/** The metrics of one server and of its application. */
 export class Metrics {
   readonly #bounds: Bounds
   readonly #instruments = new Map<string, Instrument>()
@@ -54,9 +54,9 @@ export class Metrics {
   /** @internal The bounds of the durations of requests. */
   requestBuckets: readonly number[] | undefined
   #report: ((metric: string, what: string) => void) | undefined
-  /** Reports that wait for a log. */
+  /** Reports that are waiting for a log. */
   readonly #unreported: (readonly [metric: string, what: string])[] = []
-  /** The port of a listener of its own, while it listens. */
+  /** The port of a separate listener, while it listens. */
   port: number | undefined
 
   constructor({ maxLabelValues, maxSeries }: { readonly maxLabelValues: number; readonly maxSeries: number }) {
@@ -64,7 +64,7 @@ export class Metrics {
   }
 
   /**
-   * Makes a counter.
+   * Creates a counter.
    *
    * @throws MetricError for a name that is taken, or that the format does not allow.
    * @example
@@ -75,12 +75,12 @@ export class Metrics {
     return this.#add(options, makeCounter) as unknown as Counter<Label>
   }
 
-  /** Makes a gauge. @throws as `counter`. */
+  /** Creates a gauge. @throws as `counter`. */
   gauge<const Label extends string = never>(options: MetricOptions<Label>): Gauge<Label> {
     return this.#add(options, makeGauge) as unknown as Gauge<Label>
   }
 
-  /** Makes a histogram. @throws as `counter`; and for buckets that do not ascend. */
+  /** Creates a histogram. @throws as `counter`, and for buckets that do not ascend. */
   histogram<const Label extends string = never>(options: HistogramOptions<Label>): Histogram<Label> {
     return this.#add(options, makeHistogram, histogramMembers) as unknown as Histogram<Label>
   }
@@ -121,7 +121,7 @@ export class Metrics {
     return this.#add(options, makeHistogram, histogramMembers)
   }
 
-  /** @internal Receives each value of a histogram from now on as well, including those of later histograms. */
+  /** @internal Makes a sink receive each value of a histogram from now on, including later histograms. */
   recordTo(sink: Sink | undefined): void {
     this.#sink = sink
     for (const instrument of this.#instruments.values()) this.#introduce(instrument)
@@ -138,7 +138,7 @@ export class Metrics {
     else this.#sink?.added([family])
   }
 
-  /** All metrics in the format OpenMetrics. Calls while it is written share the result. */
+  /** Returns all metrics in the OpenMetrics format. Calls made while it is being written share the result. */
   text(): Promise<string> {
     this.#writing ??= this.families()
       .then(writeText)
@@ -148,7 +148,7 @@ export class Metrics {
     return this.#writing
   }
 
-  /** @internal Calls while they are collected share the result. */
+  /** @internal Calls made while the families are being collected share the result. */
   families(): Promise<readonly Family[]> {
     this.#collecting ??= this.#collect().finally(() => {
       this.#collecting = undefined
@@ -158,7 +158,7 @@ export class Metrics {
 
   async #collect(): Promise<readonly Family[]> {
     const collected = await Promise.all(this.#collectors.map(async (collector) => collector()))
-    // Read last: values that are counted while a plugin collects are in the result.
+    // Read last, so that values counted while a plugin collects are in the result.
     const own = [...this.#instruments.values()].map((instrument) => instrument.family())
     const { families, conflicts } = merged([...own, ...collected.flat()], new Set(this.#instruments.keys()))
     for (const name of conflicts) {
@@ -172,12 +172,12 @@ export class Metrics {
 
 const isRecorded = (instrument: Instrument): instrument is RecordedHistogram => 'recordTo' in instrument
 
-/** Samples that can be read several times: a scrape and the SDK of OpenTelemetry may share them. */
+/** Samples that can be read several times: a scrape and the OpenTelemetry SDK may share them. */
 const again = (samples: ReadonlyMap<string, Sample>): Iterable<Sample> => ({
   [Symbol.iterator]: () => samples.values(),
 })
 
-/** One family for each name: a plugin in several scopes has one, and samples of the same labels are added, or the least one is used. */
+/** One family for each name: a plugin in several scopes has one; samples with the same labels are added, or the lowest is used. */
 export function merged(
   families: readonly Family[],
   exclusive: ReadonlySet<string>,

@@ -7,7 +7,7 @@ export interface Family {
   readonly help: string
   readonly unit?: string | undefined
   readonly samples: Iterable<Sample>
-  /** Whether no two of the samples have the same labels; otherwise they may come from several scopes. */
+  /** Whether no two samples have the same labels; otherwise they may come from several scopes. */
   readonly isDistinct?: boolean
   readonly scopes?: Figure['scopes'] | undefined
 }
@@ -15,16 +15,16 @@ export interface Family {
 export interface Sample {
   readonly value: number
   readonly labels?: { readonly [name: string]: string }
-  /** `_bucket`, `_sum` or `_count`; of a counter always `_total`. */
+  /** `_bucket`, `_sum` or `_count`; for a counter always `_total`. */
   readonly suffix?: string
 }
 
 export const contentType = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
 
-/** Samples that are written at once: about 2 ms. A server with 10,000 routes has 140,000, and would answer no request for a second. */
+/** Samples written in one go, about 2 ms. A server with 10,000 routes has 140,000, and would answer no request for a second. */
 const turn = 1_000
 
-/** OpenMetrics 1.0. The event loop has its turn in between. */
+/** Writes OpenMetrics 1.0, letting the event loop take its turn in between. */
 export async function writeText(families: readonly Family[]): Promise<string> {
   let text = ''
   let written = 0
@@ -45,10 +45,10 @@ function labelText(labels: Sample['labels']): string {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }
 
-/** Half a surrogate pair would become U+FFFD on its way in any case, and two series would become one. */
+/** Replaces half surrogate pairs: they would become U+FFFD on their way anyway, and two series would then become one. */
 export const wellFormed = (text: string) => text.replace(/\p{Surrogate}/gu, '\ufffd')
 
-/** The same for samples of one series, in any order of their labels. */
+/** A key that is the same for all samples of one series, in whatever order their labels are. */
 export const seriesOf = ({ suffix = '', labels = {} }: Sample): string =>
   JSON.stringify([
     suffix,
@@ -65,5 +65,5 @@ export function numberText(value: number): string {
   return value === -Infinity ? '-Inf' : String(value)
 }
 
-/** The bound of a bucket: the format requires a float here, `1.0`; `1e+21` is one already. */
+/** The bound of a bucket: the format requires a float here, such as `1.0`; `1e+21` already is one. */
 export const boundText = (bound: number) => (/^-?\d+$/.test(`${bound}`) ? `${bound}.0` : numberText(bound))

@@ -1,7 +1,7 @@
 import { channel, tracingChannel } from 'node:diagnostics_channel'
 import type { Metrics } from './service.ts'
 
-/** The members of the events of work; each kind has some of them. */
+/** The members of events about work; each kind has some of them. */
 interface WorkEvent {
   readonly error?: unknown
   readonly queue?: string
@@ -19,7 +19,7 @@ interface Work {
   readonly trace: string
   readonly name: string
   readonly help: string
-  /** Names of the labels, each a member of the event. None of them is a value that clients decide. */
+  /** Names of the labels, each a member of the event. None of them has values that clients choose. */
   readonly labels: readonly (keyof WorkEvent & string)[]
 }
 
@@ -37,7 +37,7 @@ const works: readonly Work[] = [
   { trace: 'graphql.operation', name: 'graphql_operation', help: 'GraphQL operations', labels: ['type'] },
 ]
 
-/** Follows the work of the services of this process by its tracing channels, from now on; returns a function that ends that. */
+/** Follows the work of this process's services through its tracing channels from now on; returns a function that ends this. */
 export function countWork(metrics: Metrics): () => void {
   const ends = works.map((work) => follow(metrics, work))
   ends.push(followCache(metrics), followCron(metrics), followRateLimit(metrics), followUpload(metrics))

@@ -6,7 +6,7 @@ import type { ExactName, IsPattern, KnownName, MqttArguments, MqttHandler, MqttP
 
 /** Options of a topic: they apply to all its subscriptions and publications. */
 export interface MqttTopicOptions {
-  /** The schema of messages, published and received. */
+  /** The schema of messages, both published and received. */
   schema?: object
 }
 
@@ -14,7 +14,7 @@ export interface MqttTopicOptions {
 export interface MqttPatternTopic<Pattern extends boolean, Received> {
   /** The name with its wildcards: `sensors/+/temperature`. */
   readonly name: string
-  /** Subscribes a handler: called with the message, and with topic and message where the topic has a wildcard. */
+  /** Subscribes a handler, called with the message, or with topic and message if the topic has a wildcard. */
   subscribe<const Options extends Omit<MqttSubscribeOptions, 'schema'> = {}>(
     handler: MqttHandler<MqttArguments<Pattern, Received, Options>>,
     options?: Options,
@@ -34,7 +34,7 @@ type TopicOf<Name extends string, Published, Received> =
 export interface MqttApi {
   /**
    * Publishes a message: strings and bytes as they are, everything else as JSON. Resolves when the broker has it: with QoS 1 and
-   * 2 when it was acknowledged, with QoS 0 when it was written.
+   * 2 when it is acknowledged, with QoS 0 when it is written.
    *
    * @throws (as a rejection) MqttNotConnectedError, MqttUnavailableError, MqttFullError, MqttPublishError, MqttPayloadError,
    * MqttTopicError, OptionError.
@@ -46,18 +46,18 @@ export interface MqttApi {
   ): Promise<void>
 
   /**
-   * Subscribes a handler: called with the message, and with topic and message where the topic has a wildcard.
+   * Subscribes a handler, called with the message, or with topic and message if the topic has a wildcard.
    *
    * @throws MqttTopicError, OptionError; as a rejection MqttSubscribeError when the broker refuses.
    */
   subscribe<const Name extends string, const Options extends MqttSubscribeOptions = {}>(
-    // A schema is the type of messages, wherever they come from.
+    // A schema sets the type of messages, wherever they come from.
     topic: Options extends { readonly schema: object } ? Name : KnownName<Name>,
     handler: MqttHandler<MqttArguments<IsPattern<Name>, MqttPayload<Name>, Options>>,
     options?: Options,
   ): MqttHandle
 
-  /** A topic by its name, with the type of its messages: of `MqttTopics`, of a schema, or given. */
+  /** Returns a topic by its name; the type of its messages comes from `MqttTopics`, a schema, or a type argument. */
   topic<const Name extends string, const Schema extends object>(
     name: Name,
     options: { readonly schema: Schema },

@@ -3,7 +3,7 @@ import { addressOfName } from '../toolkit/description/names.ts'
 import { type Declared, declarations } from './subscriptions/declarations.ts'
 import type { Filter } from './topics/filter.ts'
 
-/** A filter as an address: each wildcard is a parameter. */
+/** A filter as an address, in which each wildcard is a parameter. */
 function addressOf({ levels }: Filter): Pick<AsyncApiChannel, 'address' | 'parameters'> {
   const parameters: { [name: string]: { description: string } } = {}
   const parts = levels.map((level, at) => {
@@ -15,9 +15,9 @@ function addressOf({ levels }: Filter): Pick<AsyncApiChannel, 'address' | 'param
   return { address: parts.join('/'), ...(Object.keys(parameters).length > 0 && { parameters }) }
 }
 
-/** For the description of messages: each topic that this process subscribes to. */
+/** The channels for the description of messages: each topic that this process subscribes to. */
 export function channels(): AsyncApiChannel[] {
-  // By their filters: groups that share a subscription receive the same messages.
+  // Keyed by filter: groups that share a subscription receive the same messages.
   const topics = new Map<string, Declared[]>()
   for (const declared of declarations.all) {
     const topic = declared.filter.levels.join('/')
@@ -31,7 +31,7 @@ export function channels(): AsyncApiChannel[] {
       ...(schema === undefined ? { description: 'Text, JSON or bytes of any content.' } : { payload: schema }),
     })),
     ...filtersOf(all),
-    // The broker receives the highest values that the handlers request.
+    // What the broker receives: the highest values that the handlers request.
     operationBindings: {
       mqtt: { qos: Math.max(...all.map(({ options }) => options.qos ?? 0)), bindingVersion: '0.2.0' },
     },

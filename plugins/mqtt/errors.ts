@@ -53,7 +53,7 @@ export const MqttFileError = defineError(
 )
 export const MqttClassError = defineError('MqttClassError', 500, (name: string, why: string) => `${name}: ${why}`)
 
-/** An error with the reason code of MQTT 5 that the broker gave, where it gave one. */
+/** Adds the reason code of MQTT 5 to an error, if the broker sent one. */
 export function withReason<E extends Error>(error: E, cause: unknown): E {
   const code = (cause as { code?: unknown } | null)?.code
   return Object.assign(error, { cause, ...(typeof code === 'number' && { reasonCode: code }) })

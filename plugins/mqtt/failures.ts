@@ -2,7 +2,7 @@ import type { Logger, Thrown } from '../../kernel/index.ts'
 
 /** A failure of a handler or a subscription. */
 export interface MqttFailure {
-  /** The topic or the pattern that the handler has subscribed to. */
+  /** The topic or the pattern that the handler is subscribed to. */
   readonly subscription: string
   /** The topic of the message; `undefined` when the subscription itself failed. */
   readonly topic: string | undefined
@@ -16,8 +16,8 @@ export type MqttErrorHandler = { handle(error: Thrown, failure: MqttFailure): un
 let globalHandler: MqttErrorHandler | undefined
 
 /**
- * Sets what is called for every handler that throws or rejects, in place of the log, for the whole process; `undefined` takes it
- * back.
+ * Sets the function that is called, instead of the log, for every handler in the process that throws or rejects; `undefined`
+ * removes it.
  *
  * @example
  * setMqttGlobalErrorHandler((error, { topic }) => console.error(`a message of ${topic} failed`, error))
@@ -29,7 +29,7 @@ export function setMqttGlobalErrorHandler(handler: MqttErrorHandler | undefined)
   globalHandler = handler
 }
 
-/** Reports one failure once: to the handler of the process, else to the log. Never throws. */
+/** Reports one failure once: to the error handler of the process, otherwise to the log. Never throws. */
 export async function notifyFailure(error: unknown, failure: MqttFailure, log: Logger): Promise<void> {
   const { subscription, topic } = failure
   if (globalHandler === undefined) {

@@ -11,7 +11,7 @@ import { parseFilter } from './topics/filter.ts'
 import { topicOf } from './topics/topic.ts'
 import type { IsPattern, KnownName, MqttArguments, MqttHandler, MqttPayload } from './types.ts'
 
-/** The note of `@mqtt.subscribe` on methods. */
+/** What `@mqtt.subscribe` notes about a method. */
 export interface MqttNote {
   readonly topic: string
   readonly options: MqttSubscribeOptions
@@ -24,12 +24,12 @@ export const importedSubscriptions = new ImportedMethods(mqttNotes)
 export const shownSubscription = ({ note, label, place }: ImportedMethod<MqttNote>) =>
   `the MQTT subscription "${note.topic}" of ${label} (${place})`
 
-/** Messages of this process: through the connection of `MqttService.connect`, or of the server. */
+/** The messages of this process, through the connection of `MqttService.connect` or of the server. */
 export interface Mqtt extends MqttApi {
   subscribe: MqttApi['subscribe'] &
     /** Subscribes a method of a class that extends `BaseMqtt`. */
     (<const Name extends string, const Options extends MqttSubscribeOptions = {}>(
-      // Compared with the map here as well: of several signatures the compiler reports the last.
+      // Compared with the map here as well, because the compiler reports the last of several signatures.
       topic: Options extends { readonly schema: object } ? Name : KnownName<Name>,
       options?: Options,
     ) => MethodMark<MqttHandler<MqttArguments<IsPattern<Name>, MqttPayload<Name>, Options>>>)

@@ -9,7 +9,7 @@ import type { BaseMqttClass } from './subscriptions/base-mqtt.ts'
 export interface MqttWill extends MqttPublishOptions {
   /** The topic that it is published to, without wildcards. */
   topic: string
-  /** The message: a string and bytes as they are, everything else as JSON. */
+  /** The message: strings and bytes as they are, everything else as JSON. */
   message: unknown
   /** Seconds for which the broker waits for the client to reconnect; MQTT 5. Default 0. */
   delay?: number
@@ -19,13 +19,13 @@ export interface MqttWill extends MqttPublishOptions {
 export interface MqttConnectOptions extends ConnectionOptions {
   /** `'memory'`: a broker within this process, for tests and development. Default `'mqtt'`. */
   provider?: 'mqtt' | 'memory'
-  /** Whether an unavailable broker fails the start; `false`: the start succeeds, and the attempts continue. Default true. */
+  /** Whether the start fails when the broker is unavailable; `false`: it succeeds, and the attempts to connect continue. Default true. */
   required?: boolean
   /** Milliseconds after which `publish` rejects. Default 5000. */
   publishTimeout?: number
-  /** How many messages wait to be sent before `publish` rejects at once. Default 10000. */
+  /** How many messages wait to be sent before `publish` rejects immediately. Default 10000. */
   maxQueued?: number
-  /** Their total size: bytes or a string such as `'64mb'`, the default. */
+  /** The maximum total size of those messages: bytes, or a string such as `'64mb'`, the default. */
   maxQueuedSize?: number | string
   /** Milliseconds after which a handler counts as failed. Default 30000. */
   handlerTimeout?: number
@@ -46,7 +46,7 @@ export interface MqttOptions {
 export interface MqttServiceOptions extends MqttConnectOptions {
   /** Files and classes with subscriptions; `false`: handles no messages. Default: all declared subscriptions, and every imported class. */
   subscribe?: boolean | readonly MqttSource[]
-  /** What the service writes to. Default: lines on standard error, from `warn` on. */
+  /** The logger of the service. Default: lines on standard error, from level `warn` up. */
   logger?: Logger
 }
 
@@ -54,7 +54,7 @@ export interface Sources {
   /** Whether the subscriptions of this process are handled at all. */
   readonly isOn: boolean
   readonly sources: readonly MqttSource[]
-  /** Whether the files are the default: then there may be none. */
+  /** Whether the files are the default ones, which need not exist. */
   readonly isDefault: boolean
 }
 

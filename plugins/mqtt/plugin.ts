@@ -6,7 +6,7 @@ import { MqttService } from './service.ts'
 import { declarations } from './subscriptions/declarations.ts'
 import { reportIdleSubscriptions } from './subscriptions/idle.ts'
 
-// For servers without this plugin.
+// Also reports from servers without this plugin.
 atEachBoot(reportIdleSubscriptions)
 
 /**
@@ -37,7 +37,7 @@ export const mqtt = definePlugin({
     service.logTo(ctx.log)
     declarations.expected.add(service)
     if (isShared && clientId !== undefined) {
-      // The broker disconnects a client when another one of its name connects: the previous process ends first.
+      // The broker disconnects a client when another one of the same name connects, so the previous process must end first.
       ctx.onListen(() => service.startsLater())
       ctx.onLead(async () => {
         await service.start()

@@ -7,7 +7,7 @@ import { Outbox } from './messages/outbox.ts'
 import type { MqttSettings } from './options.ts'
 import { Subscriptions } from './subscriptions/subscriptions.ts'
 
-/** How long a disconnect may take that no caller waits for. */
+/** How long disconnecting may take when no caller waits for it. */
 const goodbye = 1_000
 
 /** One run of a service, from its start to its stop: its outbox, its handlers, and whether the broker is connected. */
@@ -42,14 +42,14 @@ export class Run {
     this.subscriptions = new Subscriptions(link, log, settings)
   }
 
-  /** Resolves when the broker is connected and has accepted the subscriptions; at once where it is not required. */
+  /** Resolves when the broker is connected and has accepted the subscriptions; immediately if it is not required. */
   async connect(): Promise<void> {
     if (this.#settings.required) {
       await this.#link.open(false)
       await this.#firstUp
       return
     }
-    // It continues until the service stops; `#down` reports failures.
+    // Keeps trying until the service stops; `#down` reports failures.
     this.#link.open(true).catch(() => {})
   }
 
@@ -98,13 +98,13 @@ export class Run {
     this.outbox.down(error)
   }
 
-  /** No further messages. A session that the broker keeps still collects them: those that it sends are not acknowledged. */
+  /** Takes no further messages. A session that the broker keeps still collects them: what it sends is not acknowledged. */
   async leave(): Promise<void> {
     if (!this.#settings.clean) this.subscriptions.refuse()
     else await this.subscriptions.leave()
   }
 
-  /** Lets running handlers and unsent messages finish, within this many milliseconds. */
+  /** Waits for running handlers and unsent messages, for this many milliseconds at most. */
   async drain(timeout: number): Promise<void> {
     this.#isClosing = true
     const until = performance.now() + timeout

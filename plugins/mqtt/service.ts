@@ -35,7 +35,7 @@ export interface MqttPublishTrace extends TraceOutcome {
   readonly bytes: number
   /** The bytes as the broker gets them. */
   readonly payload: Uint8Array
-  /** Empty; what a subscriber of `start` puts here goes with the message over MQTT 5, and comes out of `MqttMessageTrace.carrier`. */
+  /** Empty at first; what a subscriber of `start` puts here is sent along over MQTT 5 and arrives in `MqttMessageTrace.carrier`. */
   readonly carrier: Carrier
 }
 
@@ -59,7 +59,7 @@ export class MqttService {
    * Connects this process, without a server, and loads the files of `subscribe`.
    *
    * @throws (as a rejection) MqttUnavailableError when the broker cannot be reached, MqttSubscribeError when it refuses a
-   * subscription, MqttConnectedError when this process is connected already, MqttFileError, PeerMissingError, OptionError.
+   * subscription, MqttConnectedError when this process is already connected, MqttFileError, PeerMissingError, OptionError.
    */
   static async connect(options: MqttServiceOptions = {}): Promise<MqttService> {
     if (MqttService.#standalone !== undefined) throw MqttConnectedError()
@@ -70,8 +70,8 @@ export class MqttService {
   }
 
   /**
-   * Ends the connection of {@link MqttService.connect}: running handlers and unsent messages finish first.
-   * Does nothing without one.
+   * Ends the connection of {@link MqttService.connect}, after running handlers and unsent messages have finished.
+   * Does nothing without such a connection.
    */
   static async disconnect(options: { timeout?: number } = {}): Promise<void> {
     await MqttService.#standalone?.stop(options)
@@ -79,22 +79,22 @@ export class MqttService {
 
   readonly #settings: MqttSettings
   readonly #sources: Sources
-  /** The part of this that declarations see. */
+  /** The part of this service that declarations see. */
   readonly #connection: Connection
   #log: Logger
   #run: Run | undefined
   #starting: Promise<void> | undefined
   #stopping: Promise<void> | undefined
-  /** Whether it takes subscriptions that only one of several workers may have. */
+  /** Whether this service takes subscriptions that only one of several workers may have. */
   #leads = true
-  /** Its own subscriptions that wait for that. */
+  /** Its own subscriptions that wait until it does. */
   readonly #held = new Set<Declared>()
   /** Settles when a later start has begun. */
   #awaited: { readonly promise: Promise<void>; begin(): void } | undefined
-  /** How often it was stopped: a start that is overtaken gives up. */
+  /** How often it was stopped: a start that a stop overtakes gives up. */
   #stops = 0
 
-  /** `settings`: options that a plugin has read already. */
+  /** `settings`: options that a plugin has already read. */
   constructor(
     options: MqttServiceOptions = {},
     settings: MqttServiceSettings = mqttServiceOptions.parse(options, 'mqtt.connect'),
@@ -117,7 +117,7 @@ export class MqttService {
     this.#log = logger
   }
 
-  /** Leaves subscriptions that only one worker may have to another one, until `lead`. @internal */
+  /** Leaves subscriptions that only one worker may have to another worker, until `lead`. @internal */
   follow(): void {
     this.#leads = false
   }
@@ -129,7 +129,7 @@ export class MqttService {
     if (this.#run !== undefined) await declarations.takeFree(this.#connection)
   }
 
-  /** It starts when the previous process has ended: messages wait for that. @internal */
+  /** Announces a start after the previous process has ended: messages wait for it. @internal */
   startsLater(): void {
     let begin = () => {}
     const promise = new Promise<void>((resolve) => {
@@ -139,7 +139,7 @@ export class MqttService {
     announceConnection(this.#connection)
   }
 
-  /** The broker gives each message of a group to one of its members, and every other message to all subscribers. */
+  /** Whether this worker may subscribe: the broker sends each message of a group to one member, any other message to all subscribers. */
   #mayHave({ filter }: Declared): boolean {
     return this.#leads || filter.text.startsWith('$share/')
   }
@@ -150,7 +150,7 @@ export class MqttService {
   }
 
   /**
-   * For health checks.
+   * Returns true while the broker is available; for health checks.
    *
    * @throws MqttUnavailableError with the reason why the broker is not available.
    * @example
@@ -162,7 +162,7 @@ export class MqttService {
     throw MqttUnavailableError(`there is no connection to the broker ${this.#settings.address.shown}`)
   }
 
-  /** Connects, and loads the files; a server calls it when it listens. */
+  /** Connects, and loads the files; a server calls this when it listens. */
   start(): Promise<void> {
     declarations.expected.add(this)
     this.#starting ??= this.#start().catch(async (error: unknown) => {
@@ -184,7 +184,7 @@ export class MqttService {
   }
 
   /**
-   * Publishes a message: a string and bytes as they are, everything else as JSON. Resolves when the broker has it.
+   * Publishes a message: strings and bytes as they are, everything else as JSON. Resolves when the broker has it.
    *
    * @throws (as a rejection) MqttNotConnectedError, MqttUnavailableError, MqttFullError, MqttPublishError, MqttPayloadError,
    * MqttTopicError, OptionError.
@@ -206,7 +206,7 @@ export class MqttService {
   }
 
   /**
-   * Subscribes a handler on this connection: called with the message, and with topic and message where the topic has a wildcard.
+   * Subscribes a handler on this connection, called with the message, or with topic and message if the topic has a wildcard.
    *
    * @throws MqttTopicError, OptionError; as a rejection MqttSubscribeError when the broker refuses.
    */
@@ -221,8 +221,8 @@ export class MqttService {
     return handleOf(declared, made, () => this.#drop(declared))
   }
 
-  /** A topic of this connection by its name, with the type of its messages. */
-  // As `unknown`: comparing the generic signatures costs the type checker thirty thousand instantiations.
+  /** Returns a topic of this connection by its name, with the type of its messages. */
+  // Cast to `unknown`: comparing the generic signatures costs the type checker thirty thousand instantiations.
   readonly topic: MqttApi['topic'] = topicOf(this as unknown as MqttApi)
 
   async #adopt(declared: Declared): Promise<void> {
@@ -246,7 +246,7 @@ export class MqttService {
   }
 
   /**
-   * Disconnects cleanly: no further messages, then the running handlers and their publications may finish,
+   * Disconnects cleanly: takes no further messages, then lets the running handlers and their publications finish,
    * for `timeout` milliseconds (10000) at most.
    */
   stop({ timeout = 10_000 }: { timeout?: number } = {}): Promise<void> {

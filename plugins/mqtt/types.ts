@@ -1,7 +1,7 @@
 import type { ReceivedBy } from './messages/schema.ts'
 
 /**
- * The types of messages by topic, or by pattern; merge yours into it.
+ * The types of messages by topic or pattern; declare your own by merging into this interface.
  *
  * @example
  * declare module 'framework' {
@@ -53,8 +53,8 @@ export type MqttPayload<Name extends string> = string extends Name
 export type TypedName<Name extends string> = unknown extends MqttPayload<Name> ? never : Name
 
 /**
- * A topic is compared with this where {@link MqttTopics} has members: an unknown literal does not compile. The first
- * branch is never taken: `Name` is inferred from it.
+ * The type that a topic is compared with if {@link MqttTopics} has members: an unknown literal does not compile. The first
+ * branch is never taken; it serves to infer `Name`.
  */
 export type KnownName<Name extends string> = [Name] extends [never]
   ? Name
@@ -69,7 +69,7 @@ export type KnownName<Name extends string> = [Name] extends [never]
           : keyof MqttTopics & string
         : Name
 
-/** The same for a name to publish to, which has no wildcard. */
+/** The same as `KnownName`, for a name to publish to, which has no wildcard. */
 export type ExactName<Name extends string> = [Name] extends [never]
   ? Name
   : IsPattern<Name> extends true
@@ -80,23 +80,23 @@ export type ExactName<Name extends string> = [Name] extends [never]
 export interface MqttDetails {
   /** The topic that the message was published to. */
   readonly topic: string
-  /** The quality of service with which the broker has sent it: the lower of that of the message and that of the subscription. */
+  /** The quality of service with which the broker sent the message: the lower of the message's and the subscription's. */
   readonly qos: 0 | 1 | 2
-  /** Whether the broker had kept it for later subscribers. */
+  /** Whether the broker had retained the message for later subscribers. */
   readonly retain: boolean
-  /** Whether the broker sends it again, since it does not know whether it has arrived. */
+  /** Whether the broker sent the message again because it does not know whether it arrived before. */
   readonly duplicate: boolean
-  /** The headers of the message by name. This and everything below is of MQTT 5. */
+  /** The headers of the message by name. This and everything below needs MQTT 5. */
   readonly userProperties: { readonly [name: string]: string | readonly string[] }
-  /** The media type of the payload, as the publisher says. */
+  /** The media type of the payload, as stated by the publisher. */
   readonly contentType: string | undefined
   /** Where the publisher expects the answer. */
   readonly responseTopic: string | undefined
-  /** What the answer has to carry, so that the publisher knows to what it belongs. */
+  /** What the answer must carry, so that the publisher knows which message it belongs to. */
   readonly correlationData: Uint8Array | undefined
 }
 
-/** The arguments of a handler, by its options. */
+/** The arguments of a handler, depending on its options. */
 export type MqttArguments<Pattern extends boolean, Payload, Options> = [
   ...(Pattern extends true ? [topic: string] : []),
   message: Options extends { readonly raw: true }
@@ -108,5 +108,5 @@ export type MqttArguments<Pattern extends boolean, Payload, Options> = [
 ]
 
 // As a method, so that a handler may declare the type for an untyped topic: `(message: Reading) => …`.
-/** A handler. The next message waits for its promise. */
+/** A handler of messages. The next message waits for its promise. */
 export type MqttHandler<Arguments extends readonly unknown[]> = { handle(...args: Arguments): unknown }['handle']

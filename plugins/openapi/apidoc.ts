@@ -4,17 +4,17 @@ import { nearest, type OptionPlace, type OptionRoute } from '../../kernel/index.
 export interface ApiDoc {
   /** What the route does, in a few words. */
   summary?: string
-  /** The same at length, in Markdown. */
+  /** A longer description, in Markdown. */
   description?: string
-  /** The words by which pages sort the route. */
+  /** The tags by which pages group the route. */
   tags?: readonly string[]
-  /** The name of the operation, which generated clients take for a method; unique. Default: made of method and path. */
+  /** The unique name of the operation, which generated clients use for a method. Default: made of method and path. */
   operationId?: string
   /** Whether callers should no longer use the route. Default false. */
   deprecated?: boolean
   /**
-   * Added to those of the schemas; one of the same name and place is merged over it. `name` and `in` say which one it is; `description`, `required`,
-   * `deprecated` and `schema` are those of OpenAPI.
+   * Parameters besides those of the schemas; one with the same name and place is merged over the schema's. `name` and `in` identify it;
+   * `description`, `required`, `deprecated` and `schema` are as in OpenAPI.
    */
   parameters?: readonly {
     name: string
@@ -24,20 +24,20 @@ export interface ApiDoc {
     deprecated?: boolean
     schema?: object
   }[]
-  /** Merged over that of the schemas. */
+  /** The request body, merged over that of the schemas. */
   requestBody?: object
   /** The answers by status, `2xx` or `default`: an OpenAPI response, or a schema of the body; merged over those of the schemas. */
   responses?: { readonly [status: string]: object }
-  /** The security requirements, in place of what the policies stand for; an empty list says that none is needed. */
+  /** The security requirements, instead of those that the policies imply; an empty list means that nothing is required. */
   security?: readonly { readonly [scheme: string]: readonly string[] }[]
-  /** Where this route is served if not where all are: `url` and `description`. */
+  /** Where this route is served, if not where all others are: `url` and `description`. */
   servers?: readonly { url: string; description?: string }[]
-  /** A link to more about it: `url` and `description`. */
+  /** A link to more information: `url` and `description`. */
   externalDocs?: { url: string; description?: string }
   readonly [extension: `x-${string}`]: unknown
 }
 
-/** Those of an operation (OpenAPI 3.1 section 4.8.10.1). */
+/** The members of an operation (OpenAPI 3.1 section 4.8.10.1). */
 const members = [
   'tags',
   'summary',
@@ -53,7 +53,7 @@ const members = [
   'servers',
 ]
 
-/** The route option that was misplaced in the description; `undefined` where the name belongs there. */
+/** The route option that was misplaced in the description; `undefined` if the name belongs there. */
 function misplacedIn(name: string, known: ReadonlySet<PropertyKey>): string | undefined {
   if (members.includes(name) || name.startsWith('x-')) return undefined
   if (known.has(name)) return name
@@ -65,7 +65,7 @@ function misplacedIn(name: string, known: ReadonlySet<PropertyKey>): string | un
 }
 
 /**
- * Reads the option of a route, which is copied to the document. A guard that is written in it guards nothing, so it is an error even
+ * Reads the option of a route, which is copied to the document. A guard inside it would guard nothing, so that is an error even
  * without the plugin.
  */
 export function apidocOfRoute(

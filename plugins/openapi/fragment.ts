@@ -1,6 +1,6 @@
 import type { RouteOptions } from '../../kernel/index.ts'
 
-/** A route, for a plugin that describes its answers in place of the handler. */
+/** A route, for a plugin that describes the answers it gives instead of the handler. */
 export interface DescribedRoute {
   /** The method of the route: `GET`. */
   readonly method: string
@@ -8,7 +8,7 @@ export interface DescribedRoute {
   readonly path: string
   /** All options of the route. */
   readonly options: RouteOptions
-  /** The options that the plugin was registered with, read. */
+  /** The parsed options with which the plugin was registered. */
   readonly settings: unknown
 }
 
@@ -19,14 +19,14 @@ export interface OpenApiFragment {
   /** Components that are merged into those of the document. */
   readonly components?: { readonly [kind: string]: { readonly [name: string]: object } }
   /**
-   * Translates the plugin's own options of a route into options that the description knows: schemas (`body`, `query`,
+   * Translates the plugin's own route options into options that the description knows: schemas (`body`, `query`,
    * …, `responses`) and `apidoc`. Called for each route that the plugin reaches.
    */
   describe?(options: RouteOptions): readonly RouteOptions[]
   /**
-   * Describes the plugin's answers in place of the handler: names of responses by status, of the framework's own (`BadRequest`,
+   * Describes the answers the plugin gives instead of the handler: names of responses by status, either the framework's own (`BadRequest`,
    * `Unauthorized`, `PayloadTooLarge`, `UnsupportedMediaType`, `ValidationError`, `TooManyRequests`) or of
-   * `components.responses`, where one without `content` has the default body of failures, `{ code, message }`. Called for
+   * `components.responses`; one without `content` gets the default body of failures, `{ code, message }`. Called for
    * each route that the plugin reaches.
    */
   failures?(route: DescribedRoute): { readonly [status: string]: string | undefined }

@@ -23,7 +23,7 @@ import type {
   OpenApiTag,
 } from './types.ts'
 
-/** A route, for the decision whether it is described. */
+/** A route, for deciding whether to describe it. */
 export interface OpenApiRoute {
   /** The method of the route: `GET`. */
   readonly method: string
@@ -37,21 +37,21 @@ export interface OpenApiRoute {
 
 /** The parts of a description, and which routes are in it. */
 export interface DescriptionOptions {
-  /** What the API is called. Default: title `API`, version `1.0.0`. */
+  /** The name and version of the API, and more about it. Default: title `API`, version `1.0.0`. */
   info?: Partial<OpenApiInfo>
-  /** Where the API is. Default: the host that served the document. */
+  /** The addresses of the API. Default: the host that served the document. */
   servers?: readonly OpenApiServer[]
-  /** The security requirements of every operation that names none. */
+  /** The security requirements of every operation that does not name any. */
   security?: readonly OpenApiSecurity[]
   /** Descriptions of tags, in the order in which the page shows them. */
   tags?: readonly OpenApiTag[]
-  /** Merged over those of the routes; `securitySchemes` replaces those of the policies. */
+  /** Components, merged over those of the routes; `securitySchemes` replaces those of the policies. */
   components?: OpenApiComponents
   /** A link to further documentation. */
   externalDocs?: OpenApiExternalDocs
-  /** Whether the answers of the framework itself are described: 400, 401, 413, 415, 422 and 429. Default true. */
+  /** Whether the framework's own answers are described: 400, 401, 413, 415, 422 and 429. Default true. */
   failures?: boolean
-  /** Whether a route is described; default: all but those with `apidoc: false`. */
+  /** Decides whether a route is described; default: all routes except those with `apidoc: false`. */
   include?: (route: OpenApiRoute) => boolean
 }
 
@@ -59,16 +59,16 @@ export interface DescriptionOptions {
 export interface OpenApiOptions extends DescriptionOptions {
   /** The path of the page; the document is below it, at `/json` and `/yaml`. Default `/docs`. */
   path?: string
-  /** `false`: the document without the page. Default true. */
+  /** Whether there is a page; `false`: only the document. Default true. */
   ui?: boolean
-  /** Run before the page and the document are sent: they decide who may read them. */
+  /** Middlewares that run before the page and the document are sent, and decide who may read them. */
   middlewares?: readonly Middleware[]
   /** The policies of the page and the document, as on any route. */
   policy?: RouteOptions['policy']
 }
 
 type ComponentKind = Exclude<keyof OpenApiComponents, `x-${string}`>
-// TypeScript only knows that they are strings.
+// TypeScript knows only that the keys are strings.
 const kinds = Object.fromEntries(componentKinds.map((kind) => [kind, componentsOfKind])) as {
   readonly [Kind in ComponentKind]: typeof componentsOfKind
 }

@@ -8,9 +8,9 @@ import { ApiDescription } from './service.ts'
 announcePluginData('openapi')
 
 /**
- * Describes the routes in OpenAPI 3.1.1: JSON at `/docs/json`, YAML at `/docs/yaml`, and a page to try them at `/docs`.
+ * Describes the routes in OpenAPI 3.1.1: JSON at `/docs/json`, YAML at `/docs/yaml`, and a page for trying them out at `/docs`.
  *
- * The description comes from the options of the routes: schemas, `responses`, policies, and `apidoc` over them. The
+ * The description comes from the options of the routes: schemas, `responses` and policies, with `apidoc` merged over them. The
  * page needs the package `swagger-ui-dist`; no file is loaded from another host.
  *
  * @example
@@ -23,7 +23,7 @@ export const openapi = definePlugin({
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: () => ({ openapi: new ApiDescription() }),
   async setup(ctx, { path, ui, routeOptions, description }) {
-    // Not on import: a server without it should not load it.
+    // Not on import: a server without a description should not load these modules.
     const [{ describeListing, checkPlugins }, { documentRoutes }] = await Promise.all([
       import('./document/describe.ts'),
       import('../toolkit/description/written.ts'),

@@ -16,7 +16,7 @@ export class ApiDescription extends DocumentService<OpenApiDocument> {
   }
 
   /**
-   * The current description of the routes; the same object until they change, so change a copy.
+   * Returns the current description of the routes. It is the same object until they change, so modify only a copy.
    *
    * @throws OpenApiBeforeBootError before `setup`.
    * @example

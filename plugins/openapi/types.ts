@@ -8,47 +8,47 @@ interface Extensible {
 /** JSON Schema 2020-12, which OpenAPI 3.1 uses; references refer to `#/components/schemas/…`. */
 export type OpenApiSchema = boolean | { readonly [keyword: string]: unknown }
 
-/** A reference to another place of the document (OpenAPI 3.1.1 section 4.8.23). */
+/** A reference to another place in the document (OpenAPI 3.1.1 section 4.8.23). */
 export interface OpenApiReference {
   /** A JSON pointer: `#/components/schemas/User`. */
   readonly $ref: string
 }
 
-/** What the API is called, and who answers for it (OpenAPI 3.1.1 section 4.8.2). */
+/** The name of the API, and who is responsible for it (OpenAPI 3.1.1 section 4.8.2). */
 export interface OpenApiInfo extends Extensible {
   /** The name of the API. */
   title: string
-  /** The version of the API, not that of OpenAPI. */
+  /** The version of the API, not of OpenAPI. */
   version: string
   /** What it does, in a few words. */
   summary?: string
-  /** The same at length, in Markdown. */
+  /** A longer description, in Markdown. */
   description?: string
   /** The URL of the terms of use. */
   termsOfService?: string
-  /** Who can be asked: `name`, `url` of a page, `email`. */
+  /** Whom to contact: `name`, `url` of a page, `email`. */
   contact?: { name?: string; url?: string; email?: string }
   /** The `name` of the licence, with its SPDX `identifier` or the `url` of its text. */
   license?: { name: string; identifier?: string; url?: string }
 }
 
-/** Where the API is (OpenAPI 3.1.1 section 4.8.5). */
+/** An address of the API (OpenAPI 3.1.1 section 4.8.5). */
 export interface OpenApiServer extends Extensible {
-  /** The address that stands before the paths; relative to that of the document, with variables in braces. */
+  /** The address that precedes the paths, with variables in braces; it may be relative to that of the document. */
   url: string
   /** What this server is for, in Markdown. */
   description?: string
-  /** The variables of the address by name: `default`, the values that it may have as `enum`, and a `description`. */
+  /** The variables of the address by name: `default`, the allowed values as `enum`, and a `description`. */
   variables?: { [name: string]: { default: string; enum?: string[]; description?: string } }
 }
 
-/** A word by which pages sort operations (OpenAPI 3.1.1 section 4.8.22). */
+/** A tag by which pages group operations (OpenAPI 3.1.1 section 4.8.22). */
 export interface OpenApiTag extends Extensible {
-  /** The word. */
+  /** The name of the tag. */
   name: string
   /** What it stands for, in Markdown. */
   description?: string
-  /** A link to more about it. */
+  /** A link to more information. */
   externalDocs?: OpenApiExternalDocs
 }
 
@@ -65,13 +65,13 @@ export type OpenApiSecurity = SecurityRequirement
 
 /** One parameter of an operation (OpenAPI 3.1.1 section 4.8.12). */
 export interface OpenApiParameter extends Extensible {
-  /** Its name; of headers in any case. */
+  /** Its name; for headers in upper or lower case. */
   readonly name: string
-  /** Where it stands. */
+  /** Where in the request it is. */
   readonly in: 'path' | 'query' | 'header' | 'cookie'
   /** What it is for, in Markdown. */
   readonly description?: string
-  /** Whether a request must have it; always true in a path. */
+  /** Whether a request must include it; always true in a path. */
   readonly required?: boolean
   /** Whether callers should no longer send it. */
   readonly deprecated?: boolean
@@ -83,13 +83,13 @@ export interface OpenApiParameter extends Extensible {
   readonly schema?: OpenApiSchema
 }
 
-/** What a body is like in one media type (OpenAPI 3.1.1 section 4.8.14). */
+/** The form of a body in one media type (OpenAPI 3.1.1 section 4.8.14). */
 export interface OpenApiMediaType extends Extensible {
   /** The schema of the body. */
   readonly schema?: OpenApiSchema
 }
 
-/** What is sent to an operation (OpenAPI 3.1.1 section 4.8.13). */
+/** The body that is sent to an operation (OpenAPI 3.1.1 section 4.8.13). */
 export interface OpenApiRequestBody extends Extensible {
   /** What it is for, in Markdown. */
   readonly description?: string
@@ -105,33 +105,33 @@ export interface OpenApiResponse extends Extensible {
   readonly description: string
   /** The headers of the answer by name. */
   readonly headers?: { readonly [name: string]: object }
-  /** The forms that the body may have, by media type; left out for none. */
+  /** The forms that the body may have, by media type; left out for an answer without a body. */
   readonly content?: { readonly [mediaType: string]: OpenApiMediaType }
 }
 
 /** One method of one path (OpenAPI 3.1.1 section 4.8.10). */
 export interface OpenApiOperation extends Extensible {
-  /** The name of the operation, unique in the document: generated clients take it for a method. */
+  /** The name of the operation, unique in the document: generated clients use it for a method. */
   readonly operationId: string
-  /** The words by which pages sort it. */
+  /** The tags by which pages group it. */
   readonly tags?: readonly string[]
   /** What it does, in a few words. */
   readonly summary?: string
-  /** The same at length, in Markdown. */
+  /** A longer description, in Markdown. */
   readonly description?: string
-  /** A link to more about it. */
+  /** A link to more information. */
   readonly externalDocs?: OpenApiExternalDocs
   /** The parameters of path, query, headers and cookies. */
   readonly parameters?: readonly OpenApiParameter[]
-  /** The body that it takes; left out for none. */
+  /** The body that it accepts; left out if it does not accept any. */
   readonly requestBody?: OpenApiRequestBody
   /** The answers by status, `2XX` or `default`. */
   readonly responses: { readonly [status: string]: OpenApiResponse | OpenApiReference }
   /** Whether callers should no longer use it. */
   readonly deprecated?: boolean
-  /** The security requirements of which one has to be met; an empty list: none. */
+  /** The security requirements, one of which must be met; an empty list: nothing is required. */
   readonly security?: readonly OpenApiSecurity[]
-  /** Where it is served if not where all are. */
+  /** Where it is served, if not where all others are. */
   readonly servers?: readonly OpenApiServer[]
 }
 
@@ -141,7 +141,7 @@ export type OpenApiPathItem = {
   readonly [Method in 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete' | 'options' | 'x-query']?: OpenApiOperation
 }
 
-/** The parts of a description that others refer to. */
+/** The parts of a description to which others refer. */
 export interface OpenApiComponents extends Extensible {
   /** Schemas by name. */
   readonly schemas?: { readonly [name: string]: OpenApiSchema }
@@ -155,29 +155,29 @@ export interface OpenApiComponents extends Extensible {
   readonly requestBodies?: { readonly [name: string]: object }
   /** Headers of answers by name. */
   readonly headers?: { readonly [name: string]: object }
-  /** The ways to say who one is, by the name that requirements use. */
+  /** The ways in which clients authenticate, by the name that requirements use. */
   readonly securitySchemes?: { readonly [name: string]: object }
   /** Links from answers to operations, by name. */
   readonly links?: { readonly [name: string]: object }
   /** Requests that the server sends to its clients, by name. */
   readonly callbacks?: { readonly [name: string]: object }
-  /** Operations of a path that others refer to, by name. */
+  /** Operations of a path to which others refer, by name. */
   readonly pathItems?: { readonly [name: string]: object }
 }
 
-/** An OpenAPI 3.1.1 document: plain JSON, without one object in two places. */
+/** An OpenAPI 3.1.1 document: plain JSON, in which no object occurs in two places. */
 export interface OpenApiDocument extends Extensible {
   /** The version of the specification. */
   readonly openapi: '3.1.1'
-  /** What the API is called, and its version. */
+  /** The name of the API, and its version. */
   readonly info: OpenApiInfo
-  /** Where the API is. Default: the host that served the document. */
+  /** The addresses of the API. Default: the host that served the document. */
   readonly servers?: readonly OpenApiServer[]
   /** The operations by path, with parameters in braces: `/users/{id}`. */
   readonly paths: { readonly [path: string]: OpenApiPathItem }
-  /** What other places refer to. */
+  /** The parts to which other places refer. */
   readonly components?: OpenApiComponents
-  /** The security requirements of operations that name none. */
+  /** The security requirements of operations that do not name any. */
   readonly security?: readonly OpenApiSecurity[]
   /** Descriptions of the tags, in the order in which pages show them. */
   readonly tags?: readonly OpenApiTag[]

@@ -1,14 +1,14 @@
 /** The measured values, in the units of the limits. */
 export interface Load {
-  /** Milliseconds by which the event loop was late, on average. */
+  /** The average delay of the event loop in milliseconds. */
   readonly eventLoopDelay: number
-  /** Bytes. */
+  /** The used heap in bytes. */
   readonly heapUsed: number
-  /** Requests that are being worked on. */
+  /** The number of requests in progress. */
   readonly requestsInFlight: number
 }
 
-/** Called when an overload begins, with the names of the figures past their limits, and when it has ended. */
+/** Called when an overload begins, with the names of the figures above their limits, and when it has ended. */
 export interface OnOverload {
   began(exceeded: readonly (keyof Load)[], load: Load): void
   ended(refused: number, ms: number): void
@@ -16,23 +16,23 @@ export interface OnOverload {
 
 const names = ['eventLoopDelay', 'heapUsed', 'requestsInFlight'] as const
 
-/** Below this part of its limit a figure is calm again. */
+/** Up to this part of its limit a figure is calm. */
 const calmPart = 0.8
-/** The share never falls below this: garbage is only collected during allocations, so a server that refuses all may stay at its limit. */
+/** The lowest share: garbage is collected only during allocations, so a server that refuses everything may stay at its limit. */
 const leastShare = 0.01
-/** What a sample adds to the share where all is calm, and where all is only below the limits: a large cache may stay there for ever. */
+/** What a sample adds to the share if all is calm, and if all is merely below the limits, where a large cache may stay for ever. */
 const step = { calm: 0.05, between: 0.01 }
-/** Successive samples that must be calm before an overload has ended. */
+/** How many successive samples must be calm before an overload has ended. */
 const calmLooks = 4
-/** Successive samples past a limit before any request is refused: one long pause is not an overload. */
+/** How many successive samples must exceed a limit before any request is refused: one long pause is not an overload. */
 const busyLooks = 2
 
 /**
  * Decides which requests are accepted.
  *
- * Refusing all, or none, would oscillate: a server that refuses everything is calm at once. So each sample past a limit
- * halves the share of requests that is accepted, down to a hundredth, and each calm one adds a twentieth. Requests in flight need no share: each answer
- * makes room for one.
+ * Refusing either all requests or none would oscillate: a server that refuses everything is calm immediately. So each sample above a limit
+ * halves the share of requests that is accepted, down to a hundredth, and each calm sample adds a twentieth. The limit of requests in
+ * flight needs no share: each answer makes room for another request.
  */
 export class Gate {
   /** The limits, in the same units as the load; `Infinity` for none. */
@@ -57,12 +57,12 @@ export class Gate {
     this.#most = limits.requestsInFlight
   }
 
-  /** With at most this many in flight, a request may pass without another check; -1 while a share is refused. @internal */
+  /** With at most this many requests in flight, a request passes without further checks; -1 while a share is refused. @internal */
   get most(): number {
     return this.#most
   }
 
-  /** Whether an overload has begun and not ended. */
+  /** Whether an overload has begun and not yet ended. */
   get isOverloaded(): boolean {
     return this.#since !== undefined
   }
@@ -77,12 +77,12 @@ export class Gate {
     return this.#refused
   }
 
-  /** The figures past their limits in the last sample. */
+  /** The figures that exceeded their limits in the last sample. */
   get exceeded(): readonly (keyof Load)[] {
     return this.#exceeded
   }
 
-  /** The figures as they were when it looked last. */
+  /** The figures of the last sample. */
   get load(): Load {
     return this.#load
   }

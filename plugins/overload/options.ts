@@ -1,19 +1,19 @@
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 
-/** Options of the load shedding. */
+/** Options of load shedding. */
 export interface OverloadOptions {
-  /** Milliseconds by which the event loop may be late on average, `false` for no limit. Default 200. */
+  /** Milliseconds by which the event loop may be delayed on average; `false` for no limit. Default 200. */
   maxEventLoopDelay?: number | false
   /**
-   * Bytes, or a string such as `'400mb'`, that the heap may use, `false` for no limit. Default 90 % of V8's limit; none on Bun, which does not
-   * report it.
+   * How much the heap may use: bytes, or a string such as `'400mb'`; `false` for no limit. Default 90 % of V8's limit; none on Bun, which
+   * does not report it.
    */
   maxHeapUsed?: number | string | false
-  /** Requests that may be in progress at once, `false` for no limit. Default 1000. */
+  /** How many requests may be in progress at once; `false` for no limit. Default 1000. */
   maxRequestsInFlight?: number | false
   /** Seconds of `Retry-After`. Default 5. */
   retryAfter?: number
-  /** Milliseconds between two samples of event loop and heap. Default 250. */
+  /** Milliseconds between two samples of the event loop and the heap. Default 250. */
   sampleInterval?: number
 }
 

@@ -9,9 +9,9 @@ import { OverloadState } from './service.ts'
 const OverloadError = defineError('OverloadError', 503, () => 'the server has more to do than it can; try again later')
 
 /**
- * Refuses requests while the event loop, the heap or the requests in flight are past their limits: 503 `OverloadError` with `Retry-After`.
+ * Refuses requests while the event loop, the heap or the requests in flight exceed their limits: 503 `OverloadError` with `Retry-After`.
  *
- * The route option `overload: false` exempts a route, as those of `health` and `metrics` are.
+ * The route option `overload: false` exempts a route, as it does the routes of `health` and `metrics`.
  *
  * @example
  * new Server({ plugins: { overload: { maxRequestsInFlight: 200 } } })
@@ -26,7 +26,7 @@ export const overload = definePlugin({
     const state = services.get('overload')
     return [
       figure('counter', 'overload_refused', 'Requests that were refused by overload', state.refused),
-      // A sum of shares has no meaning: 2 where two scopes accept everything.
+      // A sum of shares has no meaning: it would be 2 if two scopes accept everything.
       { ...figure('gauge', 'overload_share', 'The part of requests that is accepted', state.share), scopes: 'least' },
     ]
   },
@@ -60,7 +60,7 @@ export const overload = definePlugin({
     const exempt = new RouteValue<true>()
     ctx.onRoute((route) => exempt.set(route, route.settings.overload === false ? true : undefined))
 
-    // One for all: an error for each refused request, with its stack, would cost the server more than the client.
+    // One error for all: an error with its stack for each refused request would cost the server more than the client.
     const error = OverloadError()
     ctx.use(function overload(req, res, next) {
       const { requestsInFlight } = server

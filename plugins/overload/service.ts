@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8'
 import { Gate } from './gate.ts'
 import type { OverloadSettings } from './options.ts'
 
-/** The statistics of Bun have a limit that does not exist. */
+/** The limit of the heap. Bun's statistics report one that does not exist. */
 const heapLimit = () => ('Bun' in globalThis ? Infinity : getHeapStatistics().heap_size_limit * 0.9)
 
 /** The measurements of the plugin `overload`, and its decisions. */

@@ -5,7 +5,7 @@ import { declaredSubscriptions } from './registry.ts'
 /** The protocols of engines in AsyncAPI; the others have the same name there. */
 const protocols: Readonly<Record<string, string>> = { bullmq: 'redis', sqs: 'sqs' }
 
-/** For the description of messages: each queue of this process that has a subscriber. */
+/** The channels for the description of messages: each queue of this process that has a subscriber. */
 export function channels(): AsyncApiChannel[] {
   const queues = new Set(declaredSubscriptions().map(({ queue }) => queue))
   return [...queues].map(({ name, kind, schema }) => ({

@@ -7,7 +7,7 @@ let current: { readonly config: QueueConfigSettings; readonly ofServer: boolean 
 /**
  * Configures the queues of this process: settings by kind of queue, once, at start-up.
  *
- * The server option `background.queues.config` is the same, until every server with queues has closed.
+ * The server option `background.queues.config` does the same, until every server with queues has closed.
  *
  * @throws QueueConfigurationError the second time; OptionError for invalid settings.
  * @example
@@ -19,7 +19,7 @@ export function defineQueueConfiguration(config: QueueConfig): void {
   configure(queueConfigOptions.parse(config, 'queues.config'), false)
 }
 
-/** The same; it applies until the last server with queues has closed, because another one may use them as well. */
+/** The same for a server: it applies until the last server with queues has closed, because others may use them as well. */
 export function configureForServers(config: QueueConfigSettings): void {
   configure(config, true)
 }
@@ -47,7 +47,7 @@ export function forgetConfiguration(config: QueueConfigSettings): void {
   if (current?.config === config) current = undefined
 }
 
-/** Removes the configuration of servers, which none uses any more. */
+/** Removes the configuration of servers, when no server uses it any more. */
 export function forgetConfigurationOfServers(): void {
   if (current?.ofServer) current = undefined
 }

@@ -39,16 +39,16 @@ function absent(queue: string, method: PropertyKey): object {
 }
 
 /**
- * Makes a method the handler of a queue, in both protocols of decorators.
+ * Makes a method the handler of a queue, under either decorator protocol.
  *
- * The decorators of the standard do not know the class before there is an instance: the newest one is used. The others do, and
- * an instance is made without arguments when the first message comes.
+ * Standard decorators do not know the class until there is an instance, so the newest instance is used. Legacy decorators do, so
+ * an instance is created without arguments when the first message comes.
  */
 export function methodDecorator<Payload>(
   queue: string,
   declare: (handler: QueueHandler<Payload>) => void,
 ): MethodMark<QueueMethod<Payload>> {
-  // Refuses everything but methods of instances, in the words of every decorator.
+  // Refuses everything but instance methods, with the same message as every other decorator.
   const mark = decorator({ name: 'subscribeMethod', method: () => {} }) as (...args: readonly unknown[]) => void
   return (first: unknown, second: unknown, third?: unknown): void => {
     mark(first, second, third)

@@ -26,7 +26,7 @@ export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = 
   {
     code: 'queues.not-configured',
     level: 'error',
-    // The boot configures them: where it has failed, none is configured.
+    // The boot configures the queues: if it has failed, none is configured.
     find: ({ booted }) =>
       allQueues()
         .filter((queue) => booted && !isConfigured(queue))
@@ -41,7 +41,7 @@ export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = 
       level: 'error',
       async find() {
         const queue = declaredQueues().find((one) => one.kind === kind)
-        // Its engine is loaded with its first message.
+        // The engine is loaded only with the first message of a queue.
         if (queue !== undefined) await driverOf(queue, queue.name)
         return undefined
       },

@@ -72,13 +72,13 @@ export interface EngineRef {
 const loggers: Logger[] = []
 let fallback: Logger | undefined
 
-/** The logger for the queues of this process: that of the newest open server, else standard error. */
+/** The logger for the queues of this process: the one of the newest open server, otherwise standard error. */
 export function queueLog(): Logger {
   fallback ??= lineLogger()
   return loggers.at(-1) ?? fallback
 }
 
-/** Sets that logger; until the returned function is called. */
+/** Makes a server's logger the one for the queues until the returned function is called. */
 export function logTo(logger: Logger): () => void {
   loggers.push(logger)
   return () => void loggers.splice(loggers.lastIndexOf(logger), 1)
@@ -86,7 +86,7 @@ export function logTo(logger: Logger): () => void {
 
 const open = new Map<unknown, Promise<Driver>>()
 
-/** One driver for each engine in a process, loaded when it is first used. */
+/** The driver of an engine: one in a process, loaded when it is first used. */
 export function driverOf({ kind, pubsub }: EngineRef, queue: string): Promise<Driver> {
   return keptIn(open, pubsub ?? kind, () => load(kind, pubsub, queue))
 }
@@ -135,7 +135,7 @@ export function isConfigured({ kind, pubsub }: EngineRef): boolean {
   return pubsub !== undefined || settingsOf(kind) !== undefined
 }
 
-/** Not for inherited names of objects: an engine may have such a name. */
+/** Ignores inherited members: a custom engine may have the name of one. */
 function settingsOf(kind: string): OwnEngineSettings | undefined {
   const config = queueConfig()
   return Object.hasOwn(config, kind) ? config[kind] : undefined
@@ -148,7 +148,7 @@ export function errorHandlerOf({ kind }: EngineRef): QueueErrorHandler | undefin
 const never = new AbortController().signal
 
 /**
- * Asks an engine, with its `publishTimeout`: BullMQ alone would wait for ever.
+ * Asks an engine, within its `publishTimeout`: BullMQ by itself would wait for ever.
  *
  * @throws QueueUnavailableError (as a rejection) when it cannot be reached; its refusals reject unchanged.
  */
@@ -186,7 +186,7 @@ function unavailable({ kind }: EngineRef, queue: string, why: string): Error {
   return QueueUnavailableError(queue, backend.name, why, backend.remedy)
 }
 
-/** Closes every engine; it is opened again when it is used later. */
+/** Closes every engine; one that is used later is opened again. */
 export async function closeEngines(): Promise<void> {
   const all = [...open.values()]
   open.clear()

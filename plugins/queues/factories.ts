@@ -14,7 +14,7 @@ import {
 import { Queue } from './queue.ts'
 import type { PayloadSchema, PublishedBy, ReceivedBy } from './schema.ts'
 
-/** What every factory of queues takes after the name. */
+/** Options of every function that creates a queue. */
 export interface QueueOptions<Schema extends PayloadSchema = PayloadSchema> {
   /** Checks payloads when they are published, and again before a handler receives them. */
   schema?: Schema
@@ -31,7 +31,7 @@ export class MemoryQueue<Payload, Received = Payload> extends Queue<Payload, Mem
     return memory.topic(this.name).drained()
   }
 
-  /** Messages without further attempts, the oldest first; the last 1000. */
+  /** Messages that were given up, oldest first; the last 1000 are kept. */
   get dead(): readonly DeadMessage[] {
     return memory.topic(this.name).dead
   }
@@ -44,7 +44,7 @@ export class MemoryQueue<Payload, Received = Payload> extends Queue<Payload, Mem
 
 /** A queue in Redis. */
 export class BullmqQueue<Payload, Received = Payload> extends Queue<Payload, BullmqPublishOptions, Received> {
-  /** Ends the publish option `repeat` with that key; returns whether there was one. */
+  /** Ends the repetition that was published with `repeat` and this key; returns whether there was one. */
   stopRepeat(key: string): Promise<boolean> {
     return ask(
       { kind: this.kind, pubsub: undefined },
@@ -62,9 +62,9 @@ function definition(name: string, kind: keyof typeof publishOptions, options: Qu
 }
 
 /**
- * A queue in the memory of this process, for development and tests: first in, first out, bounded, gone with the process.
+ * A queue in the memory of this process, for development and tests: first in, first out, bounded, and lost when the process ends.
  *
- * Queues of one name are one queue. Needs no configuration.
+ * Queues with the same name are one queue. Needs no configuration.
  *
  * @example
  * const orders = memoryQueue<{ book: number }>('orders')
@@ -81,7 +81,7 @@ export function memoryQueue(name: string, options?: QueueOptions): MemoryQueue<u
 }
 
 /**
- * A queue in Redis, by BullMQ; needs the packages `bullmq` and `ioredis`, and the configuration `bullmq`.
+ * A queue in Redis, through BullMQ; needs the packages `bullmq` and `ioredis`, and the configuration `bullmq`.
  *
  * @example
  * const orders = bullmqQueue<{ book: number }>('orders')
@@ -93,13 +93,13 @@ export function bullmqQueue<const Schema extends object>(
 ): BullmqQueue<PublishedBy<Schema>, ReceivedBy<Schema>>
 export function bullmqQueue<Payload>(name: string, options?: QueueOptions): BullmqQueue<Payload>
 export function bullmqQueue(name: string, options?: QueueOptions): BullmqQueue<unknown> {
-  // BullMQ makes keys of Redis with it.
+  // BullMQ uses it as a separator in Redis keys.
   if (String(name).includes(':')) throw OptionError('the name of a queue of BullMQ', quoted(name), 'text without ":"')
   return new BullmqQueue(definition(name, 'bullmq', options))
 }
 
 /**
- * A queue in Postgres, by pg-boss 10 to 12; needs the package `pg-boss`, and the configuration `pgboss`.
+ * A queue in Postgres, through pg-boss 10 to 12; needs the package `pg-boss` and the configuration `pgboss`.
  *
  * @example
  * const orders = pgbossQueue<{ book: number }>('orders')
@@ -111,7 +111,7 @@ export function pgbossQueue<const Schema extends object>(
 ): Queue<PublishedBy<Schema>, PgbossPublishOptions, ReceivedBy<Schema>>
 export function pgbossQueue<Payload>(name: string, options?: QueueOptions): Queue<Payload, PgbossPublishOptions>
 export function pgbossQueue(name: string, options?: QueueOptions): Queue<unknown, PgbossPublishOptions> {
-  // The names that pg-boss accepts; it would find the members of every object when it looks them up among its queues.
+  // The names that pg-boss accepts; looking them up among its queues, it would find the members that every object has.
   if (!/^[\w./-]+$/.test(name) || name in Object.prototype) {
     throw OptionError(
       'the name of a queue of pg-boss',
@@ -123,7 +123,7 @@ export function pgbossQueue(name: string, options?: QueueOptions): Queue<unknown
 }
 
 /**
- * A queue of SQS; needs the package `@aws-sdk/client-sqs`, and the configuration `sqs`. The queue itself must exist.
+ * A queue of SQS; needs the package `@aws-sdk/client-sqs` and the configuration `sqs`. The queue itself must already exist.
  *
  * @example
  * const orders = sqsQueue<{ book: number }>('orders')

@@ -4,7 +4,7 @@ import { memory } from './engines.ts'
 import { MemoryQueue } from './factories.ts'
 import { declaredQueues } from './queue.ts'
 
-/** Those of the queues in memory; the other engines have tools of their own. */
+/** The dead letters of the queues in memory; the other engines have tools of their own. */
 function deadLetters(): { readonly id: string; readonly queue: string; readonly message: DeadMessage }[] {
   const queues = declaredQueues().filter(({ kind }) => kind === 'memory')
   const all = queues.flatMap(({ name }) =>

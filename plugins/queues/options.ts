@@ -13,11 +13,11 @@ export interface QueueFailure {
   readonly id: string
   /** The payload as the handler got it. */
   readonly payload: unknown
-  /** Which attempt has failed, 1 for the first. */
+  /** Which attempt failed, 1 for the first. */
   readonly attempt: number
-  /** The maximum; `undefined` where only the engine knows it. */
+  /** The maximum number of attempts; `undefined` where only the engine knows it. */
   readonly attempts: number | undefined
-  /** Whether there is no other attempt: the message is parked. */
+  /** Whether this was the last attempt, so that the message is parked. */
   readonly final: boolean
 }
 
@@ -32,13 +32,13 @@ export interface QueueSettings {
   publishTimeout?: number
 }
 
-/** Queues in memory. */
+/** Settings of queues in memory. */
 export interface MemoryQueueConfig extends QueueSettings {
   /** How many messages one queue holds before `publish` rejects. Default 100000. */
   maxSize?: number
 }
 
-/** Queues in Redis, by BullMQ. */
+/** Settings of queues in Redis, through BullMQ. */
 export interface BullmqConfig extends QueueSettings {
   /** A `redis://` or `rediss://` address, or options of ioredis with `url` or `host`, `port` and so on. Default `REDIS_URL`, else `redis://127.0.0.1:6379`. */
   connection?: string | { readonly [option: string]: unknown }
@@ -48,17 +48,17 @@ export interface BullmqConfig extends QueueSettings {
   lockDuration?: number
   /** Milliseconds between two checks for such jobs. Default 30000. */
   stalledInterval?: number
-  /** How often a job may lose its worker before it counts as failed. Default 1. */
+  /** How many times a job may lose its worker before it counts as failed. Default 1. */
   maxStalledCount?: number
 }
 
-/** Queues in Postgres, by pg-boss. */
+/** Settings of queues in Postgres, through pg-boss. */
 export interface PgbossConfig extends QueueSettings {
   /** The address of Postgres. Default `DATABASE_URL`, else `postgres://127.0.0.1:5432/postgres`. */
   connectionString?: string
   /** The schema in which pg-boss keeps its tables; it creates them itself. Default `'pgboss'`. */
   schema?: string
-  /** The most connections to Postgres. Default 10. */
+  /** The maximum number of connections to Postgres. Default 10. */
   max?: number
   /** The option `ssl` of the package `pg`: `true`, or an object with certificates. */
   ssl?: unknown
@@ -68,13 +68,13 @@ export interface PgbossConfig extends QueueSettings {
   options?: { readonly [option: string]: unknown }
 }
 
-/** Queues of SQS. */
+/** Settings of queues of SQS. */
 export interface SqsConfig extends QueueSettings {
   /** The region. Default: that of the environment, as for every AWS client. */
   region?: string
   /** The address of the service. Default: that of the region. */
   endpoint?: string
-  /** The keys, or a function that gives them, as AWS clients take them. Default: those of the environment. */
+  /** The credentials, or a function that returns them, in the form that AWS clients accept. Default: those of the environment. */
   credentials?: object
   /** An `SQSClient` instead of the three above; it stays open. */
   client?: object
@@ -82,7 +82,7 @@ export interface SqsConfig extends QueueSettings {
   queueUrls?: { readonly [queue: string]: string }
   /** Seconds for which one poll waits for a message, up to 20. Default 20. */
   waitTimeSeconds?: number
-  /** Seconds for which a message is hidden from others; prolonged while its handler runs. Default 30. */
+  /** Seconds for which a message is hidden from others; extended while its handler runs. Default 30. */
   visibilityTimeout?: number
   /** Seconds before a failed message is delivered again. Default 0. */
   retryDelay?: number
@@ -98,13 +98,13 @@ export interface QueueConfig {
   readonly pgboss?: PgbossConfig
   /** Settings of queues in Amazon SQS. */
   readonly sqs?: SqsConfig
-  // `object`, because a configuration in a variable would not compile otherwise.
+  // `object`, because otherwise a configuration held in a variable would not compile.
   readonly [custom: string]: QueueSettings | object | undefined
 }
 
 /** Options of the queues plugin. */
 export interface QueuesOptions {
-  /** The settings of the kinds of queues, as for `defineQueueConfiguration`; they hold until every server with queues has closed. */
+  /** The settings of the kinds of queues, as for `defineQueueConfiguration`; they apply until every server with queues has closed. */
   config?: QueueConfig
   /** Whether the subscribers of this process receive messages once the server listens. Default false. */
   run?: boolean
@@ -160,7 +160,7 @@ const kinds = { memory, bullmq: bullmq.optional(), pgboss: pgboss.optional(), sq
 export const ownKinds = new Set<string>()
 const ownEngine = option.shape(shared)
 export const ownEngineDefaults = ownEngine.parse({}, '')
-/** The engine itself, which may bring its settings. */
+/** The engine itself, which may carry its own settings. */
 const engineObject = option.shape(shared, () => undefined)
 
 const isEngine = (given: unknown) =>

@@ -9,8 +9,8 @@ import { compileSchema } from './schema.ts'
 import { QueueService } from './service.ts'
 
 /**
- * Runs the queues of this process with the server: workers start when it listens, never under `inject`, and end when it
- * closes, letting handlers finish.
+ * Runs the queues of this process with the server: workers start when it listens, never under `inject`, and stop when it
+ * closes, letting their handlers finish.
  *
  * @example
  * import { memoryQueue, Server } from 'framework'
@@ -67,7 +67,7 @@ export const queues = definePlugin({
   },
 })
 
-/** Messages in memory end with the process. Another server of it may still take them, so this is a warning. */
+/** Messages in memory are lost when the process ends. Another server in it may still take them, so this is only a warning. */
 function warnOfLeft(log: Logger): void {
   for (const [queue, messages] of memory.left()) {
     const [what, are] = messages === 1 ? ['1 message is', 'is'] : [`${messages} messages are`, 'are']

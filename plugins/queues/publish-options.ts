@@ -5,7 +5,7 @@ export type Backoff = number | { readonly type: 'fixed' | 'exponential'; readonl
 
 /** Options of `publish` of a queue in memory. */
 export interface MemoryPublishOptions {
-  /** How often a handler may try. Default 1. */
+  /** How many attempts the message has. Default 1. */
   attempts?: number
   /** Milliseconds between attempts; `exponential` doubles them each time. Default: none. */
   backoff?: Backoff
@@ -22,13 +22,13 @@ export type KeptJobs = boolean | number | { age: number; count?: number } | { co
 
 /** Options of `publish` of a queue in Redis, in BullMQ's terms. */
 export interface BullmqPublishOptions extends MemoryPublishOptions {
-  /** Puts it before the waiting ones: the newest is taken first. */
+  /** Puts the message ahead of the waiting ones, so that the newest is taken first. */
   lifo?: boolean
-  /** What is kept of jobs that are done. Default: the last 1000. */
+  /** Which finished jobs are kept. Default: the last 1000. */
   removeOnComplete?: KeptJobs
-  /** What is kept of jobs that failed for good. Default: all. */
+  /** Which jobs that failed for good are kept. Default: all. */
   removeOnFail?: KeptJobs
-  /** Publishes it repeatedly: `every` so many milliseconds, or by a cron `pattern` in the time zone `tz`. The same `key` replaces, see `stopRepeat`. */
+  /** Publishes repeatedly: `every` so many milliseconds, or by a cron `pattern` in the time zone `tz`. The same `key` replaces an earlier one; see `stopRepeat`. */
   repeat?:
     | { readonly key: string; readonly every: number }
     | { readonly key: string; readonly pattern: string; readonly tz?: string }
@@ -50,15 +50,15 @@ export interface PgbossPublishOptions {
   retryDelay?: number
   /** Whether `retryDelay` doubles with each attempt. */
   retryBackoff?: boolean
-  /** Seconds from now, or a time, before which it does not run. */
+  /** Seconds from now, or a point in time, before which the message is not handled. */
   startAfter?: number | string | Date
   /** Messages with higher numbers are taken first. */
   priority?: number
   /** A UUID; a message with the id of an existing one is not added again. */
   id?: string
-  /** With `singletonSeconds`: only one message for each key is taken in that time. */
+  /** With `singletonSeconds`: only one message for each key is accepted in that time. */
   singletonKey?: string
-  /** How long, in seconds, a further message with the same key, or without one, is dropped. */
+  /** Seconds for which further messages with the same key, or without one, are dropped. */
   singletonSeconds?: number
   /** Seconds a handler may take before its process counts as dead. Default 900. */
   expireInSeconds?: number
@@ -66,7 +66,7 @@ export interface PgbossPublishOptions {
   deadLetter?: string
 }
 
-/** Options of `publish` of a queue of SQS, in its own terms. */
+/** Options of `publish` of a queue of SQS, in SQS's own terms. */
 export interface SqsPublishOptions {
   /** Seconds before it can be taken, up to 900. */
   DelaySeconds?: number
@@ -112,7 +112,7 @@ const repeat = option
 
 const bullmq = {
   ...memory,
-  // BullMQ makes keys of Redis with it, and numbers jobs without one.
+  // BullMQ uses ":" as a separator in Redis keys, and numbers jobs that have no id.
   jobId: option.name(/^(?!\d+$)[^:]+$/, 'a string without ":" that is not a number'),
   lifo: option.flag(),
   removeOnComplete: keptJobs,

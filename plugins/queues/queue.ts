@@ -19,9 +19,9 @@ import {
   subscribeOptions,
 } from './subscription.ts'
 
-/** One subscriber, for its removal. */
+/** A handle of one subscriber, to remove it. */
 export interface QueueHandle {
-  /** No further message reaches this subscriber; one in progress is finished. Others are not affected. */
+  /** Removes this subscriber: no further message reaches it, and one in progress is finished. Others are not affected. */
   unsubscribe(): Promise<void>
 }
 
@@ -31,11 +31,11 @@ export interface QueuePublishTrace extends TraceOutcome {
   readonly queue: string
   /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */
   readonly kind: string
-  /** How many messages go at once. */
+  /** How many messages are published together. */
   readonly count: number
   /** The payload of each. */
   readonly payloads: readonly unknown[]
-  /** Empty; what a subscriber of `start` puts here goes with each of the messages, and comes out of `QueueAttemptTrace.carrier`. */
+  /** Empty at first; what a subscriber of `start` puts here is sent with each message and arrives in `QueueAttemptTrace.carrier`. */
   readonly carrier: Carrier
 }
 
@@ -88,7 +88,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
 
   /** @internal */
   constructor({ name, kind, pubsub, schema, publishOptions }: QueueDefinition) {
-    // Postgres cannot store the first; the second becomes a replacement character, so that two queues become one.
+    // Postgres cannot store NUL; a lone surrogate becomes a replacement character, which would make one queue of two.
     if (typeof name !== 'string' || name === '' || /\0|\p{Surrogate}/u.test(name)) {
       throw OptionError(
         'the name of a queue',
@@ -108,8 +108,8 @@ export class Queue<Payload, Options = object, Received = Payload> {
   /**
    * Publishes one message; resolves with its `id` once the engine has it.
    *
-   * @throws (as a rejection) QueueUnavailableError within 5 seconds when the engine cannot be reached; QueuePayloadError for
-   * a payload without a form in JSON, or that the schema refuses; OptionError for options the engine does not have.
+   * @throws (as a rejection) QueueUnavailableError within `publishTimeout`, 5 seconds by default, when the engine cannot be reached;
+   * QueuePayloadError for a payload that JSON cannot represent or the schema refuses; OptionError for options the engine does not have.
    * @example
    * const orders = memoryQueue<{ book: number }>('orders')
    * await orders.publish({ book: 1 }, { attempts: 3, backoff: { type: 'exponential', delay: 1000 } })
@@ -138,15 +138,15 @@ export class Queue<Payload, Options = object, Received = Payload> {
   }
 
   async #send(payloads: readonly Payload[], options: readonly (Options | undefined)[]): Promise<string[]> {
-    // One object for a whole batch is read once.
+    // An options object shared by a whole batch is read only once.
     let last: Options | undefined
     for (const one of options) {
       if (one !== undefined && one !== last) this.#publishOptions?.parse(one, 'publish')
       last = one
     }
-    // At once, before anything is awaited: the caller may change the payload afterwards.
+    // Serialised before anything is awaited: the caller may change the payload afterwards.
     const texts = payloads.map((payload) => jsonText(payload, (why) => QueuePayloadError(this.name, why)))
-    // Checked as it will arrive; published as it is, so that a schema does not change it twice.
+    // Checked as it will arrive, but published as given, so that a schema does not change it twice.
     const { check } = this.#self
     if (check !== undefined) for (const text of texts) await check(JSON.parse(text))
     return publishTrace.run(
@@ -166,11 +166,11 @@ export class Queue<Payload, Options = object, Received = Payload> {
 
   /**
    * Declares a subscriber. It is active while this process runs its queues: see `QueueService.run` and the option
-   * `background.queues`; one of a queue in memory is active at once where no server is responsible.
+   * `background.queues`. A subscriber of a queue in memory is active immediately where no server is responsible.
    *
    * Several subscribers share the messages: each goes to one of them.
    *
-   * @throws (as a rejection) when the queues run already and the engine is not configured or not installed.
+   * @throws (as a rejection) when the queues are already running and the engine is not configured or not installed.
    * @example
    * const orders = memoryQueue<{ book: number }>('orders')
    * const handle = await orders.subscribe(async ({ book }) => console.log(book), { concurrency: 5 })
@@ -200,10 +200,10 @@ export class Queue<Payload, Options = object, Received = Payload> {
   }
 
   /**
-   * Makes a method a subscriber, in both protocols of decorators.
+   * Makes a method a subscriber, under either decorator protocol.
    *
-   * With a decorator of the standard the newest instance of the class receives the messages, so make one at start-up; with
-   * `experimentalDecorators` one is made without arguments when the first message comes.
+   * With standard decorators the newest instance of the class receives the messages, so create one at start-up; with
+   * `experimentalDecorators` one is created without arguments when the first message comes.
    *
    * @example
    * const orders = memoryQueue<{ book: number }>('orders')
@@ -223,13 +223,13 @@ export class Queue<Payload, Options = object, Received = Payload> {
     })
   }
 
-  /** How many messages there are, by what they are waiting for. SQS gives approximate numbers. */
+  /** Returns the number of messages by state. The numbers of SQS are approximate. */
   counts(): Promise<QueueCounts> {
     return ask(this.#self, this.name, (driver, signal) => driver.counts(this.name, signal))
   }
 
   /**
-   * Resolves while the engine answers, for health checks; rejects with QueueUnavailableError.
+   * Resolves while the engine answers, otherwise rejects with QueueUnavailableError; for health checks.
    *
    * @example
    * const orders = memoryQueue<{ book: number }>('orders')

@@ -4,9 +4,9 @@ import { forgetConfigurationOfServers } from './config.ts'
 import { closeEngines, queueLog } from './engines.ts'
 import type { Subscription } from './subscription.ts'
 
-/** The subscribers of this process. They may be declared anywhere, and run from a server or a script. */
+/** The subscribers of this process. They may be declared anywhere, and are run by a server or a script. */
 const declarations = new Declarations<Subscription, Holder>()
-/** Subscribers that were removed while a handler ran: closing waits for those as well. */
+/** Subscribers that were removed while a handler ran: closing waits for them as well. */
 const leaving = new Map<Subscription, Promise<void>>()
 
 /** Every subscriber that was declared and not removed, in order. */
@@ -14,8 +14,8 @@ export const declaredSubscriptions = (): readonly Subscription[] => declarations
 
 export async function addSubscription(subscription: Subscription): Promise<void> {
   await declarations.add(subscription)
-  // One in memory is active at once where no server is responsible: no other process could take its messages, so tests and scripts
-  // need nothing else.
+  // A subscriber in memory is active immediately where no server is responsible: no other process could take its messages, so tests
+  // and scripts need nothing else.
   if (declarations.expected.size === 0 && subscription.queue.kind === 'memory') await subscription.start()
 }
 
@@ -29,7 +29,7 @@ export async function removeSubscription(subscription: Subscription): Promise<vo
   await quiet
 }
 
-/** A server or a script that runs the subscribers. Calls that the last one did not end continue in the next. */
+/** A server or a script that runs the subscribers. Calls that one of them leaves unfinished continue under the next. */
 export class Holder implements Runner<Subscription> {
   takes(): boolean {
     return true
@@ -43,7 +43,7 @@ export class Holder implements Runner<Subscription> {
     queueLog().error({ err: error, queue: name }, `a subscriber of the queue "${name}" could not start`)
   }
 
-  /** Makes it responsible: no subscriber is active until it, or another one, runs. */
+  /** Makes this holder responsible: no subscriber is active until it or another holder runs. */
   claim(): void {
     declarations.expected.add(this)
     if (declarations.runners.length === 0) for (const subscription of declarations.all) subscription.stop()
@@ -61,7 +61,7 @@ export class Holder implements Runner<Subscription> {
     }
   }
 
-  /** If it is the last one, the subscribers take no more messages from now on; `release` waits for those in progress. */
+  /** If this is the last holder, the subscribers take no more messages from now on; `release` waits for those in progress. */
   halt(): void {
     declarations.leave(this)
     // Subscribers that are declared meanwhile wait.
@@ -69,7 +69,7 @@ export class Holder implements Runner<Subscription> {
   }
 
   /**
-   * Lets the last holder end the subscribers, and the last responsible one all the engines: after them, so that handlers can
+   * Lets the last holder end the subscribers, and the last responsible one all the engines: afterwards, so that handlers can
    * publish until they end. Returns whether it was the last responsible one.
    */
   async release(limit: number): Promise<boolean> {
@@ -81,7 +81,7 @@ export class Holder implements Runner<Subscription> {
       declarations.expected.delete(this)
     }
     if (declarations.expected.size > 0) return false
-    // An unavailable one may take any time to close; that is not awaited.
+    // An unavailable engine may take any time to close, which is not awaited.
     await isInTime(closeEngines(), Math.max(giveUpAt - performance.now(), 100))
     forgetConfigurationOfServers()
     return true
@@ -102,7 +102,7 @@ async function endAll(limit: number): Promise<void> {
   for (const one of all) one.abandon()
 }
 
-/** The fate of messages for whose handlers closing no longer waits. */
+/** What happens to messages when closing no longer waits for their handlers. */
 function fateOf(running: number, inMemory: number): string {
   if (inMemory === 0) return 'the messages will be delivered again'
   if (inMemory < running) return `the messages will be delivered again, but not the ${inMemory} of queues in memory`

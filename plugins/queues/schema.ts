@@ -11,13 +11,13 @@ export type PublishedBy<Schema> = InputOf<Schema>
 /** The type that its handlers receive. */
 export type ReceivedBy<Schema> = OutputOf<Schema>
 
-/** Returns the payload as its schema does, defaults filled in; rejects a payload that the schema refuses. */
+/** Returns the payload as the schema returns it, with defaults filled in; rejects a payload that the schema refuses. */
 export type CheckPayload = (payload: unknown) => Promise<unknown>
 
 /**
  * Compiles a schema at its first use.
  *
- * @throws QueueSchemaError for an invalid schema, also as a rejection where it cannot be compiled; QueuePayloadError (as a rejection) with
+ * @throws QueueSchemaError for an invalid schema, as a rejection if it cannot be compiled; QueuePayloadError (as a rejection) with
  * `issues` for a payload that does not match it.
  */
 export function payloadCheck(queue: string, schema: PayloadSchema): CheckPayload {
@@ -32,7 +32,7 @@ export function payloadCheck(queue: string, schema: PayloadSchema): CheckPayload
   }
 }
 
-/** Compiles a schema now, for a server that boots. @throws QueueSchemaError where it cannot be compiled. */
+/** Compiles a schema now, for a server that boots. @throws QueueSchemaError if it cannot be compiled. */
 export function compileSchema(queue: string, schema: PayloadSchema): void {
   try {
     checkOf(schema, 'body')

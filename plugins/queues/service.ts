@@ -21,9 +21,9 @@ export interface QueueSubscriber {
   readonly concurrency: number
 }
 
-/** Options of stopping. */
+/** Options of `stop`. */
 export interface StopOptions {
-  /** Milliseconds for the handlers that run. Default 10000. */
+  /** Milliseconds that running handlers have to finish. Default 10000. */
   readonly timeout?: number
 }
 
@@ -39,10 +39,10 @@ export class QueueService {
   readonly #holder = new Holder()
 
   /**
-   * Starts the workers of this process: every declared subscriber, and later ones. For a process without
-   * a server; with one, `background: { queues: { config, run: true } }` does it.
+   * Starts the workers of this process: every declared subscriber, now and later. For a process without
+   * a server; with a server, `background: { queues: { config, run: true } }` does this.
    *
-   * @throws (as a rejection) for a queue whose engine is not configured or not installed. An unavailable one is awaited.
+   * @throws (as a rejection) for a queue whose engine is not configured or not installed. An unavailable engine is awaited.
    * @example
    * const orders = bullmqQueue<{ book: number }>('orders')
    * await orders.subscribe(({ book }) => console.log(book))
@@ -61,15 +61,15 @@ export class QueueService {
 
   /**
    * Ends the workers, lets handlers finish within `timeout` milliseconds (10000), closes every connection, and forgets the configuration.
-   * A script that only publishes calls it too, or its connections keep the process alive.
+   * A script that only publishes must also call it, or its connections keep the process alive.
    */
   static async stop({ timeout = 10_000 }: StopOptions = {}): Promise<void> {
     const config = queueConfig()
-    // A server that still runs keeps its own.
+    // A server that is still running keeps its configuration.
     if (await QueueService.#script.release(timeout)) forgetConfiguration(config)
   }
 
-  /** Ends them: see the static method. */
+  /** Ends the workers of this process: see the static method. */
   async stop({ timeout = 10_000 }: StopOptions = {}): Promise<void> {
     await this.#holder.release(timeout)
   }
@@ -94,7 +94,7 @@ export class QueueService {
   }
 
   /**
-   * Resolves while the engine of every queue answers, else rejects with the first failure: for health checks.
+   * Resolves while the engine of every queue answers, otherwise rejects with the first failure; for health checks.
    *
    * @example
    * new Server({ plugins: { queues: true, health: { checks: { queues: (services) => services.get('queues').health() } } } })

@@ -7,19 +7,19 @@ import { driverOf, type EngineRef, errorHandlerOf, queueLog } from './engines.ts
 import type { QueueFailure } from './options.ts'
 import type { CheckPayload, PayloadSchema } from './schema.ts'
 
-/** What a handler receives of its message, beside the payload. */
+/** What a handler receives along with the payload of its message. */
 export interface QueueMessage {
-  /** The id that `publish` has returned, the same at each attempt. */
+  /** The id that `publish` returned, the same at each attempt. */
   readonly id: string
   /** The name of the queue. */
   readonly queue: string
   /** Which attempt this is, 1 for the first. */
   readonly attempt: number
-  /** The maximum; `undefined` where only the engine knows it. */
+  /** The maximum number of attempts; `undefined` where only the engine knows it. */
   readonly attempts: number | undefined
 }
 
-/** Takes one message; a throw or a rejection is a failed attempt. */
+/** Handles one message; an exception or a rejection is a failed attempt. */
 export type QueueHandler<Payload> = (payload: Payload, message: QueueMessage) => unknown
 
 /** Options of `subscribe`. */
@@ -67,7 +67,7 @@ class Deliveries {
   }
 }
 
-/** From one start to its stop. */
+/** The work of a subscriber between one start and its stop. */
 interface Work {
   starting: Promise<void>
   consumer: Consumer | undefined
@@ -80,7 +80,7 @@ export interface QueueAttemptTrace extends QueueMessage, TraceOutcome {
   readonly kind: string
   /** The payload as the handler gets it. */
   readonly payload: unknown
-  /** What the publisher has put into `QueuePublishTrace.carrier`. Every client that writes to the engine can write it. */
+  /** What the publisher put into `QueuePublishTrace.carrier`. Any client that writes to the engine can set it. */
   readonly carrier: Readonly<Carrier>
 }
 
@@ -115,7 +115,7 @@ export class Subscription {
     return this.#deliveries.count
   }
 
-  /** Rejects when the engine cannot be used at all; an unavailable one is awaited. */
+  /** Starts taking messages; rejects when the engine cannot be used at all, and waits for an unavailable one. */
   start(): Promise<void> {
     if (this.#work !== undefined) return this.#work.starting
     const work: Work = { starting: Promise.resolve(), consumer: undefined, stopped: false }
@@ -160,14 +160,14 @@ export class Subscription {
     return { quiet, ended: ended.then(() => {}) }
   }
 
-  /** Stops counting unfinished calls: closing has waited for them, and the engine delivers their messages to the next. */
+  /** Stops counting unfinished calls: closing has waited long enough, and the engine delivers their messages to another subscriber. */
   abandon(): void {
     this.#earlier = Promise.resolve()
     this.#deliveries = new Deliveries()
   }
 
   readonly #deliver: Deliver = async (payload, { id, attempt, attempts, carrier }) => {
-    // Those of this start: `abandon` begins a new count.
+    // The count of this start: `abandon` begins a new one.
     const deliveries = this.#deliveries
     const message: QueueMessage = { id, queue: this.queue.name, attempt, attempts }
     let inAttempt = inAnyContext

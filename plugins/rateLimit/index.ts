@@ -9,7 +9,7 @@ export type { RateLimitRedisOptions } from './stores/redis.ts'
 // In the file that declares the interface: merging into the entry point would hide it from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
-    /** A limit of this route alone, with a counter of its own in place of the server's; `false`: no limit. */
+    /** A limit for this route alone, with a counter of its own instead of the server's; `false`: no limit. */
     rateLimit?: false | RateLimitRule
   }
 }

@@ -10,13 +10,13 @@ const TooManyRequestsError = defineError(
   (limit: number, windowMs: number) => `more than ${limit} requests in ${windowMs / 1_000} s`,
 )
 
-/** A request that was counted. */
+/** One counted request. */
 export interface RateLimitTrace {
   /** The request that was counted. */
   readonly request: Request
-  /** `server` for the limit of the plugin, `route` for that of a route. */
+  /** `server` for the limit of the plugin, `route` for the limit of a route. */
   readonly limit: 'server' | 'route'
-  /** Whether the request is within the limit; a refused one is answered 429. */
+  /** Whether the request is within the limit; otherwise it is refused with 429. */
   readonly accepted: boolean
 }
 
@@ -30,13 +30,13 @@ export interface ShownLimit {
   refused: number
 }
 
-/** By the services of the scope. */
+/** The limits by the services of their scope. */
 export const limitsOfScopes = new WeakMap<object, ShownLimit[]>()
 
-/** Counts one request: true when it may continue, false when it was answered. */
+/** Counts one request; returns true if it may continue, false if it was answered. */
 export type Limiter = (req: Request, res: Response) => boolean | Promise<boolean>
 
-/** A limit as one function, without a promise where neither the store nor a function of the application needs one. */
+/** Makes a function of a limit; it returns no promise unless the store or a function of the application needs one. */
 export function limiterOf(
   rule: Rule,
   store: RateLimitStore,
@@ -46,7 +46,7 @@ export function limiterOf(
 ): Limiter {
   const { limit, windowMs, statusCode, key: keyOf, skip } = rule
   const policy = `${limit};w=${Math.ceil(windowMs / 1_000)}`
-  // One for all: an error for each refused request, with its stack, would cost the server more than the attacker.
+  // One error for all: an error with its stack for each refused request would cost the server more than the attacker.
   const error = TooManyRequestsError(limit, windowMs)
 
   const judge = (hit: Hit, req: Request, res: Response): boolean => {
@@ -68,7 +68,7 @@ export function limiterOf(
     return false
   }
   const count = (key: string | undefined, req: Request, res: Response): boolean | Promise<boolean> => {
-    // `null` as well: a database's result for unknown clients must not put all of them into one counter.
+    // Also for `null`: a database's result for unknown clients must not put all of them into one counter.
     const who = key == null ? networkOf(req.ip) : ownKey(String(key))
     const hit = store.hit(`${name} ${who}`, windowMs)
     return hit instanceof Promise ? hit.then((settled) => judge(settled, req, res)) : judge(hit, req, res)

@@ -10,7 +10,7 @@ export interface RateLimitRule {
   limit?: number
   /** The length of a window, in milliseconds. Default 60000. */
   windowMs?: number
-  /** The key of the counter; `undefined`: the address. Default: the address, IPv6 by its /64 network. */
+  /** Returns the key of the counter; `undefined` for the address. Default: the address, for IPv6 its /64 network. */
   key?: (req: Request) => string | undefined | Promise<string | undefined>
   /** Requests for which it returns `true` are not counted. */
   skip?: (req: Request) => boolean | Promise<boolean>
@@ -24,7 +24,7 @@ export interface RateLimitOptions extends RateLimitRule {
   store?: 'memory' | RateLimitRedisOptions | RateLimitStore
 }
 
-/** A function under that name makes it a store; Redis has no such option. */
+/** Whether it is a store: a function `hit` makes it one, since Redis has no such option. */
 export const isStore = (given: unknown): given is RateLimitStore =>
   typeof (given as Partial<RateLimitStore> | null)?.hit === 'function'
 
@@ -45,8 +45,8 @@ export const rateLimitOptions = option.shape({ ...rule, store: store.default('me
 export type RateLimitSettings = SettingsOf<typeof rateLimitOptions>
 export type RateLimitRedisSettings = SettingsOf<typeof redis>
 
-/** A limit with every default in place. */
+/** A limit with all defaults filled in. */
 export type Rule = Omit<RateLimitSettings, 'store'>
 
-/** For one route: missing options are those of the server. The store is always that of the server. */
+/** Options of one route: missing ones are taken from the server, and so is the store, always. */
 export const rateLimitOfRoute = option.overrides<Rule>(option.shape(rule))

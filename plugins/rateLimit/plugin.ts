@@ -12,7 +12,7 @@ import { openRedisStore } from './stores/redis.ts'
 /**
  * Refuses clients that send too many requests: 100 requests a minute by default, then 429 `TooManyRequestsError` with `Retry-After`.
  *
- * The route option `rateLimit` sets a limit of the route alone, or `false` for none. Counted in memory, or in Redis for
+ * The route option `rateLimit` sets a limit for the route alone, or `false` for no limit. Requests are counted in memory, or in Redis for
  * several processes.
  *
  * @example
@@ -34,7 +34,7 @@ export const rateLimit = definePlugin({
         'Set rateLimit.store to a Redis ({ url }) or a store of your own',
       )
     }
-    // Not on import: a server without it should load neither them nor their packages.
+    // Not on import: a server without limits should load neither these modules nor their packages.
     const [{ limiterOf, limitsOfScopes }, { MemoryStore }] = await Promise.all([
       import('./limiter.ts'),
       import('./stores/memory.ts'),
@@ -42,7 +42,7 @@ export const rateLimit = definePlugin({
     const store = await openStore(settings.store, new MemoryStore(), ctx.log)
     ctx.onClose(() => store.close?.())
 
-    // By scope: two of them may count in one Redis, and each has a limit of its own.
+    // By scope: two scopes may count in one Redis, each with a limit of its own.
     const shown: ShownLimit[] = []
     limitsOfScopes.set(ctx.services, shown)
     const show = (name: string, rule: Rule) => {
@@ -69,7 +69,7 @@ export const rateLimit = definePlugin({
   },
 })
 
-/** For the API description. */
+/** The refusals, for the API description. */
 function failures({ options, settings }: DescribedRoute): { readonly [status: string]: string } {
   if (options.rateLimit === false) return {}
   const { statusCode } = { ...(settings as RateLimitSettings), ...options.rateLimit }

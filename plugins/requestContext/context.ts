@@ -1,7 +1,7 @@
 import { described, type OptionPlace, type Request } from '../../kernel/index.ts'
 
 /**
- * The keys of `req.context` and `currentContext()`; applications merge theirs into it.
+ * The keys of `req.context` and `currentContext()`; applications merge their own into this interface.
  *
  * @example
  * declare module 'framework' {
@@ -13,16 +13,16 @@ import { described, type OptionPlace, type Request } from '../../kernel/index.ts
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
 export interface RequestContext {}
 
-/** The options of the plugin: for each key a function that makes its value when it is first read. */
+/** The options of the plugin: for each key, a function that creates its value when it is first read. */
 export type ContextValues = { readonly [Key in keyof RequestContext]?: (req: Request) => RequestContext[Key] } & {
   readonly [key: string]: (req: Request) => unknown
 }
 
-/** Makes the context of one request. */
+/** Creates the context of one request. */
 export type ContextClass = new (req: Request) => RequestContext
 
 /**
- * A class with an accessor for each key. A value is made when it is first read, and then kept; `undefined` is not kept, so
+ * Makes a class with an accessor for each key. A value is created when it is first read, and then kept; `undefined` is not kept, so
  * that reading too early, before a middleware has authenticated the client, does no harm.
  */
 export function contextClass(makers: ContextValues, place: OptionPlace): ContextClass {
@@ -34,7 +34,7 @@ export function contextClass(makers: ContextValues, place: OptionPlace): Context
       this.#req = req
     }
 
-    /** All values, made now: a log line or an answer would otherwise not include accessors of a class. */
+    /** All values, created now: otherwise a log line or an answer would not include the accessors of a class. */
     toJSON(): Record<string, unknown> {
       const own = Object.entries(this)
       const made = Object.entries(makers).map(([key, make]) => [key, Context.read(this, key, make)] as const)
@@ -52,7 +52,7 @@ export function contextClass(makers: ContextValues, place: OptionPlace): Context
     }
   }
   for (const [key, make] of Object.entries(makers)) {
-    // Members of every object would be replaced: `constructor`, `toString`.
+    // Such keys would replace members that every object has: `constructor`, `toString`.
     if (key in Context.prototype) place.in(key).wrong(described('a name that every object has'), 'another')
     Object.defineProperty(Context.prototype, key, {
       enumerable: true,
@@ -64,6 +64,6 @@ export function contextClass(makers: ContextValues, place: OptionPlace): Context
       },
     })
   }
-  // The accessors are the members that the application has merged.
+  // The accessors are the members that the application has merged into the interface.
   return Context as unknown as ContextClass
 }

@@ -4,7 +4,7 @@ import { option } from '../toolkit/options/index.ts'
 import { type ContextValues, contextClass, type RequestContext } from './context.ts'
 import { isPlainIterable, iterateWithin } from './stream.ts'
 
-// One for all servers of the process: each stored object belongs to one request anyway.
+// One storage for all servers of the process: each stored object belongs to one request anyway.
 const storage = new AsyncLocalStorage<RequestContext>()
 
 const slot = Symbol('requestContext')
@@ -20,7 +20,7 @@ const contextOptions = option
   .typed<ContextValues>()
 
 /**
- * The context of the request that is being answered, from anywhere below its middlewares and its handler: through
+ * Returns the context of the request being answered, anywhere in code that its middlewares or its handler call: through
  * awaits, timers and callbacks. `undefined` outside of a request.
  *
  * @example
@@ -31,9 +31,9 @@ export function currentContext(): RequestContext | undefined {
 }
 
 /**
- * Keeps values for each request: `req.context`, and `currentContext()` for code without the request.
+ * Keeps values for each request: in `req.context`, and through `currentContext()` for code that does not have the request.
  *
- * A value is made when it is first read, and can be assigned.
+ * A value is created when it is first read, and can also be assigned.
  *
  * @example
  * new Server({ plugins: { requestContext: { tenant: (req) => req.headers['x-tenant'] ?? 'public' } } })
@@ -58,11 +58,11 @@ export const requestContext = definePlugin({
       return storage.run(context, next)
     })
 
-    // Streamed bodies are made after the chain has ended.
+    // Streamed bodies are produced after the chain has ended.
     ctx.onSend(function requestContextOnSend(req, res) {
       const context = (req as Holder)[slot]
       if (context === undefined || !isPlainIterable(res.payload)) return
-      // An iterable that is sent as JSON was serialised here.
+      // If the iterable is sent as JSON, this has serialised it.
       const body = res.encode()
       if (isPlainIterable(body)) res.replaceBody(iterateWithin(storage, context, body))
     })

@@ -3,7 +3,7 @@ import { watchPersonal } from '../toolkit/client-specific.ts'
 import type { SessionKeeper } from './keeper.ts'
 import { SessionRecord } from './session.ts'
 
-/** Where a request has its session, or its keeper. */
+/** The member of a request that holds its session, or the keeper that can create one. */
 export const slot = Symbol('session')
 export type WithSession = Request & { [slot]?: SessionRecord | SessionKeeper }
 
@@ -25,7 +25,7 @@ export function place(req: WithSession, record: SessionRecord): SessionRecord {
 export class SessionAccess {
   #everywhere: { readonly keeper: SessionKeeper; readonly marker: string } | undefined
 
-  /** There is a session for the whole server; `marker` is in the cookie header of a request with a session. */
+  /** Notes that sessions cover the whole server; the cookie header of a request with a session contains `marker`. */
   coverAll(keeper: SessionKeeper, marker: string): void {
     this.#everywhere = { keeper, marker }
   }
@@ -49,7 +49,7 @@ export class SessionAccess {
     return place(req, new SessionRecord(keeper))
   }
 
-  /** For a request that the plugin has not seen, or has passed on without a cookie: never an empty session in place of a real one. */
+  /** For a request that the plugin has not seen, or passed on without a cookie: never creates an empty session instead of a real one. */
   #keeperOfUnmarked(req: Request): SessionKeeper | undefined {
     const all = this.#everywhere
     return all === undefined || req.raw.header('cookie')?.includes(all.marker) ? undefined : all.keeper

@@ -1,8 +1,8 @@
 /**
- * The result of a session's method: a promise that knows whether its failure is handled.
+ * The result of a session's method: a promise that knows whether its rejection is handled.
  *
- * Promises that `then` or `finally` derive from it have that failure, too: a handler there handles it, and without one the
- * answer reports it. Otherwise a failed log-out would seem successful, and end the process as an unhandled rejection.
+ * Promises derived from it with `then` or `finally` reject as well: a handler there handles it, and without any handler the
+ * answer reports the failure. Otherwise a failed log-out would seem successful, and end the process as an unhandled rejection.
  */
 export class Call<Value = void> implements Promise<Value> {
   readonly [Symbol.toStringTag] = 'Promise'
@@ -44,7 +44,7 @@ export class Call<Value = void> implements Promise<Value> {
         () => undefined,
         (failure: unknown) => failure,
       )
-      // A failure of the callback is treated as that of any promise.
+      // A failure of the callback itself is treated as with any promise.
       if (own !== error && !next.isHeard && !next.#isFollowed) throw error
     })
     return next

@@ -9,7 +9,7 @@ export type { SessionStore } from './stores/contract.ts'
 declare module '../../kernel/http/request/request.ts' {
   interface Request {
     /**
-     * The data that the server keeps of this client from request to request: a plain object, typed by merging `SessionData`.
+     * The data that the server keeps about this client between requests: a plain object, typed by merging into `SessionData`.
      *
      * @example
      * server.post('/login', async (req, res) => {

@@ -3,13 +3,13 @@ import type { InspectorPanel, PanelServices } from '../toolkit/panels.ts'
 import { storesOfScopes } from './stores/contract.ts'
 import { MemoryStore } from './stores/memory.ts'
 
-/** The store in memory; the others keep theirs where their own tools find them. */
+/** The store in memory; what is in the other stores can be seen with their own tools. */
 function memoryOf(services: PanelServices): MemoryStore | undefined {
   const store = storesOfScopes.get(services)
   return store instanceof MemoryStore ? store : undefined
 }
 
-/** An id is half of what logs its client in. */
+/** Shows a hash instead of the id, which is half of what logs its client in. */
 const hashOf = (id: string) => createHash('sha256').update(id).digest('base64url').slice(0, 16)
 
 export const panels: readonly InspectorPanel[] = [

@@ -12,7 +12,7 @@ export class SessionKeeper {
     this.rolling = rolling
   }
 
-  /** Whether each string of the store comes from a keeper. */
+  /** Whether all strings in the store come from a keeper. */
   get isPrivate(): boolean {
     return this.#store.isPrivate
   }
@@ -21,7 +21,7 @@ export class SessionKeeper {
     return this.#store.get(id)
   }
 
-  /** The data in the result of `load`. */
+  /** Parses the data in the result of `load`. */
   parse(text: string): object {
     return this.#store.parse(text)
   }
@@ -30,7 +30,7 @@ export class SessionKeeper {
     await this.#store.set(id, text, this.#ttl)
   }
 
-  /** Whether the session still existed, and has the data now. */
+  /** Updates the data; returns whether the session still existed. */
   update(id: string, text: string): Promise<boolean> {
     return this.#store.update(id, text, this.#ttl)
   }

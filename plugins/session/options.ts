@@ -7,12 +7,12 @@ import { secrets } from '../toolkit/secrets.ts'
 import type { SessionStore } from './stores/contract.ts'
 import type { RedisClient } from './stores/redis.ts'
 
-/** The store of the sessions: in `memory`, where `max` is the limit of their number, in `redis`, or one of your own. */
+/** The store of the sessions: in `memory`, where `max` limits their number, in `redis`, or a store of your own. */
 export type SessionStoreOption =
   | 'memory'
-  /** In `memory`, at most `max` sessions; the least used one goes. Default 10 000. */
+  /** In `memory`, at most `max` sessions; the least recently used one is dropped. Default 10 000. */
   | { readonly memory: { readonly max?: number } }
-  /** In `redis`: a URL, options of `ioredis`, or a client of it, which the caller must close. */
+  /** In `redis`: a URL, options of `ioredis`, or an `ioredis` client, which the caller must close. */
   | { readonly redis: string | RedisAddress | RedisClient }
   | SessionStore
 
@@ -21,15 +21,15 @@ export type SessionCookieOptions = Omit<SetCookieOptions, 'signed' | 'maxAge' | 
 
 /** Options of the session plugin. */
 export interface SessionOptions {
-  /** Signs the id in the cookie: the first secret signs, all are accepted, so that secrets can be replaced. Random, 32 characters or more. */
+  /** Signs the id in the cookie: the first secret signs and all are accepted, so secrets can be replaced. Random, 32 characters or more. */
   secret: string | readonly string[]
   /** The name of the cookie. Default `sid`. */
   name?: string
   /** SECONDS for which a session is kept after it was last saved, in the store and in the browser. Default 86400, a day. */
   ttl?: number
-  /** Where the sessions are kept. Default `memory`, for one process only. */
+  /** Where the sessions are kept. Default `memory`, for a single process only. */
   store?: SessionStoreOption
-  /** Restart `ttl` with every answer, instead of with every change. Default false. */
+  /** Whether `ttl` restarts with every answer, instead of with every change. Default false. */
   rolling?: boolean
   /** Attributes of the cookie. Default `{ path: '/', httpOnly: true, sameSite: 'lax' }`, and `secure` over https. */
   cookie?: SessionCookieOptions
@@ -58,7 +58,7 @@ const inRedis = option
 const stores =
   '"memory", { memory: { max } }, { redis: url, options or an ioredis client }, or an object with get, set, update and destroy'
 
-// Whatever it contains: options of a Redis have its password.
+// Secret as a whole, since options of Redis contain its password.
 const ownStore = option
   .custom<Exclude<SessionStoreOption, 'memory'>, StoreChoice>(stores, (given, place) => {
     if (typeof given !== 'object' || given === null) return void place.wrong(quoted(given), stores)
@@ -93,7 +93,7 @@ export const sessionOptions = option
   })
   .into((settings) => {
     const { name, cookie } = settings
-    // The prefix restricts the cookie to https; a request over http would only fail.
+    // The prefix restricts the cookie to https; without `secure`, a request over http would only fail.
     const isForHttps = /^__(?:host|secure|http)-/i.test(name) && cookie.secure === undefined
     return isForHttps ? { ...settings, cookie: { ...cookie, secure: true } } : settings
   })

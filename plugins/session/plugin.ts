@@ -6,15 +6,15 @@ import { type CookieChange, isId, SessionRecord } from './session.ts'
 import { GuardedStore, storesOfScopes } from './stores/contract.ts'
 import { openStore } from './stores/open.ts'
 
-/** One for each server, in however many scopes the plugin is registered: the members of requests are those of the server. */
+/** One for each server, however many scopes register the plugin: the members of requests belong to the server. */
 const accesses = new WeakMap<Kernel, SessionAccess>()
 
 /**
- * Keeps data of clients from request to request: `req.session`, a plain object under a random id in a signed cookie.
+ * Keeps data about clients between requests: `req.session`, a plain object under a random id in a signed cookie.
  *
- * Nothing is stored and no cookie is set before the session has data; changes are written before the
- * answer is sent. A store that fails is 503 `SessionStoreError` for requests with a session, never an empty session. It
- * registers the plugin `cookie` where there is none.
+ * Nothing is stored and no cookie is set until the session has data; changes are written before the
+ * answer is sent. If the store fails, requests with a session get 503 `SessionStoreError`, never an empty session. The plugin
+ * registers the plugin `cookie` if it is missing.
  *
  * @example
  * const server = new Server({ plugins: { session: { secret: process.env.SESSION_SECRET!, ttl: 3600 } } })
@@ -34,13 +34,13 @@ export const session = definePlugin({
     const codec = ctx.services.get('cookie')
     const signer = codec.signer('session.secret', secret, ctx.log)
     if (store.kind === 'memory') {
-      // One of them would know a client, and the others would not.
+      // One of the processes would know a client, and the others would not.
       refuseSeveral(ctx.server.worker, 'sessions are kept', 'Set session.store to { redis } or a store of your own')
     }
     const { named, close } = await openStore(store, `${ctx.prefix}/${name}`, ctx.log)
     if (close !== undefined) ctx.onClose(close)
     storesOfScopes.set(ctx.services, named.store)
-    // Here and in `openStore`: loads the modules of sessions only where there are sessions.
+    // Here and in `openStore`: loads the modules of sessions only if they are used.
     const { SessionKeeper } = await import('./keeper.ts')
     const keeper = new SessionKeeper(new GuardedStore(named, ctx.log), ttl, rolling)
     const marker = `${name}=`
@@ -76,7 +76,7 @@ export const session = definePlugin({
         take(found)
         return next()
       }
-      // The promise of `next()` is left to the chain, which waits for it anyway.
+      // The promise of `next()` is left to the chain, which awaits it anyway.
       return found.then((text) => {
         take(text)
         next()
@@ -87,7 +87,7 @@ export const session = definePlugin({
       const record = req[slot]
       if (!(record instanceof SessionRecord)) return undefined
       const send = (change: CookieChange) => {
-        // A cache that keeps the answer would pass one client's session to the next.
+        // Otherwise a cache that keeps the answer would pass one client's session to the next.
         if (record.isRead || change !== 'keep') res.vary('Cookie')
         if (change === 'set') own.set(req, res, record.cookie ?? signer.sign(name, record.id!))
         else if (change === 'clear') own.clear(req, res)

@@ -4,7 +4,7 @@ import { Call } from './call.ts'
 import type { SessionKeeper } from './keeper.ts'
 
 /**
- * The data of sessions; each application merges its own members into this interface.
+ * The data of a session; applications merge their own members into this interface.
  *
  * @example
  * declare module 'framework' {
@@ -20,15 +20,15 @@ export interface SessionData {}
 /** The methods of a session, which are not members of its data: `Object.keys` and JSON do not show them. */
 export interface SessionControls {
   /**
-   * Keeps the data under a new id and removes the old one from the store: at login, so that no attacker knows the id. Rejects
-   * with a `SessionEndedError` where another request has ended the session meanwhile.
+   * Moves the data to a new id and removes the old one from the store. Call it at login, so that no attacker knows the id. Rejects
+   * with a `SessionEndedError` if another request has ended the session meanwhile.
    */
   regenerate(): Promise<void>
-  /** Removes the data, here and in the store, and the browser's cookie: at logout. */
+  /** Removes the data, here and in the store, and the browser's cookie. Call it at logout. */
   destroy(): Promise<void>
   /**
-   * Writes to the store now instead of when the answer is sent: before other code reads it, and while streaming. Rejects
-   * with a `SessionEndedError` where another request has ended the session meanwhile.
+   * Writes to the store now instead of when the answer is sent: for other code that reads the store, and while streaming. Rejects
+   * with a `SessionEndedError` if another request has ended the session meanwhile.
    */
   save(): Promise<void>
 }
@@ -53,7 +53,7 @@ const empty = '{}'
 const record = Symbol('record')
 type WithRecord = { [record]: SessionRecord }
 
-// Without a prototype of its own: a polluted `Object.prototype.user` must not log every client in.
+// Without a prototype: a polluted `Object.prototype.user` must not log every client in.
 const controls: object = Object.create(null, {
   regenerate: method(function regenerate(this: WithRecord) {
     return this[record].regenerate()
@@ -66,7 +66,7 @@ const controls: object = Object.create(null, {
   }),
 })
 
-/** Not writable, so that data under such a name is an error and not a session that cannot be destroyed. */
+/** A method that cannot be overwritten, so that data under its name is an error and not a session that cannot be destroyed. */
 function method(value: (this: WithRecord) => Promise<void>): PropertyDescriptor {
   return { value }
 }
@@ -87,19 +87,19 @@ export class SessionRecord {
   #id: string | undefined
   /** The data as it was loaded. */
   readonly #loaded: string | undefined
-  /** The data as a string, as the store has it; `undefined` where that is not known. */
+  /** The data as a string, as in the store; `undefined` if unknown. */
   #stored: string | undefined
   #session: (Session & WithRecord) | undefined
   #work: Promise<unknown> = Promise.resolve()
   #isWorking = false
   readonly #failed: { readonly call: Call; readonly error: unknown }[] = []
   #change: CookieChange = 'keep'
-  /** The value of the cookie, where the request has sent it with the signature that it would get now. */
+  /** The value of the cookie, if the request sent it with the signature that it would get now. */
   #cookie: string | undefined
-  /** How often the application has read data of this client. */
+  /** How many times the application has read data of this client. */
   #reads = 0
 
-  /** Without an id and data: nothing is stored yet. The id never comes from the client alone. */
+  /** Without `loaded`, nothing is stored yet. The id never comes from the client alone. */
   constructor(keeper: SessionKeeper, loaded?: Loaded) {
     this.#keeper = keeper
     this.#id = loaded?.id
@@ -112,7 +112,7 @@ export class SessionRecord {
     return this.#id
   }
 
-  /** The value of its cookie, `undefined` where the id must be signed. */
+  /** The value of its cookie, `undefined` if the id must be signed. */
   get cookie(): string | undefined {
     return this.#cookie
   }
@@ -122,7 +122,7 @@ export class SessionRecord {
     return this.#session !== undefined
   }
 
-  /** The object for the application, made when it is first read. */
+  /** The object for the application, created when it is first read. */
   get session(): Session {
     if (this.#session === undefined) {
       const session = Object.create(controls, { [record]: { value: this } }) as Session & WithRecord
@@ -132,7 +132,7 @@ export class SessionRecord {
     return this.#session
   }
 
-  /** The object for code that reads this client's data: a middleware may have written data before. */
+  /** The object for code that reads this client's data, which a middleware may have written before; counts the reading. */
   read(): Session {
     const { session } = this
     if (this.#loaded !== undefined || Object.keys(session).length > 0) this.#reads++
@@ -140,7 +140,7 @@ export class SessionRecord {
   }
 
   /**
-   * `undefined` while the request has changed nothing and read nothing, and another value after each; for code that must not share
+   * `undefined` until the request changes or reads something, and a new value after each change or read; for code that must not share
    * its answer with other clients.
    */
   get use(): string | undefined {
@@ -159,7 +159,7 @@ export class SessionRecord {
   regenerate(): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#id === undefined) return
-      // Under a new id the data of a session that has ended would live on.
+      // Otherwise the data of a session that has ended would live on under a new id.
       if (!(await this.#keeper.destroy(this.#id))) throw SessionEndedError()
       this.#forget()
     })
@@ -175,16 +175,16 @@ export class SessionRecord {
     })
   }
 
-  /** Before the answer is sent: writes changes; returns what happens to the cookie. Synchronous without any. */
+  /** Writes changes before the answer is sent; returns what happens to the cookie. Synchronous if there are no changes. */
   finish(): CookieChange | Promise<CookieChange> {
     const rolls = this.#keeper.rolling && this.#id !== undefined
     if (this.#session === undefined) return rolls ? this.#finish() : 'keep'
-    // Called again when the body could not be written: the cookie was removed with that answer, and belongs to the next one too.
+    // Called again if the body could not be written: the cookie was removed with that answer, and must be set on the next one.
     return !rolls && !this.#isWorking && this.#isStored(this.#text()) ? this.#change : this.#finish()
   }
 
   async #finish(): Promise<CookieChange> {
-    // Calls that the application did not await; the answer must report their failures.
+    // Waits for calls that the application did not await; the answer must report their failures.
     await this.#work
     const unheard = this.#failed.find(({ call }) => !call.isHeard)
     if (unheard !== undefined) throw unheard.error
@@ -203,7 +203,7 @@ export class SessionRecord {
     }
   }
 
-  /** Whether the store has this already. Another program may have written the same data with blanks or other escapes. */
+  /** Whether the store already has this. Another program may have written the same data with whitespace or other escapes. */
   #isStored(text: string): boolean {
     if (text === this.#stored) return true
     if (this.#keeper.isPrivate || this.#stored === undefined || this.#stored !== this.#loaded) return false
@@ -219,7 +219,7 @@ export class SessionRecord {
     this.#stored = undefined
     if (this.#id === undefined) await this.#keeper.create(id, text)
     else if (!(await this.#keeper.update(id, text))) {
-      // Not the cookie of an earlier save either: the browser may have that of a later login by now.
+      // Drops the cookie of an earlier save as well: the browser may have the one of a later login by now.
       this.#change = 'keep'
       return 'ended'
     }
@@ -229,7 +229,7 @@ export class SessionRecord {
     return 'written'
   }
 
-  /** The session in the store is no longer that of this request. */
+  /** Forgets the session in the store, which no longer belongs to this request. */
   #forget(): void {
     this.#id = undefined
     this.#cookie = undefined
@@ -237,7 +237,7 @@ export class SessionRecord {
     this.#change = 'clear'
   }
 
-  /** One after the other, whether or not the application awaits them in between. */
+  /** Runs calls one after the other, whether or not the application awaits them. */
   #inTurn(run: () => Promise<void>): Promise<void> {
     const call = new Call(this.#work.then(run))
     this.#isWorking = true
@@ -253,7 +253,7 @@ function newId(): string {
   return randomBytes(24).toString('base64url')
 }
 
-/** Whether a string has the form of our ids: a store never receives another form. */
+/** Whether a string has the form of our ids: the store never receives any other string. */
 export function isId(text: string): boolean {
   return /^[\w-]{32}$/.test(text)
 }

@@ -8,10 +8,10 @@ import { encodedSibling } from './encoded.ts'
 import type { OpenFile } from './find.ts'
 import type { StaticSettings } from './options.ts'
 
-// A bare kernel has no server that has done it.
+// A bare kernel has no server that has already done this.
 knowMediaTypes()
 
-/** Answers with an open file, and closes it when that fails. */
+/** Answers with an open file, and closes it if that fails. */
 export async function answerFile(
   settings: StaticSettings,
   found: OpenFile,
@@ -37,7 +37,7 @@ export async function answerFile(
   }
 }
 
-/** True when the file is being sent, and closes itself. */
+/** Returns true if the file is being sent and will close itself. */
 async function answerWith(
   settings: StaticSettings,
   file: OpenFile,
@@ -62,7 +62,7 @@ async function answerWith(
   const fresh = isRangeFresh(req.headers['if-range'], judged.lastModified)
   const range = fresh && req.method === 'GET' ? byteRange(req.headers.range, size) : 'whole'
   if (range === 'none') {
-    // A cache that keeps the refusal of a range for as long as the file would refuse the file to all clients.
+    // A cache that kept this refusal for as long as it may keep the file would refuse the file to all clients.
     for (const name of ['content-type', 'content-encoding', 'cache-control', 'etag', 'last-modified']) {
       res.removeHeader(name)
     }
@@ -82,15 +82,15 @@ async function answerWith(
     res.send()
     return false
   }
-  // Of the measured file, and no more than the measured length.
+  // Reads from the measured file, and no more than the measured length.
   res.stream(file.handle.createReadStream({ start, end }))
   return true
 }
 
-/** The longest time for which browsers cache. */
+/** The longest time for which browsers cache anything. */
 const longestMs = 365 * 24 * 60 * 60 * 1000
 
-/** The result of the request's conditions, and the headers of the file. */
+/** Evaluates the request's conditions; returns the status and the headers of the file. */
 function judge({ maxAge, immutable }: StaticSettings, { stat }: OpenFile, req: Request) {
   const validators = fileValidators(stat)
   const statusCode = judgeConditions(req.headers, validators)

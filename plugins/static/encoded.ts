@@ -5,16 +5,16 @@ import type { StaticSettings } from './options.ts'
 
 const endings = { br: '.br', gzip: '.gz' } as const
 type Encoding = keyof typeof endings
-/** The smaller one first. */
+/** The encodings, the one with smaller files first. */
 const preferred: Encoding[] = ['br', 'gzip']
 
-/** A file beside the requested one, and its encoding. */
+/** A file next to the requested one, and its encoding. */
 export interface EncodedFile {
   readonly file: OpenFile
   readonly encoding: Encoding
 }
 
-/** The compressed sibling of a file that this client can read, `undefined` when there is none. */
+/** Finds the compressed sibling of a file that this client can read; `undefined` without one. */
 export async function encodedSibling(
   settings: StaticSettings,
   { path }: OpenFile,

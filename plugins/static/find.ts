@@ -6,7 +6,7 @@ import { hasDotfile, isServable } from './path.ts'
 
 /** A file that is open. */
 export interface OpenFile extends RegularFile {
-  /** On disk, without symbolic links. */
+  /** The path on disk, without symbolic links. */
   readonly path: string
 }
 
@@ -24,7 +24,7 @@ const missing = new Set([
   'IrregularFileError',
 ])
 
-/** Finds and opens the file for a path: the measured file is the one that is sent, even if the name is given to another file. */
+/** Finds and opens the file for a path: the measured file is the one that is sent, even if its name then refers to another file. */
 export async function openFile(settings: StaticSettings, segments: readonly string[]): Promise<Found> {
   const { root, followSymlinks, dotfiles } = settings
   const asked = join(root, ...segments)
@@ -43,7 +43,7 @@ export async function openFile(settings: StaticSettings, segments: readonly stri
   }
 }
 
-/** The file for a path: itself, one of its endings, or the index of a folder. */
+/** Finds the file for a path: the path itself, with one of the extensions, or the index of a folder. */
 export async function findFile(settings: StaticSettings, segments: readonly string[]): Promise<Found | 'redirect'> {
   const last = segments.at(-1)
   if (last === '') return findIndex(settings, segments.slice(0, -1))

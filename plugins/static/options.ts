@@ -13,25 +13,25 @@ export interface StaticOptions {
   /** The path under which its files are served. Default `'/'`. */
   prefix?: string
   /**
-   * What becomes of files and folders whose name begins with a dot: `'ignore'` as if missing, `'deny'` with 403,
+   * How to treat files and folders whose names begin with a dot: `'ignore'` as if missing, `'deny'` with 403,
    * `'allow'`. Default `'ignore'`.
    */
   dotfiles?: 'ignore' | 'deny' | 'allow'
   /** The index of a folder: the first of these files that exists; `false`: none. Default `'index.html'`. */
   index?: string | readonly string[] | false
-  /** Endings to try for a path that has no file: `['html']` finds `about.html` at `/about`. Default none. */
+  /** Extensions to try for a path without a file: `['html']` finds `about.html` at `/about`. Default none. */
   extensions?: readonly string[]
-  /** Whether a folder without a slash at its end is redirected to one, when it has an index. Default true. */
+  /** Whether the path of a folder without a final slash is redirected to the path with it, if the folder has an index. Default true. */
   redirect?: boolean
-  /** How long a client may cache a file: seconds, or a string such as `'7d'`. Default 0. */
+  /** How long a client may cache a file: in seconds, or a string such as `'7d'`. Default 0. */
   maxAge?: number | string
   /** Whether `cache-control` says that a file never changes. Default false. */
   immutable?: boolean
-  /** Whether a link may lead out of the root. Default false. */
+  /** Whether a symbolic link may lead out of the root. Default false. */
   followSymlinks?: boolean
-  /** Whether `file.br` or `file.gz` is sent in place of `file` to clients that can read it. Default false. */
+  /** Whether `file.br` or `file.gz` is sent instead of `file` to clients that can read it. Default false. */
   precompressed?: boolean
-  /** Sets further headers; called with the path of the file on disk. */
+  /** Sets additional headers; called with the path of the file on disk. */
   setHeaders?: (res: Response, path: string) => void
 }
 
@@ -44,9 +44,9 @@ const fileNames = option.either(
 
 const folder = option
   .shape({
-    /** Without symbolic links. */
+    /** The path without symbolic links. */
     root: root.required(),
-    /** `'/'`, or a path without a slash at its end. */
+    /** `'/'`, or a path without a final slash. */
     prefix: option.custom<string, string>('a path such as "/assets"', prefixOf).default('/'),
     dotfiles: option.oneOf('ignore', 'deny', 'allow').default('ignore'),
     index: option
@@ -57,7 +57,7 @@ const folder = option
       .default('index.html'),
     extensions: fileNames.into((all) => all.map((one) => one.replace(/^\./, ''))).default([]),
     redirect: option.flag().default(true),
-    /** Milliseconds. */
+    /** In milliseconds. */
     maxAge: option.custom<number | string, number>('seconds, 0 or more, or a time such as "7d"', maxAgeOf).default(0),
     immutable: option.flag().default(false),
     followSymlinks: option.flag().default(false),
@@ -87,7 +87,7 @@ function rootOf(given: unknown, place: OptionPlace): string | undefined {
   try {
     if (statSync(path).isDirectory()) return realpathSync.native(path)
   } catch {
-    // The same as a file in its place.
+    // A missing folder is refused like a file in its place.
   }
   const shown = quoted(given)
   return void place.wrong(shown, `a folder that exists${shown === given ? '' : `; ${path} is not one`}`)
@@ -118,7 +118,7 @@ const units: Readonly<Record<string, number>> = {
 const age =
   /^(\d+(?:\.\d+)?|\.\d+) ?(?:(ms|milliseconds?|msecs?)|(s|seconds?|secs?)|(m|minutes?|mins?)|(h|hours?|hrs?)|(d|days?)|(w|weeks?)|(y|years?|yrs?))?$/i
 
-/** Milliseconds; a number without a unit is in milliseconds, too. */
+/** Parses a time, to milliseconds; a number without a unit is also in milliseconds. */
 function parseAge(value: unknown): number | undefined {
   if (typeof value !== 'string' || value.length > 50) return undefined
   const [, amount, ...found] = age.exec(value) ?? []

@@ -1,15 +1,15 @@
 import { sep } from 'node:path'
 
 const windows = process.platform === 'win32'
-/** A stream or a drive (`:`), a wildcard, a name whose last characters Windows drops. */
+/** A stream or a drive (`:`), a wildcard, or a name whose last characters Windows drops. */
 const strangeOnWindows = /[<>:"|?*]|[. ]$/
 
 /**
- * The decoded segments of a percent-encoded path, the last one empty when it ends with a slash; `undefined` for a path that
+ * The decoded segments of a percent-encoded path, the last one empty if it ends with a slash; `undefined` for a path that
  * no file can have.
  *
- * Decoded once and segment by segment, so that an escaped slash is not a slash: a router that keeps it and a file server that
- * decodes it see two paths, and a guard applies to one of them (@fastify/static CVE-2026-6414, hono CVE-2026-29087). Empty
+ * Decoded once, segment by segment, so that an escaped slash is not a separator: a router that keeps it and a file server that
+ * decodes it see two paths, and a guard applies to only one of them (@fastify/static CVE-2026-6414, hono CVE-2026-29087). Empty
  * segments are refused for the same reason (hono CVE-2026-39407): `//a` and `/a` differ for the router, but not for the disk.
  */
 export function segmentsOf(path: string): string[] | undefined {
@@ -38,7 +38,7 @@ function isName(segment: string): boolean {
   return !windows || !strangeOnWindows.test(segment)
 }
 
-/** The segments after the prefix, none for the prefix itself; `undefined` when the path is not below it. */
+/** The segments after the prefix, empty for the prefix itself; `undefined` if the path is not below it. */
 export function below(prefix: readonly string[], segments: readonly string[]): string[] | undefined {
   if (prefix.some((one, i) => one !== segments[i])) return undefined
   return segments.slice(prefix.length)
@@ -49,10 +49,10 @@ export function hasDotfile(segments: readonly string[]): boolean {
 }
 
 /**
- * Whether a file may be served for a requested path; both absolute, `real` without symbolic links.
+ * Whether a file may be served for a requested path. Both are absolute, and `real` is without symbolic links.
  *
- * On a disk that ignores case, or that normalises characters, `/ADMIN` would be another path than `/admin` for
- * every guard, and the same file: then the real name is another spelling of the requested one.
+ * On a disk that ignores case or normalises characters, `/ADMIN` would be a different path from `/admin` for
+ * every guard, but the same file: then the real name is another spelling of the requested one.
  */
 export function isServable(root: string, asked: string, real: string): boolean {
   if (real !== asked && fold(real) === fold(asked)) return false

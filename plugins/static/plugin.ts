@@ -5,9 +5,9 @@ import { announcePage } from '../toolkit/pages.ts'
 import { staticOptions } from './options.ts'
 
 /**
- * Serves the files of a folder, or of several, for GET and HEAD: where no route answers, after all middlewares.
+ * Serves the files of one or more folders for GET and HEAD if no route answers, after all middlewares.
  *
- * Under the prefix `/` a missing file is answered as without the plugin; under another one it is 404
+ * Under the prefix `/`, a missing file is answered as without the plugin; under any other prefix with 404
  * `FileNotFoundError`. Supports ranges, conditional requests and types; folders are never listed.
  *
  * @example
@@ -19,7 +19,7 @@ export const staticFiles = definePlugin({
   async setup(ctx, folders) {
     if (ctx.prefix.includes(':'))
       throw OptionError('static.prefix', quoted(ctx.prefix), 'a scope without parameters in its prefix')
-    // Loads the modules for files only where files are served.
+    // Loads the modules for files only if files are served.
     const { fileServer } = await import('./serve.ts')
     for (const settings of folders) {
       const prefix = joined(ctx.prefix, settings.prefix)

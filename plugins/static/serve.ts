@@ -10,7 +10,7 @@ export const FileForbiddenError = defineError(
   () => 'files whose name begins with a dot are not served',
 )
 
-/** Answers the files of one root, below the segments of its prefix. */
+/** Serves the files of one root, below the segments of its prefix. */
 export function fileServer(settings: StaticSettings, prefix: readonly string[]) {
   const fallsThrough = prefix.length === 0
   return function staticFiles(req: Request, res: Response): void | Promise<void> {
@@ -43,7 +43,7 @@ async function serve(
   else await answerFile(settings, found, req, res)
 }
 
-/** A path of this server: it begins with one slash, since empty segments were refused before (serve-static GHSA-cm22-4g7w-348p). */
+/** Redirects within this server: the path begins with one slash, as empty segments are refused (serve-static GHSA-cm22-4g7w-348p). */
 function redirect(req: Request, res: Response): void {
   const query = new URL(req.url).search
   res.redirect(`${req.path}/${query}`, 301)

@@ -16,10 +16,10 @@ export type StorageData =
   | Readable
   | AsyncIterable<Uint8Array | string>
 
-/** A Blob of this size and more, a file of Bun or Deno perhaps, is not read into memory. */
+/** A Blob of this size or more, perhaps a file of Bun or Deno, is not read into memory. */
 const largeBlob = 8 * 1024 ** 2
 
-/** Bytes or a stream, whatever the form of the data. */
+/** Converts data of any accepted type to bytes or a stream. */
 export async function bodyOf(data: unknown): Promise<StorageBody> {
   if (typeof data === 'string') return Buffer.from(data, 'utf8')
   if (data instanceof Uint8Array) return data
@@ -43,7 +43,7 @@ export async function bodyOf(data: unknown): Promise<StorageBody> {
   throw StorageDataError(data === null ? 'null' : `a value of the type ${typeof data}`)
 }
 
-/** A stream that was read to its end would be stored as empty. Streams of the web do not show that; `Response` requires an unread one. */
+/** Whether a stream was read before: it would be stored as empty. Web streams do not show that, but `Response` requires an unread one. */
 function isInUse(stream: ReadableStream): boolean {
   try {
     new Response(stream)
@@ -54,11 +54,11 @@ function isInUse(stream: ReadableStream): boolean {
 }
 
 /**
- * A stream of bytes; other chunks of the source make it fail. Destroying it ends the source at once: a generator in
+ * A stream of bytes, which fails if the source yields other chunks. Destroying it ends the source immediately: a generator in
  * between would wait for a chunk that may never come.
  */
 function readable(source: AsyncIterable<unknown>): Readable {
-  // A failure between two reads reaches the next read; without a listener it would end the process.
+  // A failure between two reads surfaces at the next read; without a listener it would end the process.
   if (source instanceof Readable) source.on('error', () => {})
   const chunks = source[Symbol.asyncIterator]()
   async function next(): Promise<Uint8Array | null> {
@@ -80,7 +80,7 @@ async function stop(chunks: AsyncIterator<unknown>): Promise<void> {
   try {
     await chunks.return?.()
   } catch {
-    // Its data is no longer needed.
+    // The failure does not matter: the data is no longer needed.
   }
 }
 
@@ -92,7 +92,7 @@ function bytesOfChunk(chunk: unknown): Uint8Array {
 
 const wellFormed = /^[\w.+*-]+\/[\w.+*-]+(?: *; *[\w.+*-]+=(?:[\w.+*-]+|"[\x20\x21\x23-\x5b\x5d-\x7e]*"))*$/
 
-/** The given content type, else that of the Blob, of the ending of the key, or of text. */
+/** The given content type, otherwise that of the Blob, of the key's extension, or of text. */
 export function contentTypeOf(key: string, data: unknown, given: unknown): string {
   if (given !== undefined) return checkContentType(given)
   if (data instanceof Blob && wellFormed.test(data.type)) return data.type
@@ -100,7 +100,7 @@ export function contentTypeOf(key: string, data: unknown, given: unknown): strin
   return known === unknownType && typeof data === 'string' ? 'text/plain; charset=utf-8' : known
 }
 
-/** @throws OptionError for an invalid media type: it would become a header of answers. */
+/** @throws OptionError for an invalid media type, which would become a header of answers. */
 export function checkContentType(type: unknown): string {
   if (typeof type !== 'string' || type.length > 255 || !wellFormed.test(type)) {
     throw OptionError('contentType', quoted(type), 'a media type such as "image/png"')
@@ -110,7 +110,7 @@ export function checkContentType(type: unknown): string {
 
 export const unknownType = 'application/octet-stream'
 
-/** The type by the ending of a key. */
+/** The media type that belongs to the extension of a key. */
 export function typeOfKey(key: string): string {
   return mediaTypeOfFile(key)
 }

@@ -6,35 +6,35 @@ import { checkKey, checkPrefix } from './key.ts'
 import type { StorageEntry, StorageMetadata, StorageProvider } from './providers/contract.ts'
 import { type StorageSink, type StorageSinkOptions, sinkInto } from './sink.ts'
 
-/** The result of `getObject`, by mode. */
+/** The result of `getObject` for each mode. */
 export interface StorageContents {
   /** All bytes of the object. */
   raw: Uint8Array
-  /** All of it as UTF-8. */
+  /** The whole object, decoded as UTF-8. */
   text: string
-  /** A stream of the bytes, which the caller reads to its end or destroys. */
+  /** A stream of the bytes, which the caller must read to its end or destroy. */
   stream: Readable
 }
 
 /** The form in which `getObject` returns an object. */
 export type StorageMode = keyof StorageContents
 
-/** The longest validity of S3's signatures: seven days. */
+/** How long a signature of S3 can be valid: seven days. */
 const maxExpiry = 7 * 24 * 3600
 
 /** One operation on one object. */
 export interface StorageTrace extends TraceOutcome {
   /** The name of the disk. */
   readonly disk: string
-  /** What is done: `head` asks for the metadata. */
+  /** The operation; `head` asks for the metadata. */
   readonly operation: 'put' | 'read' | 'head' | 'remove' | 'copy' | 'move'
-  /** The key of the object; of a copy or a move the one it is made from. */
+  /** The key of the object; for a copy or a move, the key of the original. */
   readonly key: string
 }
 
 const storageTrace = new Trace<StorageTrace>('storage')
 
-/** Adds the key to a failure, for its handler. */
+/** Adds the key to an error, for its handler. */
 async function about<Value>(key: string, work: Promise<Value>): Promise<Value> {
   try {
     return await work
@@ -46,7 +46,7 @@ async function about<Value>(key: string, work: Promise<Value>): Promise<Value> {
 
 /** The objects of one provider. */
 export class StorageDisk {
-  /** The name of the provider in the map. */
+  /** The name of the provider, as configured. */
   readonly name: string
   readonly #provider: StorageProvider
 
@@ -64,10 +64,10 @@ export class StorageDisk {
   }
 
   /**
-   * Stores an object, replacing the one of that key; it is visible when all of it is stored. A stream that fails makes the
-   * call reject with its error, and keeps the previous object.
+   * Stores an object, replacing any with the same key; it becomes visible once all of it is stored. If a stream fails, the
+   * call rejects with its error and the previous object stays.
    *
-   * Without a content type it is that of the Blob, of the ending of the key, `text/plain` for a string, or `application/octet-stream`.
+   * The content type defaults to that of the Blob or of the key's extension, `text/plain` for a string, or `application/octet-stream`.
    *
    * @throws (as a rejection) StorageKeyError; StorageDataError for data of another type; StorageUnavailableError.
    * @example
@@ -80,7 +80,7 @@ export class StorageDisk {
       checkKey(key)
       await this.#do('put', key, () => this.#provider.put(key, body, contentTypeOf(key, data, contentType)))
     } finally {
-      // A failed call reads no further; the producer of the stream must learn that.
+      // A failed call reads no further, and the producer of the stream must learn of it.
       if (!(body instanceof Uint8Array)) body.destroy()
     }
   }
@@ -114,13 +114,13 @@ export class StorageDisk {
     await this.#do('remove', key, () => this.#provider.remove(key))
   }
 
-  /** Whether there is an object of that key. */
+  /** Whether there is an object with this key. */
   async exists(key: string): Promise<boolean> {
     checkKey(key)
     return (await this.#do('head', key, () => this.#provider.head(key))) !== undefined
   }
 
-  /** Size, times and media type of an object, without its content. @throws (as a rejection) FileNotFoundError. */
+  /** Returns the size, time and media type of an object, without its content. @throws (as a rejection) FileNotFoundError. */
   async metadata(key: string): Promise<StorageMetadata> {
     checkKey(key)
     const metadata = await this.#do('head', key, () => this.#provider.head(key))
@@ -129,8 +129,8 @@ export class StorageDisk {
   }
 
   /**
-   * Every object whose key begins with the prefix, which may end within a segment; the pages of the provider are fetched
-   * while they are read.
+   * Lists every object whose key begins with the prefix, which may end within a segment; the provider's pages are fetched
+   * as they are needed.
    *
    * @example
    * const storage = new Storage({ files: new MemoryStorageProvider() }, { defaultProvider: 'files' })
@@ -163,10 +163,10 @@ export class StorageDisk {
   }
 
   /**
-   * An address by which anyone who has it can read the object for so many seconds, 3600 by default and 7 days at most. The
-   * object need not be there.
+   * Returns an address that lets anyone who has it read the object for this many seconds, 3600 by default and 7 days at most. The
+   * object need not exist.
    *
-   * @throws (as a rejection) StorageUrlError where the provider has no addresses.
+   * @throws (as a rejection) StorageUrlError if the provider has no addresses.
    */
   async getDownloadUrl(key: string, expirySeconds = 3600): Promise<string> {
     checkKey(key)
@@ -176,8 +176,8 @@ export class StorageDisk {
   }
 
   /**
-   * An address to which the object can be sent by PUT, with that content type alone; without one the sender may choose any.
-   * Azure signs no content type: there it is always the sender's choice.
+   * Returns an address to which the object can be sent with PUT, only with this content type; without one the sender may choose any.
+   * Azure does not sign the content type, so there the sender can always choose it.
    */
   async getUploadUrl(key: string, expirySeconds = 3600, contentType?: string): Promise<string> {
     checkKey(key)
@@ -187,7 +187,7 @@ export class StorageDisk {
     return this.#provider.uploadUrl(key, expirySeconds, type)
   }
 
-  /** The public address of an object; the provider decides whether the object is public. */
+  /** Returns the public address of an object; whether the object is public depends on the settings at the provider. */
   async getPublicUrl(key: string): Promise<string> {
     checkKey(key)
     if (this.#provider.publicUrl === undefined) throw this.#noUrl('getPublicUrl')
@@ -195,8 +195,8 @@ export class StorageDisk {
   }
 
   /**
-   * A sink for the upload plugin: files are stored here while they arrive, and are removed again when their request
-   * fails. A file's `result` has its key.
+   * Returns a sink for the upload plugin: files are stored here as they arrive, and removed again if their request
+   * fails. The `result` of a file has its key.
    *
    * @example
    * const storage = new Storage({ files: new MemoryStorageProvider() }, { defaultProvider: 'files' })
@@ -230,7 +230,7 @@ async function whole(stream: Readable): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   for await (const chunk of stream) chunks.push(chunk as Uint8Array)
   const [only] = chunks
-  // Not a Buffer: those of a pool expose the rest of its memory.
+  // Not a Buffer, because a pooled Buffer exposes the rest of its pool's memory.
   const all = chunks.length === 1 ? only! : Buffer.concat(chunks)
   return new Uint8Array(all.buffer, all.byteOffset, all.byteLength)
 }

@@ -22,7 +22,7 @@ export const checks: readonly DoctorCheck<StorageConfiguration>[] = [
     code: 'package.missing',
     level: 'error',
     async find({ settings }) {
-      // Loaded with the first object.
+      // The package is otherwise loaded only with the first object.
       if (Object.values(settings.providers).some((provider) => provider instanceof S3StorageProvider))
         await peer('@aws-sdk/client-s3', () => import('@aws-sdk/client-s3'), 'the storage in S3 (S3StorageProvider)')
       if (Object.values(settings.providers).some((provider) => provider instanceof AzureBlobStorageProvider))

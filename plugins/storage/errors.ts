@@ -1,14 +1,14 @@
 import { defineError, FileNotFoundError } from '../../kernel/index.ts'
 
-/** There is no object with the key. */
+/** The error for a key without an object. */
 export function missing(key: string): Error {
   return Object.assign(FileNotFoundError(key), { key })
 }
 
-/** The client's mistake where a key is made of a client's input; the message shows no key, `error.key` does. */
+/** Status 400, because keys are often made from a client's input; the message does not show the key, but `error.key` does. */
 export const StorageKeyError = defineError('StorageKeyError', 400, (why: string) => `a key of the storage must ${why}`)
 
-// The others with status 500: details about an application are not for its clients.
+// The other errors have status 500: details about an application are not for its clients.
 export const StorageProviderError = defineError(
   'StorageProviderError',
   500,

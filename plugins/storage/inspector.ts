@@ -5,7 +5,7 @@ async function* objects(services: PanelServices, limit: number): AsyncGenerator<
   for (const disk of storage.disks) {
     let count = 0
     for await (const { key, size, lastModified } of disk.list()) {
-      // Some of each disk, so that a large one does not hide the others.
+      // Some objects of each disk, so that a large disk does not hide the others.
       if (++count > limit) break
       yield { id: JSON.stringify([disk.name, key]), cells: [disk.name, key, size, lastModified] }
     }

@@ -1,16 +1,16 @@
 import { StorageKeyError } from './errors.ts'
 
-/** The limit of S3. */
+/** The limit of S3 for a key. */
 const maxBytes = 1024
 
-/** An error that names the mistake, and keeps the key for its handler. */
+/** An error that names the mistake and carries the key for its handler. */
 export function keyError(key: unknown, why: string, cause?: unknown): Error {
   return Object.assign(StorageKeyError(why), { key }, cause === undefined ? {} : { cause })
 }
 
 /**
- * Refuses a key that one of the providers could not keep, or would confuse with another: keys that fail in production then
- * fail in tests too.
+ * Refuses a key that one of the providers could not store, or would confuse with another: keys that fail in production then
+ * also fail in tests.
  */
 export function checkKey(key: unknown): asserts key is string {
   const why = whyUnusable(key)
@@ -20,7 +20,7 @@ export function checkKey(key: unknown): asserts key is string {
 /** A prefix is the beginning of a key; it may end anywhere, and be empty. */
 export function checkPrefix(prefix: unknown): asserts prefix is string {
   if (prefix === '') return
-  // Any ending is possible: with a letter after it, it must be a valid key.
+  // It may end anywhere: with a letter appended, it must be a valid key.
   const why = typeof prefix === 'string' ? whyUnusable(`${prefix}x`) : 'be text'
   if (why !== undefined) throw keyError(prefix, why)
 }
@@ -29,21 +29,21 @@ function whyUnusable(key: unknown): string | undefined {
   if (typeof key !== 'string' || key === '') return 'be a non-empty string'
   if (key.length > maxBytes || Buffer.byteLength(key) > maxBytes) return `have at most ${maxBytes} bytes`
   if (key.startsWith('/')) return 'not begin with "/"'
-  // Backslashes lead out of the root on Windows; line breaks forge lists in XML and headers of requests.
+  // Backslashes lead out of the root on Windows; line breaks can forge XML lists and request headers.
   if (key.includes('\\')) return 'have "/" between its segments, not a backslash'
-  // The last two are invalid in XML: with one such key, the bucket cannot be listed any more.
+  // The last two are invalid in XML: a single such key makes it impossible to list the bucket.
   if (/[\p{Cc}\ufffe\uffff]/u.test(key)) return 'have no control characters, and neither U+FFFE nor U+FFFF'
   if (key !== Buffer.from(key, 'utf8').toString('utf8')) return 'be well-formed Unicode'
   // Two spellings of one name are two objects in a bucket and one file on many disks.
   if (key !== key.normalize('NFC')) return 'be in the Unicode form NFC, which key.normalize("NFC") gives'
   const segments = key.split('/')
   if (segments.includes('')) return 'have no empty segment: no "//", and no "/" at its end'
-  // Clients of HTTP resolve dot segments before they send a path: it would be the key of another object.
+  // HTTP clients resolve dot segments before they send a path, which would then be the key of another object.
   if (segments.some((segment) => segment === '.' || segment === '..')) return 'have no segment "." or ".."'
   return undefined
 }
 
-/** A key as part of the path of an address, slashes kept. */
+/** Encodes a key for the path of an address, keeping its slashes. */
 export function encodeKey(key: string): string {
   return key.split('/').map(encodeSegment).join('/')
 }

@@ -10,7 +10,7 @@ export interface StorageSettings<Name extends string = string> {
 
 /** Options of the storage plugin. */
 export interface StorageOptions {
-  /** The providers of objects, by names of your choice. */
+  /** The providers of objects, under names of your choice. */
   providers: { readonly [name: string]: StorageProvider }
   /** The default provider. Optional if there is only one. */
   defaultProvider?: string
@@ -54,5 +54,5 @@ export const storageOptions = option
 /** The settings of a storage. */
 export type StorageConfiguration = SettingsOf<typeof storageOptions>
 
-/** Milliseconds for which a service may be silent. */
+/** Milliseconds for which a service may stay silent. */
 export const timeout = option.ms({ min: 1 }).default(10_000)

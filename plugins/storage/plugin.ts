@@ -6,7 +6,7 @@ import { MemoryStorageProvider } from './providers/memory.ts'
 import { Storage } from './storage.ts'
 
 /**
- * Puts a storage at `services.storage`, answers the signed addresses of its disks, and closes its connections with the
+ * Provides a storage as `services.storage`, answers requests for the signed addresses of its disks, and closes its connections with the
  * server.
  *
  * @example
@@ -53,7 +53,7 @@ export const storage = definePlugin({
     }
     ctx.onClose(() => service.close())
     for (const disk of disks) {
-      // Loads the modules of signed addresses only where a disk has them.
+      // Loads the modules for signed addresses only if a disk uses them.
       const { addressServer } = await import('./serve.ts')
       ctx.use(addressServer(disk, disk.urls!))
     }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 
-/** A stream of the results of `next`, until `null`. `end` releases its source, also when the stream is given up. */
+/** A stream of the results of `next`, until `null`. `end` releases the source, even if the stream is abandoned. */
 export function readableOf(next: () => Promise<Uint8Array | null>, end: () => void): Readable {
   return new Readable({
     read() {

@@ -22,7 +22,7 @@ const StorageOrderError = defineError(
     'the body of an upload was already read. List the plugin storage before json and every other plugin that reads bodies',
 )
 
-/** Answers the signed addresses of a disk: downloads by GET and HEAD, uploads by PUT. */
+/** Answers the signed addresses of a disk: downloads with GET and HEAD, uploads with PUT. */
 export function addressServer(provider: LocalStorageProvider, urls: SignedUrls): Middleware {
   const prefix = `${urls.path}/`
   return function storageAddresses(req, res, next) {
@@ -62,7 +62,7 @@ async function download(provider: LocalStorageProvider, { key }: Grant, req: Req
   }
 }
 
-/** Answers with an open file; true when it is being sent, and closes itself. */
+/** Answers with an open file; returns true if the file is being sent and will close itself. */
 function give(file: ServedFile, key: string, req: Request, res: Response): boolean {
   const validators = fileValidators(file.stats)
   const status = judgeConditions(req.headers, validators)
@@ -116,7 +116,7 @@ async function upload(
   req: Request,
   res: Response,
 ): Promise<void> {
-  // A body that was read already would be stored as empty.
+  // A body that has already been read would be stored as empty.
   if (req.body !== undefined) throw StorageOrderError()
   const given = req.raw.header('content-type')
   if (contentType !== undefined && given !== contentType) {
@@ -131,7 +131,7 @@ async function upload(
       yield chunk
     }
   }
-  // Without one in the address the type comes from the key: with a type of the sender's choice a browser might run the content.
+  // Unless the address has a type, it comes from the key: with a type of the sender's choice a browser might run the content.
   await provider.put(key, Readable.from(counted(), { objectMode: false }), contentType ?? typeOfKey(key))
   res.noContent()
 }

@@ -7,13 +7,13 @@ import { checkKey, checkPrefix } from './key.ts'
 
 /** How uploaded files are kept. */
 export interface StorageSinkOptions {
-  /** What keys begin with, `'avatars/'` for example. Default: nothing. */
+  /** The beginning of every key, `'avatars/'` for example. Default: nothing. */
   prefix?: string
-  /** The key of a file, after the prefix. Default: a random one with the ending of the file's name. */
+  /** Returns the key of a file, without the prefix. Default: a random one with the extension of the file's name. */
   key?: (file: UploadSource) => string | Promise<string>
 }
 
-/** The data about a file that was uploaded into a storage: its `result`. */
+/** The `result` of a file that was uploaded into a storage. */
 export interface StoredUpload {
   /** The key of the object. */
   readonly key: string
@@ -49,7 +49,7 @@ export function sinkInto(disk: StorageDisk, options: StorageSinkOptions): Storag
 }
 
 function randomKey({ filename }: UploadSource): string {
-  // Only a harmless ending of the client's file name.
+  // Keeps only a harmless extension of the client's file name.
   const ending = /\.[a-z0-9]{1,10}$/i.exec(filename)?.[0].toLowerCase() ?? ''
   return `${randomUUID()}${ending}`
 }

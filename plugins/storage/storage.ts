@@ -6,9 +6,9 @@ import { type StorageConfiguration, type StorageSettings, storageOptions } from 
 import type { StorageProvider } from './providers/contract.ts'
 
 /**
- * Objects by key, in one or more places: a bucket, a disk, memory. Its own methods use the default provider.
+ * Objects by key, in one or more places: a bucket, a disk, memory. The methods of the storage itself use the default provider.
  *
- * It needs no server, and connects to nothing before it is used.
+ * It needs no server, and connects to nothing until it is used.
  *
  * @throws OptionError.
  * @example
@@ -23,7 +23,7 @@ export class Storage<Name extends string = string> extends StorageDisk {
   readonly #disks: ReadonlyMap<string, StorageDisk>
   readonly #close: () => Promise<void>
 
-  /** `read`: options that a plugin has read already. */
+  /** `read`: options that a plugin has already read. */
   constructor(
     providers: { readonly [Key in Name]: StorageProvider },
     settings: StorageSettings<NoInfer<Name>> = {},
@@ -39,7 +39,7 @@ export class Storage<Name extends string = string> extends StorageDisk {
   }
 
   /**
-   * The objects of one provider.
+   * Returns the disk with the objects of one provider.
    *
    * @throws StorageProviderError for an unknown name.
    */
@@ -50,17 +50,17 @@ export class Storage<Name extends string = string> extends StorageDisk {
     throw StorageProviderError(name, [...this.#disks.keys()])
   }
 
-  /** @internal Every one of them. */
+  /** @internal Every disk. */
   get disks(): readonly StorageDisk[] {
     return [...this.#disks.values()]
   }
 
-  /** Resolves if every provider works, for health checks; else rejects with the first failure. */
+  /** Resolves if every provider works, otherwise rejects with the first failure; for health checks. */
   override async health(): Promise<void> {
     await Promise.all([...this.#disks.values()].map((disk) => disk.health()))
   }
 
-  /** Closes connections, so that a script can end; a provider that is used again opens them again. */
+  /** Closes connections, so that a script can end; a provider that is used again reopens them. */
   close(): Promise<void> {
     return this.#close()
   }

@@ -2,20 +2,20 @@ import type { Span } from '@opentelemetry/api'
 import { heldChannel } from '../toolkit/held-channel.ts'
 import { addressOf, type Begun, type Spans } from './spans.ts'
 
-/** What the channels of undici say of a request, as far as it is used here. */
+/** The part of what undici's channels report about a request that is used here. */
 interface UndiciRequest {
   readonly origin: string | URL
   readonly path: string
   readonly method: string
   readonly headers: string | readonly string[]
-  /** The protocol that is asked for in place of an answer, by a websocket for example. */
+  /** The protocol that is requested instead of an answer, by a websocket for example. */
   readonly upgrade?: string | null
   addHeader(name: string, value: string): unknown
 }
 
 const created = 'undici:request:create'
 
-/** Whether someone else follows the requests of `fetch`, which is how an instrumentation of them shows. */
+/** Whether anything else follows the requests of `fetch`, which is the sign of an instrumentation. */
 export const isFetchFollowed = () => heldChannel(created).hasSubscribers
 
 function begunOf(spans: Spans, method: string, url: URL): Begun {
@@ -27,7 +27,7 @@ function begunOf(spans: Spans, method: string, url: URL): Begun {
       'http.request.method': method,
       'server.address': addressOf(url),
       'server.port': Number(port),
-      // Credentials stand before the host, and what is secret in the query.
+      // Without the credentials, which precede the host, and without the query, which may contain secrets.
       'url.full': `${url.origin}${url.pathname}`,
     },
   }
@@ -50,7 +50,7 @@ function failed(span: Span, spans: Spans, error: unknown): void {
 
 const addHeader = { set: (to: UndiciRequest, name: string, value: string) => void to.addHeader(name, value) }
 
-/** Makes spans of what `fetch` of Node.js asks for within other spans, and lets it carry the context; gives what ends it. */
+/** Makes spans of Node.js `fetch` requests within other spans, and adds the context to them; returns a function that ends this. */
 export function followFetch(spans: Spans): () => void {
   const { api } = spans
   const pending = new WeakMap<object, Span>()
@@ -64,7 +64,7 @@ export function followFetch(spans: Spans): () => void {
       created,
       ({ request }: { request: UndiciRequest }) => {
         if (api.trace.getActiveSpan() === undefined || hasTraceparent(request)) return
-        // No channel says that a connection was taken over, so that a span of it would have no end.
+        // No channel reports that a connection was taken over, so a span for it would never end.
         if (request.upgrade) return spans.inject(api.context.active(), request, addHeader)
         const begun = spans.attempt(() => begunOf(spans, request.method, new URL(request.path, request.origin)))
         if (begun === undefined) return
@@ -76,7 +76,7 @@ export function followFetch(spans: Spans): () => void {
     [
       'undici:request:headers',
       ({ request, response }: { request: UndiciRequest; response: { statusCode: number } }) => {
-        // 103 Early Hints: the answer is still to come.
+        // An interim answer such as 103 Early Hints: the final one is still to come.
         if (response.statusCode < 200) return
         const span = take(request)
         if (span !== undefined) answered(span, spans, response.statusCode)
@@ -96,13 +96,13 @@ export function followFetch(spans: Spans): () => void {
   }
 }
 
-/** A request that says itself where it belongs, or for which an instrumentation has done so. */
+/** Whether a request already has a trace context, set by its sender or by an instrumentation. */
 function hasTraceparent({ headers }: UndiciRequest): boolean {
   const names = typeof headers === 'string' ? headers.split('\r\n') : headers
   return names.some((name) => /^traceparent(:|$)/i.test(String(name)))
 }
 
-/** `fetch` with a span and with the context among its headers, for runtimes whose own says nothing. */
+/** `fetch` with a span, and with the context among its headers, for runtimes whose own `fetch` cannot be followed. */
 export async function tracedFetch(spans: Spans, input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const { api } = spans
   const given = input instanceof Request ? input : undefined
@@ -114,7 +114,7 @@ export async function tracedFetch(spans: Spans, input: string | URL | Request, i
   const { span, context } = spans.begin(begunOf(spans, method, new URL(url)))
   spans.inject(context, headers, { set: (to, name, value) => to.set(name, value) })
   try {
-    // Not by a request of its own, which would lose what runtimes take beside the standard: `client`, `tls`, `proxy`, `dispatcher`.
+    // Not through a new `Request`, which would lose the runtimes' non-standard options: `client`, `tls`, `proxy`, `dispatcher`.
     const response = await api.context.with(context, () => fetch(input, { ...init, headers }))
     answered(span, spans, response.status)
     return response

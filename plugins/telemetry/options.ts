@@ -2,7 +2,7 @@ import { option, type SettingsOf } from '../toolkit/options/index.ts'
 
 /** Options of the telemetry. */
 export interface TelemetryOptions {
-  /** Whether requests have spans. Default true; where an instrumentation has made the span of a server, it is given the route and not a second one. */
+  /** Whether requests have spans. Default true; if an instrumentation has made the server's span, the route is added to that one. */
   requests?: boolean
   /** Whether handlers have spans of their own within those of their requests. Default true. */
   handlers?: boolean
@@ -12,11 +12,11 @@ export interface TelemetryOptions {
   plugins?: boolean
   /** Whether resolvers of GraphQL have spans. Default false. */
   resolvers?: boolean
-  /** Whether `fetch` has spans and carries the context. Default `'auto'`: on Node.js, unless an instrumentation does it already. */
+  /** Whether `fetch` has spans and carries the context. Default `'auto'`: on Node.js, unless an instrumentation already does this. */
   fetch?: boolean | 'auto'
-  /** What the context that a client sends is: the parent of the request's span, or a link of a trace that begins here. Default `'parent'`. */
+  /** How to use the context a client sends: as the parent of the request's span, or as a link in a new trace. Default `'parent'`. */
   incoming?: 'parent' | 'link'
-  /** The same for what messages of queues and MQTT carry; a parent is linked as well. Default `'parent'`. */
+  /** The same for the context that messages of queues and MQTT carry; a parent is also linked. Default `'parent'`. */
   messages?: 'parent' | 'link'
   /** Whether answers name the trace in the header `traceresponse`. Default false. */
   traceResponse?: boolean

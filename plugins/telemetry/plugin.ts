@@ -9,19 +9,19 @@ import { Telemetry } from './service.ts'
 import { Spans } from './spans.ts'
 import { followWork } from './work.ts'
 
-/** What follows the work of the whole process, for all servers of it: a second one would make each span twice. */
+/** Follows the work of the whole process, once for all its servers: following it again would make each span twice. */
 const following = { servers: 0, end: () => {} }
 
-/** Milliseconds: a collector that is away must not hold up the end of a process. */
+/** Milliseconds: an unavailable collector must not delay the end of a process. */
 const flushTimeout = 2_000
 
 const isOnNode = !('Bun' in globalThis) && !('Deno' in globalThis)
 
 /**
- * Speaks OpenTelemetry: a span for each request, attempt, message, mail, run of a job, …, one trace through all of them, and the ids of it in the lines
- * of the log. The SDK, which exports them, is the application's.
+ * Supports OpenTelemetry: a span for each request, attempt, message, mail, run of a job, …, one trace through all of them, and its ids in
+ * the lines of the log. The SDK, which exports the spans, is up to the application.
  *
- * The route option `telemetry: false` leaves a route and what it does out.
+ * The route option `telemetry: false` leaves out a route and its work.
  *
  * @example
  * new Server({ plugins: { telemetry: true } })
@@ -51,7 +51,7 @@ export const telemetry = definePlugin({
       service.stop()
       following.servers--
       if (following.servers === 0) following.end()
-      // Most SDKs export every few seconds, and the process may end with this.
+      // Most SDKs export every few seconds, and the process may end with this server.
       const flushed = spans
         .flush()
         .catch((error: unknown) => ctx.log.warn({ err: error }, 'telemetry: the last spans were not exported'))
@@ -80,7 +80,7 @@ export const telemetry = definePlugin({
         res.setHeader('traceresponse', `00-${found.traceId}-${found.spanId}-${flags}`)
       }
       ctx.onSend(name)
-      // What takes the place of a failed error handler's answer passes no onSend hook.
+      // The answer that replaces that of a failed error handler does not pass through onSend hooks.
       ctx.onError((_error, req, res) => name(req, res))
     }
 

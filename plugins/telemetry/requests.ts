@@ -14,7 +14,7 @@ import { isOwnRequest } from '../toolkit/own-requests.ts'
 import type { TelemetrySettings } from './options.ts'
 import { addressOf, type Spans } from './spans.ts'
 
-/** RFC 9110 and PATCH; another one is whatever a client makes up, and would be the name of a span. */
+/** The methods of RFC 9110, and PATCH; any other may be a client's invention, and would become the name of a span. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'])
 
 const headersOf: TextMapGetter<Request> = {
@@ -22,25 +22,25 @@ const headersOf: TextMapGetter<Request> = {
   keys: (req) => Object.keys(req.headers),
 }
 
-/** What is known of a request while it is worked on, and after. */
+/** What is known about a request during its work and afterwards. */
 interface Followed {
   readonly span: Span
   readonly context: Context
-  /** Made by an instrumentation, which ends it. */
+  /** Whether the span was made by an instrumentation, which will end it. */
   readonly isOuter: boolean
   error?: unknown
-  /** The step that has begun last; what it waits for belongs to the next ones. */
+  /** The span of the latest step; what it waits for belongs to the steps after it. */
   step: Span | undefined
   isOver: boolean
 }
 
-/** Whether a request of this server has spans, by route. */
+/** A server whose requests have spans, except on quiet routes. */
 export interface FollowedServer {
   readonly server: Kernel
   isQuiet(req: Request): boolean
 }
 
-/** The spans of requests. */
+/** Makes the spans of requests. */
 export class RequestSpans {
   readonly #spans: Spans
   readonly #settings: TelemetrySettings
@@ -52,12 +52,12 @@ export class RequestSpans {
     this.#settings = settings
   }
 
-  /** The span of a request, also when it is over. */
+  /** The span of a request, even after the request is over. */
   of(request: object): Span | undefined {
     return this.#followed.get(request)?.span
   }
 
-  /** Makes spans of the requests of one server from now on; gives what ends it. */
+  /** Makes spans of the requests of one server from now on; returns a function that ends this. */
   follow({ server, isQuiet }: FollowedServer): () => void {
     const { api } = this.#spans
     const isOurs = ({ request }: { readonly request: Request }) => request.server === server
@@ -82,9 +82,9 @@ export class RequestSpans {
     const handlers = this.#settings.handlers
       ? this.#spans.follow<RequestTrace>({
           trace: 'handler',
-          // What a client has done wrong is an answer, and no failure of the handler.
+          // A client's mistake is an answer, not a failure of the handler.
           isFailure: (error) => !(isFrameworkError(error) && error.status < 500),
-          // In a request that is not recorded it would be a piece of nothing.
+          // In a request that is not recorded, the span would belong to nothing.
           begin: ({ request }) =>
             request.server === server && this.of(request)?.isRecording() === true
               ? { name: `handler ${request.route ?? ''}`.trim() }
@@ -126,7 +126,7 @@ export class RequestSpans {
     const { span, context } = this.#spans.begin({
       name: nameOf(request),
       kind: api.SpanKind.SERVER,
-      // The baggage stays outside as well: what clients of the internet write there would reach every service that this one asks.
+      // The baggage is left out as well: what clients on the internet put in it would reach every service that this one calls.
       parent: isParent ? remote : api.ROOT_CONTEXT,
       links: isParent ? [] : this.#spans.linksTo(remote),
       attributes: {
@@ -141,7 +141,7 @@ export class RequestSpans {
     return { span, context, isOuter: false, step: undefined, isOver: false }
   }
 
-  /** Whether an instrumentation has made the span for this very request: one of a server that is not ours, and that no request has taken. */
+  /** Whether an instrumentation made the span for this very request: a server's span, not made here, nor used by another request. */
   #isOfServer(span: Span): boolean {
     return (span as { kind?: unknown }).kind === this.#spans.api.SpanKind.SERVER && !this.#own.has(span)
   }
@@ -150,9 +150,9 @@ export class RequestSpans {
     const followed = this.#followed.get(request)
     if (followed === undefined) return
     this.#endStep(followed)
-    // A step that begins when the client has left.
+    // The step began after the client had left.
     if (followed.isOver) return
-    // The handler has a span that says when it ends.
+    // The handler has a span of its own, which ends when it does.
     followed.step =
       name === 'handler' ? undefined : this.#spans.begin({ name: `step ${name}`, parent: followed.context }).span
   }
@@ -164,14 +164,14 @@ export class RequestSpans {
     followed.isOver = true
     this.#endStep(followed)
     const { statusCode } = response
-    // What the client did wrong is not an error of the server.
+    // A client's mistake is not an error of the server.
     if (statusCode >= 500 && error !== undefined) this.#spans.fail(span, error)
     if (isOuter) return
     this.#spans.attempt(() => {
       if (!span.isRecording()) return
       span.setAttribute('http.response.status_code', statusCode)
       if (statusCode < 500) return
-      // An error has said it with its message.
+      // The error, with its message, has already set the status.
       if (error !== undefined) return
       span.setAttribute('error.type', String(statusCode))
       span.setStatus({ code: this.#spans.api.SpanStatusCode.ERROR })

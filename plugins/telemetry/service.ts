@@ -1,7 +1,7 @@
 import { tracedFetch } from './fetch.ts'
 import type { Spans } from './spans.ts'
 
-/** What the plugin `telemetry` gives to the application. */
+/** The service `telemetry`, for the application's own calls and ids. */
 export class Telemetry {
   #spans: Spans | undefined
   #isFetchFollowed = false
@@ -18,7 +18,7 @@ export class Telemetry {
   }
 
   /**
-   * `fetch` that carries the context of the work it is called in, with a span, on every runtime. On Node.js the global `fetch` does that by itself.
+   * A `fetch` with a span, which carries the context of the work it is called in, on every runtime. On Node.js the global one already does.
    *
    * @example
    * server.get('/prices', (req) => server.services.get('telemetry').fetch('https://prices.example/'))
@@ -30,7 +30,7 @@ export class Telemetry {
   }
 
   /**
-   * Puts the context of the work it is called in among headers, for clients other than `fetch`; gives the headers.
+   * Adds the context of the work in which it is called to headers, for clients other than `fetch`; returns the headers.
    *
    * @example
    * import http from 'node:http'
@@ -44,7 +44,7 @@ export class Telemetry {
     return headers
   }
 
-  /** The `traceId` and the `spanId` of the span that is active where it is called; `undefined` outside of one. */
+  /** The `traceId` and the `spanId` of the active span; `undefined` outside of a span. */
   get current(): { readonly traceId: string; readonly spanId: string } | undefined {
     const { api } = this.#spans ?? {}
     const found = api?.trace.getActiveSpan()?.spanContext()

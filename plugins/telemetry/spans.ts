@@ -5,28 +5,28 @@ import { heldChannel } from '../toolkit/held-channel.ts'
 
 export type Api = typeof import('@opentelemetry/api')
 
-/** How the work of an event begins as a span. */
+/** The span with which the work of an event begins. */
 export interface Begun {
   readonly name: string
   readonly kind?: SpanKind
-  /** What it belongs to; default: the work it is begun in. */
+  /** What the span belongs to; default: the work in which it begins. */
   readonly parent?: Context
   readonly links?: readonly Link[]
-  /** What samplers may look at. */
+  /** The attributes that samplers can look at. */
   readonly attributes?: Attributes
-  /** The others, worked out only for a span that is recorded. */
+  /** Returns the other attributes; called only for a span that is recorded. */
   readonly more?: () => Attributes
 }
 
-/** What makes spans of one kind of work. */
+/** Describes how one kind of work becomes spans. */
 export interface WorkSpans<Event extends TraceOutcome> {
   readonly trace: string
   begin(event: Event): Begun | undefined
-  /** The span is there, and the work has not begun. */
+  /** Called when the span exists and the work has not begun yet. */
   entered?(event: Event, context: Context): void
-  /** Whether an error of the work is a failure; default: each is. */
+  /** Whether an error of the work is a failure; default: every error is. */
   isFailure?(error: unknown): boolean
-  /** What is known when the work is done; asked for a span that is recorded. */
+  /** Returns attributes that are known when the work is done; called only for a span that is recorded. */
   ended?(event: Event): Attributes
 }
 
@@ -36,14 +36,14 @@ const classOf = (error: unknown): string => {
   return typeof name === 'string' && name !== '' ? name : '_OTHER'
 }
 
-/** Characters of a message or a stack: a client may have written a part of it. */
+/** The maximum number of characters of a message or a stack, parts of which a client may have written. */
 const mostText = 16_384
 const shown = (text: string) => censorText(text.slice(0, mostText))
 
-/** The host of an address as the conventions have it: IPv6 without brackets. */
+/** The host of an address in the form of the conventions: IPv6 without brackets. */
 export const addressOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1')
 
-/** The API of OpenTelemetry, as this plugin uses it. */
+/** Makes spans through the OpenTelemetry API. */
 export class Spans {
   readonly api: Api
   readonly #tracer
@@ -54,12 +54,12 @@ export class Spans {
   constructor(api: Api, log: Logger) {
     this.api = api
     this.#log = log
-    // It hands on to the SDK of the application, whenever that is registered.
+    // This tracer forwards to the application's SDK, whenever that is registered.
     this.#tracer = api.trace.getTracer('framework')
     this.#noSdk = new api.ProxyTracerProvider().getDelegate()
   }
 
-  /** Whether an SDK is there that makes anything of spans. */
+  /** Whether an SDK is registered that processes spans. */
   get hasSdk(): boolean {
     const { trace, ProxyTracerProvider } = this.api
     const provider = trace.getTracerProvider()
@@ -67,8 +67,8 @@ export class Spans {
   }
 
   /**
-   * Calls into the SDK, which runs code of the application: samplers, processors, propagators. What that throws must not fail the work that is
-   * followed; and thrown by a subscriber of a channel it would end the process. The first failure is logged, for there may be one for each span.
+   * Calls into the SDK, which runs code of the application: samplers, processors, propagators. Its errors must not fail the work that is
+   * followed, and thrown in a channel's subscriber they would end the process. Only the first is logged, as every span may cause one.
    */
   attempt<Result>(call: () => Result): Result | undefined {
     try {
@@ -84,7 +84,7 @@ export class Spans {
     }
   }
 
-  /** Resolves when the SDK has exported what has ended, as far as it has such a call. */
+  /** Resolves when the SDK has exported the spans that have ended, if it has a call for this. */
   async flush(): Promise<void> {
     const { trace, ProxyTracerProvider } = this.api
     const provider = trace.getTracerProvider()
@@ -92,7 +92,7 @@ export class Spans {
     await (sdk as { forceFlush?(): Promise<void> }).forceFlush?.()
   }
 
-  /** Begins a span; gives it and the context in which it is the active one. Where the SDK fails it is one that records nothing. */
+  /** Begins a span; returns it and the context in which it is active. If the SDK fails, the span records nothing. */
   begin({ name, kind, parent, links, attributes, more }: Begun): { span: Span; context: Context } {
     const { context, trace } = this.api
     const around = parent ?? context.active()
@@ -124,7 +124,7 @@ export class Spans {
     })
   }
 
-  /** The context that headers or a carrier bring; that of nothing where they cannot be read. */
+  /** The context in headers or a carrier; the root context if they cannot be read. */
   extract<Carrier>(carrier: Carrier, getter?: TextMapGetter<Carrier>): Context {
     const { propagation, ROOT_CONTEXT } = this.api
     return this.attempt(() => propagation.extract(ROOT_CONTEXT, carrier, getter)) ?? ROOT_CONTEXT
@@ -134,7 +134,7 @@ export class Spans {
     this.attempt(() => this.api.propagation.inject(context, carrier, setter))
   }
 
-  /** The root of a trace of its own; the link to where it was begun, if that has a span. */
+  /** The parent and links for a new trace: linked to the work in which it begins, if that has a span. */
   apart(): { parent: Context; links: Link[] } {
     const { ROOT_CONTEXT, context } = this.api
     return { parent: ROOT_CONTEXT, links: this.linksTo(context.active()) }
@@ -145,11 +145,11 @@ export class Spans {
     return found === undefined || !this.api.isSpanContextValid(found) ? [] : [{ context: found }]
   }
 
-  /** Makes spans of one kind of work from now on; gives what ends it. */
+  /** Makes spans of one kind of work from now on; returns a function that ends this. */
   follow<Event extends TraceOutcome>({ trace, begin, entered, isFailure, ended }: WorkSpans<Event>): () => void {
     const spans = new WeakMap<Event, Span>()
     const unwrap = wrapWork<Event>(trace, (event, work) => {
-      // Asked each time: an application may register its SDK late.
+      // Checked each time, because an application may register its SDK late.
       const begun = this.hasSdk ? begin(event) : undefined
       if (begun === undefined) return work()
       const { span, context } = this.begin(begun)

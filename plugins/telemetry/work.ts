@@ -16,7 +16,7 @@ import type { WebsocketMessageTrace } from '../websocket/index.ts'
 import type { TelemetrySettings } from './options.ts'
 import type { Begun, Spans } from './spans.ts'
 
-/** The names of systems that have one in the semantic conventions. */
+/** The names of systems for which the semantic conventions use a different name. */
 const systems: { readonly [kind: string]: string } = { sqs: 'aws_sqs' }
 
 const messaging = (system: string, operation: 'publish' | 'process', destination: string): Attributes => ({
@@ -26,15 +26,15 @@ const messaging = (system: string, operation: 'publish' | 'process', destination
   'messaging.destination.name': destination,
 })
 
-/** Makes spans of the work of the services of this process from now on; gives what ends it. */
+/** Makes spans of the work of this process's services from now on; returns a function that ends this. */
 export function followWork(spans: Spans, settings: TelemetrySettings): () => void {
   const { api } = spans
   const { SpanKind, ROOT_CONTEXT } = api
   const inject = ({ carrier }: { readonly carrier: Carrier }, context: Context) => spans.inject(context, carrier)
-  /** Where the work of a message belongs: to its publisher, whatever the worker itself is doing. */
+  /** What the work of a message belongs to: its publisher, whatever the worker itself is doing. */
   const origin = (carrier: Readonly<Carrier>): Pick<Begun, 'parent' | 'links'> => {
     const sent = spans.extract(carrier)
-    // The baggage comes along in either case.
+    // The baggage is kept in either case.
     const parent = settings.messages === 'parent' ? sent : api.trace.deleteSpan(sent)
     return { parent, links: spans.linksTo(sent) }
   }
@@ -65,7 +65,7 @@ export function followWork(spans: Spans, settings: TelemetrySettings): () => voi
     }),
     spans.follow<MqttPublishTrace>({
       trace: 'mqtt.publish',
-      // Topics have the numbers of devices in them: too many for the name of a span.
+      // Topics contain device numbers, which are too many for names of spans.
       begin: ({ topic, bytes }) => ({
         name: 'publish',
         kind: SpanKind.PRODUCER,
@@ -88,7 +88,7 @@ export function followWork(spans: Spans, settings: TelemetrySettings): () => voi
       trace: 'cron.run',
       begin: ({ job, scheduledAt }) => ({
         name: `cron ${job}`,
-        // Nothing has asked for it: what the timer was set in is no part of it.
+        // Nothing requested the run: the work in which the timer was set does not include it.
         parent: ROOT_CONTEXT,
         attributes: { 'framework.cron.job': job },
         more: () => ({ 'framework.cron.scheduled_at': scheduledAt.toISOString() }),
@@ -96,7 +96,7 @@ export function followWork(spans: Spans, settings: TelemetrySettings): () => voi
     }),
     spans.follow<MailSendTrace>({
       trace: 'mail.send',
-      // Nothing of the mail itself: its addresses and its subject are personal.
+      // Includes nothing of the mail itself: its addresses and its subject are personal.
       begin: ({ provider }) => ({
         name: `mail ${provider}`,
         kind: SpanKind.CLIENT,
@@ -119,7 +119,7 @@ export function followWork(spans: Spans, settings: TelemetrySettings): () => voi
     }),
     spans.follow<WebsocketMessageTrace>({
       trace: 'websocket.message',
-      // A connection may last for days: each message is a trace of its own, linked to the request that has opened it.
+      // A connection may last for days, so each message is a trace of its own, linked to the request that opened the connection.
       begin: ({ route }) => ({
         name: `websocket ${route}`,
         kind: SpanKind.CONSUMER,
@@ -138,7 +138,7 @@ export function followWork(spans: Spans, settings: TelemetrySettings): () => voi
     }),
     spans.follow<GraphqlOperationTrace>({
       trace: 'graphql.operation',
-      // Its name is the client's to choose, so it is not that of the span.
+      // The client chooses the operation's name, so it does not become the name of the span.
       begin: ({ type, name }) => ({
         name: type,
         attributes: { 'graphql.operation.type': type },
@@ -171,7 +171,7 @@ export function followWork(spans: Spans, settings: TelemetrySettings): () => voi
       'framework:rateLimit',
       (event) => {
         const { limit, accepted } = event as RateLimitTrace
-        // What passes says nothing, and would say it for each request.
+        // Accepted requests are not worth an event, which would come with each of them.
         if (!accepted) addEvent('rate limit', { 'framework.rate_limit.limit': limit })
       },
     ],

@@ -1,8 +1,8 @@
 import { option } from '../toolkit/options/index.ts'
 
-/** Options of the time limit. */
+/** Options of the timeout plugin. */
 export interface TimeoutOptions {
-  /** Limit for the middlewares after this plugin and the handler together, in milliseconds. Default 30000. */
+  /** Milliseconds that the middlewares after this plugin and the handler may take together. Default 30000. */
   ms?: number
 }
 

@@ -5,7 +5,7 @@ import { timeoutOfRoute, timeoutOptions } from './options.ts'
 const graceMs = 1_000
 
 /**
- * Answers 503 `RequestTimeoutError` when the middlewares after it and the handler take too long, and aborts
+ * Answers 503 `RequestTimeoutError` if the middlewares after it and the handler take too long, and aborts
  * `req.signal` with that error. A later answer of the handler is dropped.
  *
  * The route option `timeout` sets another limit, or `false` for none.
@@ -19,16 +19,16 @@ export const timeout = definePlugin({
   routeOptions: { timeout: timeoutOfRoute },
   openapi: { failures: ({ options }) => (options.timeout === false ? {} : { 503: 'ServiceUnavailable' }) },
   setup(ctx, { ms: ofServer }) {
-    // By route and not in one of its slots: those run after the scope's middlewares, which count too.
+    // Kept by route and not in one of its slots: slots run after the scope's middlewares, which count as well.
     const ofRoutes = new RouteValue<number | false>()
     ctx.onRoute((route) => ofRoutes.set(route, route.settings.timeout))
 
     ctx.use(function timeout(req, _res, next) {
       const ms = ofRoutes.of(req) ?? ofServer
       const rest = next()
-      // A chain that has ended by now needs no timer.
+      // A chain that has already ended needs no timer.
       if (rest === undefined) return rest
-      // Its own limit replaces the server's; earlier steps have a moment more, to see how it ended.
+      // This limit replaces the server's own; earlier steps get a moment more, to see how the chain ended.
       req.extend(ms === false ? false : ms + graceMs)
       if (ms === false) return rest
       return within(rest, ms, () => {

@@ -12,12 +12,12 @@ function isSecure(protocol: string | undefined): boolean | undefined {
 }
 
 /**
- * Walks from the nearest proxy outwards until an address is not a trusted proxy: that one is the client. An entry that
+ * Walks from the nearest proxy outwards to the first address that is not a trusted proxy, which is the client. An entry that
  * is not an address ends the walk, and the proxy that wrote it counts as the client.
  */
 function walk(peer: string, entries: Iterable<string>, trusts: Trust): { address: string; hops: number } {
   let address = peer
-  // The peer is trusted; for others this is not called.
+  // The peer is trusted, since this is not called for others.
   let hops = 1
   for (const entry of entries) {
     const found = addressOfEntry(entry)
@@ -39,7 +39,7 @@ export function fromXForwarded(raw: RawRequest, peer: string, trusts: Trust): Re
   }
 }
 
-/** The same from `Forwarded`, where protocol and host come from the element of the farthest trusted proxy. */
+/** The same from `Forwarded`; protocol and host come from the element of the farthest trusted proxy. */
 export function fromForwarded(raw: RawRequest, peer: string, trusts: Trust): Rewrite {
   const elements = parseForwarded(raw.header('forwarded')).slice(0, maxHops)
   const { address, hops } = walk(

@@ -2,7 +2,7 @@ import type { DoctorCheck } from '../toolkit/doctor/check.ts'
 import type { SettingsOf } from '../toolkit/options/index.ts'
 import type { trustProxyOptions } from './options.ts'
 
-/** nginx lets go of a connection that is idle after 60 s, and so do the load balancers of AWS; others wait longer. */
+/** nginx and the load balancers of AWS close a connection that has been idle for 60 s; others wait longer. */
 const proxyIdle = 60_000
 
 export const checks: readonly DoctorCheck<SettingsOf<typeof trustProxyOptions>>[] = [

@@ -5,16 +5,16 @@ export interface ForwardedElement {
   host?: string
 }
 
-/** Longer than every head that a server accepts by default; such a header is ignored. */
+/** Longer than any request head that a server accepts by default; a longer header is ignored. */
 const maxLength = 16_384
 
-// One pair of an element (RFC 7239 section 4): a token, and a token or a quoted string. Both alternatives of the value
-// begin differently and no part can match an empty string, so it is linear.
+// One pair of an element (RFC 7239 section 4): a token, and a token or a quoted string. The two alternatives of the value
+// begin differently and no part can match an empty string, so matching takes linear time.
 const pair = /[ \t]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=(?:([^\s",;]+)|"((?:[^"\\]|\\.)*)")[ \t]*(?=([;,]|$))/y
 
 /**
- * The elements of a `Forwarded` header, the nearest proxy's first. A malformed element is empty, and so are those
- * before it: they cannot be distinguished from a client's forgery.
+ * The elements of a `Forwarded` header, the nearest proxy's first. A malformed element is empty, and so are the elements
+ * before it, which cannot be distinguished from a client's forgery.
  */
 export function parseForwarded(header: string | undefined): ForwardedElement[] {
   if (header === undefined || header.length > maxLength) return []
@@ -24,7 +24,7 @@ export function parseForwarded(header: string | undefined): ForwardedElement[] {
     pair.lastIndex = at
     const found = pair.exec(header)
     if (found === null || !takePair(found, elements[0]!)) {
-      // The additions of trusted proxies to a client's garbage still count: parsing continues after the next comma.
+      // What trusted proxies append to a client's garbage still counts: parsing continues after the next comma.
       elements = [{}, {}]
       const comma = header.indexOf(',', at)
       if (comma === -1) return [{}]
@@ -32,13 +32,13 @@ export function parseForwarded(header: string | undefined): ForwardedElement[] {
       continue
     }
     if (found[4] === ',') elements.unshift({})
-    // After the separator; at the end there is none.
+    // Moves past the separator, which the last pair does not have.
     at += found[0].length + 1
   }
   return elements
 }
 
-/** False for a name that the element has already: this is forbidden, and it is unknown which one a proxy has checked. */
+/** Adds a pair; returns false if the element already has the name: this is forbidden, and a proxy may have checked either of the two. */
 function takePair(
   [, name = '', plain, quoted = '']: readonly (string | undefined)[],
   element: ForwardedElement,

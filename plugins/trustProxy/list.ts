@@ -1,10 +1,10 @@
-/** How many entries of a list are read, from its end: no chain of proxies is that long. */
+/** How many entries of a list are read, from its end; a chain of proxies is never that long. */
 export const maxHops = 64
 
 /**
- * The members of a comma-separated header from the right, where the nearest proxy writes; empty ones do not count.
+ * The members of a comma-separated header from the right, where the nearest proxy appends; empty members do not count.
  *
- * Read backwards by hand: `split(/\s*,\s*\/)` takes seconds for 100 kB of blanks.
+ * Read backwards by hand: `split(/\s*,\s*\/)` takes seconds for 100 kB of spaces.
  */
 export function* fromRight(list: string | undefined): Generator<string> {
   if (list === undefined) return
@@ -17,7 +17,7 @@ export function* fromRight(list: string | undefined): Generator<string> {
   }
 }
 
-/** The member that the proxy `hops` steps away wrote; with fewer members, the farthest one. */
+/** The member written by the proxy that is `hops` steps away; if there are fewer members, the farthest one. */
 export function memberAt(list: string | undefined, hops: number): string | undefined {
   let found: string | undefined
   let at = 0

@@ -24,7 +24,7 @@ const named: Readonly<Record<string, readonly string[]>> = {
 }
 const rangeLike = `an address, a range such as "10.0.0.0/8", or ${Object.keys(named).join(', ')}`
 
-/** Strict: proxies interpret octal, hexadecimal and short forms differently. */
+/** Parsed strictly: proxies interpret octal, hexadecimal and short forms differently. */
 const range = option
   .name()
   .says(rangeLike)
@@ -49,19 +49,19 @@ export type Trust = (address: string, hop: number) => boolean
 export function trustOf(proxies: SettingsOf<typeof trustProxyOptions>['trustedProxies']): Trust {
   if (proxies === true) return () => true
   if (typeof proxies === 'number') return (_address, hop) => hop < proxies
-  // One list for each family: an IPv6 range that is wide enough to include the IPv4 addresses would trust all of them.
+  // One list for each family: otherwise an IPv6 range wide enough to include the IPv4 addresses would trust all of them.
   const trusted = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const range of proxies.flatMap((one) => (Object.hasOwn(named, one) ? named[one]! : [one]))) {
     const { address, family, prefix } = partsOf(range)!
     trusted[family].addSubnet(address, prefix, family)
   }
-  // Called with addresses in their one spelling; any other string is not in a list.
+  // Called with addresses in their canonical spelling; any other string is not in a list.
   return (address) => isIP(address) !== 0 && trusted[familyOf(address)].check(address, familyOf(address))
 }
 
 const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
-/** A range, one of IPv4 addresses inside IPv6 as that of those addresses; `undefined` for an invalid one. */
+/** Parses a range, one of IPv4 addresses inside IPv6 as a range of IPv4; `undefined` for an invalid range. */
 function partsOf(range: string): { address: string; family: 'ipv4' | 'ipv6'; prefix: number } | undefined {
   const [text = '', length, ...rest] = range.split('/')
   const address = text.includes('%') ? undefined : canonicalAddress(text)

@@ -3,14 +3,14 @@ import { canonicalAddress } from './address.ts'
 import { fromForwarded, fromXForwarded } from './client.ts'
 import { trustOf, trustProxyOptions } from './options.ts'
 
-/** A direct peer: its address in one spelling, and whether it is trusted. */
+/** A direct peer: its address in canonical spelling, and whether it is trusted. */
 interface Peer {
   readonly address: string
   readonly trusted: boolean
 }
 
 /**
- * Uses the headers of trusted proxies for data of the client: `req.ip`, `req.protocol` and the host of `req.url` come from
+ * Uses the headers of trusted proxies for data about the client: `req.ip`, `req.protocol` and the host of `req.url` come from
  * them. Without this plugin, and from all other peers, such headers are ignored.
  *
  * @example
@@ -23,7 +23,7 @@ export const trustProxy = definePlugin({
   setup(ctx, { trustedProxies, header }) {
     const trusts = trustOf(trustedProxies)
     const read = header === 'forwarded' ? fromForwarded : fromXForwarded
-    // A server has few direct peers behind a proxy, and the check costs ten times a lookup.
+    // Behind a proxy a server has few direct peers, and the check costs ten times as much as a lookup.
     const peers = new Map<string, Peer>()
     const peerOf = (ip: string): Peer => {
       let peer = peers.get(ip)

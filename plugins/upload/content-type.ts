@@ -1,7 +1,7 @@
 const multipart = /^[\t ]*multipart\/form-data[\t ]*(?:;|$)/i
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-// RFC 2046 section 5.1.1: 1 to 70 of these, no blank at the end. Without quotes clients write more of them than a token
-// allows, but no semicolon, comma or blank.
+// RFC 2046 section 5.1.1: 1 to 70 of these characters, with no space at the end. Unquoted, clients use more of them than a token
+// allows, but no semicolon, comma or space.
 const quotedBoundary = '"([0-9A-Za-z\'()+_,./:=? -]{0,69}[0-9A-Za-z\'()+_,./:=?-])"'
 const bareBoundary = "([0-9A-Za-z'()+_./:=?-]{1,70})"
 const parameter = new RegExp(
@@ -18,7 +18,7 @@ interface Malformed {
 const none = { kind: 'none' } as const
 const malformed = { kind: 'malformed' } as const
 
-/** Reads a content type exactly (RFC 9110 section 8.3.1): one that begins as a multipart form must have one boundary. */
+/** Parses a content type strictly (RFC 9110 section 8.3.1): one that begins as a multipart form must have exactly one boundary. */
 export function formTypeOf(header: string | undefined): FormType {
   if (header === undefined) return none
   const start = multipart.exec(header)
@@ -33,7 +33,7 @@ export function formTypeOf(header: string | undefined): FormType {
     const [whole, quoted, bare] = found
     const value = quoted ?? bare
     // With two boundaries, this parser and another reader could each use a different one. A parameter named `boundary` that did not
-    // match as one has an invalid value.
+    // match as a boundary has an invalid value.
     if (value !== undefined && boundary !== undefined) return malformed
     if (value === undefined && /^[\t ;]*boundary=/i.test(whole)) return malformed
     boundary = value ?? boundary

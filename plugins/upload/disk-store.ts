@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { Store, Stored, StoreSource } from './store.ts'
 
 /**
- * Keeps files in a temporary folder that only this user can read, under names that cannot be guessed or chosen.
+ * Stores files in a temporary folder that only this user can read, under names that can neither be guessed nor chosen.
  *
- * The folder is created for the first file; a removed one is created again.
+ * The folder is created for the first file, and created again if it was removed.
  */
 export class DiskStore implements Store {
   readonly #base: string
@@ -40,14 +40,14 @@ export class DiskStore implements Store {
 
   async #create(retry = true): Promise<{ path: string; handle: FileHandle }> {
     if (this.#closed) throw new Error('a file was uploaded while the server closed')
-    // mkdtemp makes the folder with mode 0700.
+    // mkdtemp creates the folder with mode 0700.
     this.#folder ??= mkdtemp(join(this.#base, 'framework-upload-'))
     const folder = this.#folder
     try {
       const path = join(await folder, randomBytes(16).toString('hex'))
       return { path, handle: await open(path, 'wx', 0o600) }
     } catch (error) {
-      // A failure must not be kept for every later file.
+      // A failure must not affect every later file.
       if (this.#folder === folder) this.#folder = undefined
       if (!retry || (error as { code?: unknown }).code !== 'ENOENT') throw error
       return this.#create(false)

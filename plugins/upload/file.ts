@@ -13,37 +13,37 @@ export const UploadContentError = defineError(
     `${member} of the file "${field}": it is ${where}. Read ${instead}`,
 )
 
-/** An uploaded file; its content was not inspected. */
+/** An uploaded file; its content has not been inspected. */
 export interface UploadedFile<Result = unknown> {
   /** The name of the form field. */
   readonly field: string
-  /** A base name of at most 255 bytes as the client gave it: never a path, never empty, but not unique. */
+  /** The base name that the client gave, at most 255 bytes: never a path, never empty, but not unique. */
   readonly filename: string
-  /** What the client claims, such as `image/png`; the content may be anything. */
+  /** The media type that the client claims, such as `image/png`; the content may be anything. */
   readonly mimeType: string
   /** The length of the file, in bytes. */
   readonly size: number
-  /** The path of the file with `storage: 'disk'`; removed after the answer unless it was moved. */
+  /** The path of the file with `storage: 'disk'`; the file is removed after the answer unless it was moved. */
   readonly path: string | undefined
-  /** The result of a custom sink for the file. */
+  /** What a custom sink returned for the file. */
   readonly result: Result
   /**
-   * The content, with both built-in storages. It is read from the disk each time, synchronously:
+   * Returns the content, with both built-in storages. A file on disk is read each time, synchronously:
    * use `stream()` for large files.
    *
    * @throws UploadContentError for a sink, and for a file on disk that was removed.
    */
   bytes(): Uint8Array
-  /** The content, with both built-in storages. @throws UploadContentError for a sink. */
+  /** Returns a stream of the content, with both built-in storages. @throws UploadContentError for a sink. */
   stream(): Readable
   /**
-   * Keeps the file: puts it at a path, in place of an existing file, and makes the folders that are missing. Its mode is
-   * 0600. Only ever join `filename` to a folder that has nothing else in it, or choose a name of your own.
+   * Keeps the file: moves it to a path, replacing an existing file, and creates missing folders. Its mode is
+   * 0600. Join `filename` only to a folder that contains nothing else, or choose a name of your own.
    */
   moveTo(path: string): Promise<void>
 }
 
-/** The parser's data about a file. */
+/** What the parser knows about a file. */
 export interface FileFacts {
   readonly field: string
   readonly filename: string
@@ -90,7 +90,7 @@ export class StoredFile implements UploadedFile {
     }
   }
 
-  /** A temporary file is removed with its request. */
+  /** Explains an error: a temporary file is removed with its request. */
   #explained(member: string, error: unknown): unknown {
     if (this.#moved || (error as { code?: unknown }).code !== 'ENOENT') return error
     const gone = UploadContentError(member, this.field, 'removed because its request was answered', 'it before')
@@ -118,7 +118,7 @@ export class StoredFile implements UploadedFile {
     this.#moved = true
   }
 
-  /** The file is no longer needed. */
+  /** Releases the file, which is no longer needed. */
   async release(failed: boolean): Promise<void> {
     if (this.#moved || this.#isReleased) return
     this.#isReleased = true
@@ -126,7 +126,7 @@ export class StoredFile implements UploadedFile {
   }
 }
 
-/** Opened at once, so that it continues when the file is removed after the answer. */
+/** A stream that opens the file immediately, so that it can continue after the file is removed with the answer. */
 function fileStream(path: string, explained: (error: unknown) => unknown): Readable {
   let handle: FileHandle | undefined
   return new Readable({
@@ -161,14 +161,14 @@ async function moveFile(from: string, to: string): Promise<void> {
   try {
     await rename(from, to)
   } catch (error) {
-    // Another file system.
+    // The target is on another file system.
     if ((error as { code?: unknown }).code !== 'EXDEV') throw error
     await writeWhole(to, (part) => copyFile(from, part))
     await unlink(from)
   }
 }
 
-/** Under another name first: half a file is never visible. */
+/** Writes under another name first, so that half a file is never visible. */
 async function writeWhole(path: string, write: (part: string) => Promise<void>): Promise<void> {
   const part = `${path}.${randomBytes(6).toString('hex')}.part`
   try {

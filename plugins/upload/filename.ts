@@ -1,13 +1,13 @@
 const maxBytes = 255
-/** A longer ending is not an extension but a part of the name. */
+/** A longer ending is not an extension, but part of the name. */
 const maxExtension = 32
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
 const invisible = /[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 /**
- * The client's name of a file, reduced to a base name: no folder, no drive, no control character (a NUL would end the name
- * for the system, a change of direction would show `exe.txt` for `txt.exe`), at most 255 bytes, and never empty.
+ * The client's name for a file, reduced to a base name: no folder, no drive, no control character (a NUL would end the name
+ * for the system, a change of text direction would show `exe.txt` for `txt.exe`), at most 255 bytes, and never empty.
  *
  * @example
  * baseName('C:\\temp\\..\\a.txt') // 'a.txt'
@@ -21,7 +21,7 @@ export function baseName(given: string): string {
   return name === '' || name === '.' || name === '..' ? 'unnamed' : shorten(name)
 }
 
-/** Cuts between characters, and keeps the extension. */
+/** Shortens a name between characters, and keeps the extension. */
 function shorten(name: string): string {
   if (Buffer.byteLength(name) <= maxBytes) return name
   const dot = name.lastIndexOf('.')

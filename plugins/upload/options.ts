@@ -4,9 +4,9 @@ import { type OptionPlace, type OptionRoute, quoted } from '../../kernel/index.t
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import type { UploadSink } from './store.ts'
 
-/** Options of uploads; sizes are bytes, or a string such as `'5mb'`. */
+/** Options of uploads; sizes are in bytes, or strings such as `'5mb'`. */
 export interface UploadOptions {
-  /** Limit for one file. Default `'1mb'`; more is 413. */
+  /** Limit for one file. Default `'1mb'`; a larger file is refused with 413. */
   maxFileSize?: number | string
   /** Limit for the whole form. Default `'10mb'`, or `maxFileSize` plus a megabyte if that is more. */
   maxTotalSize?: number | string
@@ -16,13 +16,13 @@ export interface UploadOptions {
   maxFields?: number
   /** Limit for one field that is not a file. Default `'1mb'`. */
   maxFieldSize?: number | string
-  /** The destination of files: memory, a temporary folder, or your own sink. Default `'memory'`. */
+  /** Where files are stored: in memory, in a temporary folder, or by your own sink. Default `'memory'`. */
   storage?: 'memory' | 'disk' | UploadSink
   /** The parent of the temporary folder of `storage: 'disk'`. Default: that of the system. */
   folder?: string
 }
 
-/** The upload options of a route; missing ones are those of the plugin. */
+/** The upload options of a route; missing ones are taken from the plugin. */
 export interface RouteUploadOptions extends UploadOptions {}
 
 export interface UploadLimits {
@@ -37,14 +37,14 @@ const megabyte = 1024 ** 2
 
 const sink = '"memory", "disk" or a sink: { write(file) }, optionally with discard(result)'
 
-// Whatever other members it has: a sink may have the password of its bucket.
+// Secret, whatever its members are: a sink may have the password of its bucket.
 const ownSink = option
   .custom<UploadSink, UploadSink>(sink, (given, place) =>
     isSink(given) ? given : void place.wrong(quoted(given), sink),
   )
   .secret()
 
-/** Separate, so that a route may set each of them. */
+/** Defined separately, so that a route can set each of them. */
 const members = option
   .shape({
     maxFileSize: option.size().default('1mb'),
@@ -63,7 +63,7 @@ export const uploadOptions = members.into(withFolder)
 
 const overrides = option.overrides(members)
 
-/** For one route; `false`: its forms are left unread. */
+/** Reads the options of one route; `false`: its forms are left unread. */
 export function uploadOfRoute(given: unknown, place: OptionPlace, route: OptionRoute<UploadSettings>) {
   const own = overrides(given, place, route)
   return own && place.isFine ? withFolder(own, place) : own
@@ -101,7 +101,7 @@ function whyUnusable(folder: string): string | undefined {
     accessSync(folder, constants.W_OK)
     return undefined
   } catch (error) {
-    // Its code, because the message has the path, and an invalid path may be an address with its password.
+    // Shows the code, because the message contains the path, and an invalid path may be an address with a password.
     return (error as NodeJS.ErrnoException).code ?? 'it cannot be read'
   }
 }

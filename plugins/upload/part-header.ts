@@ -1,7 +1,7 @@
 import { BadRequestError, UnsupportedMediaTypeError } from '../../kernel/index.ts'
 import { baseName } from './filename.ts'
 
-/** The header of one part from the parser: lower-case names, each byte a character. */
+/** The header of one part as the parser returns it: names in lower case, one character per byte. */
 export type RawHeader = { readonly [name: string]: readonly string[] | undefined }
 
 /** The data in the header of one part. */
@@ -9,14 +9,14 @@ export interface PartHeader {
   readonly field: string
   /** A base name; `undefined` for a field. */
   readonly filename: string | undefined
-  /** The client named no file: browsers send this for an empty file input. */
+  /** Whether the client named no file, which browsers send for an empty file input. */
   readonly unnamed: boolean
-  /** What the client claims, without parameters. */
+  /** The media type that the client claims, without parameters. */
   readonly mimeType: string
 }
 
 const token = /^[!#$%&'*+.^_`|~0-9a-z-]+\/[!#$%&'*+.^_`|~0-9a-z-]+$/
-// Each alternative begins with a different character, so that a name of any length is read once (multiparty's pattern
+// Each alternative begins with a different character, so that a name of any length is read only once (multiparty's pattern
 // took quadratic time here).
 const parameter = /[\t ]*;[\t ]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)[\t ]*=[\t ]*(?:"((?:[^"\\]|\\.)*)"|([^;"\t ]+))/y
 
@@ -50,14 +50,14 @@ export function readPartHeader(header: RawHeader): PartHeader {
   }
 }
 
-/** With two headers, this parser and another reader could each use a different one. */
+/** The only value of a header: with two, this parser and another reader could each use a different one. */
 function single(header: RawHeader, name: string): string | undefined {
   const values = header[name]
   if (values !== undefined && values.length > 1) throw BadRequestError(`a part of the form has two headers ${name}`)
   return values?.[0]
 }
 
-/** Deprecated by RFC 7578 section 4.7; stored unchanged it would have the wrong content. */
+/** Refuses transfer encodings, which RFC 7578 section 4.7 deprecates: stored unchanged, the file would have the wrong content. */
 function refuseEncodings(header: RawHeader, type: string | undefined): void {
   const encoding = single(header, 'content-transfer-encoding')?.trim().toLowerCase()
   if (encoding !== undefined && !['7bit', '8bit', 'binary'].includes(encoding)) {
@@ -82,7 +82,7 @@ function dispositionOf(disposition: string | undefined): Map<string, string> {
     const [whole, name, quoted, bare] = found
     const key = name!.toLowerCase()
     if (parameters.has(key)) throw BadRequestError(`a part of the form has two parameters ${key}`)
-    // Only a quote and a backslash are escaped: `C:\new` contains no line break.
+    // Only quotes and backslashes can be escaped: `C:\new` contains no line break.
     parameters.set(key, bare ?? quoted!.replace(/\\(["\\])/g, '$1'))
     at += whole.length
   }
@@ -91,7 +91,7 @@ function dispositionOf(disposition: string | undefined): Map<string, string> {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** UTF-8, with the three escapes that browsers write (the «multipart/form-data encoding algorithm» of the HTML standard). */
+/** Decodes UTF-8 with the three escapes that browsers write (the «multipart/form-data encoding algorithm» of the HTML standard). */
 function decodeText(bytes: string): string {
   let text: string
   try {
@@ -102,13 +102,13 @@ function decodeText(bytes: string): string {
   return text.replace(/%0D|%0A|%22/gi, (escaped) => decodeURIComponent(escaped))
 }
 
-/** `UTF-8''na%C3%AFve.txt` (RFC 8187). */
+/** Decodes values such as `UTF-8''na%C3%AFve.txt` (RFC 8187). */
 function decodeExtended(value: string): string {
   const encoded = /^utf-8'[^']*'(.*)$/i.exec(value)?.[1]
   try {
     if (encoded !== undefined) return decodeURIComponent(encoded)
   } catch {
-    // The same answer as for another charset.
+    // Invalid UTF-8 gets the same answer as another charset.
   }
   throw BadRequestError('a filename* in the form is not percent-encoded UTF-8')
 }

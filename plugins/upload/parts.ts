@@ -5,10 +5,10 @@ import type { RawHeader } from './part-header.ts'
 /** Three times the longest file name of any system. */
 const maxHeaderBytes = 16_384
 const maxHeaderLines = 32
-/** Bytes are parsed in pieces of this size: the sender does not decide how much is parsed at once. */
+/** Bytes are parsed in pieces of this size, so that the sender does not decide how much is parsed at once. */
 const pieceBytes = 65_536
 
-/** One part of a form; the next one comes when this one has been read to its end. */
+/** One part of a form; the next one comes once this one has been read to its end. */
 export interface Part {
   readonly header: RawHeader
   readonly body: PartBody
@@ -17,20 +17,20 @@ export interface Part {
 type PartStream = Dicer.PartStream
 
 /**
- * Parses a multipart body while it arrives, with backpressure: only a few pieces are in memory.
+ * Parses a multipart body as it arrives, with backpressure: only a few pieces are in memory at a time.
  *
- * The library skips parts that it cannot read and reports some failures only on streams that are possibly no longer
- * read (three of multer's advisories); here all of them end in {@link parts}.
+ * The library skips parts that it cannot read, and reports some failures only on streams that may no longer be
+ * read (three of multer's advisories); here all failures surface in {@link parts}.
  */
 export class PartReader {
   readonly #dicer: Dicer
   readonly #waiting: { header: RawHeader; stream: PartStream }[] = []
-  /** The part whose header is not complete. */
+  /** The part whose header is not complete yet. */
   #unread: { stream: PartStream; from: number } | undefined
   #current: PartStream | undefined
   #failure: { readonly error: unknown } | undefined
   #complete = false
-  /** Bytes passed to the parser, to the end of the current piece. */
+  /** Bytes passed to the parser, up to the end of the current piece. */
   #written = 0
   #wakeReader: (() => void) | undefined
   #wakeWriter: (() => void) | undefined
@@ -42,7 +42,7 @@ export class PartReader {
 
   constructor(boundary: string, maxParts: number) {
     this.#maxParts = maxParts
-    // Its types lack `maxHeaderSize`. It drains after each piece.
+    // The library's types lack `maxHeaderSize`. It drains after each piece.
     const headers = { maxHeaderPairs: maxHeaderLines, maxHeaderSize: maxHeaderBytes }
     this.#dicer = new Dicer({ boundary, highWaterMark: 1, ...headers } as Dicer.Config)
     this.#dicer.on('drain', () => this.#wakeWriter?.())
@@ -56,11 +56,11 @@ export class PartReader {
     })
   }
 
-  /** Feeds the body, counting arriving bytes; ends when the body does, or at the first failure. Never rejects. */
+  /** Feeds the body to the parser, counting the bytes; resolves at the end of the body or at the first failure. Never rejects. */
   feed(body: AsyncIterable<Uint8Array>, limit: number, tooLarge: () => Error): Promise<void> {
     const iterator = body[Symbol.asyncIterator]()
     return new Promise((resolve) => {
-      // A sender that pauses must not delay the answer to a failure; a generator leaves only when the awaited piece has arrived.
+      // A sender that pauses must not delay the answer to a failure; a generator can be left only once the awaited piece has arrived.
       this.#leave = () => {
         void iterator.return?.()?.then(undefined, ignore)
         resolve()
@@ -103,7 +103,7 @@ export class PartReader {
     this.#wakeWriter?.()
   }
 
-  /** The parts in their order. @throws the argument of {@link fail}. */
+  /** Yields the parts in order. @throws the argument of {@link fail}. */
   async *parts(): AsyncGenerator<Part> {
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure.error
@@ -125,7 +125,7 @@ export class PartReader {
     return this.#failure
   }
 
-  /** A promise where the parser does not accept all of it at once. */
+  /** Returns a promise if the parser does not accept the whole chunk immediately. */
   #write(chunk: Uint8Array): Promise<void> | undefined {
     const fits = chunk.length <= (this.#unread === undefined ? pieceBytes : maxHeaderBytes)
     return fits ? this.#writePiece(chunk) : this.#writePieces(chunk)
@@ -133,7 +133,7 @@ export class PartReader {
 
   async #writePieces(chunk: Uint8Array): Promise<void> {
     for (let from = 0; from < chunk.length && this.#failure === undefined; ) {
-      // While a header is not complete, no more than its limit.
+      // While a header is incomplete, at most as much as its limit.
       const length = Math.min(this.#unread === undefined ? pieceBytes : maxHeaderBytes, chunk.length - from)
       const writing = this.#writePiece(chunk.subarray(from, from + length))
       if (writing !== undefined) await writing
@@ -142,16 +142,16 @@ export class PartReader {
   }
 
   #writePiece(piece: Uint8Array): Promise<void> | undefined {
-    // Bytes after the last boundary are counted, and nothing more.
+    // Bytes after the last boundary are only counted.
     if (this.#complete) return undefined
     this.#written += piece.length
     try {
       this.#dicer.write(Buffer.from(piece.buffer, piece.byteOffset, piece.length))
     } catch {
-      // `#begin` has failed, or the library: at a boundary after the last one.
+      // Either `#begin` threw, or the library did, at a boundary after the last one.
       this.fail(BadRequestError('the form is malformed'))
     }
-    // The parser silently cuts a header at its limit.
+    // The parser silently truncates a header at its limit.
     if (this.#unread !== undefined && this.#written - this.#unread.from > maxHeaderBytes) this.#failHeader()
     if (this.#dicer.writableLength === 0 || this.#failure !== undefined || this.#complete) return undefined
     return new Promise((resolve) => {
@@ -161,11 +161,11 @@ export class PartReader {
 
   #begin(stream: PartStream): void {
     this.#mustHaveHeader()
-    // Failures are reported by `fail`; without a listener one would end the process.
+    // Failures are reported by `fail`; without a listener a failure would end the process.
     stream.on('error', ignore)
-    // Counted where they are found: one piece may have thousands of empty parts.
+    // Counted as soon as they are found: one piece may contain thousands of empty parts.
     if (++this.#count > this.#maxParts) this.fail(PayloadTooLargeError(`${this.#maxParts} parts`))
-    // Leaves the parser, which would make a stream for each further part of the piece: 80 ms for 64 kB of boundaries.
+    // Throws to leave the parser, which would create a stream for each further part of the piece: 80 ms for 64 kB of boundaries.
     if (this.#failure !== undefined) throw this.#failure.error
     this.#unread = { stream, from: this.#written }
     stream.once('header', (header: object) => {
@@ -219,7 +219,7 @@ export class PartBody implements AsyncIterator<Uint8Array, undefined> {
     return new Promise((resolve, reject) => this.#readers.push({ resolve, reject }))
   }
 
-  /** All remaining pieces, without backpressure, and without a promise for each piece. */
+  /** Passes on all remaining pieces, without backpressure and without a promise for each piece. */
   async each(take: (piece: Uint8Array) => void): Promise<void> {
     for (const piece of this.#pieces.splice(0)) take(piece)
     this.#take = take
@@ -237,13 +237,13 @@ export class PartBody implements AsyncIterator<Uint8Array, undefined> {
   }
 }
 
-/** A reader that waits for a piece. */
+/** A reader that is waiting for a piece. */
 interface Reader {
   resolve(result: IteratorResult<Uint8Array, undefined>): void
   reject(error: Error): void
 }
 
-/** The bytes of a header; the limit for one with as many lines as the parser reads. */
+/** The size of a header in bytes; the limit itself if it has as many lines as the parser reads at most. */
 function sizeOf(header: RawHeader): number {
   let size = 0
   let lines = 0

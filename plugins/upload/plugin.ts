@@ -8,10 +8,10 @@ const none: readonly StoredFile[] = []
 const filesOf = new WeakMap<Request, readonly StoredFile[]>()
 
 /**
- * Parses multipart forms while they arrive: files at `req.files` and `req.file(field)`, the rest in `req.body`.
+ * Parses multipart forms as they arrive: files at `req.files` and `req.file(field)`, the rest in `req.body`.
  *
- * Runs after the policies of a route and before its own middlewares and its validation: a client that may not enter
- * uploads nothing. Files are removed when the answer has been sent, unless the handler has moved them. Answers 400
+ * Runs after the policies of a route and before its own middlewares and its validation: a client that is refused
+ * uploads nothing. Files are removed once the answer has been sent, unless the handler has moved them. Answers 400
  * `BadRequestError`, 413 `FileTooLargeError` and `PayloadTooLargeError`, 415 `UnsupportedMediaTypeError`.
  *
  * @example
@@ -23,7 +23,7 @@ export const upload = definePlugin({
   routeOptions: { upload: uploadOfRoute },
   openapi: { failures: (route) => (route.options.upload === false ? {} : bodyFailures(route)) },
   async setup(ctx, ofServer) {
-    // Loads the modules of uploads only where they are used.
+    // Loads the modules for uploads only if they are used.
     const { receiver, storeOf } = await import('./receiver.ts')
     const stores: Store[] = []
     const middlewareFor = (settings: UploadSettings) => {
@@ -50,11 +50,11 @@ export const upload = definePlugin({
       if (own === false || route.method === 'GET' || route.method === 'HEAD') return
       route.add('guard', own === undefined ? ordinary : middlewareFor(own))
     })
-    // Not when the handler has ended: one that never ends after an answer would keep them for as long as the server runs.
+    // Not when the handler ends: one that never ends after an answer would keep the files for as long as the server runs.
     ctx.onResponse(function upload(req, res) {
       const files = filesOf.get(req)
       if (files === undefined) return
-      // Not before all of the answer is sent: it may be one of the files.
+      // Not before the whole answer is sent: it may be one of the files.
       req.raw.onSettled(() => {
         for (const file of files) void file.release(res.statusCode >= 400)
       })

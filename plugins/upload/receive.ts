@@ -11,7 +11,7 @@ export const FileTooLargeError = defineError(
   (what: string, limit: number) => `${what} is larger than ${limit} bytes`,
 )
 
-/** A form that was read to its end. */
+/** A form that has been read to its end. */
 export interface ReceivedForm {
   readonly fields: Record<string, string | string[]>
   readonly files: readonly StoredFile[]
@@ -20,12 +20,12 @@ export interface ReceivedForm {
 const refused = new Set(['__proto__', 'constructor', 'prototype'])
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Reads one multipart body into fields and files. When that fails, the files that were stored are released. */
+/** Reads one multipart body into fields and files. If that fails, the files already stored are released. */
 export class FormReceiver {
   readonly #limits: UploadLimits
   readonly #store: Store
   readonly #reader: PartReader
-  /** Of this request alone: the client's leaving is only one of the ways in which an upload can end. */
+  /** For this request alone: a client that leaves is only one of the ways in which an upload can end. */
   readonly #abort = new AbortController()
   readonly #fields: Record<string, string | string[]> = Object.create(null)
   readonly #files: StoredFile[] = []
@@ -48,7 +48,7 @@ export class FormReceiver {
     const feeding = this.#reader.feed(body, totalSize, () => FileTooLargeError('the form', totalSize))
     try {
       for await (const part of this.#reader.parts()) await this.#take(part)
-      // Bytes after the last boundary count as well, and must have arrived before an answer is sent.
+      // Bytes after the last boundary also count, and must have arrived before an answer is sent.
       await feeding
     } catch (error) {
       this.fail(error)
@@ -101,7 +101,7 @@ export class FormReceiver {
     const isFull = this.#files.length >= maxFiles
     if (isFull && !unnamed) throw PayloadTooLargeError(`${maxFiles} files`)
     const first = await read()
-    // An empty file input.
+    // This is an empty file input.
     if (unnamed && first.done) return
     if (isFull) throw PayloadTooLargeError(`${maxFiles} files`)
     const content: FileContent = {
@@ -120,7 +120,7 @@ export class FormReceiver {
     let stored: Stored | undefined
     try {
       stored = await this.#store.write({ field, filename, mimeType, content, signal: this.#abort.signal })
-      // Bytes that a sink has not read still count, and come before the next part.
+      // Bytes that a sink has not read still count, and precede the next part.
       while (!(await read()).done);
     } catch (error) {
       await stored?.release(true)
@@ -138,7 +138,7 @@ function decode(bytes: Uint8Array, name: string): string {
   }
 }
 
-/** A client's name in a message: shortened, and on one line. */
+/** A client's name as messages show it: shortened, and on one line. */
 function shown(name: string): string {
   return JSON.stringify(name.slice(0, 100)).slice(1, -1)
 }

@@ -16,13 +16,13 @@ import { FileTooLargeError, FormReceiver, type ReceivedForm } from './receive.ts
 import { sinkStore } from './sink-store.ts'
 import { memoryStore, type Store } from './store.ts'
 
-/** A form with files that is being read. */
+/** The reading of a form with files. */
 export interface UploadTrace extends TraceOutcome {
   /** The request whose body is the form. */
   readonly request: Request
-  /** How many files it has; 0 until it was read. */
+  /** How many files it has; 0 until it has been read. */
   files: number
-  /** The bytes of its files together; 0 until it was read. */
+  /** The total size of its files in bytes; 0 until it has been read. */
   bytes: number
 }
 
@@ -67,7 +67,7 @@ function refuseEncoding(raw: RawRequest): void {
   }
 }
 
-/** `bytes` refuses a length above its limit without reading, and gives up the rest of the body. */
+/** Refuses an oversized form unread: `bytes` refuses a length above its limit without reading, and abandons the rest of the body. */
 async function refuseUnread(raw: RawRequest, limit: number): Promise<void> {
   await raw.bytes(limit).catch(() => {})
   throw FileTooLargeError('the form', limit)

@@ -16,11 +16,11 @@ export function sinkStore(sink: UploadSink, warn: (error: unknown) => void): Sto
   return {
     async write({ content, ...facts }: StoreSource): Promise<Stored> {
       const stream = Readable.from(content, { objectMode: false })
-      // A sink that leaves it early makes it fail, which is not a failure; and one that fails reports that itself.
+      // If a sink stops reading early, the stream fails, which is not an error; a sink that fails reports that itself.
       stream.on('error', () => {})
       const result = await written({ ...facts, stream }).finally(() => stream.destroy())
       const release = async (failed: boolean) => {
-        // Not awaited: the client has its answer, however long this takes.
+        // Not awaited: the client gets its answer however long this takes.
         if (failed) void discard(result)
       }
       return { result, release }
@@ -29,7 +29,7 @@ export function sinkStore(sink: UploadSink, warn: (error: unknown) => void): Sto
   }
 }
 
-/** A sink that ignores the signal must not delay the answer; its later result is then discarded. */
+/** Stops waiting for a sink that ignores the signal, so that it does not delay the answer; its later result is discarded. */
 function unlessAborted(
   writing: Promise<unknown>,
   { signal }: UploadSource,

@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream'
 
-/** A file while it arrives. */
+/** A file that is arriving. */
 export interface UploadSource {
   /** The name of the form field. */
   readonly field: string
-  /** A base name as the client gave it: never a path, but not unique, and otherwise unchecked. */
+  /** The base name that the client gave: never a path, but not unique, and otherwise unchecked. */
   readonly filename: string
-  /** The media type that the client claims; no one has checked it. */
+  /** The media type that the client claims; it has not been checked. */
   readonly mimeType: string
   /** The bytes, with backpressure; fails when the upload does. */
   readonly stream: Readable
@@ -28,35 +28,35 @@ export interface UploadSource {
  * }
  */
 export interface UploadSink<Result = unknown> {
-  /** Stores one file; its result is the file's `result`. Its failure is the request's. */
+  /** Stores one file and returns the file's `result`. If it fails, so does the request. */
   write(file: UploadSource): Promise<Result> | Result
-  /** Removes a file again, when its request is answered with a status of 400 or above. */
+  /** Removes a file again if its request is answered with a status of 400 or above. */
   discard?(result: Result): Promise<void> | void
 }
 
 /** The result of a store for a file. */
 export interface Stored {
-  /** The content where it is kept in memory. */
+  /** The content, if it is kept in memory. */
   readonly bytes?: Uint8Array
-  /** The temporary file where it is kept on disk. */
+  /** The path of the temporary file, if it is kept on disk. */
   readonly path?: string
   /** The result of a sink. */
   readonly result?: unknown
-  /** Called once, when the file is no longer needed; `failed`: the request was. Never rejects. */
+  /** Called once, when the file is no longer needed; `failed`: whether the request failed. Never rejects. */
   release(failed: boolean): Promise<void>
 }
 
-/** The bytes of a file, once: piece by piece with backpressure, or all at once. */
+/** The bytes of a file, to be read once: piece by piece with backpressure, or all at once. */
 export interface FileContent extends AsyncIterable<Uint8Array> {
   each(take: (piece: Uint8Array) => void): Promise<void>
 }
 
-/** The argument of a store: a file while it arrives, before it is a stream. */
+/** The argument of a store: a file that is arriving, before it becomes a stream. */
 export interface StoreSource extends Omit<UploadSource, 'stream'> {
   readonly content: FileContent
 }
 
-/** The destination of files. `write` settles soon after the signal has aborted, and then keeps nothing. */
+/** The destination of files. `write` settles soon after the signal aborts, and then stores nothing. */
 export interface Store {
   write(source: StoreSource): Promise<Stored>
   /** Removes remaining files when the server closes. */

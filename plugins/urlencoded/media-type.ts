@@ -4,7 +4,7 @@ const form =
 /** What a content type says about a body: not a form, a form in UTF-8, or a form in an unsupported charset. */
 export type FormType = 'none' | 'read' | 'charset'
 
-/** Reads a content type exactly, ignoring case; a form has no parameter except its charset. */
+/** Parses a content type strictly, ignoring case; a form may have no parameter other than a charset. */
 export function formTypeOf(header: string | undefined): FormType {
   const match = header === undefined ? null : form.exec(header)
   if (match === null) return 'none'

@@ -2,7 +2,7 @@ import { option, type SettingsOf } from '../toolkit/options/index.ts'
 
 /** Options of the form parser. */
 export interface UrlencodedOptions {
-  /** Limit for the body: bytes, or a size like `'1mb'`. Default `'1mb'`; more is 413. */
+  /** Limit for the body: bytes, or a string such as `'1mb'`. Default `'1mb'`; a larger body is refused with 413. */
   sizeLimit?: number | string
 }
 
@@ -10,5 +10,5 @@ export const urlencodedOptions = option.shape({ sizeLimit: option.size().default
 
 export type UrlencodedSettings = SettingsOf<typeof urlencodedOptions>
 
-/** For one route; `false`: its body is left unread. */
+/** Options of one route; `false`: its body is left unread. */
 export const urlencodedOfRoute = option.overrides(urlencodedOptions)

@@ -1,4 +1,4 @@
-/** How many messages a client may still send: a bucket that fills evenly and holds two seconds' worth. */
+/** How many messages a client may still send: a bucket that fills at a steady rate and holds two seconds' worth. */
 export class Allowance {
   readonly #perSecond: number
   #left: number
@@ -9,7 +9,7 @@ export class Allowance {
     this.#left = perSecond * 2
   }
 
-  /** Takes one, if there is one. */
+  /** Takes one message from the bucket, if there is one. */
   take(): boolean {
     const now = performance.now()
     if (this.#countedAt !== 0)

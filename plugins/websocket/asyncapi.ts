@@ -5,7 +5,7 @@ import { errorType, invalidMessageCode } from './messages.ts'
 import type { WebsocketRouteOptions } from './options.ts'
 import type { MessageSchemas } from './types.ts'
 
-/** Without a handler that receives or sends messages of its own, another plugin describes them. */
+/** Messages of any content. Unless the handlers receive or send messages of their own, another plugin describes them. */
 const any = (isOwn: boolean): readonly AsyncApiMessage[] => [
   { name: 'message', description: 'Text or bytes of any content.', fallback: !isOwn },
 ]
@@ -37,7 +37,7 @@ const errorFrame: AsyncApiMessage = {
   },
 }
 
-/** For the description of messages: those that a route with a websocket exchanges. */
+/** The messages that a route with a websocket exchanges, for the description of messages. */
 export function exchange({ options }: DescribedRoute): AsyncApiExchange | undefined {
   const { websocket, incoming, outgoing, socket } = options
   if (websocket === undefined) return undefined
@@ -63,7 +63,7 @@ function takesNothing(schema: object, mode: 'body' | 'exact'): boolean {
     const verdict = checkOf(schema, mode)(undefined)
     return !(verdict instanceof Promise) && verdict.ok
   } catch {
-    // Before boot a schema may be one with which no server would start.
+    // Before the boot, a schema may be one with which no server would start.
     return false
   }
 }

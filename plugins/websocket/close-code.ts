@@ -1,6 +1,6 @@
 import { ArgumentsError } from '../../kernel/index.ts'
 
-/** @throws ArgumentsError for a code or a reason that no close frame can have. */
+/** @throws ArgumentsError for a code or a reason that a close frame cannot carry. */
 export function checkClose(code: number, reason: string): void {
   const isCode =
     code === 1000 ||

@@ -4,7 +4,7 @@ import type { ServerSocket } from './types.ts'
 
 type ErrorHandler = (socket: ServerSocket, error: unknown) => unknown
 
-/** Passes a handler's error to the handler `error`; without one, it is logged and the socket closed. */
+/** Passes a handler's error to the handler `error`; without such a handler, logs it and closes the socket. */
 export function handlerFailed(socket: ServerSocket, { handlers, log, path }: SocketRoute, error: unknown): void {
   const { error: onError } = handlers as { readonly error?: ErrorHandler }
   const close = (what: string, thrown: unknown) => {

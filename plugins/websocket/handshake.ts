@@ -21,14 +21,14 @@ const protocolList = new RegExp(`^${token}(?:[ \\t]*,[ \\t]*${token})*$`)
 const parameter = `${token}(?:=(?:${token}|"${token}"))?`
 const extension = `${token}(?:[ \\t]*;[ \\t]*${parameter})*`
 
-/** RFC 6455 section 9.1: a quoted value holds a token as well. */
+/** RFC 6455 section 9.1: a quoted value must also be a token. */
 const extensionList = new RegExp(`^${extension}(?:[ \\t]*,[ \\t]*${extension})*$`)
 
 /** @throws the refusal of an opening handshake (RFC 6455 section 4.2.1). */
 export function checkHandshake(req: Request, res: Response): void {
   const { raw } = req
   if (raw.header('sec-websocket-version') !== version) {
-    // RFC 9110 section 15.5.22: a 426 names the protocol.
+    // RFC 9110 section 15.5.22: a 426 must name the protocol.
     res.setHeader('connection', 'upgrade')
     res.setHeader('upgrade', 'websocket')
     res.setHeader('sec-websocket-version', version)
@@ -42,17 +42,17 @@ export function checkHandshake(req: Request, res: Response): void {
 }
 
 /**
- * A server that only knows `http` may be behind a proxy that ends TLS, so it accepts pages of both schemes. One that is reached by
- * `https` refuses the page of the same host by `http`, which an attacker on the network can have written.
+ * Checks the origin. A server that only knows `http` may be behind a proxy that ends TLS, so it accepts pages of both schemes. A server
+ * reached over `https` refuses a page of the same host over `http`, which an attacker on the network may have written.
  *
- * @throws OriginRefusedError for the page of another origin: a browser lets every page open a websocket, and sends the cookies of its
+ * @throws OriginRefusedError for a page of another origin: browsers let every page open a websocket, and send the cookies of its
  * host.
  */
 export function checkOrigin({ raw, url }: Request, allowed: 'same' | 'any' | readonly string[]): void {
   const origin = raw.header('origin')
   if (allowed === 'any' || origin === undefined) return
   const from = URL.canParse(origin) ? new URL(origin) : undefined
-  // The one form in which browsers send it: without a user, a path, or upper case.
+  // Browsers send it only in this form: without a user, a path, or upper case.
   if (from?.origin === origin) {
     const own = new URL(url)
     const isWeb = from.protocol === 'https:' || (from.protocol === 'http:' && own.protocol === 'http:')
@@ -63,9 +63,9 @@ export function checkOrigin({ raw, url }: Request, allowed: 'same' | 'any' | rea
 }
 
 /**
- * The first of the server's sub-protocols that the client offers; `''` where the route has none.
+ * Returns the first of the server's sub-protocols that the client offers; `''` if the route has none.
  *
- * @throws BadRequestError where it offers none of them, one twice, or an invalid name (RFC 6455 section 4.1).
+ * @throws BadRequestError if it offers none of them, the same one twice, or an invalid name (RFC 6455 section 4.1).
  */
 export function chooseProtocol(offered: string | undefined, known: readonly string[] | undefined): string {
   const all = offered === undefined ? [] : offered.split(',').map((one) => one.trim())
@@ -78,11 +78,11 @@ export function chooseProtocol(offered: string | undefined, known: readonly stri
   return chosen
 }
 
-/** Headers of the handshake, and headers that a 101 cannot have (RFC 9110 section 8.6): repeated, they break the connection. */
+/** Headers of the handshake, which break the connection if repeated, and headers that a 101 cannot have (RFC 9110 section 8.6). */
 const ownNames =
   /^(?:connection|upgrade|keep-alive|content-length|transfer-encoding|sec-websocket-(?:accept|extensions|protocol))$/i
 
-/** The headers of the answer that can be sent with the 101: names and values in turn. */
+/** The headers of the answer that can be sent with the 101, as alternating names and values. */
 export function withoutHandshake(headers: readonly string[]): readonly string[] {
   return headers.filter((_, i) => !ownNames.test(headers[i - (i % 2)]!))
 }

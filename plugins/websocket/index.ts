@@ -16,7 +16,7 @@ interface RefusedOptions extends BodilessOptions {
 // In the files that declare the interfaces: merging into the entry point would hide them from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
-    /** Opens a websocket with these handlers where a client asks for one; other requests go on to the handler of the route. */
+    /** Opens a websocket with these handlers if the client asks for one; other requests go on to the handler of the route. */
     websocket?: AnyHandlers
     /** Limits and sub-protocols of the websocket of this route. */
     socket?: WebsocketRouteOptions
@@ -48,7 +48,7 @@ declare module '../../kernel/routing/verbs.ts' {
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
-    /** The websockets that are open. */
+    /** The open websockets. */
     websockets: Sockets
   }
 }

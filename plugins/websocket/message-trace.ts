@@ -1,13 +1,13 @@
 import { Trace, type TraceOutcome, TracePoint } from '../../kernel/index.ts'
 import type { ServerSocket } from './types.ts'
 
-/** A message of a client that its handler processes. */
+/** The handling of a client's message. */
 export interface WebsocketMessageTrace extends TraceOutcome {
   /** The websocket that the message came on. */
   readonly socket: ServerSocket
   /** The path of the route. */
   readonly route: string
-  /** The message as the handler gets it: parsed and checked where the route has a schema. */
+  /** The message as the handler gets it: parsed and checked if the route has a schema. */
   readonly message: unknown
 }
 

@@ -16,14 +16,14 @@ export const OutgoingMessageError = defineError(
   (what: string, why: string) => `${what} was not sent: ${why}`,
 )
 
-/** The type of the frame that answers an invalid message: a client must be able to distinguish it from those of the application. */
+/** The type of the frame that answers an invalid message: a client must be able to tell it from the application's types. */
 export const errorType = 'error'
-/** The code in it. */
+/** The code in that frame. */
 export const invalidMessageCode = 'InvalidMessageError'
 const reserved =
   'the framework itself sends messages of this type, as the answer to invalid messages. Choose another type'
 
-/** As for a body of JSON; the first level is the message itself. */
+/** The same as for a JSON body; the first level is the message itself. */
 const maxDepth = 65
 
 /** Why a message of a client is invalid, as the error frame reports it. */
@@ -32,13 +32,13 @@ export interface InvalidMessage {
   readonly errors?: readonly Issue[]
 }
 
-/** A valid message, or the error. */
+/** A valid message, or what is wrong with it. */
 export type ReadMessage =
   | { readonly ok: true; readonly message: string | Uint8Array | Message; readonly isExtension?: true }
   | {
       readonly ok: false
       readonly invalid: InvalidMessage
-      /** The known types, where the message has none of them. */
+      /** The known types, if the message has none of them. */
       readonly types?: readonly string[]
     }
 
@@ -66,7 +66,7 @@ function checksOf(schemas: MessageSchemas, mode: 'body' | 'exact'): Checks {
   return checks
 }
 
-/** How the messages of clients are read: as they are, or by the schemas of their types. */
+/** Returns a function that reads the messages of clients: as they are, or by the schemas of their types. */
 export function readerOf(schemas: MessageSchemas | undefined): Read {
   if (schemas === undefined) return (message) => ({ ok: true, message })
   const checks = checksOf(schemas, 'body')
@@ -82,7 +82,7 @@ export function readerOf(schemas: MessageSchemas | undefined): Read {
   }
 }
 
-/** Accepts messages of these types, which another plugin handles; without a handler for all others, those are refused. */
+/** Accepts messages of these types, which another plugin handles; all others are refused if they have no handler. */
 export function withExtension(read: Read, types: readonly string[], hasHandler: boolean): Read {
   return (text) => {
     const parsed = parse(text)
@@ -105,7 +105,7 @@ function judged(type: string, verdict: Awaited<ReturnType<Check>>): ReadMessage 
   return { ok: false, invalid: { message: `"${type}" is not valid: ${firstInWords(issues)}`, errors: issues } }
 }
 
-/** The message of a text, or its error. */
+/** Parses a text; returns the message, or the error. */
 function parse(text: string | Uint8Array): Message | string {
   if (typeof text !== 'string') return 'a message must be JSON text, not bytes'
   if (nestsDeeperThan(maxDepth, text)) return `the message nests deeper than ${maxDepth} levels`
@@ -123,9 +123,9 @@ function parse(text: string | Uint8Array): Message | string {
 export type Write = (message: unknown) => string | Uint8Array
 
 /**
- * How messages are written: strings and bytes as they are and all else as JSON, or by the schemas of their types.
+ * Returns a function that writes messages: strings and bytes as they are and everything else as JSON, or by the schemas of their types.
  *
- * @throws OutgoingMessageError by the returned function.
+ * @throws OutgoingMessageError from the returned function.
  */
 export function writerOf(schemas: MessageSchemas | undefined): Write {
   if (schemas === undefined)

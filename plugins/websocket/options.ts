@@ -4,20 +4,20 @@ import { isSchema } from '../toolkit/schema/check.ts'
 import { isStandardSchema } from '../toolkit/schema/standard.ts'
 import type { AnyHandlers, MessageSchemas } from './types.ts'
 
-/** The treatment of a message to a client that does not read: see {@link WebsocketLimits.slowReaders}. */
+/** How to treat a message to a client that does not read: see {@link WebsocketLimits.slowReaders}. */
 export type SlowReaders = 'close' | 'drop' | 'wait'
 
 /** Limits of one websocket; a route may have its own. */
 export interface WebsocketLimits {
   /** Bytes of one message, or a string such as `'64kb'`; a longer message closes the socket with 1009. Default 1 MB. */
   maxMessageSize?: number | string
-  /** Messages and pings a second of one client, on average; twice as many at once. More closes with 1008. `false`: no limit. Default 100. */
+  /** Average messages and pings a second per client, twice as many in a burst; more closes with 1008. `false`: no limit. Default 100. */
   messagesPerSecond?: number | false
   /** Bytes that may wait for one client before it counts as a slow reader. Default 1 MB. */
   maxBuffered?: number | string
   /**
-   * `'close'`, the default, ends the socket of a slow reader with 1013 · `'drop'` leaves the message out, and `send` returns false ·
-   * `'wait'` sends on and reads no further message of this client, until it has read; eight times `maxBuffered` closes.
+   * `'close'`, the default, closes the socket of a slow reader with 1013 · `'drop'` drops the message, and `send` returns false ·
+   * `'wait'` keeps sending, but reads no message from this client until it has caught up; eight times `maxBuffered` closes the socket.
    */
   slowReaders?: SlowReaders
 }
@@ -25,30 +25,30 @@ export interface WebsocketLimits {
 /** Options of the websocket plugin. */
 export interface WebsocketOptions extends WebsocketLimits {
   /**
-   * The pages that may open a websocket, because browsers send cookies: `'same'`, the default, accepts the origin of the server itself,
-   * a list also its own members (`https://example.com`), `'any'` all. Clients without an `Origin` are not browsers, and pass.
+   * The pages that may open a websocket, since browsers send cookies: `'same'`, the default, accepts the origin of the server itself,
+   * a list also its members (`https://example.com`), and `'any'` all origins. Clients without an `Origin` are not browsers, and pass.
    */
   origins?: 'same' | 'any' | readonly string[]
-  /** How many sockets the server holds; a further one is refused with 503. Default 10000. */
+  /** The maximum number of open sockets; a further one is refused with 503. Default 10000. */
   maxSockets?: number
-  /** How many sockets one address may hold, or one network of IPv6; a further one is refused with 429. `false`: no limit. Default false. */
+  /** The maximum for an address, or an IPv6 network; a further socket is refused with 429. `false`: no limit. Default false. */
   maxSocketsPerAddress?: number | false
-  /** Milliseconds between two pings; a client that has not answered one by the next is disconnected. `false`: no pings. Default 30000. */
+  /** Milliseconds between pings; a client that has not answered by the next ping is disconnected. `false`: no pings. Default 30000. */
   pingInterval?: number | false
-  /** Compresses messages from 1 kB on (RFC 7692). It costs CPU time and, for each socket, memory. Not on Deno. Default false. */
+  /** Whether messages from 1 kB up are compressed (RFC 7692). Costs CPU time and, for each socket, memory. Not on Deno. Default false. */
   compression?: boolean
   /**
-   * Milliseconds that clients have to answer a close frame before their connection is ended. Default 1500: so a
-   * server ends within two seconds after its drain window even if clients do not answer.
+   * Milliseconds that clients have to answer a close frame before their connection is ended. Default 1500, so that a
+   * server stops within two seconds after its drain window even if clients do not answer.
    */
   closeTimeout?: number
 }
 
 /** Options of the websocket of one route: its limits, and the sub-protocols. */
 export interface WebsocketRouteOptions extends WebsocketLimits {
-  /** Sub-protocols (RFC 6455 section 1.9), the preferred one first. With them, a client that offers none of them is refused. */
+  /** Sub-protocols (RFC 6455 section 1.9), the preferred one first. If set, a client that offers none of them is refused. */
   protocols?: readonly string[]
-  /** The origins of pages that may connect, in place of those of the plugin. */
+  /** The origins of pages that may connect, instead of the plugin's. */
   origins?: 'same' | 'any' | readonly string[]
 }
 
@@ -59,7 +59,7 @@ const origin = option.custom<string, string>('an origin such as "https://example
 const origins = option.either(option.oneOf('same', 'any'), option.list(origin, { min: 1 })).guard()
 const rate = option.either(option.int({ min: 1 }), option.off())
 
-/** `ws` reads the limit as 32 bits, so that 4 GB mean none; and no string is longer than 512 MB. */
+/** `ws` reads the limit as 32 bits, so that 4 GB would mean no limit; and a string cannot be longer than 512 MB. */
 const longestMessage = 256 * 1024 * 1024
 
 const limits = {
@@ -105,7 +105,7 @@ export const schemasOfRoute = option.custom<MessageSchemas, MessageSchemas>('sch
 function readSchemas(given: unknown, place: OptionPlace): MessageSchemas | undefined {
   const takes = 'an object of schemas by the type of the message: { joined: schema }'
   if (!isOptions(given)) return void place.wrong(given, takes)
-  // A schema itself would be read as schemas of the types `type`, `properties` and so on.
+  // A schema itself would be read as the schemas of types named `type`, `properties` and so on.
   if (isStandardSchema(given) || ('type' in given && typeof given.type === 'string'))
     return void place.wrong(given, `${takes}, not one schema`)
   const entries = Object.entries(given)

@@ -29,12 +29,12 @@ const TooManySocketsOfAddressError = defineError(
   429,
   (most: number) => `the address of the client has ${most} websockets, the maximum`,
 )
-/** The kernel adds the route and its place. */
+/** The kernel adds the route and its location to the message. */
 const WebsocketRouteError = defineError('WebsocketRouteError', 500, (why: string) => why)
 
 const protocol = 'websocket'
 
-/** Where a slow reader is not closed, the maximum of bytes that wait for it, as a multiple of its limit. */
+/** The maximum number of bytes that wait for a slow reader that is not closed, as a multiple of its limit. */
 const mostWaiting = 8
 
 /**
@@ -78,13 +78,13 @@ export const websocket = definePlugin({
     const bun: BunHandlers = bunHandlers(server, settings.maxMessageSize, settings.compression)
     ctx.upgrades({ protocol, bun: { websocket: bun }, ended: () => sockets.closeAll() })
     const wire = await wireOf(server.settings.adapter)
-    // At the end of the drain window: load balancers send no new ones here any more.
+    // At the end of the drain window, load balancers no longer send new clients here.
     server.closing.addEventListener('abort', () => void sockets.closeAll(), { once: true })
     ctx.onClose(() => sockets.closeAll())
 
     const { maxSockets, maxSocketsPerAddress } = settings
     if (maxSocketsPerAddress !== false) {
-      // Each process would accept the maximum of one address.
+      // Each process would accept the maximum for an address.
       refuseSeveral(
         server.worker,
         'the sockets of each address are counted',
@@ -100,7 +100,7 @@ export const websocket = definePlugin({
     }
 
     const all: SocketRoute[] = []
-    // Not where the route is read: other plugins may add handlers for its messages.
+    // Not when the route is read, since other plugins may add handlers for its messages.
     ctx.onReady(() => {
       const idle = all.find(({ handlers, extension }) => extension === undefined && hasNone(handlers))
       if (idle !== undefined)
@@ -149,11 +149,11 @@ export const websocket = definePlugin({
       const open = (req: Request, res: Response, subProtocol: string, value: unknown) => {
         const { ip } = req
         const params = isEmpty(req.params) ? noParams : req.params
-        // `data` may have taken long.
+        // `data` may have taken a long time.
         checkRoom(ip)
         res.upgrade((connection, headers) => {
           const socket = new Socket(shared, { data: value, params, ip, protocol: subProtocol })
-          // So may an `onSend` hook, and this can no longer be refused.
+          // So may an `onSend` hook, and now the request can no longer be refused.
           if (server.closing.aborted) socket.close(1001, 'the server is shutting down')
           else if (isFull() || isFullFor(ip)) socket.close(1013, 'too many websockets')
           sockets.add(socket)
@@ -188,12 +188,12 @@ export const websocket = definePlugin({
 
 const hasNone = (handlers: object) => Object.values(handlers).every((one) => one === undefined)
 
-/** The members that are set. */
+/** The members that are not undefined. */
 function defined<Members extends object>(members: Members): { [Name in keyof Members]: NonNullable<Members[Name]> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never
 }
 
-/** One for all sockets without parameters: on Bun an object for each costs half as much memory as the socket itself. */
+/** One object for all sockets without parameters: on Bun an object for each costs half as much memory as the socket itself. */
 const noParams = Object.freeze({})
 
 function isEmpty(params: object): boolean {

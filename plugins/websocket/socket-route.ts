@@ -5,10 +5,10 @@ import type { Socket } from './socket.ts'
 import type { Sockets } from './sockets.ts'
 import type { AnyHandlers, Message } from './types.ts'
 
-/** The additions of another plugin to the websockets of a route: messages of its own. */
+/** What another plugin adds to the websockets of a route: messages of its own. */
 export interface SocketExtension {
   readonly types: readonly string[]
-  /** Messages after it wait until its result has settled. */
+  /** Handles a message; later messages wait until its result has settled. */
   received(socket: Socket, message: Message): unknown
 }
 
@@ -22,18 +22,18 @@ export interface SocketRoute {
   readonly write: Write
   readonly origins: 'same' | 'any' | readonly string[]
   readonly maxMessageSize: number
-  /** Whether the runtime lets longer messages through: it has one limit for all routes of its server. */
+  /** Whether sizes must be measured here: the runtime has one limit for all routes of a server, and lets longer messages through. */
   readonly measures: boolean
   readonly messagesPerSecond: number | false
   readonly maxBuffered: number
-  /** With more waiting bytes than that, a socket is closed. */
+  /** With more waiting bytes than this, a socket is closed. */
   readonly mostBuffered: number
   readonly slowReaders: SlowReaders
   readonly sockets: Sockets
   readonly log: Logger
 }
 
-/** The data that a socket keeps of its request. */
+/** What a socket keeps of its request. */
 export interface Opening {
   readonly data: unknown
   readonly params: object

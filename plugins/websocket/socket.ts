@@ -15,7 +15,7 @@ type Handler = (socket: unknown, ...more: unknown[]) => unknown
 const alive = 1
 const busy = 2
 
-/** One client, from when its request is accepted. */
+/** One client, from the moment its request is accepted. */
 // Twelve fields: on Bun the thirteenth would cost 48 bytes.
 export class Socket implements ServerSocket, WireEvents {
   data: unknown
@@ -29,7 +29,7 @@ export class Socket implements ServerSocket, WireEvents {
   #wire: Wire | undefined = undefined
   #state: 'opening' | 'open' | 'closing' | 'closed' = 'opening'
   #flags = alive
-  /** Made with the first message, as the next one when it is needed: an idle socket must cost little. */
+  /** Created with the first message, as the next member is when needed: an idle socket must cost little. */
   #allowance: Allowance | undefined = undefined
   #strain: Strain | undefined = undefined
 
@@ -50,7 +50,7 @@ export class Socket implements ServerSocket, WireEvents {
     this.#flags = is ? this.#flags | alive : this.#flags & ~alive
   }
 
-  /** A handler is running; messages wait meanwhile. */
+  /** Whether a handler is running; messages wait meanwhile. */
   get #isBusy(): boolean {
     return (this.#flags & busy) !== 0
   }
@@ -73,7 +73,7 @@ export class Socket implements ServerSocket, WireEvents {
     return this.#route.server
   }
 
-  /** Calls back when the connection has ended; at once where it has. */
+  /** Calls back when the connection has ended; immediately if it already has. */
   whenClosed(callback: () => void): void {
     if (this.#state === 'closed') callback()
     else this.#route.sockets.whenEnded(this, callback)
@@ -98,7 +98,7 @@ export class Socket implements ServerSocket, WireEvents {
     return this.sendFrame(frame)
   }
 
-  /** Sends a message that is written already; returns whether it was sent. */
+  /** Sends a message that has already been serialised; returns whether it was sent. */
   sendFrame(frame: string | Uint8Array): boolean {
     const wire = this.#wire
     if (this.#state !== 'open' || wire === undefined) return false
@@ -137,13 +137,13 @@ export class Socket implements ServerSocket, WireEvents {
     if (this.#state === 'closing' || this.#state === 'closed') return
     const wire = this.#wire
     this.#state = 'closing'
-    // Not open yet: closed as soon as it is.
+    // Not open yet; it is closed as soon as it opens.
     if (wire === undefined) this.#strained().closeWith = { code, reason }
     else this.#closeWire(wire, code, reason)
   }
 
   #closeWire(wire: Wire, code: number, reason: string): void {
-    // The answer of the client would not reach a paused reader.
+    // The client's answer would not be read while reading is paused.
     if (this.#strain?.isPaused) wire.resume?.()
     wire.close(code, reason)
     const timer = setTimeout(() => this.#state === 'closing' && wire.terminate(), this.#route.sockets.closeTimeout)
@@ -160,11 +160,11 @@ export class Socket implements ServerSocket, WireEvents {
     const wire = this.#wire
     if (wire?.ping === undefined || this.#state === 'closed') return
     const strain = this.#strain
-    // Its messages are not read because handlers are slow: it may have answered.
+    // Its messages are unread because handlers are slow, so it may have answered.
     if (strain?.isFull) return
     if (strain !== undefined) {
       const buffered = wire.getBufferedAmount()
-      // The messages of a slow reader are not read either, but it reads.
+      // The messages of a slow reader are not read either, but if it reads, it is alive.
       if (strain.isSlow && buffered < strain.bufferedAtPing) this.#isAlive = true
       strain.bufferedAtPing = buffered
     }
@@ -208,7 +208,7 @@ export class Socket implements ServerSocket, WireEvents {
     this.#isAlive = true
     if (frame !== 'ping' || this.#state !== 'open') return
     if (!this.#mayAsk()) this.close(1008, 'too many pings')
-    // The runtime answers each: if a client pings and never reads, the answers would fill the memory, while no message of ours waits.
+    // The runtime answers each ping: if a client pings and never reads, the answers would fill the memory without any message of ours.
     else if (this.buffered > this.#route.mostBuffered) this.close(1013, 'the client does not read')
   }
 
@@ -237,12 +237,12 @@ export class Socket implements ServerSocket, WireEvents {
       strain.queue = undefined
       strain.wake()
     }
-    // After the running handler: it may still write data that this one removes.
+    // `close` runs after the running handler, which may still write data that `close` removes.
     if (this.#isBusy) this.#strained().ended = { code, reason }
     else this.#runClose(code, reason, wasOpen)
   }
 
-  /** The socket counts until its last handler has settled: the end of the server waits for it. */
+  /** Runs `close`. The socket counts as open until its last handler has settled, and the server's end waits for it. */
   #runClose(code: number, reason: string, wasOpen: boolean): void {
     const { close } = this.#route.handlers as { readonly close?: Handler }
     if (wasOpen && close !== undefined) this.#run(() => close(this, code, reason))
@@ -296,7 +296,7 @@ export class Socket implements ServerSocket, WireEvents {
       handlerFailed(this, this.#route, error)
       return
     }
-    // A query of a database is often not a promise, but begins when it is awaited.
+    // A database query is often not a promise, but starts when it is awaited.
     if (!isPromise(result)) return
     this.#isBusy = true
     Promise.resolve(result).then(
@@ -356,12 +356,12 @@ export class Socket implements ServerSocket, WireEvents {
     const strain = this.#strain
     if (!strain?.isPaused || strain.isSlow || strain.isFull) return
     strain.isPaused = false
-    // Its messages since then are read only now.
+    // Messages that came during the pause are read only now.
     this.#isAlive = true
     this.#wire?.resume?.()
   }
 
-  /** Not every runtime reports that a client has read, and none does for less than the buffer of its connection. */
+  /** Checks repeatedly: not every runtime reports that a client has read, and none does for less than the connection's buffer. */
   #lookOut(): void {
     this.#wire?.watch?.()
     this.#strained().lookOut(() => this.relieved())

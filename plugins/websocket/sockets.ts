@@ -11,13 +11,13 @@ export interface SocketCounts {
   open: number
   /** Sockets that were opened since the start. */
   opened: number
-  /** Messages of clients that a handler received, invalid ones, and those that slow readers did not receive. */
+  /** Messages of clients that a handler received. */
   received: number
   /** Messages of clients that were not valid. */
   invalid: number
   /** Messages that were sent to clients. */
   sent: number
-  /** Messages that slow readers did not get. */
+  /** Messages that were dropped because of slow readers. */
   dropped: number
 }
 
@@ -31,11 +31,11 @@ interface SocketsSettings {
  * All open sockets of one plugin: counts them, finds those whose client is gone, and ends them when the server closes.
  */
 export class Sockets {
-  /** What is counted since the start. */
+  /** The counters since the start. */
   readonly counts: SocketCounts = { open: 0, opened: 0, received: 0, invalid: 0, sent: 0, dropped: 0 }
-  /** In the order of their next ping: the first is due first. */
+  /** All sockets in the order of their next ping: the first is due first. */
   readonly #all = new Set<Socket>()
-  /** Counted only where there is a limit. */
+  /** The number of sockets by network; counted only if there is a limit. */
   readonly #ofNetwork: Map<string, number> | undefined
   readonly #whenEnded = new Map<Socket, () => void>()
   readonly #routes = new WeakMap<object, SocketRoute>()
@@ -51,12 +51,12 @@ export class Sockets {
     this.#closeTimeout = closeTimeout
   }
 
-  /** How many are open. */
+  /** How many sockets are open. */
   get size(): number {
     return this.#all.size
   }
 
-  /** How many are open, or about to be, for the network of an address; 0 without a limit. */
+  /** How many sockets are open, or about to open, for the network of an address; 0 without a limit. */
   countOf(ip: string): number {
     return this.#ofNetwork?.get(networkOf(ip)) ?? 0
   }
@@ -69,7 +69,7 @@ export class Sockets {
     else this.#ofNetwork.set(network, count)
   }
 
-  /** Whether a socket is one of these. */
+  /** Whether a socket is open here. */
   has(socket: object): boolean {
     return this.#all.has(socket as Socket)
   }
@@ -78,7 +78,7 @@ export class Sockets {
     return this.#all.values()
   }
 
-  /** @internal Here and not in the sockets, few of which are in channels: a field of each costs memory. */
+  /** @internal Kept here because few sockets are in channels, and a field in each would cost memory. */
   whenEnded(socket: Socket, callback: () => void): void {
     const before = this.#whenEnded.get(socket)
     this.#whenEnded.set(socket, () => {
@@ -100,7 +100,7 @@ export class Sockets {
     this.#routes.set(route, shared)
   }
 
-  /** @internal Adds the messages of another plugin to a route, in a hook `onRoute` that runs after that of this plugin. */
+  /** @internal Adds the messages of another plugin to a route; call it in an `onRoute` hook that runs after this plugin's. */
   extend(route: object, extension: SocketExtension): void {
     const shared = this.#routes.get(route)!
     const { message } = shared.handlers as { readonly message?: unknown }
@@ -108,12 +108,12 @@ export class Sockets {
     shared.read = withExtension(shared.read, extension.types, message !== undefined)
   }
 
-  /** @internal Refuses the page of another origin, as the opening of this websocket does. */
+  /** @internal Refuses a page of another origin, as opening this websocket would. */
   checkOrigin(route: object, req: Request): void {
     checkOrigin(req, this.#routes.get(route)!.origins)
   }
 
-  /** From when its request is accepted. */
+  /** Adds a socket when its request is accepted. */
   add(socket: Socket): void {
     this.#all.add(socket)
     this.counts.open++
@@ -147,7 +147,7 @@ export class Sockets {
     }
   }
 
-  /** Closes all with 1001, and ends sockets whose clients do not answer in time. */
+  /** Closes all sockets with 1001, and terminates those whose clients do not answer in time. */
   closeAll(): Promise<void> {
     this.#ending ??= this.#closeAll().finally(() => {
       this.#ending = undefined

@@ -1,22 +1,22 @@
 import type { Closing } from './socket-route.ts'
 
-/** Bytes of messages that may wait for the handler, as a multiple of the longest message; and how many messages. */
+/** How many messages may wait for the handler, and how many bytes, as a multiple of the longest message. */
 const mostQueued = { messages: 1000, longest: 4 }
 
-/** How often a slow reader is checked. */
+/** Milliseconds between checks of a slow reader. */
 const lookMs = 50
 
 /**
- * The data of a socket while one side is slower than the other, or while it begins or ends. Most sockets never have it: with
- * all of it in each, one took 1.8 kB on Bun in place of 1.4.
+ * The data of a socket while one side is slower than the other, or while it opens or closes. Most sockets never have it: with
+ * all of it in each, a socket took 1.8 kB on Bun instead of 1.4.
  */
 export class Strain {
   queue: (string | Uint8Array)[] | undefined = undefined
   #queued = 0
   isPaused = false
-  /** With 'wait': more bytes than the limit wait for the client, so its messages are not handled. */
+  /** With 'wait': whether more bytes than the limit wait for the client, so that its messages are not handled. */
   isSlow = false
-  /** More messages wait for their handler than may. */
+  /** Whether more messages wait for their handler than allowed. */
   isFull = false
   bufferedAtPing = 0
   #look: ReturnType<typeof setInterval> | undefined = undefined
@@ -24,10 +24,10 @@ export class Strain {
   readonly waiting: (() => void)[] = []
   /** A close that was requested before the connection was open. */
   closeWith: Closing | undefined = undefined
-  /** The connection has ended while a handler was running. */
+  /** The end of a connection that ended while a handler was running. */
   ended: Closing | undefined = undefined
 
-  /** Keeps a message for the handler. Returns whether there are too many now. */
+  /** Keeps a message for the handler. Returns whether there are now too many. */
   enqueue(message: string | Uint8Array, maxMessageSize: number): boolean {
     this.queue ??= []
     this.queue.push(message)

@@ -6,9 +6,9 @@ export interface MessageSchemas {
   readonly [type: string]: object
 }
 
-/** JSON with a type: what schemas of messages are about. */
+/** A JSON message with a type, as schemas of messages describe it. */
 export interface Message<Type extends string = string, Data = unknown> {
-  /** Says which schema the message has. */
+  /** The type, which selects the schema of the message. */
   readonly type: Type
   /** The payload. */
   readonly data: Data
@@ -42,54 +42,54 @@ export interface ServerSocket<Data = unknown, Outgoing = string | Uint8Array | o
   data: Data
   /** The parameters of the path. */
   readonly params: Params
-  /** The address of the client, as `req.ip` was. */
+  /** The address of the client: `req.ip` of the opening request. */
   readonly ip: string
-  /** The sub-protocol that was chosen, `''` for none. */
+  /** The chosen sub-protocol, `''` for none. */
   readonly protocol: string
   /** Whether messages can be sent: false once either side has begun to close. */
   readonly isOpen: boolean
-  /** The server that has accepted it. */
+  /** The server that accepted the socket. */
   readonly server: object
-  /** Bytes that were sent and have not left this process. */
+  /** Bytes that were sent but have not left this process yet. */
   readonly buffered: number
   /** The server's logger with the id of this websocket. */
   readonly log: Logger
   /**
-   * Sends a message: strings and bytes as they are, anything else as JSON. Returns whether it was sent: not on a socket that is not open,
-   * nor to a slow reader where `slowReaders` is `drop` or `close`.
+   * Sends a message: strings and bytes as they are, anything else as JSON. Returns whether it was sent: not if the socket is not open,
+   * nor to a slow reader if `slowReaders` is `drop` or `close`.
    *
-   * @throws OutgoingMessageError for a message that the schemas of `outgoing` refuse, or that cannot be written as JSON.
+   * @throws OutgoingMessageError for a message that the schemas of `outgoing` refuse, or that cannot be serialised as JSON.
    */
   send(message: Outgoing): boolean
   /** Resolves when at most `maxBuffered` bytes are waiting for the client, or the socket is closed. */
   drained(): Promise<void>
-  /** Closes with a code from 1000 on (RFC 6455 section 7.4) and a reason of at most 123 bytes. Default 1000. */
+  /** Closes with a code of 1000 or above (RFC 6455 section 7.4) and a reason of at most 123 bytes. Default 1000. */
   close(code?: number, reason?: string): void
   /** Ends the connection without a close frame. */
   terminate(): void
 }
 
 /**
- * The handlers of a websocket. Each handler is awaited before the next message of the same socket is handled, so messages keep their
+ * The handlers of a websocket. Each call is awaited before the next message of the same socket is handled, so messages keep their
  * order.
  */
 export interface WebsocketHandlers<Req, Data, Incoming, Outgoing, Params> {
   /**
-   * The data of the request that the socket keeps, because the request itself is not kept: the user, a session id. Called after every check, before the connection
-   * is opened; its errors are answered like a failure of any route.
+   * Returns what the socket keeps of the request, which itself is not kept: the user, a session id. Called after every check, before
+   * the connection is opened; its errors are answered like those of any route.
    */
   data?(req: Req, res: Response): Data | Promise<Data>
-  /** The connection is open. Messages wait until the handler has settled. */
+  /** Called when the connection is open. Messages wait until the handler has settled. */
   open?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>): unknown
-  /** A message has arrived: text, bytes, or what the schemas of the route make of it. The next one waits until the handler has settled. */
+  /** Called with each message: text, bytes, or the result of the route's schemas. The next one waits until the handler has settled. */
   message?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>, message: Incoming): unknown
-  /** The connection has ended, with the code of RFC 6455 section 7.4: 1005 if the client sent none, 1006 if it broke off. */
+  /** Called when the connection has ended, with the code of RFC 6455 section 7.4: 1005 if the client sent none, 1006 if it broke off. */
   close?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>, code: number, reason: string): unknown
-  /** Receives what `open`, `message` or `close` throws. Without it the failure is logged and the socket closed with 1011. */
+  /** Called with what `open`, `message` or `close` throws. Without it the failure is logged and the socket is closed with 1011. */
   error?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>, error: unknown): unknown
 }
 
-/** The handlers of a route, by its options. */
+/** The handlers of a route, typed by its options. */
 export type HandlersOf<Path extends string, Extension, Options, Data> = WebsocketHandlers<
   RouteRequest<Path, Extension, Options>,
   Data,
@@ -98,17 +98,17 @@ export type HandlersOf<Path extends string, Extension, Options, Data> = Websocke
   RouteRequest<Path, Extension, Options>['params']
 >
 
-/** The handlers of any websocket, for the option of a route. */
+/** The handlers of any websocket, for the option `websocket` of a route. */
 export interface AnyHandlers {
-  /** Makes `socket.data` of the opening request, before it is accepted; what it throws is answered. */
+  /** Makes `socket.data` from the opening request, before it is accepted; errors are answered. */
   data?(req: never, res: never): unknown
-  /** The connection is open. */
+  /** Called when the connection is open. */
   open?(socket: never): unknown
-  /** A message has arrived. */
+  /** Called with each message. */
   message?(socket: never, message: never): unknown
-  /** The connection has ended. */
+  /** Called when the connection has ended. */
   close?(socket: never, code: number, reason: string): unknown
-  /** One of the other handlers has thrown. */
+  /** Called when one of the other handlers has thrown. */
   error?(socket: never, error: unknown): unknown
 }
 

@@ -1,6 +1,6 @@
 import { LruMap } from '../../toolkit/lru.ts'
 
-/** Characters of the templates that are kept compiled; their code takes about ten times that. */
+/** How many characters of templates are kept compiled; their code takes about ten times as much. */
 const maxCharacters = 2_000_000
 const maxTemplates = 1000
 

@@ -1,15 +1,15 @@
 /**
- * Renders a template with data to text.
+ * Renders templates with data.
  *
- * An error may have the number of the `line` it is about. `kind` is the kind of the result: for `'html'` values must be escaped, for
- * `'text'` (plain text and subjects) they must not.
+ * An error may carry the number of the `line` it is about. `kind` is the kind of the result: for `'html'`, values must be escaped; for
+ * `'text'` (plain text and subjects), they must not be.
  */
 export interface TemplateAdapter {
-  /** Puts data into a template. Of `'html'` it escapes values, of `'text'` it does not. */
+  /** Puts data into a template. Escapes values for `'html'`, but not for `'text'`. */
   render(template: string, data: object, kind: 'html' | 'text'): string | Promise<string>
   /**
-   * Renders a subject or plain text where templates are programs: replaces names by values, and throws for any part that would
-   * run. Without it they are rendered like every template.
+   * Renders a subject or plain text if templates are programs: replaces names with values, and throws for any part that would
+   * run. Without this method they are rendered like every other template.
    */
   renderNames?(template: string, data: object): string | Promise<string>
 }

@@ -2,7 +2,7 @@ import { OptionError } from '../../../kernel/index.ts'
 import type { TemplateAdapter } from './contract.ts'
 
 /**
- * Templates with any function as their engine; it may be async.
+ * Uses any function as the template engine; it may be async.
  *
  * @example
  * const adapter = new CustomAdapter((template, data) =>

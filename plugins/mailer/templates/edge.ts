@@ -7,15 +7,15 @@ import { refusal, valueAt } from './names.ts'
 export interface EdgeEngine {
   /** Values that every template sees. */
   readonly globals: object
-  /** Makes functions of templates. */
+  /** Compiles templates to functions. */
   readonly asyncCompiler: unknown
   /** Its hooks, which see templates and output. */
   readonly processor: unknown
-  /** Its tags by name, those of the application too. */
+  /** Its tags by name, including the application's own. */
   readonly tags?: object
 }
 
-/** Two or three braces up to their end, or unclosed ones; `@` before them keeps them as they are. */
+/** Two or three braces up to their end, or unclosed ones; a preceding `@` leaves them as they are. */
 const braces = /@?(?:\{\{\{([\s\S]*?)\}\}\}|\{\{(?!\{)([\s\S]*?)\}\}|\{\{)/g
 
 /** Where a line may begin with a tag. */
@@ -31,8 +31,8 @@ interface Parts {
 }
 
 /**
- * Edge prefers a global of the runtime to a name of the data, and the runtimes differ: `name` is one in
- * Deno. Such names become variables of the template.
+ * Edge prefers a global of the runtime to a name in the data, and the runtimes differ: `name` is a global in
+ * Deno. Such names are made variables of the template.
  */
 function linesOfOwnNames(data: object): string[] {
   const shadowed = Object.keys(data).filter(
@@ -58,8 +58,8 @@ async function loadParts(given: EdgeEngine | undefined): Promise<Parts> {
 /**
  * Templates of Edge; needs the package `edge.js`.
  *
- * `{{ name }}` is escaped, `{{{ name }}}` is not. Its templates are programs: only an author of the application may write
- * one. In subjects and plain text of mails only names are allowed in braces, as in `{{ order.number }}`, and no code runs.
+ * `{{ name }}` is escaped, `{{{ name }}}` is not. Templates are programs: only an author of the application may write
+ * one. In the subject and plain text of a mail, braces may contain only names, as in `{{ order.number }}`, and no code runs.
  *
  * @param engine An instance with globals and folders. Default: a new one.
  * @example

@@ -13,8 +13,8 @@ const asItIs = (value?: unknown) => (value === undefined || value === null ? '' 
 /**
  * Templates of EJS; needs the package `ejs`.
  *
- * `<%= name %>` is escaped, `<%- name %>` is not. Its templates are programs: only an author of the application may write
- * one. In subjects and plain text of mails tags are names, as in `<%= order.number %>`, and no code runs.
+ * `<%= name %>` is escaped, `<%- name %>` is not. Templates are programs: only an author of the application may write
+ * one. In the subject and plain text of a mail, tags may contain only names, as in `<%= order.number %>`, and no code runs.
  *
  * @example
  * const provider = { transporter: memoryTransport(), templateAdapter: new EjsAdapter(), from: 'shop@example.org' } as const
@@ -28,7 +28,7 @@ export class EjsAdapter implements TemplateAdapter {
     const ejs = await this.#engine
     const settings = kind === 'text' ? { cache: false, escape: asItIs } : { cache: false }
     const run = await this.#compiled.get(template, kind, () => ejs.compile(template, settings))
-    // A copy with nothing else: EJS reads settings, code included, from members of its data.
+    // A copy without a prototype: EJS reads settings, including code, from members of its data.
     return run(Object.assign(Object.create(null), data))
   }
 

@@ -4,7 +4,7 @@ import type { TemplateAdapter } from './contract.ts'
 
 /** The used part of the package `handlebars`, for example an instance with helpers and partials. */
 export interface HandlebarsEngine {
-  /** Makes a function of a template; `noEscape` leaves values as they are. */
+  /** Compiles a template to a function; `noEscape` leaves values as they are. */
   compile(template: string, options?: { noEscape?: boolean }): (data: unknown, options?: object) => string
 }
 

@@ -19,7 +19,7 @@ interface Engine {
   contextOf(view: unknown): object
 }
 
-/** Own members of the data: never members of a prototype, which would be called or reveal the program. */
+/** Looks up an own member of the data: members of a prototype would be called, or reveal details of the program. */
 function ownMember(view: unknown, name: string): unknown {
   if (typeof view !== 'object' || view === null || !Object.hasOwn(view, name)) return undefined
   return (view as Record<string, unknown>)[name]
@@ -51,12 +51,12 @@ async function loadEngine(): Promise<Engine> {
     }
   }
   const writer = new mustache.Writer()
-  // Its own cache is unbounded.
+  // Mustache's own cache is unbounded.
   writer.templateCache = undefined
   return { writer, contextOf: (view) => new OwnContext(view) }
 }
 
-/** The place as a line: Mustache reports the index of a mistake's character. */
+/** Parses a template; reports the line of a mistake, of which Mustache reports only the index of a character. */
 function parsed(writer: Writer, template: string): Tokens {
   try {
     return writer.parse(template)

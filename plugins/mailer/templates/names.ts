@@ -14,13 +14,13 @@ export function refusal(tag: string): Error {
 }
 
 /**
- * The value of a name in a subject or a text.
+ * Returns the value for a name in a subject or a text.
  *
- * These are written in code, where `Hello ${name}` comes easily: a user's input for the name would run as a program. So they
- * are not programs: a tag is a name, and any other content is refused.
+ * Subjects and texts are written in code, where it is easy to write `Hello ${name}`: a user's input for the name would run as a program.
+ * So they are not programs: a tag must be a name, and any other content is refused.
  *
- * @param tag As it is in the template.
- * @param name Its content.
+ * @param tag The tag as it is in the template.
+ * @param name The content of the tag.
  * @throws for a tag that is not a name, or a name that the data does not have.
  */
 export function valueAt(data: object, tag: string, name: string): string {

@@ -21,14 +21,14 @@ function acknowledge(wire: Wire, type: number, id: number): void {
  * Acknowledges messages when they have been handled, in any order: a slow handler must not delay the acknowledgements of
  * others.
  *
- * For QoS 2 the PUBREC waits: a message that is lost before it comes again, and none comes again after it.
+ * For QoS 2, the PUBREC waits: the broker repeats a message that is lost before the PUBREC, and never one after it.
  */
 export class Acks {
   readonly #open = new Map<number, Open>()
-  /** Of QoS 2, between PUBREC and PUBREL: a message with one of these numbers is a duplicate. */
+  /** Numbers of QoS 2 messages between PUBREC and PUBREL: a message with one of them is a duplicate. */
   readonly #received = new Set<number>()
 
-  /** Returns the function to call when the message was handled; `undefined` for a duplicate. */
+  /** Returns the function to call once the message is handled; `undefined` for a duplicate. */
   take(wire: Wire, qos: 1 | 2, id: number, duplicate: boolean): (() => void) | undefined {
     const type = qos === 1 ? puback : pubrec
     if (qos === 2 && this.#received.has(id)) {
@@ -37,7 +37,7 @@ export class Acks {
     }
     const there = this.#open.get(id)
     if (there !== undefined && duplicate) {
-      // It came over a connection that was lost while the handler ran; the answer is sent over this one.
+      // It first came over a connection that was lost while the handler ran; the answer is sent over this one.
       there.wire = wire
       if (there.isHandled) this.#finish(there, type, id)
       return undefined
@@ -63,7 +63,7 @@ export class Acks {
     this.#received.delete(id)
   }
 
-  /** A connection was made; unless the session continues, the numbers of the last one are invalid. */
+  /** Notes a new connection; unless the session continues, the numbers of the last one are invalid. */
   connected(wire: Wire, resumed: boolean): void {
     this.#current = wire
     if (resumed) return

@@ -10,7 +10,7 @@ export interface Address {
   readonly path: string
   readonly username: string | undefined
   readonly password: string | Uint8Array | undefined
-  /** For messages: without user and password. */
+  /** The address as messages show it: without user and password. */
   readonly shown: string
 }
 
@@ -26,7 +26,7 @@ export function readUrl(text: unknown, place: OptionPlace): Partial<Address> | u
   }
   return {
     protocol: protocol as Address['protocol'],
-    // Only there an IPv6 address has brackets.
+    // Only in a URL does an IPv6 address have brackets.
     host: url.hostname.replace(/^\[|\]$/g, ''),
     ...(url.port !== '' && { port: Number(url.port) }),
     ...(url.pathname.length > 1 && { path: url.pathname + url.search }),

@@ -38,11 +38,11 @@ export function clientOptions(settings: MqttSettings, version: 4 | 5): ClientOpt
     keepalive,
     connectTimeout,
     reconnectOnConnackError: true,
-    // Both are done here: the outbox is bounded, and a new subscription must report the broker's refusals.
+    // This service does both: its outbox is bounded, and a new subscription must report the broker's refusals.
     queueQoSZero: false,
     resubscribe: false,
     ...(isTls && tls),
-    // The websocket library expects them separately.
+    // The websocket library expects the TLS options separately.
     ...(address.protocol === 'wss' && { wsOptions: tls }),
     ...(version === 5 && {
       properties: { receiveMaximum, ...(expiry !== undefined && { sessionExpiryInterval: expiry }) },

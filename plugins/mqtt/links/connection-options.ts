@@ -7,33 +7,33 @@ import { type Address, addressOf, addressTakes, readUrl } from './address.ts'
 
 /** The address of a broker, and the settings of a connection. */
 export interface ConnectionOptions {
-  /** `mqtt://`, `mqtts://`, `ws://` or `wss://`, in place of `protocol`, `host`, `port`, `path`, `username` and `password`. */
+  /** `mqtt://`, `mqtts://`, `ws://` or `wss://`, instead of `protocol`, `host`, `port`, `path`, `username` and `password`. */
   url?: string
-  /** How the broker is reached: over TCP or websockets, the `s` is for TLS. Default `'mqtt'`. */
+  /** How the broker is reached: over TCP or websockets; the `s` stands for TLS. Default `'mqtt'`. */
   protocol?: 'mqtt' | 'mqtts' | 'ws' | 'wss'
   /** The name or the address of the broker. Default `MQTT_HOST`, else `localhost`. */
   host?: string
-  /** The port of the broker. Default `MQTT_PORT`, else 1883; of `mqtts` 8883, of `ws` 80, of `wss` 443. */
+  /** The port of the broker. Default `MQTT_PORT`, else 1883; for `mqtts` 8883, for `ws` 80, for `wss` 443. */
   port?: number
   /** The path of websockets. Default `/mqtt`. */
   path?: string
-  /** The version of MQTT: 5, or 4 for 3.1.1. Default: 5, and 4 where the broker refuses it. */
+  /** The version of MQTT: 5, or 4 for 3.1.1. Default: 5, or 4 if the broker refuses 5. */
   protocolVersion?: 4 | 5
-  /** The name of this client, unique at the broker: a second one of the same name ends the first. Default: a random one. */
+  /** The name of this client, unique at the broker: a second client of the same name disconnects the first. Default: a random one. */
   clientId?: string
   /** The name by which the broker knows this client. */
   username?: string
-  /** The password that goes with it; without TLS it is sent in the clear. */
+  /** The password of `username`; without TLS it is sent in the clear. */
   password?: string | Uint8Array
-  /** Seconds without a packet after which the connection counts as lost, at most half of them later. Default 15. */
+  /** Seconds without a packet after which the connection counts as lost; that may take half as long again. Default 15. */
   keepalive?: number
-  /** `false`: the broker keeps the subscriptions of this `clientId`, and their messages, while it is disconnected. Default true. */
+  /** `false`: the broker keeps the subscriptions of this `clientId` and their messages while it is disconnected. Default true. */
   clean?: boolean
-  /** Seconds for which it keeps them, in MQTT 5. Default, where `clean` is false: for ever. */
+  /** Seconds for which the broker keeps them, in MQTT 5. Default, if `clean` is false: for ever. */
   sessionExpiryInterval?: number
   /** The message that the broker publishes when this client vanishes. Default none. */
   will?: MqttWill
-  /** Certificates that sign the broker's, as PEM; in place of those of the system. */
+  /** CA certificates for verifying the broker's, as PEM; they replace the system's own. */
   ca?: string | Uint8Array | readonly (string | Uint8Array)[]
   /** The client's own certificate, as PEM. */
   cert?: string | Uint8Array
@@ -45,7 +45,7 @@ export interface ConnectionOptions {
   servername?: string
   /** Milliseconds that one attempt to connect may take. Default 5000. */
   connectTimeout?: number
-  /** Milliseconds before the first attempt to connect again; doubled from one to the next, minus a random part. Default 500. */
+  /** Milliseconds before the first attempt to reconnect; doubled for each further one, minus a random part. Default 500. */
   reconnectDelay?: number
   /** The maximum of that delay. Default 10000. */
   maxReconnectDelay?: number
@@ -56,7 +56,7 @@ export interface ConnectionOptions {
 const withoutNul = option.name(/^[^\0]+$/, 'text')
 const pem = {
   takes: 'PEM as text or bytes: "-----BEGIN …"',
-  // Any other value would be silently ignored; the name of a file, for example.
+  // Any other value, such as the name of a file, would be silently ignored.
   isIt: (given: unknown) =>
     (typeof given === 'string' || given instanceof Uint8Array) && Buffer.from(given).includes('-----BEGIN '),
 }
@@ -123,7 +123,7 @@ export const connectionMembers = {
 
 export type ConnectionSettings = option.ShapeValue<typeof connectionMembers>
 
-/** Notes conflicting options, and adds the broker's address. */
+/** Reports conflicting options, and adds the broker's address. */
 export function withAddress<Given extends ConnectionSettings>(
   given: Given,
   place: OptionPlace,

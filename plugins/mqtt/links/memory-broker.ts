@@ -16,14 +16,14 @@ export interface Hello {
   readonly clean: boolean
   /** Seconds for which its session outlives the connection. */
   readonly expiry: number
-  /** With the seconds before it is published. */
+  /** The last will, with the delay in seconds before it is published. */
   readonly will?: { readonly message: Outgoing; readonly delay: number } | undefined
 }
 
 /** The broker's view of a connection. */
 export interface Client {
   deliver(message: Delivered): void
-  /** Another client of its name has connected. */
+  /** Called when another client of the same name has connected. */
   drivenOut(): void
 }
 
@@ -34,17 +34,17 @@ interface Subscription {
   readonly group: string | undefined
 }
 
-/** How many messages wait for a disconnected client. */
+/** The maximum number of messages that wait for a disconnected client. */
 const mostWaiting = 10_000
 
 const seconds = (count: number | undefined) => (count === undefined ? Number.POSITIVE_INFINITY : count * 1000)
 
-/** The broker's state of one client: it may outlive the connection. */
+/** The broker's state for one client, which may outlive the connection. */
 export class Session {
   readonly subscriptions = new Map<string, Subscription>()
-  /** For a disconnected client: messages for it, and their expiry. */
+  /** The messages for a disconnected client, and when they expire. */
   readonly #waiting: { readonly message: Delivered; readonly until: number }[] = []
-  /** Of QoS 1 and 2: messages that it received and has not handled yet. */
+  /** Messages of QoS 1 and 2 that the client received and has not handled yet. */
   readonly #given = new Set<Delivered>()
   #client: Client | undefined
   #hello: Hello
@@ -67,12 +67,12 @@ export class Session {
     client.deliver(message)
   }
 
-  /** The client has handled this one. */
+  /** Notes that the client has handled this message. */
   handled(message: Delivered): void {
     this.#given.delete(message)
   }
 
-  /** Unhandled messages wait for the next client of its name. */
+  /** Puts unhandled messages back for the next client of this name. */
   #takeBack(): void {
     const until = Number.POSITIVE_INFINITY
     const again = [...this.#given].map((message) => ({
@@ -83,7 +83,7 @@ export class Session {
     this.#waiting.unshift(...again)
   }
 
-  /** Whether this client was the connected one. */
+  /** Disconnects a client; returns whether it was the connected one. */
   disconnect(client: Client): boolean {
     if (this.#client !== client) return false
     this.#client = undefined
@@ -123,7 +123,7 @@ interface Kept {
   readonly until: number
 }
 
-/** A broker within the process: topics, patterns, groups, kept messages, sessions and wills as in MQTT 5. */
+/** A broker within the process: topics, patterns, groups, retained messages, sessions and wills as in MQTT 5. */
 export class MemoryBroker {
   readonly #sessions = new Map<string, Session>()
   readonly #kept = new Map<string, Kept>()
@@ -138,13 +138,13 @@ export class MemoryBroker {
     const will = there?.takeOver()
     const session = resumed ? there : new Session(hello)
     this.#sessions.set(hello.clientId, session)
-    // Section 3.1.3.2.2: a delayed will is not published if its session continues.
+    // Section 3.1.3.2.2: a delayed will is not published if the session continues.
     if (will !== undefined && (!resumed || will.delay === 0)) this.publish(will.message)
     session.connect(client, hello)
     return { session, resumed }
   }
 
-  /** A client that has disconnected properly: its last will is dropped. */
+  /** Disconnects a client at its own request: its last will is dropped. */
   disconnect(client: Client, session: Session): void {
     session.disconnect(client)
     this.#forgetSessions()
@@ -190,7 +190,7 @@ export class MemoryBroker {
     for (const [group, members] of groups) this.#giveOne(group, members, message)
   }
 
-  /** One of a group in turn; a connected one, where some are. */
+  /** Gives a message to the members of a group in turn; to connected ones, if there are any. */
   #giveOne(
     group: string,
     members: readonly { session: Session; subscription: Subscription }[],

@@ -27,7 +27,7 @@ function willOf(will: MqttWill | undefined): Hello['will'] {
   return { message: { topic, payload: bytesOf(topic, message), options }, delay }
 }
 
-/** A connection to a broker within this process: it ends by `close`, or when another client of its name connects. */
+/** A connection to a broker within this process: it ends through `close`, or when another client of the same name connects. */
 export class MemoryLink implements Link {
   readonly limits: LinkLimits = { window: 1000, namesSubscriptions: true }
   readonly #address: string
@@ -62,7 +62,7 @@ export class MemoryLink implements Link {
     this.#events.down(MqttUnavailableError(why))
   }
 
-  /** Later, as over a network: not within the call that publishes. */
+  /** Receives later, as over a network: not within the call that publishes. */
   #receive(given: Delivered): void {
     setImmediate(() => {
       const session = this.#session
@@ -77,7 +77,7 @@ export class MemoryLink implements Link {
   async publish(message: Outgoing): Promise<void> {
     if (this.#session === undefined) throw new LinkLost('lost')
     this.#broker!.publish({ ...message, options: withCarrier(message) })
-    // After the deliveries: a later subscriber must not receive them.
+    // Resolves after the deliveries: a later subscriber must not receive them.
     await nextTurn()
   }
 

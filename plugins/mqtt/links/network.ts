@@ -11,13 +11,13 @@ import type { Announced, MqttClient, MqttPackage } from './mqtt-client.ts'
 import { detailsOf, packetProperties, subscriptionsOf, withCarrier } from './packets.ts'
 import { explainFailure } from './remedy.ts'
 
-/** Where the broker announces nothing: enough to keep a connection busy. */
+/** The window where the broker announces none: enough to keep a connection busy. */
 const defaultWindow = 1000
 
 /** The codes with which a broker refuses MQTT 5 itself, in 3.1.1 and in 5. */
 const isVersionRefused = (code: unknown) => code === 1 || code === 132
 
-/** A connection over the network, by the package `mqtt`. */
+/** A connection over the network, through the package `mqtt`. */
 export class NetworkLink implements Link {
   readonly #mqtt: MqttPackage
   readonly #settings: MqttSettings
@@ -71,7 +71,7 @@ export class NetworkLink implements Link {
     }
   }
 
-  /** One connection from scratch; after it the client reconnects by itself. */
+  /** Makes one connection from scratch; after that the client reconnects by itself. */
   async #attempt(): Promise<void> {
     const options = clientOptions(this.#settings, this.#version)
     options.reconnectPeriod = this.#backoff.next()
@@ -127,8 +127,8 @@ export class NetworkLink implements Link {
     client.on('packetreceive', (packet) => {
       // Not on `connect`, which is emitted later: messages of the session may come directly after this packet.
       if (packet.cmd === 'connack') {
-        // Acknowledgements are small: delayed until the broker has acknowledged the last one in TCP, which it does
-        // after 40 ms, they were limited to 500 messages a second.
+        // Acknowledgements are small: TCP delayed them until the broker had acknowledged the last one, which it did
+        // after 40 ms, and that limited them to 500 messages a second.
         client.stream.setNoDelay?.(true)
         this.#acks.connected(client.stream, packet.sessionPresent)
       }
@@ -164,7 +164,7 @@ export class NetworkLink implements Link {
     const id = client.getLastMessageId()
     let isLost = false
     const remove = () => client.removeOutgoingMessage(id)
-    // With a session that the broker keeps, the client itself continues; without one it would send this again
+    // If the broker keeps the session, the client itself continues; if not, it would send this again
     // before the subscriptions are restored, and this process would miss its own messages.
     const lose = () => {
       isLost = true
@@ -185,11 +185,11 @@ export class NetworkLink implements Link {
     }
   }
 
-  /** MQTT 3.1.1 has no user properties; and a message that fits is not refused because of its carrier. */
+  /** Whether to send the carrier: MQTT 3.1.1 has no user properties, and a message that fits is not refused because of its carrier. */
   #carries({ topic, payload, options, carrier }: Outgoing): boolean {
     if (carrier === undefined || this.#version === 4) return false
     const { maximumPacketSize = Number.POSITIVE_INFINITY } = this.#announced
-    // Each property has five bytes of its own beside its name and its value.
+    // Each property takes five bytes on top of its name and its value.
     const texts = Object.entries({ ...options.userProperties, ...carrier }).flat(2)
     const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 5, 64)
     return payload.byteLength + Buffer.byteLength(topic) + size <= maximumPacketSize
@@ -232,7 +232,7 @@ export class NetworkLink implements Link {
     this.#closing.abort()
     const client = this.#client
     if (client === undefined) return
-    // The client waits for unacknowledged messages, for ever where the broker is frozen.
+    // The client waits for unacknowledged messages: for ever if the broker is frozen.
     const isUp = this.#isUp
     this.#isUp = false
     const ended = isUp && (await withinTime(client.endAsync(), 1000))

@@ -3,7 +3,7 @@ import type { MqttPublishOptions, MqttQos } from '../messages/message-options.ts
 import type { MqttDetails } from '../types.ts'
 import type { Outgoing } from './contract.ts'
 
-/** The options with the carrier among their user properties; the application's own of the same name stays. */
+/** The options with the carrier among their user properties; the application's own property of the same name takes precedence. */
 export function withCarrier({ options, carrier }: Outgoing): MqttPublishOptions {
   return carrier === undefined ? options : { ...options, userProperties: { ...carrier, ...options.userProperties } }
 }

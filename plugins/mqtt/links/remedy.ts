@@ -24,7 +24,7 @@ const remedies: readonly (readonly [code: RegExp, remedy: string])[] = [
 /** Why a connection fails, in one line, and the remedy. */
 export function explainFailure(error: Error & { code?: unknown; reason?: unknown }): string {
   const code = String(error.code ?? '')
-  // The message of OpenSSL has a line number of its source, and an address in memory.
+  // The message of OpenSSL contains a line number of its source and an address in memory.
   const text =
     typeof error.reason === 'string' && /error:[\dA-F]{8}:/.test(error.message) ? error.reason : error.message
   const why = text === '' ? code || error.name : text

@@ -1,30 +1,30 @@
 import { option } from '../../toolkit/options/index.ts'
 import { topicProblem } from '../topics/filter.ts'
 
-/** 0: at most once, 1: at least once, 2: exactly once, up to the broker. */
+/** The quality of service as far as the broker: 0 at most once, 1 at least once, 2 exactly once. */
 export type MqttQos = 0 | 1 | 2
 
 /** Options of one message. */
 export interface MqttPublishOptions {
   /** The quality of service: 0 at most once, 1 at least once, 2 exactly once. Default 0. */
   qos?: MqttQos
-  /** Whether the broker keeps it for later subscribers; an empty payload removes it. Default false. */
+  /** Whether the broker keeps the message for later subscribers; an empty payload removes it. Default false. */
   retain?: boolean
-  /** Seconds after which the broker no longer delivers it. This and the following need MQTT 5. */
+  /** Seconds after which the broker no longer delivers the message. This and the following options need MQTT 5. */
   messageExpiryInterval?: number
-  /** Headers of the message by name; a list is a header that comes several times. */
+  /** Headers of the message by name; a list stands for a header that occurs several times. */
   userProperties?: { readonly [name: string]: string | readonly string[] }
   /** The media type of the payload: `application/json`. */
   contentType?: string
-  /** The topic where the answer is expected. */
+  /** The topic on which the answer is expected. */
   responseTopic?: string
-  /** Bytes that the answer has to carry, by which it is recognised. */
+  /** Bytes that the answer must carry, so that it is recognised. */
   correlationData?: Uint8Array
 }
 
 /** Options of one subscription. */
 export interface MqttSubscribeOptions {
-  /** The highest QoS that the broker uses for its messages. Default 0. */
+  /** The highest QoS with which the broker sends the messages. Default 0. */
   qos?: MqttQos
   /** Whether the handler receives bytes. Default false. */
   raw?: boolean
@@ -32,9 +32,9 @@ export interface MqttSubscribeOptions {
   details?: boolean
   /** The schema of messages: JSON Schema, TypeBox, Zod, or another Standard Schema. */
   schema?: object
-  /** How many messages are handled at the same time; with 1, the default, they keep their order. */
+  /** How many messages are handled at the same time; with 1, the default, they stay in order. */
   concurrency?: number
-  /** How many messages of QoS 0 wait for the handler, with 64 MiB at most, before further ones are dropped. Default 10000. */
+  /** How many messages of QoS 0 wait for the handler, up to 64 MiB, before further ones are dropped. Default 10000. */
   maxWaiting?: number
   /** Milliseconds after which the handler counts as failed. Default: that of the connection. */
   handlerTimeout?: number

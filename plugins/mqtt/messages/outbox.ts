@@ -12,10 +12,10 @@ interface Entry extends Patience {
   isEnded: boolean
 }
 
-/** How many messages of QoS 0 are passed to a connection that accepts no more: each has a listener there. */
+/** How many messages of QoS 0 are passed to a connection that cannot write any more: each has a listener there. */
 const mostUnwritten = 500
 
-/** Sends messages in their order, at once while the broker is connected; waiting ones are limited in number, size and time. */
+/** Sends messages in order, immediately while the broker is connected; waiting ones are limited in number, size and time. */
 export class Outbox {
   readonly #link: Link
   readonly #settings: MqttSettings
@@ -61,7 +61,7 @@ export class Outbox {
     this.#whyDown = why
   }
 
-  /** Resolves when no message waits and none is unacknowledged. */
+  /** Resolves when no message is waiting or unacknowledged. */
   async idle(): Promise<void> {
     while (this.#waiting.length + this.#underWay.size > 0) {
       await Promise.allSettled([...this.#waiting, ...this.#underWay].map((entry) => entry.done.promise))

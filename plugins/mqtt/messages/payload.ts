@@ -2,13 +2,13 @@ import { parse } from 'secure-json-parse'
 import { jsonText } from '../../toolkit/json-text.ts'
 import { MqttPayloadError } from '../errors.ts'
 
-/** Section 2.1.4: the largest length of a packet, less the longest topic. */
+/** MQTT 5 section 2.1.4: the largest length of a packet, less the longest topic. */
 const largest = 268_435_455 - 65_535 - 16
 
 /**
  * A message as bytes: strings and bytes as they are, everything else as JSON.
  *
- * @throws MqttPayloadError for a value without such a form.
+ * @throws MqttPayloadError for a value that JSON cannot represent.
  */
 export function bytesOf(topic: string, message: unknown): Buffer {
   const bytes = encode(topic, message)
@@ -21,7 +21,7 @@ export function bytesOf(topic: string, message: unknown): Buffer {
 function encode(topic: string, message: unknown): Buffer {
   if (typeof message === 'string') return Buffer.from(message)
   if (message instanceof ArrayBuffer) return Buffer.from(message.slice(0))
-  // A copy: it may wait for the broker, and the caller may change its own.
+  // A copy: it may wait for the broker, while the caller may change the original.
   if (ArrayBuffer.isView(message)) {
     return Buffer.from(Buffer.from(message.buffer, message.byteOffset, message.byteLength))
   }
@@ -31,7 +31,7 @@ function encode(topic: string, message: unknown): Buffer {
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const lenient = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Bytes as a message: JSON if they are, without keys that reach a prototype, else a string. */
+/** Bytes as a message: parsed if they are JSON, without keys that reach a prototype; otherwise a string. */
 export function messageOf(bytes: Uint8Array): unknown {
   let text: string
   try {

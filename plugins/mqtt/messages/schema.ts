@@ -5,7 +5,7 @@ import { MqttPayloadError } from '../errors.ts'
 /** The type that handlers receive for messages with that schema. */
 export type ReceivedBy<Schema> = OutputOf<Schema>
 
-/** Returns a message as its schema does, defaults filled in; rejects a message that the schema refuses. */
+/** Returns a message as its schema returns it, with defaults filled in; rejects a message that the schema refuses. */
 export type CheckMessage = (topic: string, message: unknown) => Promise<unknown>
 
 /**

@@ -8,14 +8,14 @@ import { importedSubscriptions, type MqttNote, mqttNotes } from '../mqtt.ts'
 import { type Declared, declarations, withdraw } from './declarations.ts'
 import { declarationOf, handleOf } from './handle.ts'
 
-/** Classes with an instance, with its declarations where the service has made it. */
+/** Classes that have an instance, with its declarations if the service created it. */
 const made = new WeakMap<object, readonly Declared[]>()
-/** The class whose instance the service is making. */
+/** The class whose instance the service is creating. */
 let beingMade: object | undefined
 
 /**
- * The base class for `@mqtt.subscribe` methods. Its methods are subscribed as soon as there is an instance; of a class
- * that a file of subscriptions exports, and of one that is listed in `subscribe`, the service makes one without arguments.
+ * The base class for `@mqtt.subscribe` methods. They are subscribed as soon as there is an instance. For a class
+ * that a file of subscriptions exports or that is listed in `subscribe`, the service creates one without arguments.
  *
  * @example
  * import { BaseMqtt, mqtt } from 'framework'
@@ -35,7 +35,7 @@ export abstract class BaseMqtt {
     this.logger = instanceLogger('mqtt', new.target)
     const cls = new.target
     importedSubscriptions.resolve(cls)
-    // An instance of the application replaces one that the service has made.
+    // An instance that the application creates replaces the service's own.
     for (const declared of made.get(cls) ?? []) void withdraw(declared).catch(() => {})
     const all = subscribeMethods(cls, this)
     made.set(cls, beingMade === cls ? all : [])
@@ -57,7 +57,7 @@ export const mqttClasses: ServiceClassKind<BaseMqtt> = {
 function subscribeMethods(cls: AnyClass, instance: object): Declared[] {
   return decoratedMethods(cls).flatMap((method) =>
     mqttNotes.of(method).map((note) =>
-      // Looked up for each message: fields of the class do not exist yet, and one of them may be the method.
+      // Looked up for each message: the fields of the class do not exist yet, and one of them may be the method.
       declareMethod(note, (...args) =>
         (instance as Record<PropertyKey, (...all: readonly unknown[]) => unknown>)[method.name]!(...args),
       ),
@@ -74,7 +74,7 @@ function declareMethod({ topic, options }: MqttNote, handler: (...args: readonly
 export const isMade = (cls: AnyClass): boolean => made.has(cls)
 
 /**
- * Makes an instance, unless one exists.
+ * Creates an instance of the class, unless one exists.
  *
  * @throws MqttClassError
  */
@@ -84,7 +84,7 @@ export function instantiate(cls: BaseMqttClass, logger: Logger): void {
   try {
     makeInstance(mqttClasses, cls, logger)
   } catch (error) {
-    // Its constructor may have failed after that of the base has subscribed its methods.
+    // The constructor may have failed after the one of the base class had subscribed its methods.
     for (const declared of made.get(cls) ?? []) void withdraw(declared).catch(() => {})
     made.delete(cls)
     throw error

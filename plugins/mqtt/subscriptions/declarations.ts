@@ -11,7 +11,7 @@ export interface Declared {
   readonly handler: (...args: readonly unknown[]) => unknown
 }
 
-/** A connection; one that only publishes takes no subscription. Those are adopted when the broker has accepted them, or is unavailable. */
+/** A connection; if it only publishes, it takes no subscription. `adopt` resolves once the broker has accepted it or is unavailable. */
 export interface Connection extends Runner<Declared> {
   drop(declared: Declared): Promise<void>
   publish(topic: string, message: unknown, options?: MqttPublishOptions): Promise<void>
@@ -20,13 +20,13 @@ export interface Connection extends Runner<Declared> {
 /** The subscriptions of this process: each runs in one connection. */
 export const declarations = new Declarations<Declared, Connection>()
 
-/** The oldest first, including those that are closing: their handlers still publish through them. */
+/** All connections, oldest first, including closing ones, through which their handlers still publish. */
 const connections: Connection[] = []
 
 /** The connection through which this process publishes. */
 export const publisher = (): Connection | undefined => declarations.runners[0] ?? connections[0]
 
-/** Publications use it, although it cannot take over subscriptions yet. */
+/** Lets publications use a connection that cannot take over subscriptions yet. */
 export function announceConnection(connection: Connection): void {
   if (!connections.includes(connection)) connections.push(connection)
 }

@@ -4,19 +4,19 @@ import { messageCheck } from '../messages/schema.ts'
 import { parseFilter } from '../topics/filter.ts'
 import type { Declared } from './declarations.ts'
 
-/** A subscription: of one handler. */
+/** The subscription of one handler. */
 export interface MqttSubscription {
   /** The topic or the pattern that was subscribed to. */
   readonly topic: string
   /**
-   * Takes this handler off; what it has begun goes on. The broker hears of it when no other handler has the same topic.
+   * Removes this handler; its running calls continue. The broker is informed if no other handler has the same topic.
    */
   unsubscribe(): Promise<void>
 }
 
 /**
- * The same as soon as it is declared. Awaited, it resolves when the broker has agreed; at once while it cannot be asked, and
- * what it refuses later goes to the global error handler.
+ * A subscription, usable as soon as it is declared. Awaited, it resolves when the broker has accepted it, or immediately while the
+ * broker cannot be asked; a later refusal goes to the global error handler.
  */
 export type MqttHandle = Promise<MqttSubscription> & MqttSubscription
 
@@ -39,7 +39,7 @@ export function declarationOf(topic: string, handler: AnyHandler, given?: MqttSu
 export function handleOf(declared: Declared, made: Promise<void>, unsubscribe: () => Promise<void>): MqttHandle {
   const subscription: MqttSubscription = { topic: declared.filter.text, unsubscribe }
   const promise = made.then(() => subscription)
-  // A subscription while a module is loaded is not awaited; an unhandled rejection would end the process.
+  // A subscription made while a module loads is not awaited; an unhandled rejection would end the process.
   promise.catch(() => {})
   return Object.assign(promise, subscription)
 }

@@ -16,9 +16,9 @@ export interface MqttMessageTrace extends TraceOutcome {
   readonly filter: string
   /** The length of the payload. */
   readonly bytes: number
-  /** The bytes as the broker has sent them. */
+  /** The bytes as the broker sent them. */
   readonly payload: Uint8Array
-  /** What the publisher has put into `MqttPublishTrace.carrier`. Every client that publishes to the topic can write it. */
+  /** What the publisher put into `MqttPublishTrace.carrier`. Any client that publishes to the topic can set it. */
   readonly carrier: Readonly<Carrier>
 }
 
@@ -29,19 +29,19 @@ interface Job {
   readonly done: () => void
 }
 
-/** More than one read of a socket can hold: no handler begins before all of that has come. */
+/** More than one read of a socket can contain: no handler begins before the whole read has been processed. */
 const defaultMaxWaiting = 10_000
 
 /** Ten thousand messages of a megabyte would fill the memory of a machine. */
 const mostWaitingBytes = 64 * 2 ** 20
 
-/** For how many topics a handler remembers that it has received the kept message. */
+/** For how many topics a handler remembers that it has received the retained message. */
 const mostRemembered = 100_000
 
 /** The latest queue of each subscription. */
 const queues = new WeakMap<Declared, HandlerQueue>()
 
-/** One handler with the messages that wait for it. */
+/** One handler, with the messages that wait for it. */
 export class HandlerQueue {
   readonly declared: Declared
   readonly #timeout: number
@@ -52,7 +52,7 @@ export class HandlerQueue {
   readonly #running = new Set<Promise<void>>()
   readonly #kept = new Set<string>()
   readonly #closed = deferred()
-  /** Resolves when the calls of an earlier queue of this subscription have ended; `undefined` where there are none. */
+  /** Resolves when the calls of an earlier queue of this subscription have ended; `undefined` if there are none. */
   #earlier: Promise<void> | undefined
   #isRefusing = false
   #isDropping = false
@@ -72,14 +72,14 @@ export class HandlerQueue {
     queues.set(declared, this)
   }
 
-  /** Resolves when no handler runs any more, or none is awaited; `undefined` where none runs. */
+  /** Resolves when no handler runs any more, or none is awaited; `undefined` if none runs. */
   over(): Promise<void> | undefined {
     return this.#running.size === 0 ? this.#earlier : Promise.race([this.idle(), this.#closed.promise])
   }
 
   /**
-   * Whether a kept message of the topic is new to this handler. The broker sends it to every new subscriber; a second
-   * subscription to the same filter makes it send it to the first once more.
+   * Whether a retained message of the topic is new to this handler. The broker sends it to every new subscriber; a second
+   * subscription to the same filter makes the broker send it to the first subscriber once more.
    */
   isNew(topic: string): boolean {
     if (this.#kept.has(topic)) return false
@@ -87,12 +87,12 @@ export class HandlerQueue {
     return true
   }
 
-  /** The broker has forgotten the subscription, and sends its kept messages again. */
+  /** Called when the broker has forgotten the subscription, and will send its retained messages again. */
   forgetKept(): void {
     this.#kept.clear()
   }
 
-  /** `done` is called once, when the handler has finished or will not begin. */
+  /** Adds a message; `done` is called once, when the handler has finished or will not begin. */
   push(message: Incoming, done: () => void): void {
     const { concurrency = 1, maxWaiting = defaultMaxWaiting } = this.declared.options
     if (this.#isRefusing) return
@@ -102,7 +102,7 @@ export class HandlerQueue {
     }
     const size = this.#size + message.payload.byteLength
     const isFull = this.#waiting.length >= maxWaiting || (this.#waiting.length > 0 && size > mostWaitingBytes)
-    // Of QoS 1 and 2 the broker sends no more than the window allows; of QoS 0 it sends all.
+    // The broker sends no more messages of QoS 1 and 2 than the window allows; of QoS 0 it sends all.
     if (message.details.qos === 0 && isFull) {
       this.#dropped(message)
       done()
@@ -140,7 +140,7 @@ export class HandlerQueue {
     if (this.#waiting.length === 0) this.#isDropping = false
   }
 
-  /** Never rejects. */
+  /** Handles one message; never rejects. */
   async #handle({ payload, details }: Incoming): Promise<void> {
     const { filter, options, check, handler } = this.declared
     const { topic } = details
@@ -172,12 +172,12 @@ export class HandlerQueue {
     while (this.#running.size > 0) await Promise.all(this.#running)
   }
 
-  /** Takes no further messages: those of QoS 1 and 2 are left to the broker, which sends them again where it can. */
+  /** Takes no further messages; messages of QoS 1 and 2 are left to the broker, which sends them again if it can. */
   refuse(): void {
     this.#isRefusing = true
   }
 
-  /** Its messages are no longer needed. */
+  /** Drops the messages, which are no longer needed. */
   drop(): void {
     this.refuse()
     this.#size = 0

@@ -4,7 +4,7 @@ import { declarations } from './declarations.ts'
 
 const remedy = 'register the plugin "mqtt" (background: { mqtt: { connect: { … } } }), or call MqttService.connect()'
 
-/** Reports the classes without a service, when a server boots without a server with the plugin or a connection in the process. */
+/** Reports classes that no service handles, when a server boots and the process has neither a server with the plugin nor a connection. */
 export function reportIdleSubscriptions(server: Kernel): void {
   if (declarations.expected.size > 0) return
   importedSubscriptions.report(

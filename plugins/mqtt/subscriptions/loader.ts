@@ -9,8 +9,8 @@ import { withdraw } from './declarations.ts'
 const takes = 'it takes classes that extend BaseMqtt and have @mqtt.subscribe methods, and globs'
 
 /**
- * Imports the files of globs, and constructs the classes; other subscriptions declare themselves while their file is imported.
- * Without a list, every class that this process has imported is constructed too; with one, omitted ones are reported.
+ * Imports the files of globs and instantiates the classes; other subscriptions declare themselves while their file is imported.
+ * Without a list, every class that this process has imported is also instantiated; with a list, omitted classes are reported.
  *
  * @throws (as a rejection) MqttFileError, MqttClassError.
  */
@@ -30,7 +30,7 @@ const whyLeft = ({ owner }: ImportedMethod<MqttNote>) =>
     ? 'no file of the option subscribe exports its class, the option does not list it, and the application has not created an instance'
     : 'its class does not extend BaseMqtt'
 
-/** The classes that the application has imported itself. */
+/** Instantiates the classes that the application has imported itself. */
 function makeImported(log: Logger): void {
   for (const cls of importedSubscriptions.outerClasses) {
     if (!(cls.prototype instanceof BaseMqtt)) continue
@@ -38,7 +38,7 @@ function makeImported(log: Logger): void {
     try {
       instantiate(cls as BaseMqttClass, log)
     } catch (error) {
-      // This class is not listed, so its failure does not keep the others from working.
+      // This class is not listed, so its failure does not stop the others from working.
       log.error({ err: error }, `the MQTT subscriptions of ${cls.name} are not handled: ${(error as Error).message}`)
     }
   }

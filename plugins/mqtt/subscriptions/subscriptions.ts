@@ -12,7 +12,7 @@ import { Unclaimed } from './unclaimed.ts'
 /** One subscription at the broker, with its handlers. */
 interface Entry {
   readonly filter: Filter
-  /** The number with which the broker marks messages for this one. */
+  /** The number with which the broker marks messages for this subscription. */
   readonly number: number
   readonly queues: Set<HandlerQueue>
 }
@@ -25,14 +25,14 @@ export class Subscriptions {
   readonly #link: Link
   readonly #log: Logger
   readonly #timeout: number
-  /** The timeout of the broker's answer. */
+  /** The timeout for the broker's answer. */
   readonly #patience: number
   readonly #byText = new Map<string, Entry>()
   readonly #byNumber = new Map<number, Entry>()
-  /** Removed while the broker was disconnected: it receives an UNSUBSCRIBE when it is back. */
+  /** Filters removed while the broker was disconnected: it receives an UNSUBSCRIBE when it is back. */
   readonly #left = new Set<string>()
   readonly #unclaimed: Unclaimed
-  // At random: a broker that has kept subscriptions of an earlier process uses the numbers of that one.
+  // Random, because a broker that has kept subscriptions of an earlier process uses the numbers of that process.
   readonly #first = 1 + Math.floor(Math.random() * numbers)
   #issued = 0
   #isUp = false
@@ -50,7 +50,7 @@ export class Subscriptions {
   }
 
   /**
-   * Resolves when the broker has accepted; at once while it is unavailable.
+   * Adds a handler; resolves when the broker has accepted its subscription, or immediately while the broker is unavailable.
    *
    * @throws (as a rejection) MqttSubscribeError; the handler is then removed.
    */
@@ -85,7 +85,7 @@ export class Subscriptions {
     this.#byNumber.delete(entry.number)
   }
 
-  /** A request that is lost is repeated when the broker is back; a silent broker is not awaited. */
+  /** Asks the broker to subscribe. A lost request is repeated when the broker is back; a silent broker is not awaited. */
   async #ask(entry: Entry): Promise<void> {
     const { filter, number, queues } = entry
     const qos = Math.max(...[...queues].map((queue) => queue.declared.options.qos ?? 0)) as MqttQos
@@ -96,13 +96,13 @@ export class Subscriptions {
     asked.catch((error: unknown) => this.reportRefused([this.#refuse(entry, error)]))
   }
 
-  /** The broker has refused all handlers of this topic. */
+  /** Removes all handlers of this topic, which the broker has refused. */
   #refuse(entry: Entry, error: unknown): { filter: Filter; error: unknown } {
     for (const queue of [...entry.queues]) this.#forget(entry, queue)
     return { filter: entry.filter, error }
   }
 
-  /** Removes a handler; the broker receives an UNSUBSCRIBE when it was the last of its filter. Running calls continue. */
+  /** Removes a handler; the broker receives an UNSUBSCRIBE if it was the last one of its filter. Running calls continue. */
   async remove(declared: Declared): Promise<void> {
     const entry = this.#byText.get(declared.filter.text)
     const queue = [...(entry?.queues ?? [])].find((one) => one.declared === declared)
@@ -120,9 +120,9 @@ export class Subscriptions {
   }
 
   /**
-   * The broker is connected: requests all subscriptions.
+   * Requests all subscriptions when the broker is connected.
    *
-   * Resolves to the refused ones: they are removed.
+   * Resolves to the refused ones, which are removed.
    */
   async up(resumed: boolean): Promise<{ filter: Filter; error: unknown }[]> {
     this.#isUp = true
@@ -157,7 +157,7 @@ export class Subscriptions {
     if (!this.#give(message)) this.#unclaimed.keep(message)
   }
 
-  /** Passes a message to each handler once; returns whether there is one. */
+  /** Passes a message to each handler once; returns whether there is any handler. */
   #give(message: Incoming): boolean {
     const entries = this.#entriesFor(message)
     if (entries.length === 0) {
@@ -177,7 +177,7 @@ export class Subscriptions {
   }
 
   #entriesFor({ details: { topic }, subscriptions }: Incoming): Entry[] {
-    // A broker that names the subscriptions of a message may send it once for each; a message of another one is for all that match.
+    // A broker that names the subscriptions of a message may send it once for each; with unknown numbers or none, it is for all that match.
     const named = subscriptions.map((number) => this.#byNumber.get(number)).filter((entry) => entry !== undefined)
     if (named.length > 0 || subscriptions.some((number) => this.#isOurs(number))) return [...new Set(named)]
     const levels = topic.split('/')
@@ -195,7 +195,7 @@ export class Subscriptions {
     await Promise.allSettled([...this.#byText.keys()].map((filter) => this.#link.unsubscribe(filter)))
   }
 
-  /** Processes no message that comes from now on. */
+  /** Ignores messages that come from now on. */
   refuse(): void {
     for (const queue of this.queues) queue.refuse()
   }

@@ -5,8 +5,8 @@ import type { Incoming } from '../links/contract.ts'
 const patience = 5_000
 
 /**
- * Messages that a broker had kept for this client and that come before their handlers: a process that connects first and
- * subscribes then would acknowledge unhandled messages. The broker sends no more of them than the window allows.
+ * Keeps messages that a broker had stored for this client and that come before their handlers: a process that connects first and
+ * subscribes afterwards would acknowledge unhandled messages. The broker sends no more of them than the window allows.
  */
 export class Unclaimed {
   readonly #log: Logger
@@ -14,13 +14,13 @@ export class Unclaimed {
   #isOpen: boolean
   #timer: NodeJS.Timeout | undefined
 
-  /** `isOpen`: the broker keeps sessions of this client. */
+  /** `isOpen`: whether the broker keeps sessions of this client. */
   constructor(log: Logger, isOpen: boolean) {
     this.#log = log
     this.#isOpen = isOpen
   }
 
-  /** Keeps a message without a handler, where one may still come. */
+  /** Keeps a message that has no handler, if one may still come. */
   keep(message: Incoming): void {
     if (!this.#isOpen || message.details.qos === 0) {
       message.handled()
@@ -32,7 +32,7 @@ export class Unclaimed {
     this.#timer.unref?.()
   }
 
-  /** There is another handler. */
+  /** Offers the kept messages to a new handler. */
   offer(give: (message: Incoming) => boolean): void {
     const left = this.#messages.filter((message) => !give(message))
     this.#messages.splice(0, this.#messages.length, ...left)

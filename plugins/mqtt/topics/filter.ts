@@ -1,12 +1,12 @@
 import { MqttTopicError } from '../errors.ts'
 
-/** A topic filter, read once. */
+/** A parsed topic filter. */
 export interface Filter {
-  /** As the broker receives it, with `$share/<group>/`. */
+  /** The filter as the broker receives it, with `$share/<group>/`. */
   readonly text: string
-  /** Whether it has a wildcard: its handlers receive the topic. */
+  /** Whether it has a wildcard, so that its handlers also receive the topic. */
   readonly isPattern: boolean
-  /** The part that the broker compares with topics, by level. */
+  /** The part that the broker compares with topics, split into levels. */
   readonly levels: readonly string[]
 }
 
@@ -19,7 +19,7 @@ function shown(name: unknown): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
 }
 
-/** The rules for names and filters alike (section 4.7.3). */
+/** What violates the rules that names and filters share (section 4.7.3). */
 function problemOf(name: unknown): string | undefined {
   if (typeof name !== 'string') return 'is not a string'
   if (name === '') return 'is empty'
@@ -36,7 +36,7 @@ export function topicProblem(name: unknown): string | undefined {
 }
 
 /**
- * The name of a topic to publish to.
+ * Returns the name of a topic to publish to.
  *
  * @throws MqttTopicError
  */
@@ -49,7 +49,7 @@ export function checkTopic(name: unknown): string {
 /**
  * Reads a topic filter.
  *
- * @throws MqttTopicError for one that brokers refuse.
+ * @throws MqttTopicError for a filter that brokers refuse.
  */
 export function parseFilter(text: unknown): Filter {
   const fail = (why: string) => MqttTopicError(`the subscription ${shown(text)}`, why)
@@ -76,7 +76,7 @@ export function parseFilter(text: unknown): Filter {
   return { text: filter, levels, isPattern: levels.some((level) => level === '+' || level === '#') }
 }
 
-/** Whether a message of that topic matches that filter; the topic comes by level. */
+/** Whether a topic matches a filter, both split into levels. */
 export function matches(filter: readonly string[], topic: readonly string[]): boolean {
   const first = filter[0]!
   // Section 4.7.2: wildcards at the beginning do not match `$SYS` and the like.

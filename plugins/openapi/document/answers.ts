@@ -17,7 +17,7 @@ const classes: Readonly<Record<string, string>> = {
   5: 'Server error',
 }
 
-/** `2xx` in the form of OpenAPI; `undefined` for an invalid status. */
+/** A status in the form of OpenAPI, `2XX` for `2xx`; `undefined` for an invalid status. */
 function statusKey(key: string): string | undefined {
   if (key === 'default') return key
   const status = key.toUpperCase()
@@ -30,7 +30,7 @@ function describeStatus(status: string): string {
 
 const hasContent = (status: string) => !/^(1..|204|205|304)$/.test(status)
 
-/** Keywords that make an object a schema where it could be an OpenAPI response. */
+/** Keywords that mark an object as a schema where it could also be an OpenAPI response. */
 const schemaMarks = [
   'type',
   'properties',
@@ -48,7 +48,7 @@ const isSchema = (value: object) => schemaMarks.some((mark) => mark in value)
 const isComponentReference = (value: Json) =>
   typeof value.$ref === 'string' && !value.$ref.startsWith('#/components/schemas/')
 
-/** The answers of an operation: those of its schemas, those of `apidoc` merged over them, and failures where it names none. */
+/** The answers of an operation: those of its schemas, with those of `apidoc` merged over them, and failures for all other statuses. */
 export function answersOf(scene: Scene, apidoc: Json): Answers {
   const answers: Answers = {}
   for (const set of scene.sets) {
@@ -106,7 +106,7 @@ function referenceOf(scene: Scene, status: string, { $ref, description }: Json):
   return own ?? { description: describeStatus(status) }
 }
 
-/** The valid members of an OpenAPI response; `schema` is short for that of its JSON content. */
+/** The valid members of an OpenAPI response; `schema` is short for the schema of its JSON content. */
 function responseOf(scene: Scene, status: string, given: Json, below: Json): Json {
   const { description, headers, content, links, schema } = given
   const response: Json = {
@@ -123,7 +123,7 @@ function responseOf(scene: Scene, status: string, given: Json, below: Json): Jso
   return response
 }
 
-/** A link refers to one operation; one that names none is left out. */
+/** A link must refer to one operation; a link that names no operation is left out. */
 function linkOf([name, given]: [string, unknown]): [string, Json][] {
   if (!isObject(given) || !isComponentName(name)) return []
   const link = formed(linkForm, given)

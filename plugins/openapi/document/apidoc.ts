@@ -29,7 +29,7 @@ export function apidocOf({ sets, note }: Scene): Json {
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 const asObject = (value: unknown): Json => (isObject(value) ? value : {})
 
-/** The members that an operation has unchanged. */
+/** The members that an operation takes over unchanged. */
 export function plainMembers(apidoc: Json, note: (why: string) => void): Json {
   const members = formed(operationForm, apidoc)
   for (const name of Object.keys(operationForm)) {
@@ -52,7 +52,7 @@ export function mergeParameters(scene: Scene, below: readonly OpenApiParameter[]
     }
     const place = one.in as OpenApiParameter['in']
     const name = place === 'path' ? pathNameOf(scene, one.name) : one.name
-    // A form of the path without its optional parameter does not have it.
+    // This variant of the path lacks the optional parameter.
     if (name === undefined) continue
     const there = merged.get(key({ name, in: place }))
     const { schema, content } = one

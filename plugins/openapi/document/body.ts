@@ -29,7 +29,7 @@ export function bodyOf(scene: Scene): OpenApiRequestBody | undefined {
   return { ...(required && { required }), content }
 }
 
-/** Fields that allow no others than those they name: files are beside them and do not count. */
+/** Fields whose schema forbids additional ones: files come in addition, and must not be forbidden. */
 function fieldsOf(scene: Scene, schema: unknown): unknown {
   const looked = scene.look(schema, 'body')
   return isObject(looked) && looked.additionalProperties === false
@@ -37,9 +37,9 @@ function fieldsOf(scene: Scene, schema: unknown): unknown {
     : undefined
 }
 
-/** Whether a form can have the members of a body: a form has strings, which are not converted. */
+/** Whether a form can carry the members of a body: a form contains strings, which are not converted. */
 function isForForms(scene: Scene, schema: unknown): boolean {
-  // A custom validator may accept a string for a number of its description.
+  // A custom validator may accept a string where its description says a number.
   if (typeof schema !== 'object' || schema === null || '~standard' in schema) return true
   const { properties, required } = membersOf(scene.look(schema, 'body'))
   return [...required].every((name) => {
@@ -50,7 +50,7 @@ function isForForms(scene: Scene, schema: unknown): boolean {
   })
 }
 
-/** The body's part of an `all` schema: its members without those that are headers. */
+/** The part of an `all` schema for the body: its members except headers. */
 function bodiesOfAll(scene: Scene, bodies: readonly unknown[]): unknown[] {
   if (bodies.length > 0) return []
   return schemasOf(scene, 'all').map((schema) => {
@@ -67,7 +67,7 @@ function bodiesOfAll(scene: Scene, bodies: readonly unknown[]): unknown[] {
   })
 }
 
-/** Whether a validator accepts a request without a body; a JSON Schema describes an existing one. */
+/** Whether a validator accepts a request without a body; a JSON Schema describes an existing body. */
 function isOptional(schema: unknown): boolean {
   const zod: unknown = (schema as { _zod?: unknown } | null)?._zod
   return isObject(zod) && zod.optin === 'optional'
@@ -83,7 +83,7 @@ function uploadOf({ route }: Scene): Upload | undefined {
   return { ...(route.reachedBy.get('upload')?.options as object | undefined), ...upload }
 }
 
-/** Files may have any field names. */
+/** The schema of a form with files, whose fields may have any names. */
 function formOf(fields: OpenApiSchema | undefined, { maxFiles = 10 }: Upload): OpenApiSchema {
   const file = { type: 'string', format: 'binary' }
   const files = {

@@ -41,7 +41,7 @@ const issue = object({
 })
 const issues = { type: 'array', items: issue }
 
-/** The framework's own answers, by default. */
+/** The answers that the framework itself gives by default. */
 const builtIns: { readonly [name: string]: OpenApiResponse } = {
   BadRequest: {
     description: 'The request cannot be read: `JsonNotValidError` for a body that is not JSON, else `BadRequestError`.',
@@ -62,14 +62,14 @@ const builtIns: { readonly [name: string]: OpenApiResponse } = {
   ServiceUnavailable: { description: 'The answer takes too long, or is being computed for another request.' },
 }
 
-/** Bodies of the default format that differ from that of other failures. */
+/** Bodies in the default format that differ from those of other failures. */
 const ownBodies: { readonly [name: string]: OpenApiSchema } = {
   Unauthorized: object({ error: text }),
   Forbidden: object({ error: text }),
   ValidationError: object({ code: text, message: text, errors: issues }),
 }
 
-/** The responses of one document by name: those of plugins and of the application, and the used ones of the framework. */
+/** The responses of one document by name: all those of plugins and of the application, and those of the framework that are used. */
 export class SharedResponses {
   readonly #own: Json
   readonly #used = new Set<string>()
@@ -78,19 +78,19 @@ export class SharedResponses {
   readonly #format: DescribedFormat | undefined
   #placed: unknown
 
-  /** `place` adds a schema to the document; `format` is that of the failures of the server, where it is not the default one. */
+  /** `place` adds a schema to the document; `format` is the format of the server's failures, if it is not the default one. */
   constructor(own: Json | undefined, place: (schema: unknown) => unknown, format: DescribedFormat | undefined) {
     this.#own = own ?? {}
     this.#place = place
     this.#format = format
   }
 
-  /** Whether there is one of that name. */
+  /** Whether there is a response with this name. */
   has(name: string): boolean {
     return Object.hasOwn(this.#own, name) || Object.hasOwn(builtIns, name)
   }
 
-  /** A reference to it: one of the framework's own is then added to the document. */
+  /** A reference to a response; one of the framework's own is then added to the document. */
   reference(name: string): OpenApiReference {
     this.#used.add(name)
     return { $ref: `#/components/responses/${name}` }
@@ -102,7 +102,7 @@ export class SharedResponses {
     return this.reference(name)
   }
 
-  /** The response of a failure, with the default body of failures where it has none. */
+  /** The response of a failure, with the default body of failures if it lacks one. */
   failure(name: string): OpenApiResponse {
     const isOwn = Object.hasOwn(this.#own, name)
     const given = (isOwn ? this.#own[name] : builtIns[name]) as OpenApiResponse
@@ -110,14 +110,14 @@ export class SharedResponses {
     return isWhole ? given : { ...given, content: this.content(isOwn ? '' : name) }
   }
 
-  /** The content of a failure in the format of the server; `name` is that of one of the framework's own. */
+  /** The content of a failure in the format of the server; `name` is the name of one of the framework's own responses. */
   content(name = ''): { [type: string]: OpenApiMediaType } {
     const { contentType = 'application/json', schema } = this.#format ?? {}
     if (this.#format === undefined) {
       const own = Object.hasOwn(ownBodies, name) ? ownBodies[name] : undefined
       return { [contentType]: { schema: own ?? this.#body(failure) } }
     }
-    // The result of an application's function has its declared schema, or any.
+    // What an application's function returns has the declared schema, or any.
     if (schema === undefined) return { [contentType]: {} }
     if (schema !== 'problem') return { [contentType]: { schema: this.#body(schema) } }
     const body = this.#body(problem)
@@ -125,13 +125,13 @@ export class SharedResponses {
     return { [contentType]: { schema: name === 'ValidationError' ? invalid : body } }
   }
 
-  /** One object for each body: equal bodies are then recognised as equal. */
+  /** Always the same object for the same body, so that equal bodies are recognised. */
   #body(schema: unknown): OpenApiSchema {
     this.#placed ??= this.#place(schema)
     return this.#placed as OpenApiSchema
   }
 
-  /** All of them, for the document. */
+  /** All responses, for the document. */
   all(): Json {
     const all: Json = {}
     for (const name of Object.keys(builtIns)) if (this.#used.has(name)) all[name] = this.failure(name)

@@ -26,10 +26,10 @@ import type { Scene } from './operation-context.ts'
 /**
  * Describes the routes of a server in OpenAPI 3.1.1.
  *
- * It works before boot, with the routes of the application alone, and afterwards with those of plugins as well. A part that
- * cannot be described is `{}` with a note in its description; the document is valid in any case.
+ * It works before the boot, with only the routes of the application, and afterwards also with those of plugins. A part that
+ * cannot be described becomes `{}` with a note in its description; the document is always valid.
  *
- * @throws OptionError; OpenApiConflictError when two plugins describe a tag or a component of one name differently;
+ * @throws OptionError; OpenApiConflictError when two plugins describe a tag or a component of the same name differently;
  * OpenApiFragmentError when a plugin's description is invalid.
  * @example
  * import { Server } from 'framework'
@@ -44,7 +44,7 @@ export function describeServer(server: Kernel, options?: DescriptionOptions): Op
   return describeListing(server.listing, settings, describedFormat(server.settings.errorFormat)).document
 }
 
-/** The same of all registrations, with notes about parts that could not be described. */
+/** The same for a list of all registrations, with notes about parts that could not be described. */
 export function describeListing(
   { routes, plugins }: Listing,
   options: DescriptionSettings,
@@ -105,12 +105,12 @@ export function checkPlugins(plugins: readonly ListedPlugin[], { tags, component
 
 function isIncluded({ record, plugin }: ListedRoute, { include }: DescriptionSettings): boolean {
   const { method, path, options } = record
-  // OpenAPI cannot describe messages, and a generated client would have a GET that is always refused.
+  // OpenAPI cannot describe messages, and a generated client would get a GET that is always refused.
   if (isUpgradeAlone(record)) return false
   return options.apidoc !== false && (include === undefined || include({ method, path, plugin, options }))
 }
 
-/** The components of plugins with those of the application over them. Schemas are translated and not copied. */
+/** The components of plugins, with those of the application merged over them. Schemas are translated, not copied. */
 function componentsOf({ components }: Fragments, given: Json): { [kind: string]: Json } {
   const all: { [kind: string]: Json } = {}
   for (const [kind, named] of components) all[kind] = toObject(named)
@@ -125,7 +125,7 @@ function nonEmpty(kinds: Json): Json {
   return Object.fromEntries(Object.entries(kinds).filter(([, named]) => namesIn(named).length > 0))
 }
 
-/** The description of a route by a plugin; one that fails loses only its own. */
+/** A plugin's description of a route; if it fails, only that plugin's part is lost. */
 function contributionOf({ name, openapi }: ListedPlugin['definition'], options: RouteOptions, note: Scene['note']) {
   try {
     const sets: unknown = openapi?.describe?.(options) ?? []
@@ -145,7 +145,7 @@ interface Entry {
   readonly operation: Unnamed
 }
 
-/** The common parts of the operations of a document. */
+/** What the operations of a document have in common. */
 interface Around {
   readonly schemas: Schemas
   /** The components of plugins and of the application. */
@@ -156,7 +156,7 @@ interface Around {
   readonly note: (route: string, why: string) => void
 }
 
-/** The operations of a document, while they are put together. */
+/** Collects the operations of a document. */
 class Operations {
   readonly #around: Around
   readonly #templates = new Templates()
@@ -222,7 +222,7 @@ class Operations {
     return this.#entries.flatMap(({ operation }) => (operation.security ?? []).flatMap(namesIn))
   }
 
-  /** The paths in order of registration, each operation with a unique id: those of the routes' own come first. */
+  /** The paths in order of registration, each operation with a unique id: ids that routes ask for take precedence. */
   named(): { [path: string]: OpenApiPathItem } {
     const names = new Names()
     const ids = new Map<Entry, string>()

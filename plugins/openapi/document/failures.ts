@@ -3,7 +3,7 @@ import { isObject, type Json, mergeOver } from '../../toolkit/description/json.t
 import type { OpenApiReference, OpenApiResponse } from '../types.ts'
 import type { Scene } from './operation-context.ts'
 
-/** The answers of the plugins of a route in place of its handler, for the statuses that are not described otherwise. */
+/** The answers that plugins of a route give instead of its handler, for statuses that are not described otherwise. */
 export function failuresOf(
   scene: Scene,
   isFree: (status: string) => boolean,
@@ -24,12 +24,12 @@ export function failuresOf(
   return Object.fromEntries(entries)
 }
 
-/** The valid ones of one plugin, over all options that describe the route. */
+/** The valid answers of one plugin, over all options that describe the route. */
 function declaredBy({ definition, settings }: ListedPlugin, scene: Scene): [status: string, name: string][] {
   const { method, path, options } = scene.route.record
   const declare = definition.openapi?.failures
   if (declare === undefined) return []
-  // A set with answers of its own also has the one to an invalid request.
+  // A set with answers of its own also describes the answer to an invalid request.
   const describesItself = (set: RouteOptions) =>
     set !== options && set.apidoc !== false && set.apidoc?.responses !== undefined
   const declarations: [string, string][] = []
@@ -57,7 +57,7 @@ function declaredBy({ definition, settings }: ListedPlugin, scene: Scene): [stat
   })
 }
 
-/** One answer from several with one status. */
+/** Combines several answers with the same status into one. */
 function combined(answers: readonly OpenApiResponse[]): OpenApiResponse {
   const description = answers.map((one) => one.description).join(' ')
   const headers = answers.reduce<Json>((all, one) => mergeOver(all, (one.headers ?? {}) as Json), {})

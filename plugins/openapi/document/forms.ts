@@ -1,7 +1,7 @@
 import { isObject, type Json, put, toPlain } from '../../toolkit/description/json.ts'
 import { isAddress, isComponentName } from '../../toolkit/description/names.ts'
 
-/** The form of a member of an OpenAPI object: its value in the document, `undefined` for an invalid one. */
+/** Reads a member of an OpenAPI object: returns its value for the document, `undefined` for an invalid one. */
 type Read = (value: unknown) => unknown
 export type Form = { readonly [member: string]: Read }
 
@@ -114,7 +114,7 @@ export const linkForm: Form = {
   requestBody: anything,
 }
 
-/** The members that a form knows, each in its form, and those named `x-…`. */
+/** The members that a form knows, each read by its own form, and those named `x-…`. */
 export function formed(form: Form, given: Json): Json {
   const members: Json = {}
   for (const [name, value] of Object.entries(given)) {

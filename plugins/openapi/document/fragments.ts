@@ -18,7 +18,7 @@ const OpenApiFragmentError = defineError(
   (owner: string, what: string) => `the plugin "${owner}" has an invalid description: ${what}`,
 )
 
-/** The additions of the definitions of plugins to a description. */
+/** What the definitions of plugins add to a description. */
 export interface Fragments {
   readonly tags: readonly OpenApiTag[]
   /** Components by kind and name. */
@@ -33,8 +33,8 @@ interface Owned {
 /**
  * The fragments of all plugins, merged; `isTaken` marks names of the application, which take precedence.
  *
- * @throws OpenApiFragmentError for an invalid part, OpenApiConflictError naming both plugins where two have
- * different values under one name.
+ * @throws OpenApiFragmentError for an invalid part, OpenApiConflictError naming both plugins if two have
+ * different values under the same name.
  */
 export function fragmentsOf(
   plugins: readonly ListedPlugin[],
@@ -69,7 +69,7 @@ export function fragmentsOf(
 
 const members = ['tags', 'components', 'describe', 'failures']
 
-/** The invalid part of a plugin's fragment: the error is for the plugin's author, not for a reader of the document. */
+/** Finds the invalid part of a plugin's fragment: the error is for the plugin's author, not for a reader of the document. */
 function faultOf(fragment: unknown): string | undefined {
   if (fragment === undefined) return undefined
   if (!isObject(fragment)) return 'its openapi is not an object'
@@ -104,7 +104,7 @@ function valuesOf(owned: ReadonlyMap<string, Owned>): Map<string, unknown> {
   return new Map([...owned].map(([name, { value }]) => [name, value]))
 }
 
-/** A map of maps as an object of objects. */
+/** Converts a map of maps to an object of objects. */
 export function toObject(map: ReadonlyMap<string, unknown>): Json {
   const object: Json = {}
   for (const [name, value] of map) put(object, name, value)

@@ -7,7 +7,7 @@ import { bodyOf } from './body.ts'
 import type { Scene } from './operation-context.ts'
 import { parametersOf } from './parameters.ts'
 
-/** An operation without its id, which depends on those of all others. */
+/** An operation without its id, which depends on the ids of all others. */
 export type Unnamed = Omit<OpenApiOperation, 'operationId'>
 
 /** Describes one route at one of its paths. */

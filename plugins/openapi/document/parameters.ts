@@ -5,19 +5,19 @@ import { Link } from '../../toolkit/description/schemas/links.ts'
 import type { OpenApiParameter, OpenApiSchema } from '../types.ts'
 import { type Part, type Scene, schemasOf } from './operation-context.ts'
 
-/** These three are described elsewhere; OpenAPI ignores parameters of their names. */
+/** These three headers are described elsewhere; OpenAPI ignores parameters with their names. */
 const ignored: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])
 
-/** The members of the schemas of a part, of all its validators. */
+/** The members of the schemas of all validators of a part. */
 export function membersOfPart(scene: Scene, part: Part): Members {
   return membersOf({ allOf: schemasOf(scene, part).map((schema) => scene.look(schema, part)) })
 }
 
-/** Whether a name of an `all` schema is that of a header. */
+/** Whether a name in an `all` schema is the name of a header. */
 export const isHeaderName = (name: string) =>
   name.includes('-') || ['authorization', 'cookie'].includes(name.toLowerCase())
 
-/** The parameters of an operation by its schemas: of the path, the query and the headers. */
+/** The parameters of an operation according to its schemas: of the path, the query and the headers. */
 export function parametersOf(scene: Scene): OpenApiParameter[] {
   const query = membersOfPart(scene, 'query')
   const headers = membersOfPart(scene, 'headers')
@@ -48,7 +48,7 @@ export function parametersOf(scene: Scene): OpenApiParameter[] {
   return parameters
 }
 
-/** A member with a default may be left out. */
+/** Whether a member is required: one with a default may be left out. */
 function isRequired({ required }: Members, name: string, schema: unknown): boolean {
   const own = schema instanceof Link ? schema.part.body : schema
   return required.has(name) && !(isObject(own) && 'default' in own)
@@ -68,7 +68,7 @@ function parameter(place: OpenApiParameter['in'], name: string, schema: unknown)
   }
 }
 
-/** Any names: each member of this object is a parameter of its own. */
+/** A parameter for a query with any names: each member of this object is a parameter of its own. */
 function freeQuery(scene: Scene, taken: ReadonlySet<string>): OpenApiParameter {
   const looked = schemasOf(scene, 'query').map((schema) => scene.look(schema, 'query'))
   const described = looked.find((one) => isObject(one) && typeof one.description === 'string') as Json | undefined

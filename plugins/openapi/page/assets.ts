@@ -20,7 +20,7 @@ export interface Assets {
 /**
  * Finds the package without loading it: its code is for browsers.
  *
- * @throws PeerMissingError where it is not installed.
+ * @throws PeerMissingError if it is not installed.
  */
 export async function findAssets(): Promise<Assets> {
   const { resolve } = createRequire(import.meta.url)

@@ -1,4 +1,4 @@
-/** Follows the colours of the system, and reports errors where the page cannot be shown. */
+/** Follows the system's colour scheme, and reports errors if the page cannot be shown. */
 export const pageScript = String.raw`'use strict'
 {
   const { from, path } = document.currentScript.dataset

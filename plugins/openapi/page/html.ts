@@ -3,13 +3,13 @@ import { escapeHtml } from '../../toolkit/html.ts'
 /** The parts of the page. */
 export interface Page {
   readonly title: string
-  /** The full path of the page; links are relative to it, so that it works after a prefix that a proxy removes. */
+  /** The full path of the page; links are relative to it, so that the page works under a prefix that a proxy removes. */
   readonly path: string
-  /** Is in the addresses of the files, which browsers cache permanently. */
+  /** Part of the addresses of the files, which browsers cache permanently. */
   readonly version: string
 }
 
-/** The last segment: links relative to the page begin with it. */
+/** The last segment of a path: links relative to the page begin with it. */
 const base = (path: string) => `${path.slice(path.lastIndexOf('/') + 1)}/`
 
 const head = (title: string, more = '') => `<!doctype html>
@@ -39,7 +39,7 @@ export function pageHtml({ title, path, version }: Page): string {
 
 const style = '<style>body { font: 1rem/1.5 system-ui; margin: 4rem auto; max-width: 40rem; padding: 0 1rem }</style>\n'
 
-/** In place of the page where its package is not installed. */
+/** The page that is shown if its package is not installed. */
 export function missingHtml({ title, path }: Pick<Page, 'title' | 'path'>, why: string): string {
   const from = escapeHtml(base(encodeURI(path)))
   return `${head(title, style)}<body>

@@ -7,7 +7,7 @@ import { type Assets, assetNames, findAssets } from './assets.ts'
 import { pageScript, pageStyle } from './files.ts'
 import { missingHtml, pageHtml } from './html.ts'
 
-/** For servers without a policy of their own: scripts and styles of this server alone, requests to any address in `servers`. */
+/** For servers without a policy of their own: only scripts and styles of this server, requests to any address in `servers`. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -19,7 +19,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'self'",
 ].join('; ')
 
-/** The page's own files, beside those of the package. */
+/** The page's own files, in addition to those of the package. */
 const ownFiles: ReadonlyMap<string, string> = new Map([
   ['page.js', pageScript],
   ['page.css', pageStyle],
@@ -31,7 +31,7 @@ const forEver = 'public, max-age=31536000, immutable'
 /**
  * The handlers of the page and its files.
  *
- * Without the package the page is 501 with the installation command; the document works nevertheless.
+ * Without the package the page answers 501 with the installation command; the document still works.
  */
 export async function pageRoutes(
   service: ApiDescription,
@@ -44,7 +44,7 @@ export async function pageRoutes(
     assets = await findAssets()
   } catch (error) {
     why = error instanceof Error ? error.message.replace(/^[A-Z_]+: /, '') : String(error)
-    // A missing package is not a failure of the code: its stack helps no one.
+    // A missing package is not a failure of the code, so its stack would not help.
     const missing = error instanceof Error && error.name === 'PeerMissingError'
     log.warn(missing ? {} : { err: error }, `the page at ${path} is not available: ${why}`)
   }

@@ -5,7 +5,7 @@ import type { DriverHost } from './contract.ts'
 
 export const retryStrategy = (times: number) => Math.min(50 * 2 ** times, 1000)
 
-/** The address of Redis for messages: without the password. */
+/** The address of Redis as messages show it: without the password. */
 export function redisAddress(connection: RedisAddress): string {
   const { place, options } = redisPlace(connection)
   const [url] = place

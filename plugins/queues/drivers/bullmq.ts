@@ -72,7 +72,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     }
     const [only] = plain
     const telemetry = telemetryOf(carrier)
-    // Several are sent in a transaction, which for one alone is two more commands.
+    // Several jobs are sent in a transaction, which would cost two extra commands for a single one.
     if (plain.length === 1) return [(await queue.add(topic, only!.data, { ...only!.options, ...telemetry })).id!]
     const jobs = await queue.addBulk(
       plain.map((one) => ({ name: topic, data: one.data, opts: { ...one.options, ...telemetry } })),
@@ -88,13 +88,13 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     return job?.id ?? key
   }
 
-  /** Ends a job that `repeat` began; returns whether there was one. */
+  /** Ends a job that `repeat` started; returns whether there was one. */
   async stopRepeat(topic: string, key: string, signal: AbortSignal): Promise<boolean> {
     return (await this.#queue(topic, signal)).removeJobScheduler(key)
   }
 
   /**
-   * The queue over the connection for publishing, which refuses while it is down. BullMQ by itself would wait for
+   * The queue over the connection for publishing, which refuses commands while it is down. BullMQ by itself would wait for
    * ever, and send messages whose publishing has timed out as soon as Redis comes back.
    */
   async #queue(topic: string, signal: AbortSignal): Promise<BullQueue> {
@@ -113,14 +113,14 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     try {
       await queue.waitUntilReady()
     } catch (error) {
-      // It would fail for ever because Redis was down while it began.
+      // This queue would fail for ever because Redis was down when it was created.
       this.#queues.delete(topic)
       throw error
     }
     return queue
   }
 
-  /** The connection for publishing, once it is up. A caller that times out releases it, and its payload. */
+  /** The connection for publishing, once it is up. A caller that times out stops waiting, which releases its payload. */
   async #client(signal: AbortSignal): Promise<RedisClient> {
     this.#publisher ??= this.#connectPublisher()
     if (this.#publisher.status !== 'ready') {
@@ -153,7 +153,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
   }
 
   consume(topic: string, deliver: Deliver, { concurrency }: { concurrency: number }): Consumer {
-    // A worker waits for Redis for any time, and then continues.
+    // A worker waits for Redis for as long as it takes, then continues.
     this.#consumer ??= this.#connections.connect({ maxRetriesPerRequest: null, retryStrategy })
     const { prefix, lockDuration, stalledInterval, maxStalledCount } = this.#config
     let isStopped = false
@@ -167,7 +167,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     const worker = new this.#bullmq.Worker(topic, process, {
       connection: this.#consumer,
       concurrency,
-      // 15 s would pass before the next attempt when a connection breaks at the wrong moment.
+      // Otherwise 15 s would pass before the next attempt when a connection breaks at the wrong moment.
       runRetryDelay: 1000,
       prefix,
       lockDuration,
@@ -182,10 +182,10 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     })
     const stop = () => {
       isStopped = true
-      // Without Redis a worker ends when Redis is back, or by `close`: an idle one is not awaited.
+      // Without Redis, a worker ends only when Redis is back or through `close`, so an idle one is not awaited.
       if (running === 0 && this.#consumer?.status !== 'ready') end()
-      // Takes no job from now on, and lets handlers finish. `close` would wait for them as well, but then there is no other
-      // way to end it: the timer that renews its locks would keep the process alive.
+      // `pause` takes no further job and lets handlers finish. `close` would also wait for them, but could not be cut short
+      // then: the timer that renews its locks would keep the process alive.
       void worker
         .pause()
         .then(() => worker.close())
@@ -210,14 +210,14 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
 
   #reportRefused(topic: string, error: Error): void {
     const reported = this.#refused.get(topic) ?? new Set()
-    // OOM, NOPERM, MISCONF: the words after it name one of many scripts.
+    // OOM, NOPERM or MISCONF: the words after it name one of many scripts.
     const reason = error.message.split(' ', 1)[0]!
     if (reported.has(reason)) return
     this.#refused.set(topic, reported.add(reason))
     this.#host.warn(`the queue "${topic}": Redis refuses a command`, error)
   }
 
-  /** A job that came while its subscriber left: the next in line, without counting the attempt. */
+  /** Puts a job that came while its subscriber was leaving back as the next in line, without counting the attempt. */
   async #giveBack(job: BullJob, token: string | undefined): Promise<never> {
     await job.moveToWait(token)
     throw new this.#bullmq.WaitingError()
@@ -269,7 +269,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
   }
 }
 
-/** Since its delay has ended, or its last attempt, whose pause BullMQ does not note. */
+/** When a job became ready: at the end of its delay, or at its last attempt, since BullMQ does not record the pause after it. */
 function readySince({ timestamp, opts, processedOn = 0 }: BullJob): number {
   return Math.max(timestamp + (opts.delay ?? 0), processedOn)
 }

@@ -5,7 +5,7 @@ export interface Delivery {
   readonly id: string
   /** 1 for the first. */
   readonly attempt: number
-  /** The maximum; `undefined` where only the engine knows it. */
+  /** The maximum number of attempts; `undefined` where only the engine knows it. */
   readonly attempts: number | undefined
   /** The carrier that was published with it; not checked. */
   readonly carrier?: unknown
@@ -23,7 +23,7 @@ export interface Consumer {
   stop(): void | Promise<void>
   /** Resolves after `stop`, when no message is in progress any more. */
   readonly ended: Promise<void>
-  /** Where an engine reports whether it accepted the subscriber: rejects when not. */
+  /** For an engine that reports whether it accepts the subscriber: rejects if it does not. */
   readonly begun?: Promise<void>
 }
 
@@ -31,9 +31,9 @@ export interface Consumer {
 export interface QueueCounts {
   /** Messages that are ready to be taken. */
   readonly waiting: number
-  /** Messages that a handler has at this moment. */
+  /** Messages that are being handled at this moment. */
   readonly active: number
-  /** Messages for later: published with a delay, or between two attempts. */
+  /** Messages that are due later: published with a delay, or between two attempts. */
   readonly delayed: number
   /** Messages that were given up after the last attempt, and are kept. */
   readonly failed: number
@@ -42,15 +42,15 @@ export interface QueueCounts {
 }
 
 /**
- * One engine. Connects when it is first needed, reconnects when the connection was lost, and rejects calls that it cannot do now. When a
- * signal aborts, no caller waits any more: nothing may be kept for it.
+ * One engine. Connects when it is first needed, reconnects when the connection is lost, and rejects calls that it cannot serve now. When a
+ * signal aborts, its caller no longer waits: nothing may be kept for it.
  */
 export interface QueueDriver<Options = never> {
   /** Whether it is in this process and waits for nothing, so that no call needs a deadline. */
   readonly isLocal?: boolean
   /**
-   * Takes payloads as JSON; resolves with one id for each once the engine has them. Messages that are unsent when the signal
-   * aborts must not be sent later. A carrier is stored with each of them, invisible to handlers, for all attempts.
+   * Accepts payloads as JSON; resolves with one id for each once the engine has them. Messages that are unsent when the signal
+   * aborts must not be sent later. A carrier is stored with each message, invisible to handlers, for all attempts.
    */
   publish(
     topic: string,
@@ -59,10 +59,10 @@ export interface QueueDriver<Options = never> {
     signal: AbortSignal,
     carrier?: Readonly<Carrier>,
   ): Promise<string[]>
-  /** Returns at once; an unreachable engine is retried until it can be reached. */
+  /** Returns immediately; an unreachable engine is retried until it can be reached. */
   consume(topic: string, deliver: Deliver, options: { readonly concurrency: number }): Consumer
   counts(topic: string, signal: AbortSignal): Promise<QueueCounts>
-  /** Ends the repetition of a publish option, where the engine can; returns whether there was one. */
+  /** Ends a repetition that a publish option started, if the engine has such options; returns whether there was one. */
   stopRepeat?(topic: string, key: string, signal: AbortSignal): Promise<boolean>
   /** Rejects when the engine does not answer. */
   ping(signal: AbortSignal): Promise<void>
@@ -72,7 +72,7 @@ export interface QueueDriver<Options = never> {
 
 /** The environment of every driver. */
 export interface DriverHost {
-  /** Called whenever the engine is known to answer or not; repeated reports are ignored. */
+  /** Reports that the engine answers, as `down` reports that it does not; repeated reports are ignored. */
   up(): void
   down(error: unknown): void
   /** Reports an event that happens once and has no end. */

@@ -13,13 +13,13 @@ export interface CustomDelivery {
   readonly carrier?: Readonly<Carrier>
 }
 
-/** Takes one message; a rejection is a failed attempt. */
+/** Handles one message; a rejection is a failed attempt. */
 export type CustomHandler = (payload: unknown, delivery?: CustomDelivery) => Promise<void>
 
 /**
  * An engine of your own, for `createQueue`.
  *
- * `subscribe` begins to call the handler, `unsubscribe` ends it for that very handler. The effect of a handler's rejection is
+ * `subscribe` starts calling the handler; `unsubscribe` stops calling that very handler. The effect of a handler's rejection is
  * up to the engine.
  *
  * @example
@@ -40,7 +40,7 @@ export type CustomHandler = (payload: unknown, delivery?: CustomDelivery) => Pro
 export interface GenericPubSub<Options = object> {
   /** The key of its settings in the configuration; default: the name of the queue. */
   readonly name?: string
-  /** Sends one message, and resolves with its `id`. `sent`: only while a tracing tool subscribes; an engine that returns the carrier with each delivery lets traces reach handlers. */
+  /** Sends one message and resolves with its `id`. `sent` comes only while a tracing tool subscribes; an engine that returns its carrier with each delivery lets traces reach handlers. */
   publish(
     topic: string,
     payload: unknown,
@@ -49,17 +49,17 @@ export interface GenericPubSub<Options = object> {
   ): Promise<{ id: string }>
   /** Hands every message of a topic to the handler, `concurrency` at once; a handler that rejects has failed. */
   subscribe(topic: string, handler: CustomHandler, options?: { readonly concurrency: number }): Promise<unknown>
-  /** Hands the handler no further message; resolves when that holds. */
+  /** Stops handing messages to the handler; resolves once no more will reach it. */
   unsubscribe(topic: string, handler: CustomHandler): Promise<unknown>
-  /** The number of messages. */
+  /** The number of messages by state. */
   counts?(topic: string): Promise<QueueCounts>
   /** Rejects when the engine does not answer. */
   ping?(): Promise<unknown>
-  /** Ends connections; called when the server has closed. */
+  /** Closes connections; called when the server has closed. */
   close?(): Promise<unknown>
 }
 
-/** An engine of the application with the contract of all drivers. */
+/** Adapts an engine of the application to the contract of all drivers. */
 export class CustomDriver implements QueueDriver<object> {
   readonly #pubsub: GenericPubSub
   readonly #host: DriverHost

@@ -4,7 +4,7 @@ import type { MemoryPublishOptions } from '../publish-options.ts'
 import type { Consumer, Deliver, QueueCounts, QueueDriver } from './contract.ts'
 import { Waiting } from './waiting.ts'
 
-/** A message in memory: as a string, so that a handler cannot change the payload of the next attempt. */
+/** A message in memory, stored as a string so that a handler cannot change the payload of the next attempt. */
 interface Message {
   readonly id: string
   readonly text: string
@@ -17,15 +17,15 @@ interface Message {
   since: number
 }
 
-/** A message without further attempts. */
+/** A message that was given up. */
 export interface DeadMessage {
-  /** The id that `publish` has returned. */
+  /** The id that `publish` returned. */
   readonly id: string
   /** The payload as it was published. */
   readonly payload: unknown
   /** How many attempts have failed. */
   readonly attempts: number
-  /** What the last attempt has thrown. */
+  /** The error of the last attempt. */
   readonly error: Error
 }
 
@@ -36,7 +36,7 @@ function backoffOf(backoff: MemoryPublishOptions['backoff']): Message['backoff']
   if (backoff === undefined) return () => 0
   if (typeof backoff === 'number') return () => backoff
   const { type, delay = 0 } = backoff
-  // A timer accepts no more, and would run at once.
+  // A timer accepts no longer delay: it would fire immediately.
   return type === 'exponential' ? (attempt) => Math.min(delay * 2 ** (attempt - 1), 2_147_483_647) : () => delay
 }
 
@@ -90,7 +90,7 @@ class Topic {
     if (this.consumers.size > 1 && this.consumers.delete(consumer)) this.consumers.add(consumer)
   }
 
-  /** Stops taking messages for this one. */
+  /** Stops taking messages for this subscriber. */
   leave(consumer: MemoryConsumer): void {
     this.consumers.delete(consumer)
     this.#lookForWork()
@@ -115,7 +115,7 @@ class Topic {
     return this.size > 0 && this.active === 0 && this.consumers.size === 0
   }
 
-  /** Rejects for callers that wait when no subscriber will drain it. In the next turn, because one may be about to subscribe. */
+  /** Rejects waiting callers when no subscriber will drain the queue; in the next turn, because one may be about to subscribe. */
   #lookForWork(): void {
     if (this.#whenDrained.length === 0 || !this.#isIdle) return
     setImmediate(() => {
@@ -144,7 +144,7 @@ class Topic {
   }
 }
 
-/** Takes messages with `concurrency` workers; each sleeps while there is none. */
+/** Takes messages with `concurrency` workers; each sleeps while there are none. */
 class MemoryConsumer implements Consumer {
   readonly ended: Promise<void>
   readonly #topic: Topic
@@ -170,7 +170,7 @@ class MemoryConsumer implements Consumer {
   wake(): boolean {
     if (this.#free === 0 || this.#stopped) return false
     this.#free--
-    // The publisher continues first: a handler never runs inside `publish`.
+    // The publisher continues first, so that a handler never runs inside `publish`.
     queueMicrotask(() => void this.#work())
     return true
   }
@@ -220,7 +220,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishOptions> {
     carrier?: Readonly<Carrier>,
   ): Promise<string[]> {
     const topic = this.topic(name)
-    // All or none, as in an engine with batches.
+    // All or nothing, as in an engine that has batches.
     if (topic.size + texts.length > this.#maxSize()) throw QueueFullError(name, this.#maxSize())
     return texts.map((text, i) => {
       const { attempts = 1, backoff, delay = 0, priority = 0, jobId } = options[i] ?? {}
@@ -232,7 +232,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishOptions> {
     })
   }
 
-  /** An id that no `jobId` has: otherwise its message would not be added. */
+  /** An id that no `jobId` has; otherwise the message would not be added. */
   #freeId(topic: Topic): string {
     let id: string
     do id = String(++this.#lastId)
@@ -256,7 +256,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishOptions> {
   /** The messages stay: the process may open its queues again. */
   async close(): Promise<void> {}
 
-  /** How many messages wait in each queue that has some: these end with the process. */
+  /** How many messages wait in each queue that has any: they are lost when the process ends. */
   left(): [queue: string, messages: number][] {
     return [...this.#topics.values()].filter(({ size }) => size > 0).map(({ name, size }) => [name, size])
   }

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { QueuePayloadError } from '../errors.ts'
 
 /**
- * Retries queries that Postgres has ended to resolve a deadlock. Version 10 creates a table for each queue, and, measured with
- * three queues that are created at the same time, that deadlocks with itself and with publishers.
+ * Retries queries that Postgres has ended to resolve a deadlock. Version 10 creates a table for each queue: in a measurement with
+ * three queues created at the same time, that deadlocked with itself and with publishers.
  */
 export async function unlocked<Result>(run: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
@@ -16,7 +16,7 @@ export async function unlocked<Result>(run: () => Promise<Result>): Promise<Resu
   }
 }
 
-/** Postgres allows neither NUL in strings nor half a surrogate pair, and JSON does. */
+/** Explains a refused payload: Postgres allows neither NUL nor half a surrogate pair in strings, while JSON allows both. */
 export function explain(topic: string): (error: unknown) => never {
   return (error) => {
     const { code } = error as { code?: unknown }

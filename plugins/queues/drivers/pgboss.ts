@@ -69,12 +69,12 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
   /** Loads the packages; connects to nothing yet. */
   static async load(config: PgbossSettings, host: DriverHost): Promise<PgbossDriver> {
     const loaded = (await peer('pg-boss', () => import('pg-boss'), 'a queue of pg-boss (pgbossQueue)')) as object
-    // Version 12 names its class, version 10 has it as the default.
+    // Version 12 exports its class by name, version 10 as the default.
     const { PgBoss, default: fallback } = loaded as { PgBoss?: MakeBoss; default?: MakeBoss }
     return new PgbossDriver((PgBoss ?? fallback)!, config, host)
   }
 
-  /** Started; after a failure the next caller starts again. */
+  /** The started pg-boss; after a failure the next caller tries to start it again. */
   #started(): Promise<Boss> {
     this.#boss ??= this.#start().catch((error: unknown) => {
       this.#boss = undefined
@@ -87,7 +87,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     const { connectionString, schema, max, ssl, options } = this.#config
     const boss = new this.#make({
       connectionString: addressOf('postgres', connectionString),
-      // A lost pool would let callers wait for ever.
+      // A lost pool would leave callers waiting for ever.
       connectionTimeoutMillis: this.#config.publishTimeout,
       schema,
       max,
@@ -112,7 +112,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     return boss
   }
 
-  /** Creates the queue where it is missing; once for each. */
+  /** The started pg-boss, with this queue: created if it is missing, which is checked once for each. */
   async #with(topic: string): Promise<Boss> {
     const boss = await this.#started()
     await keptIn(this.#queues, topic, () => this.#create(boss, topic))
@@ -144,10 +144,10 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
       const { client, ...rest } = options[i] ?? {}
       const data = wrap(JSON.parse(text), carrier)
       const db = client && { executeSql: (sql: string, values?: unknown[]) => client.query(sql, values) }
-      // After a deadlock a transaction accepts no further query, so that only its owner can start it again.
+      // After a deadlock a transaction accepts no further query, so only its owner can start it again.
       const run = () => boss.send(topic, data, db ? { ...rest, db } : rest)
       const made = await (db ? run() : unlocked(run)).catch(explain(topic))
-      // No job was created where one with the id exists.
+      // No job was created because one with this id exists.
       return made ?? rest.id ?? rest.singletonKey ?? ''
     }
     const ids: string[] = []
@@ -184,14 +184,14 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     const { message, stack } = outcome.error
     const failed = () => boss.fail(topic, job.id, { message, stack })
     if (!outcome.final || delivery.attempt >= delivery.attempts) return this.#settle(topic, failed)
-    // pg-boss cannot end a job before its last attempt: it is cancelled, and its dead letter sent from here.
+    // pg-boss cannot end a job before its last attempt, so the job is cancelled and its dead letter sent from here.
     return this.#settle(topic, async () => {
       if (typeof job.deadLetter === 'string') await boss.send(job.deadLetter, job.data, { id: job.id })
       await boss.cancel(topic, job.id)
     })
   }
 
-  /** The outcome of a handler must be stored, or it runs again: so this is retried until it succeeds, or is given up. */
+  /** Stores the outcome of a handler, which would run again otherwise: retried until it succeeds or is given up. */
   async #settle(topic: string, note: () => Promise<unknown>): Promise<void> {
     for (let failures = 0; !this.#closed; failures++) {
       try {

@@ -7,7 +7,7 @@ export interface PollerOptions {
   readonly concurrency: number
   /** Milliseconds between two polls while there is no message; 0 where the engine itself waits. */
   readonly idle: number
-  /** Whether the engine itself waits, too long to be awaited at the end: `take` then gives back messages that come after it. */
+  /** Whether the engine waits for too long to be awaited when the consumer stops: `take` then gives back messages that come later. */
   readonly isSlow?: boolean
   /** Takes up to `max` messages, each as a function that handles and settles it and never rejects. */
   take(max: number, signal: AbortSignal): Promise<readonly (() => Promise<void>)[]>
@@ -21,7 +21,7 @@ export class Poller implements Consumer {
   readonly #running = new Set<Promise<void>>()
   readonly #stop = new AbortController()
   #wake: (() => void) | undefined
-  /** Woken since the last poll began: its result may be older. */
+  /** Whether it was woken since the last poll began, whose result may be older. */
   #isWoken = false
   #asked: Promise<unknown> | undefined
   #isRefused = false

@@ -6,16 +6,16 @@ import type { Message } from './sqs-types.ts'
 export const maxBytes = 1_048_576
 export const maxEntries = 10
 
-/** The size by which SQS counts: it includes the attributes, with their names and types. */
+/** The size as SQS counts it, including the attributes with their names and types. */
 export function sizeOf(body: string, { MessageAttributes = {} }: SqsPublishOptions = {}): number {
   const texts = Object.entries(MessageAttributes).flatMap(([name, one]) => [name, one.DataType, one.StringValue ?? ''])
   return [body, ...texts].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
 }
 
-/** The limit of SQS for one message. */
+/** The limit of SQS for the attributes of one message. */
 const mostAttributes = 10
 
-/** With a carrier among the attributes, if there is room beside those of the application. */
+/** The options with a carrier among the attributes, if there is room next to the application's own. */
 export function withCarrier(
   options: SqsPublishOptions | undefined,
   carrier: Readonly<Carrier> | undefined,

@@ -2,7 +2,7 @@ import type { DriverHost } from './contract.ts'
 import { maxEntries } from './sqs-body.ts'
 import type { Sdk, SqsClient } from './sqs-types.ts'
 
-/** Messages that are done within this many milliseconds are deleted together. */
+/** Messages that are done within this many milliseconds of each other are deleted together. */
 const window = 20
 const maxTries = 5
 
@@ -13,7 +13,7 @@ interface Done {
   tries: number
 }
 
-/** Deletes messages that are done, up to ten with one call; failed ones of a batch are retried. */
+/** Deletes messages that are done, up to ten per call; failed deletions of a batch are retried. */
 export class SqsDeletes {
   readonly #sdk: Sdk
   readonly #client: SqsClient

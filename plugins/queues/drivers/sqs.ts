@@ -24,7 +24,7 @@ const isQueueName = (name: string) => name.length <= 80 && /^[\w-]+(\.fifo)?$/.t
 
 const attemptOf = (message: Message) => Number(message.Attributes?.ApproximateReceiveCount ?? 1)
 
-/** Queues of SQS. They are not created here: their owner decides about their attributes. */
+/** Queues of SQS. They are not created here: their owner decides on their attributes. */
 export class SqsDriver implements QueueDriver<SqsPublishOptions> {
   readonly #sdk: Sdk
   readonly #client: SqsClient
@@ -39,7 +39,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
     this.#host = host
     const { region, endpoint, credentials, client } = config
     const given = { ...(region && { region }), ...(endpoint && { endpoint }), ...(credentials && { credentials }) }
-    // An emulator may return addresses of its queues with another host than its own.
+    // An emulator may return queue addresses with a host other than its own.
     const options = { ...given, ...(endpoint && { useQueueUrlAsEndpoint: false }) } as object
     this.#client = (client as unknown as SqsClient | undefined) ?? new sdk.SQSClient(options)
   }
@@ -145,11 +145,11 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
           MessageSystemAttributeNames: ['ApproximateReceiveCount'],
           MessageAttributeNames: ['All'],
         })
-        // Not aborted at the end of its subscriber: SQS may be delivering a message at that moment, and would hide it for long.
+        // Not aborted when its subscriber stops: SQS may be delivering a message at that moment, and would hide it for a long time.
         const { Messages = [] } = await this.#cutAtClose(command, (waitTimeSeconds + 10) * 1000)
         if (!signal.aborted) return Messages.map((message) => () => this.#run(address, message, deliver, deletes))
         for (const message of Messages) {
-          // Giving back costs an attempt: after the last one it would go to the dead letter queue, so it is handled.
+          // Giving a message back costs an attempt; after the last one it would go to the dead letter queue, so it is handled.
           if (attemptOf(message) < (address.maxReceives ?? Number.POSITIVE_INFINITY))
             await this.#hide(address, message, 0)
           else await this.#run(address, message, deliver, deletes)
@@ -194,7 +194,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
     await this.#hide(address, message, retryDelay)
   }
 
-  /** Moves a message that no attempt can help to the dead letter queue, where there is one. */
+  /** Moves a message that no further attempt can help to the dead letter queue, if there is one. */
   async #park({ deadLetterArn }: Address, message: Message): Promise<boolean> {
     if (deadLetterArn === undefined) return false
     try {

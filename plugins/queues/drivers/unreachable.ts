@@ -22,7 +22,7 @@ const names = new Set(['MaxRetriesPerRequestError', 'TimeoutError', 'AbortError'
 const sentences =
   /Connection (is closed|terminated|ended)|Command timed out|isn't writeable|timeout exceeded when trying to connect|socket hang up|Unable to connect/i
 
-/** Whether an engine could not be reached, as opposed to refusing. */
+/** Whether the error says that an engine could not be reached, as opposed to refusing a call. */
 export function isUnreachable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isUnreachable)
   if (!(error instanceof Error)) return false

@@ -59,7 +59,7 @@ export class Waiting<Message extends { readonly priority: number }> {
     while (this.size > 0) {
       const lane = this.#lanes.get(this.#order.at(-1)!)!
       const message = lane.isEmpty ? undefined : lane.take()
-      // The last lane stays while it is empty: most queues have one priority, so that the next message needs it again.
+      // The last lane stays while it is empty: most queues have one priority, so the next message needs it again.
       if (lane.isEmpty && this.#order.length > 1) this.#lanes.delete(this.#order.pop()!)
       if (message !== undefined) {
         this.size--

@@ -1,14 +1,14 @@
 import { Breaker } from '../../toolkit/breaker.ts'
 import type { Hit, RateLimitStore } from './contract.ts'
 
-/** How long a store that failed is not tried again. */
+/** Milliseconds for which a store that failed is not tried again. */
 const restMs = 1_000
 
 /**
- * A store that may fail, with one in memory as its substitute: while it fails, this process counts by itself.
+ * A store that may fail, with a store in memory as its substitute: while it fails, this process counts by itself.
  *
- * Refusing all clients would turn the counter's failure into one of the whole service; allowing all would invite
- * attackers that can make the counter fail.
+ * Refusing all clients would turn the counter's failure into a failure of the whole service; allowing all would invite
+ * attackers who can make the counter fail.
  */
 export class InsuredStore implements RateLimitStore {
   readonly #store: RateLimitStore

@@ -6,20 +6,20 @@ interface Window {
   end: number
 }
 
-/** At most about 25 MB. Dropped keys are those without a request for the longest time. */
+/** At most about 25 MB. The keys that have gone longest without a request are dropped first. */
 export const maxKeys = 100_000
 
 /**
  * Counts in this process.
  *
- * Not the memory limiter of rate-limiter-flexible, which has a timer for each key and no bound: a million addresses,
+ * The memory limiter of rate-limiter-flexible is not used: it has a timer for each key and no bound. A million addresses,
  * which a single IPv6 network has many times over, took 490 MB.
  */
 export class MemoryStore implements RateLimitStore {
   readonly #windows = new LruMap<Window>({ max: maxKeys })
 
   hit(key: string, windowMs: number): Hit {
-    // Not the clock on the wall, which may be set back by an hour.
+    // Not the wall clock, which may be set back by an hour.
     const now = performance.now()
     const window = this.#windows.get(key)
     if (window === undefined || window.end <= now) {

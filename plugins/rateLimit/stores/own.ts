@@ -2,10 +2,10 @@ import { isPromise } from '../../../kernel/index.ts'
 import { answerWithin } from '../../toolkit/availability.ts'
 import type { Hit, RateLimitStore } from './contract.ts'
 
-/** Every request waits for the count, so a store that is silent would make all of them wait. As long as Redis has. */
+/** The same time as Redis has: every request waits for the count, so a silent store would make all of them wait. */
 const deadline = 250
 
-/** A store of the application: one that is silent, or says something else than a count, has failed. */
+/** A store of the application: it has failed if it is silent, or returns anything other than a count. */
 export class OwnStore implements RateLimitStore {
   readonly #store: RateLimitStore
 
@@ -23,7 +23,7 @@ export class OwnStore implements RateLimitStore {
   }
 }
 
-/** Compared with a limit, what is not a number would refuse everyone. */
+/** Checks a count: compared with a limit, anything that is not a number would refuse every client. */
 function hitOf(given: unknown): Hit {
   const { count, resetMs } = (given ?? {}) as Partial<Hit>
   if (Number.isFinite(count) && Number.isFinite(resetMs)) return given as Hit

@@ -8,7 +8,7 @@ export interface RateLimitRedisOptions extends RedisAddress {
   readonly prefix?: string
 }
 
-// Incrementing and setting the expiry are one step, so that no key can stay without an expiry.
+// Incrementing and setting the expiry are one step, so that no key can be left without an expiry.
 const lua = `
 local count = redis.call('incr', KEYS[1])
 local rest = redis.call('pttl', KEYS[1])
@@ -18,16 +18,16 @@ if rest < 0 then
 end
 return { count, rest }`
 
-/** The used part of the client: it sends the script by its hash, and whole where Redis does not know it. */
+/** The part of the client that is used: it sends the hash of the script, or the whole script if Redis does not know it. */
 interface Counting {
   defineCommand(name: string, script: { readonly numberOfKeys: number; readonly lua: string }): void
   countHit(key: string, windowMs: number): Promise<[count: number, resetMs: number]>
 }
 
-/** A request waits no longer than that for its count. */
+/** Milliseconds for which a request waits for its count at most. */
 const commandTimeout = 250
 
-/** Counts in Redis, for all processes together. It can be made while Redis cannot be reached: its hits then fail at once. */
+/** Counts in Redis, for all processes together. The store can be opened while Redis cannot be reached: its hits then fail immediately. */
 export async function openRedisStore({ prefix, ...address }: RateLimitRedisSettings): Promise<RateLimitStore> {
   const client = await connectRedis<Counting>(address, {
     feature: 'the rateLimit plugin (store redis)',

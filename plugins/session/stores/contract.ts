@@ -6,9 +6,9 @@ type Awaitable<T> = T | Promise<T>
 /**
  * A store of sessions: three methods, and two optional ones.
  *
- * Data is plain JSON and each object is the receiver's own. A failure is thrown; what takes longer than 2 seconds has failed.
- * An id that was destroyed never has data again: a slow request that had read it would log in again a user who has logged out.
- * `update` sees to that, in one step of the store. Without it a store is read before each write, and between the two another
+ * Data is plain JSON, and each object belongs to its receiver. A failure is thrown; a call that takes longer than 2 seconds has failed.
+ * An id that was destroyed never has data again: otherwise a slow request that had read it would log a user in again after a log-out.
+ * `update` ensures this in one step of the store. Without it, the store is read before each write, and between the two another
  * process may end the session.
  *
  * @example
@@ -26,27 +26,27 @@ type Awaitable<T> = T | Promise<T>
  * }
  */
 export interface SessionStore {
-  /** The data of a session; `undefined` or `null` when there is none of that id, or it has expired. */
+  /** Returns the data of a session; `undefined` or `null` if no session has this id, or it has expired. */
   get(id: string): Awaitable<object | undefined | null>
-  /** Keeps data under an id for this many seconds; with `update` it is called for new ids only. */
+  /** Stores data under an id for this many seconds; if there is an `update`, called for new ids only. */
   set(id: string, data: object, ttlSeconds: number): Awaitable<void>
   /**
-   * Sets the data of an id in one step, where it has data that have not expired, and does nothing otherwise; resolves with
-   * whether it had.
+   * Sets the data of an id in one step if it has data that has not expired, and does nothing otherwise; resolves with
+   * whether it had any.
    */
   update?(id: string, data: object, ttlSeconds: number): Awaitable<boolean>
-  /** Removes a session; a missing one is not an error. With `update` it returns whether it existed. */
+  /** Removes a session; a missing one is not an error. If there is an `update`, must return whether the session existed. */
   destroy(id: string): Awaitable<boolean | void>
-  /** Restarts the seconds and keeps the data, `false` where there is none; without it `rolling` reads and updates. */
+  /** Restarts the seconds and keeps the data; returns `false` for a missing session. Without this method, `rolling` reads and updates. */
   touch?(id: string, ttlSeconds: number): Awaitable<boolean | void>
 }
 
-/** A store that knows whether a session existed, and writes none that has ended. */
+/** A store that knows whether a session existed, and never writes one that has ended. */
 export type ExactStore = SessionStore & Required<Pick<SessionStore, 'update'>>
 
 /** A store as the plugin uses it: data is the text of a JSON object, which no other request can change. */
 export interface TextStore {
-  /** Whether only this process writes to it, so that each string comes from here. */
+  /** Whether only this process writes to the store, so that all its strings come from here. */
   readonly isPrivate?: boolean
   get(id: string): Awaitable<string | undefined | null>
   set(id: string, text: string, ttlSeconds: number): Awaitable<void>
@@ -61,7 +61,7 @@ export interface NamedStore {
   readonly store: TextStore
 }
 
-/** By the services of the scope, for the inspector. */
+/** The stores by the services of their scope, for the inspector. */
 export const storesOfScopes = new WeakMap<object, TextStore>()
 
 export const SessionStoreError = defineError(
@@ -77,13 +77,13 @@ export const deadline = 2_000
 export const isData = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A store whose every failure is one error, with a timeout, logged once per change of state. */
+/** A store with a timeout, all of whose failures become one kind of error, logged once per change of state. */
 export class GuardedStore {
   readonly isPrivate: boolean
   readonly #name: string
   readonly #store: TextStore
   readonly #log: Logger
-  /** The first failure is in the line. */
+  /** What failed first, for the line in the log. */
   #what = ''
   readonly #availability = new Availability((isDown, error) => {
     const store = this.#name
@@ -98,13 +98,13 @@ export class GuardedStore {
     this.#log = log
   }
 
-  /** The data of a session as a string, `undefined` when there is none. */
+  /** Returns the data of a session as a string, `undefined` for a missing session. */
   get(id: string): Awaitable<string | undefined> {
     const found = this.#guard('cannot be read', () => this.#store.get(id))
     return found instanceof Promise ? found.then((text) => text ?? undefined) : (found ?? undefined)
   }
 
-  /** The data in a string of the store, which other programs may have written. */
+  /** Parses the data in a string of the store, which other programs may have written. */
   parse(text: string): object {
     try {
       const data: unknown = JSON.parse(text)
@@ -115,19 +115,19 @@ export class GuardedStore {
     throw this.#failure('cannot be read', new TypeError('it holds JSON that is not an object'))
   }
 
-  /** Keeps the data of a new id. */
+  /** Stores the data of a new id. */
   set(id: string, text: string, ttl: number): Awaitable<void> {
     return this.#guard('cannot be written', () => this.#store.set(id, text, ttl))
   }
 
-  /** Whether the session still existed, and has the data now. */
+  /** Updates the data; returns whether the session still existed. */
   async update(id: string, text: string, ttl: number): Promise<boolean> {
     const what = 'cannot be written'
     const updated = await this.#guard(what, () => this.#store.update(id, text, ttl))
     return this.#answerOf('update', what, updated)
   }
 
-  /** Whether there was a session to remove. */
+  /** Removes a session; returns whether there was one. */
   async destroy(id: string): Promise<boolean> {
     const what = 'cannot delete a session'
     const destroyed = await this.#guard(what, () => this.#store.destroy(id))
@@ -138,18 +138,18 @@ export class GuardedStore {
     if (this.#store.touch !== undefined) {
       return (await this.#guard('cannot be written', () => this.#store.touch!(id, ttl))) !== false
     }
-    // Not with the data that this request has read: another one may have written since.
+    // Not with the data that this request has read: another request may have written since.
     const text = await this.get(id)
     return text !== undefined && this.update(id, text, ttl)
   }
 
-  /** A missing result would mean an ended session in one method, and a live one in another. */
+  /** Refuses a missing result, which would mean an ended session in one method and a live one in another. */
   #answerOf(method: string, what: string, answer: unknown): boolean {
     if (typeof answer === 'boolean') return answer
     throw this.#failure(what, new TypeError(`${method}() returned ${answer} in place of whether the session existed`))
   }
 
-  /** Stays synchronous for a synchronous store. */
+  /** Calls the store, with the timeout; stays synchronous for a synchronous store. */
   #guard<T>(what: string, call: () => Awaitable<T>): Awaitable<T> {
     let result: Awaitable<T>
     try {

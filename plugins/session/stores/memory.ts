@@ -2,15 +2,15 @@ import type { HandedOver, HandoverWriter } from '../../toolkit/handover.ts'
 import { LruMap } from '../../toolkit/lru.ts'
 import type { TextStore } from './contract.ts'
 
-/** What is known of a session without its data. */
+/** What the inspector shows of a session, without its data. */
 export interface KeptSession {
   readonly id: string
   readonly bytes: number
-  /** Milliseconds since 1970. */
+  /** When it ends, in milliseconds since 1970. */
   readonly end: number
 }
 
-/** Sessions in the memory of this process: gone with it, not shared with another, and bounded. */
+/** Sessions in the memory of this process: lost when it ends, not shared with other processes, and bounded. */
 export class MemoryStore implements TextStore {
   readonly isPrivate = true
   readonly #entries: LruMap<string>
@@ -18,7 +18,7 @@ export class MemoryStore implements TextStore {
   readonly #writer: HandoverWriter | undefined
 
   /**
-   * `onFull` is called when the first unexpired session is dropped for lack of room. The result of `handOver` keeps the
+   * `onFull` is called once, when the first unexpired session is dropped for lack of room. The result of `handOver` keeps the
    * sessions for the next process.
    */
   constructor(
@@ -29,7 +29,7 @@ export class MemoryStore implements TextStore {
     let isReported = false
     this.#entries = new LruMap({
       max,
-      // The clock on the wall, as in Redis.
+      // Wall-clock time, as in Redis.
       now: () => Date.now(),
       onDrop: (_text, id, why) => {
         if (why !== 'replaced') this.#writer?.delete(id)
@@ -43,7 +43,7 @@ export class MemoryStore implements TextStore {
     })
   }
 
-  /** The sessions that have not ended. None is used by that. */
+  /** The sessions that have not ended. Listing does not count as use. */
   *sessions(): Generator<KeptSession> {
     for (const { key, value, end } of this.#entries.entries()) yield { id: key, bytes: Buffer.byteLength(value), end }
   }

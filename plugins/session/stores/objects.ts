@@ -1,6 +1,6 @@
 import { type ExactStore, isData, type TextStore } from './contract.ts'
 
-/** A store of the application, which keeps objects: each request has its own copy, and objects of the store are not changed. */
+/** Wraps a store of the application, which keeps objects: each request gets its own copy, and the store's objects are not changed. */
 export class ObjectStore implements TextStore {
   readonly touch?: TextStore['touch']
   readonly #store: ExactStore
@@ -12,7 +12,7 @@ export class ObjectStore implements TextStore {
 
   get(id: string): ReturnType<TextStore['get']> {
     const found = this.#store.get(id)
-    // Not by `instanceof`: a library may have its own promises.
+    // Not with `instanceof`: a library may have its own promises.
     const isLater = typeof (found as PromiseLike<unknown> | undefined | null)?.then === 'function'
     return isLater ? Promise.resolve(found).then(textOf) : textOf(found)
   }
@@ -30,7 +30,7 @@ export class ObjectStore implements TextStore {
   }
 }
 
-/** A store of strings is an easy mistake, and each letter would become a member of the session. */
+/** Refuses strings: a store that returns them is an easy mistake, and each letter would become a member of the session. */
 function textOf(data: unknown): string | undefined {
   if (data === undefined || data === null) return undefined
   if (isData(data)) return JSON.stringify(data)

@@ -4,7 +4,7 @@ import { isProduction } from '../../toolkit/node-env.ts'
 import type { StoreChoice } from '../options.ts'
 import type { ExactStore, NamedStore, SessionStore, TextStore } from './contract.ts'
 
-/** The store of the options, for the sessions of `owner`, and a function that closes one that the plugin has opened. */
+/** Opens the store of the options for the sessions of `owner`; also returns a function that closes a store the plugin has opened. */
 export async function openStore(
   choice: StoreChoice,
   owner: string,

@@ -2,10 +2,10 @@ import { LruMap } from '../../toolkit/lru.ts'
 import type { ExactStore, SessionStore } from './contract.ts'
 
 /**
- * A store without `update`: it is read before each write and each end.
+ * Wraps a store without `update`: reads before each write and before each removal.
  *
- * In this process no write begins once a session is being ended, and its end waits for those in progress, so that none
- * is restored here, however slow the store is. Another process may end a session between the reading and the writing,
+ * Within this process, no write begins once a session is being ended, and ending waits for writes in progress, so that no session
+ * is restored, however slow the store is. Another process may end a session between the reading and the writing,
  * unnoticed.
  */
 export class ReadFirstStore implements ExactStore {
@@ -31,19 +31,19 @@ export class ReadFirstStore implements ExactStore {
     const found = await this.#store.get(id)
     if (found === undefined || found === null || this.#hasEnded(id)) return false
     await this.#write(id, async () => this.#store.set(id, data, ttl))
-    // Its end may have begun while it was being written.
+    // The session may have begun to end while it was being written.
     return !this.#hasEnded(id)
   }
 
   async destroy(id: string): Promise<boolean> {
     const before = this.#ended.get(id)
     if (before !== undefined) {
-      // Only when that has succeeded does this one report that the session is gone.
+      // Only if the earlier call succeeds does this one report that the session is gone.
       await before
       return false
     }
     const ending = this.#end(id)
-    // At once, so that nothing is written while the store removes it.
+    // Immediately, so that nothing is written while the store removes the session.
     this.#ended.set(id, ending, 60_000)
     try {
       return await ending

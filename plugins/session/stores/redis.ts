@@ -4,28 +4,28 @@ import { Breaker } from '../../toolkit/breaker.ts'
 import { connectRedis, type RedisAddress } from '../../toolkit/redis.ts'
 import { deadline, type TextStore } from './contract.ts'
 
-/** The used methods of a client; those of `ioredis` and its cluster have them. Listed here, so that no type needs that package. */
+/** The methods used of a client, which `ioredis` and its cluster have. Listed here so that no type needs that package. */
 export interface RedisClient {
-  /** Reads a key; `null` for none. */
+  /** Reads a key; `null` for a missing one. */
   get(key: string): Promise<string | null>
-  /** Sets a key for so many seconds. */
+  /** Sets a key for this many seconds. */
   setex(key: string, seconds: number, value: string): Promise<unknown>
-  /** Sets a key that exists, for so many seconds; `null` where it does not exist. */
+  /** Sets an existing key for this many seconds; `null` if it does not exist. */
   set(key: string, value: string, unit: 'EX', seconds: number, only: 'XX'): Promise<string | null>
-  /** Removes a key, and resolves with how many there were. */
+  /** Removes a key; resolves with the number of keys removed. */
   del(key: string): Promise<number>
-  /** Begins the seconds of a key anew; 0 where there is none. */
+  /** Restarts the seconds of a key; 0 for a missing one. */
   expire(key: string, seconds: number): Promise<number>
 }
 
 const keyOf = (id: string) => `session:${id}`
 
-/** How often a Redis that did not answer is tried again. */
+/** Milliseconds between attempts to reach a Redis that did not answer. */
 const restMs = 500
 
 /**
- * Sessions in Redis, as JSON under `session:<id>`. While Redis does not answer, commands fail at once: a request must not
- * wait for a timeout that another has already had.
+ * Sessions in Redis, as JSON under `session:<id>`. While Redis does not answer, commands fail immediately: a request must not
+ * wait for a timeout that another request has already suffered.
  */
 export class RedisStore implements TextStore {
   readonly #client: RedisClient
@@ -33,7 +33,7 @@ export class RedisStore implements TextStore {
 
   constructor(client: RedisClient) {
     this.#client = client
-    // Not a ping, which a client of the application may not have. No session has this id.
+    // Not `ping`, which a client of the application may lack. No session has this id.
     this.#breaker = new Breaker({ restMs, probe: () => client.get(keyOf('')) })
   }
 
@@ -57,15 +57,15 @@ export class RedisStore implements TextStore {
     return (await this.#ask(() => this.#client.expire(keyOf(id), ttlSeconds))) > 0
   }
 
-  /** Ends its own commands. */
+  /** Stops the commands that it sends by itself. */
   stop(): void {
     this.#breaker.stop()
   }
 
-  /** Only silence opens the breaker: a refusal of Redis, or a command that cannot be sent, fails at once anyway. */
+  /** Only silence opens the breaker: a refusal by Redis, or a command that cannot be sent, fails immediately anyway. */
   async #ask<Answer>(command: () => Promise<Answer>): Promise<Answer> {
     if (this.#breaker.isOpen) throw new Error('Redis does not answer: requests fail immediately until it does')
-    // Before the command, whose own timeout is as long: the first one to fire decides whether it was silence.
+    // Set before the command, whose own timeout is as long: the first to fire decides whether it was silence.
     const timer = setTimeout(() => this.#breaker.failed(undefined), deadline)
     try {
       return await command()
@@ -81,7 +81,7 @@ export interface OwnedConnection {
   close(): void
 }
 
-/** Connects; resolves also when Redis cannot be reached, and then retries until it can. */
+/** Connects; also resolves if Redis cannot be reached, and then retries until it can. */
 export async function openConnection(address: RedisAddress, log: Logger): Promise<OwnedConnection> {
   const availability = new Availability((isDown, error) => {
     if (isDown) log.warn({ err: error }, 'the Redis of the session store cannot be reached; trying again')

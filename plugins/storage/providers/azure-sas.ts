@@ -8,7 +8,7 @@ export const feature = 'the storage in Azure Blob (AzureBlobStorageProvider)'
 const hour = 3_600_000
 const week = 7 * 24 * hour
 
-/** Signs addresses of blobs: with the key of the account, or with one that the service issues for a token. */
+/** Signs addresses of blobs: with the account key, or with a key that the service issues for a token. */
 export class BlobAddresses {
   readonly #backend: Backend
   #lent: UserDelegationKey | undefined
@@ -35,12 +35,12 @@ export class BlobAddresses {
     return `${blob.url}?${sdk.generateBlobSASQueryParameters(what, lent, client.accountName)}`
   }
 
-  /** A key that is valid as long as the address, and for further ones of the next hour. */
+  /** Returns a key that is valid as long as the address, and can sign further addresses for the next hour. */
   async #lend(service: BlobServiceClient, until: Date): Promise<UserDelegationKey> {
     if (this.#lent !== undefined && this.#lent.signedExpiresOn >= until) return this.#lent
     const now = Date.now()
     const end = Math.min(until.getTime() + hour, now + week)
-    // Clocks differ by minutes; a key is valid for a week at most.
+    // Clocks may differ by minutes; a key is valid for a week at most.
     const start = Math.max(now - hour / 4, end - week)
     const ask = (abortSignal: AbortSignal) =>
       service.getUserDelegationKey(new Date(start), new Date(end), { abortSignal })
@@ -53,7 +53,7 @@ function serviceOf(client: ContainerClient): string {
   return client.url.replace(/\/[^/]*\/?$/, '')
 }
 
-/** With all settings of the client: proxies, retries, the token. The type declarations hide it. */
+/** The client's pipeline, with all its settings: proxies, retries, the token. The type declarations hide it. */
 function pipelineOf(client: ContainerClient): ConstructorParameters<typeof BlobServiceClient>[1] {
   return (client as unknown as { pipeline: ConstructorParameters<typeof BlobServiceClient>[1] }).pipeline
 }

@@ -13,13 +13,13 @@ import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from
 
 /** Options of `AzureBlobStorageProvider`. */
 export interface AzureBlobStorageOptions {
-  /** The name of the container; it has to exist. */
+  /** The name of the container, which must already exist. */
   container: string
   /** The address of the account with its key. Default: `AZURE_STORAGE_CONNECTION_STRING`. */
   connectionString?: string
-  /** A `ContainerClient` in place of the connection string, with a token credential for example. */
+  /** A `ContainerClient` instead of the connection string, with a token credential for example. */
   client?: object
-  /** Milliseconds for which the service may be silent. Default 10000. */
+  /** Milliseconds for which the service may stay silent. Default 10000. */
   timeout?: number
 }
 
@@ -64,7 +64,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
         container,
       )
     } catch {
-      // Its own message may show the given string.
+      // The library's own message may show the given string.
       const what = 'the connection string of a storage account, here or in AZURE_STORAGE_CONNECTION_STRING'
       throw OptionError('AzureBlobStorageProvider.connectionString', connectionString, what)
     }
@@ -128,7 +128,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
         for (const { name, properties } of page.value.segment.blobItems) yield entryOf(name, properties)
       }
     } finally {
-      // A late page would keep its connection.
+      // A page that arrives late would keep its connection open.
       cut.abort()
     }
   }
@@ -139,7 +139,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
       client.getBlobClient(to).beginCopyFromURL(source, { abortSignal, intervalInMs: 100 }),
     )
     if (poller === undefined) return false
-    // As long as the service reports that it is in progress.
+    // Waits as long as the service reports that the copy is in progress.
     while (!poller.isDone()) {
       await this.#backend.ask(() => poller.poll())
       if (!poller.isDone()) await pause(100)
@@ -151,14 +151,14 @@ export class AzureBlobStorageProvider implements StorageProvider {
     return this.#addresses.sign(await this.#client.get(), key, 'r', expirySeconds)
   }
 
-  /** The client that sends the blob must send `x-ms-blob-type: BlockBlob` with it, and chooses the content type. */
+  /** An address for uploads: the client must send the header `x-ms-blob-type: BlockBlob`, and chooses the content type. */
   async uploadUrl(key: string, expirySeconds: number): Promise<string> {
     return this.#addresses.sign(await this.#client.get(), key, 'cw', expirySeconds)
   }
 
   async publicUrl(key: string): Promise<string> {
     const url = new URL((await this.#client.get()).getBlobClient(key).url)
-    // A shared access signature of the connection string: it may grant more than reading, and more than this blob.
+    // Removes a shared access signature of the connection string: it may grant more than reading, and more than this blob.
     url.search = ''
     return url.href
   }
@@ -175,7 +175,7 @@ interface Properties {
   readonly etag?: string
 }
 
-/** Lists have the tag without the quotes that headers have. */
+/** An entry of a list. Azure's lists omit the quotes that the tag has in headers. */
 function entryOf(key: string, { contentLength = 0, lastModified = new Date(0), etag = '' }: Properties): StorageEntry {
   return { key, size: contentLength, lastModified, etag: etag.startsWith('"') ? etag : `"${etag}"` }
 }

@@ -3,9 +3,9 @@ import { isFrameworkError } from '../../../kernel/index.ts'
 import { StorageRefusedError, StorageUnavailableError } from '../errors.ts'
 import { readableOf } from '../readable.ts'
 
-/** Bytes per additional second of a timeout, in either direction: one megabit. */
+/** Bytes, in either direction, that extend a timeout by one second: a megabit per second. */
 const bytesPerSecond = 128 * 1024
-/** No more than this much of a stream is being sent at a time. */
+/** At most this many bytes of a stream are being sent at a time. */
 export const partSize = 8 * 1024 ** 2
 export const partsAtOnce = 2
 
@@ -15,7 +15,7 @@ const names = /Timeout|AbortError|NetworkingError/
 const sentences =
   /socket hang up|aborted|Unable to connect|connection (?:closed|reset|refused)|fetch failed|terminated/i
 
-/** The placeholders of the clients for an answer without details, to HEAD for example. */
+/** What the clients use as placeholders for an answer without details, such as one to HEAD. */
 const nothing: readonly unknown[] = [undefined, '', 'Error', 'Unknown', 'UnknownError', 'RestError']
 
 /** The status of a refusal, from either client. */
@@ -30,9 +30,9 @@ function isUnreachable(error: unknown): boolean {
   return cause !== undefined && isUnreachable(cause)
 }
 
-/** The service of a provider: every call has a timeout, and failures have names. */
+/** The service of a provider: gives every call a timeout and every failure a named error. */
 export class Backend {
-  /** For messages. */
+  /** The name of the service in messages. */
   readonly name: string
   readonly #timeout: number
 
@@ -41,7 +41,7 @@ export class Backend {
     this.#timeout = timeout
   }
 
-  /** Makes one call; the signal aborts after its timeout. `bytes` of content extend it. */
+  /** Makes one call, whose signal aborts after the timeout; `bytes` of content extend the timeout. */
   async ask<Answer>(question: (signal: AbortSignal) => Promise<Answer>, bytes = 0): Promise<Answer> {
     const clock = this.#clock()
     try {
@@ -54,12 +54,12 @@ export class Backend {
     }
   }
 
-  /** Sends a stream. Time counts while the service has all requested data, not while it waits for the source. */
+  /** Sends a stream. The timeout runs while the service has all the data it requested, not while it waits for the source. */
   async send(source: Readable, question: (body: Readable, signal: AbortSignal) => Promise<unknown>): Promise<void> {
     const clock = this.#clock()
     let sourceFailed: { readonly error: unknown } | undefined
     const chunks = source[Symbol.asyncIterator]()
-    // Only an error of the source itself is its failure: ending the read throws into a generator too.
+    // Only an error of the source itself is its failure: ending the read also throws into a generator.
     const next = () =>
       chunks.next().catch((error) => {
         sourceFailed = { error }
@@ -108,7 +108,7 @@ export class Backend {
       }, ms)
     }
     const race = <Answer>(work: Promise<Answer>): Promise<Answer> => {
-      // A late call may still fail, without a listener.
+      // The late call may still fail, without a listener by then.
       work.catch(() => {})
       return Promise.race([work, late])
     }
@@ -116,11 +116,11 @@ export class Backend {
   }
 
   /**
-   * The data that the service sends; fails when it is silent too long or ends early; destroying it releases the connection. The size
-   * is `undefined` where the service does not send it.
+   * The data that the service sends. Fails if the service is silent for too long or ends early; destroying it releases the connection.
+   * The size is `undefined` if the service does not send it.
    */
   receive(source: Readable, size: number | undefined): Readable {
-    // A failure between two reads reaches the next read; without a listener it would end the process.
+    // A failure between two reads surfaces at the next read; without a listener it would end the process.
     source.on('error', () => {})
     const chunks = source[Symbol.asyncIterator]()
     const backend = this
@@ -141,9 +141,9 @@ export class Backend {
     if (isFrameworkError(error)) return error
     const status = statusOf(error)
     const { name, code, message } = Object(error) as Record<string, unknown>
-    // After the first line there are numbers of the request, and advice for authors of the client.
+    // The first line is followed by request ids and advice for the authors of the client.
     const parts = [status, code ?? name, String(message ?? '').split('\n', 1)[0]]
-    // Older clients of S3 name an error by its status.
+    // Older S3 clients use the status as the name of an error.
     const why = [...new Set(parts.filter((part) => !nothing.includes(part)).map(String))].join(' ')
     const isDown = status === undefined ? isUnreachable(error) : status >= 500 || status === 429
     return Object.assign(isDown ? StorageUnavailableError(this.name, why) : StorageRefusedError(this.name, why), {

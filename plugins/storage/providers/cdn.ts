@@ -7,9 +7,9 @@ import { encodeKey } from '../key.ts'
 export interface CdnOptions {
   /** The address of the distribution: `'https://d111111abcdef8.cloudfront.net'`. */
   url: string
-  /** The id of the public key that the distribution trusts; with `privateKey`, or neither. */
+  /** The id of the public key that the distribution trusts; set it together with `privateKey`, or neither. */
   keyPairId?: string
-  /** The RSA key that signs, in PEM. */
+  /** The RSA key that signs addresses, in PEM. */
   privateKey?: string
 }
 
@@ -39,7 +39,7 @@ export const cdnOptions = option
 
 type CdnSettings = SettingsOf<typeof cdnOptions>
 
-/** Addresses of objects of a CDN. */
+/** Makes addresses of objects on a CDN. */
 export class Cdn {
   readonly #url: string
   readonly #keyPairId: string
@@ -59,7 +59,7 @@ export class Cdn {
     return `${this.#url}/${encodeKey(key)}`
   }
 
-  /** Signed with what CloudFront calls a canned policy: one address, one time. It only supports RSA with SHA-1. */
+  /** Signs with what CloudFront calls a canned policy: one address, one expiry time. It supports only RSA with SHA-1. */
   signedUrl(key: string, seconds: number): string {
     const url = this.url(key)
     const expires = Math.floor(Date.now() / 1000) + seconds

@@ -3,13 +3,13 @@ import type { Readable } from 'node:stream'
 /** The data of an object for a provider: bytes, or a stream of bytes that it reads to its end. */
 export type StorageBody = Uint8Array | Readable
 
-/** What a provider says of an object. */
+/** What a provider reports about an object. */
 export interface StorageEntry {
   /** The whole key: `avatars/7.png`. */
   readonly key: string
   /** The length of the content, in bytes. */
   readonly size: number
-  /** When it was written last. */
+  /** When it was last written. */
   readonly lastModified: Date
   /** A string in quotes, as in a header; it changes whenever the content does. */
   readonly etag: string
@@ -17,15 +17,15 @@ export interface StorageEntry {
 
 /** The data about one object. */
 export interface StorageMetadata extends StorageEntry {
-  /** The media type that it was put with. */
+  /** The media type with which it was put. */
   readonly contentType: string
 }
 
 /**
  * Stores objects: the contract of every provider, including custom ones.
  *
- * Keys were checked before: they are strings of at most 1024 bytes, without empty or dot segments. An object is visible whole
- * or not at all; one that is put again is replaced. Methods for addresses may be missing.
+ * Keys have already been checked: they are strings of at most 1024 bytes, without empty or dot segments. An object is visible whole
+ * or not at all; putting it again replaces it. Methods for addresses may be missing.
  *
  * @example
  * const objects = new Map<string, Uint8Array>()
@@ -44,30 +44,30 @@ export interface StorageMetadata extends StorageEntry {
 export interface StorageProvider {
   /** Writes an object, or replaces it as a whole: a stream that fails leaves the earlier one. */
   put(key: string, body: StorageBody, contentType: string): Promise<void>
-  /** A stream of bytes that fails where it ends early; `undefined` for a missing object. */
+  /** Returns a stream of bytes, which fails if it ends early; `undefined` for a missing object. */
   read(key: string): Promise<Readable | undefined>
-  /** All of it, where that takes less time than a stream. The caller owns the bytes. */
+  /** Returns all bytes, if that takes less time than a stream. The caller owns them. */
   readWhole?(key: string): Promise<Uint8Array | undefined>
-  /** Does nothing for a missing object. */
+  /** Removes an object; does nothing for a missing one. */
   remove(key: string): Promise<void>
-  /** What is known of an object without its content; `undefined` for an object that is not there. */
+  /** Returns the metadata of an object without its content; `undefined` for a missing object. */
   head(key: string): Promise<StorageMetadata | undefined>
-  /** Every object whose key begins with the prefix, in the order of the bytes of the keys. */
+  /** Lists every object whose key begins with the prefix, ordered by the bytes of the keys. */
   list(prefix: string): AsyncIterable<StorageEntry>
-  /** `false` for a missing object. */
+  /** Copies an object with its content type; returns `false` for a missing object. */
   copy(from: string, to: string): Promise<boolean>
-  /** Where it can be done in one step; otherwise it is a copy and a removal. */
+  /** Moves an object, if the provider can do it in one step; without this method, it is copied and removed. */
   move?(from: string, to: string): Promise<boolean>
-  /** An address that lets anyone who has it read the object, for so many seconds. */
+  /** Returns an address that lets anyone who has it read the object, for this many seconds. */
   downloadUrl?(key: string, expirySeconds: number): Promise<string>
-  /** An address that lets anyone who has it write the object by PUT, for so many seconds; of this media type where it is given. */
+  /** Returns an address that lets anyone who has it write the object with PUT, for this many seconds; of this media type, if given. */
   uploadUrl?(key: string, expirySeconds: number, contentType: string | undefined): Promise<string>
-  /** The address without a signature, for objects that anyone may read. */
+  /** Returns the address without a signature, for objects that anyone may read. */
   publicUrl?(key: string): Promise<string>
-  /** Why there are no addresses, where a method for them is missing. */
+  /** Why there are no addresses, if a method for them is missing. */
   readonly noUrls?: string
   /** Rejects when the provider cannot be used; for health checks. */
   ping?(): Promise<void>
-  /** Ends connections that the provider has opened itself. */
+  /** Closes connections that the provider has opened itself. */
   close?(): Promise<void>
 }

@@ -5,29 +5,29 @@ import { Kept } from '../../toolkit/kept.ts'
 import { StorageRefusedError } from '../errors.ts'
 import { keyError } from '../key.ts'
 
-/** The provider's own folder in the root: for files that are being written, and content types. */
+/** The provider's own folder in the root, for content types and for files that are being written. */
 export const ownFolder = '.storage'
 
 const windows = process.platform === 'win32'
-/** Devices of Windows, with any ending; refused everywhere, so that a root can be moved. */
+/** Windows device names, with any extension; refused everywhere, so that a root can be moved. */
 const device = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i
 const strangeOnWindows = /[<>:"|?*]|[. ]$/
 
 const codeOf = (error: unknown) => String((error as { code?: unknown }).code)
 
-/** Codes that mean that the file does not exist. */
+/** Whether an error means that the file does not exist. */
 export function isMissing(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(codeOf(error))
 }
 
-/** The error for a refusal of the disk: full, read-only, not permitted. */
+/** The error for a refusal by the disk: full, read-only, not permitted. */
 export function refusal(root: string, error: unknown): unknown {
   const { syscall, message } = error as { syscall?: unknown; message?: unknown }
   if (isFrameworkError(error) || typeof syscall !== 'string') return error
   return Object.assign(StorageRefusedError(`the disk at ${root}`, String(message)), { cause: error })
 }
 
-/** The segments of a key that a disk can keep as names; the general rules for keys were checked before. */
+/** The segments of a key, checked to be valid file names; the general rules for keys were checked before. */
 export function segmentsOf(key: string): string[] {
   const segments = key.split('/')
   for (const segment of segments) {
@@ -37,7 +37,7 @@ export function segmentsOf(key: string): string[] {
     if (windows && strangeOnWindows.test(segment))
       throw keyError(key, 'have no segment that is not a valid file name on Windows')
   }
-  // A disk that ignores case would expose the provider's own files.
+  // Compared without case: a disk that ignores case would expose the provider's own files.
   if (segments[0]!.toLowerCase() === ownFolder) {
     throw keyError(key, `not begin with "${ownFolder}", which the disk provider keeps for itself`)
   }
@@ -54,7 +54,7 @@ export class LocalRoot {
   }
 
   /**
-   * The root without symbolic links, created where it is missing.
+   * The root, resolved without symbolic links; created if it is missing.
    *
    * @throws StorageRefusedError: an unavailable root must not look like an empty one.
    */
@@ -74,26 +74,26 @@ export class LocalRoot {
   async own(name: string): Promise<string> {
     const folder = join(await this.path(), ownFolder, name)
     try {
-      // The result of every call but the first. Otherwise the loop below finds the reason.
+      // This succeeds in every call but the first. If it does not, the loop below finds the reason.
       if ((await realpath(folder).catch(() => undefined)) === folder) return folder
       await this.make(folder, [ownFolder, name], name)
     } catch (error) {
       if (!isFrameworkError(error)) throw error
-      // It belongs to no key.
+      // This failure does not belong to any key.
       throw StorageRefusedError(`the disk at ${this.#given}`, `${folder} is a file or a symbolic link. Remove it`)
     }
     return folder
   }
 
-  /** The path of the file of a key, whatever the folders in it are. */
+  /** The path of the file of a key, without checking its folders. */
   pathOf(key: string, root: string): string {
     return join(root, ...segmentsOf(key))
   }
 
   /**
-   * The path of a key, in a folder that really is there.
+   * The path of a key, in a folder that really exists there.
    *
-   * @throws StorageKeyError when a symbolic link leads elsewhere; an error for which `isMissing` holds without the folder.
+   * @throws StorageKeyError if a symbolic link leads elsewhere; without the folder, an error that `isMissing` recognises.
    */
   async locate(key: string): Promise<string> {
     const root = await this.path()
@@ -103,7 +103,7 @@ export class LocalRoot {
     return join(folder, segments.at(-1)!)
   }
 
-  /** The same, and creates the folder. */
+  /** The same as `locate`, but creates the folder. */
   async prepare(key: string): Promise<string> {
     try {
       return await this.locate(key)
@@ -116,7 +116,7 @@ export class LocalRoot {
     return join(folder, segments.at(-1)!)
   }
 
-  /** One folder after the other: created in one call they would be created through a link as well. */
+  /** Creates folders one after the other: a single call would create them through a link as well. */
   async make(folder: string, segments: readonly string[], key: string): Promise<void> {
     let path = await this.path()
     for (const segment of segments) {
@@ -133,14 +133,14 @@ export class LocalRoot {
     if ((await realpath(folder)) !== folder) throw linked(key)
   }
 
-  /** Removes folders that the removal of an object has left empty. */
+  /** Removes folders that have become empty through the removal of an object. */
   async prune(key: string): Promise<void> {
     const root = await this.path()
     const segments = segmentsOf(key)
     try {
       for (let last = segments.length - 1; last > 0; last--) await rmdir(join(root, ...segments.slice(0, last)))
     } catch {
-      // Not empty, or another process was faster.
+      // The folder is not empty, or another process was faster.
     }
   }
 }

@@ -12,21 +12,21 @@ export function versionOf({ mtimeNs, size }: BigIntStats): string {
 }
 
 /**
- * The same for one file: files of one size that are written within a tick of the file system, some milliseconds, have one time. Two of them
- * that exist at once have two numbers.
+ * The same for a single file: files of equal size written within one tick of the file system, some milliseconds, have the same time, but
+ * two that exist together have different inode numbers.
  */
 const nameOf = (stats: BigIntStats) => `${versionOf(stats)}-${stats.ino.toString(36)}`
 
-/** Files that another writer may still be about to use are kept for this many milliseconds. */
+/** Files that another writer may be about to use are kept for this many milliseconds. */
 const settled = 60_000
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex')
 
 /**
- * The content types of files that their names do not show.
+ * Content types that the names of files do not show.
  *
- * Each is in a file that is named after one version of the object, so that no reader ever mistakes the type of another
- * version for that of this one, however many processes put the same key.
+ * Each is stored in a file named after one version of the object, so that no reader ever mistakes the type of another version
+ * for the right one, however many processes put the same key.
  */
 export class LocalTypes {
   readonly #root: LocalRoot
@@ -48,14 +48,14 @@ export class LocalTypes {
     }
   }
 
-  /** Files that were restored from a backup have other numbers. */
+  /** Finds the name by version alone, if need be: files restored from a backup have other inode numbers. */
   async #nameIn(folder: string, stats: BigIntStats): Promise<string> {
     const names = await readdir(folder)
     const name = nameOf(stats)
     return names.includes(name) ? name : (names.find((one) => one.startsWith(`${versionOf(stats)}-`)) ?? name)
   }
 
-  /** Before the object is visible. */
+  /** Writes the type; called before the object becomes visible. */
   async write(key: string, stats: BigIntStats, type: string): Promise<void> {
     if (type === typeOfKey(key)) return
     const temporary = join(await this.#root.own('tmp'), randomUUID())
@@ -66,21 +66,21 @@ export class LocalTypes {
     await rename(temporary, join(folder, hash, nameOf(stats)))
   }
 
-  /** Removes that of one version, which is gone or was never completed. */
+  /** Removes the type of one version, which is gone or was never completed. */
   async remove(key: string, stats: BigIntStats): Promise<void> {
     try {
       const folder = await this.#folder(key)
       await rm(join(folder, nameOf(stats)), { force: true })
       await rmdir(folder)
     } catch {
-      // Missing, or not empty.
+      // It is missing, or not empty.
     }
   }
 
-  /** Removes the types of older versions of the object; `stats` of the present one. */
+  /** Removes the types of older versions of the object; `stats` is the status of the present one. */
   async clean(key: string, stats?: BigIntStats): Promise<void> {
     try {
-      // Most keys have none. Nothing is changed before the folder is known not to be a link.
+      // Most keys have none. Nothing is changed until the folder is known not to be a link.
       await access(join(await this.#root.path(), ownFolder, 'types', hashOf(key)))
       const folder = await this.#folder(key)
       const keep = stats === undefined ? undefined : nameOf(stats)
@@ -91,7 +91,7 @@ export class LocalTypes {
       }
       await rmdir(folder)
     } catch {
-      // Missing, or not empty.
+      // It is missing, or not empty.
     }
   }
 }

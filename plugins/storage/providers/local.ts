@@ -15,9 +15,9 @@ import { SignedUrls, type SignedUrlsOptions, signedUrlsOptions } from './signed-
 
 /** Options of `LocalStorageProvider`. */
 export interface LocalStorageOptions {
-  /** The folder for the objects; it is created where it is missing. */
+  /** The folder for the objects; created if it is missing. */
   root: string | URL
-  /** Signs addresses of objects, which the storage plugin answers. Without it there are none. */
+  /** Settings for signed addresses of objects, which the storage plugin answers. Without this option there are none. */
   signedUrls?: SignedUrlsOptions
 }
 
@@ -31,14 +31,14 @@ const localOptions = option
   .shape({ root: root.required(), signedUrls: signedUrlsOptions.optional() })
   .typed<LocalStorageOptions>()
 
-/** A file without a write for this many milliseconds has lost its writer. */
+/** A file that was not written to for this many milliseconds has lost its writer. */
 const lost = 3_600_000
 
 /**
- * Keeps objects as files below a folder: the key is the path, the file is the content.
+ * Stores objects as files below a folder: the key is the path, the file is the content.
  *
- * A file is written aside and renamed, so that a crash leaves the old one or the new one. No key leads out of the folder,
- * and none through a symbolic link.
+ * A file is written elsewhere and then renamed, so that a crash leaves the old one or the new one. No key leads out of the folder,
+ * or through a symbolic link.
  *
  * @throws OptionError.
  * @example
@@ -53,9 +53,9 @@ export class LocalStorageProvider implements StorageProvider {
   /** @internal Makes and checks its addresses. */
   readonly urls: SignedUrls | undefined
   readonly noUrls = 'Files on a disk have an address only with the option signedUrls'
-  /** A signed address of the server, for so many seconds; with the option `signedUrls` only. */
+  /** Returns a signed address of the server, valid for this many seconds; only with the option `signedUrls`. */
   declare readonly downloadUrl?: StorageProvider['downloadUrl'] & {}
-  /** A signed address for PUT, for so many seconds; with the option `signedUrls` only. */
+  /** Returns a signed address for PUT, valid for this many seconds; only with the option `signedUrls`. */
   declare readonly uploadUrl?: StorageProvider['uploadUrl'] & {}
 
   constructor(options: LocalStorageOptions) {
@@ -97,7 +97,7 @@ export class LocalStorageProvider implements StorageProvider {
   }
 
   async #publish(temporary: string, key: string): Promise<void> {
-    // Another process that removes the last object of a folder removes the folder too.
+    // Another process that removes the last object of a folder also removes the folder.
     for (let attempt = 1; ; attempt++) {
       try {
         const path = await this.#root.prepare(key)
@@ -111,7 +111,7 @@ export class LocalStorageProvider implements StorageProvider {
     }
   }
 
-  /** Removes files of processes that died while they wrote. */
+  /** Removes files of processes that died while writing. */
   #sweep(folder: string): void {
     if (performance.now() - this.#swept < lost) return
     this.#swept = performance.now()
@@ -158,7 +158,7 @@ export class LocalStorageProvider implements StorageProvider {
       const path = await this.#root.locate(key)
       const stats = await lstat(path, { bigint: true })
       if (stats.isDirectory()) return
-      // For a symbolic link this removes the link.
+      // If it is a symbolic link, this removes the link.
       await unlink(path)
       await this.#left(key, stats)
     } catch (error) {
@@ -166,7 +166,7 @@ export class LocalStorageProvider implements StorageProvider {
     }
   }
 
-  /** Removes the rest of an object that is gone. */
+  /** Removes what is left of an object that is gone. */
   async #left(key: string, stats: BigIntStats): Promise<void> {
     await this.#types.remove(key, stats)
     await this.#types.clean(key)
@@ -189,7 +189,7 @@ export class LocalStorageProvider implements StorageProvider {
       if (folder !== '' && join(await realpath(path), '/') !== path) return
       const found = await readdir(path, { withFileTypes: true })
       const isOwn = (name: string) => folder === '' && name.toLowerCase() === ownFolder
-      // The name of another program's file that is not a valid key cannot be requested.
+      // Another program's file cannot be requested if its name is not a valid key.
       entries = found
         .filter((entry) => (entry.isFile() || entry.isDirectory()) && !isOwn(entry.name))
         .map((entry) => [`${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`, entry.isDirectory()] as const)
@@ -207,7 +207,7 @@ export class LocalStorageProvider implements StorageProvider {
   async copy(from: string, to: string): Promise<boolean> {
     const found = await this.#open(from)
     if (found === undefined) return false
-    // That of the open file, in case another one is put meanwhile.
+    // The type of the open file, in case another one is put meanwhile.
     const type = await this.#types.read(from, found.stats)
     const stream = await content(found)
     try {

@@ -8,7 +8,7 @@ interface Kept {
 }
 
 /**
- * Keeps objects in the memory of this process, for tests and demonstrations: it behaves as the others do and loses
+ * Stores objects in the memory of this process, for tests and demonstrations: behaves like the other providers, but loses
  * everything when the process ends.
  *
  * @example
@@ -62,7 +62,7 @@ export class MemoryStorageProvider implements StorageProvider {
   async ping(): Promise<void> {}
 }
 
-/** Copies, so that a reader that changes them changes nothing here. */
+/** Yields copies, so that a reader that changes them does not change the object. */
 function* slices(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += 65_536) yield Uint8Array.from(bytes.subarray(at, at + 65_536))
 }

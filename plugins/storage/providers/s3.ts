@@ -11,21 +11,21 @@ import type { S3Answer, S3Client, S3Sdk, SignUrl, Upload } from './s3-types.ts'
 
 /** Options of `S3StorageProvider`. */
 export interface S3StorageOptions {
-  /** The name of the bucket; it has to exist. */
+  /** The name of the bucket, which must already exist. */
   bucket: string
   /** The region of the bucket. Default: that of the environment, as for every AWS client; `us-east-1` with an `endpoint`. */
   region?: string
-  /** The address of a service with the protocol of S3. Default: AWS. */
+  /** The address of a service that speaks the S3 protocol. Default: AWS. */
   endpoint?: string
-  /** Whether the path has the bucket instead of the host. Default: true with an `endpoint`. */
+  /** Whether the bucket is in the path instead of the host. Default: true with an `endpoint`. */
   forcePathStyle?: boolean
-  /** The keys, `{ accessKeyId, secretAccessKey, sessionToken? }`, or a provider of them. Default: those of the environment. */
+  /** The credentials `{ accessKeyId, secretAccessKey, sessionToken? }`, or a provider of them. Default: those of the environment. */
   credentials?: object
-  /** An `S3Client` in place of the four above; it stays open. */
+  /** An `S3Client` instead of the four options above; it stays open. */
   client?: object
-  /** A CDN that serves the bucket: it signs download addresses, and public ones are its own. */
+  /** A CDN that serves the bucket: download addresses are signed for it, and public addresses are its own. */
   cdn?: CdnOptions
-  /** Milliseconds for which S3 may be silent. Default 10000. */
+  /** Milliseconds for which S3 may stay silent. Default 10000. */
   timeout?: number
 }
 
@@ -52,14 +52,14 @@ interface Parts {
   readonly client: S3Client
 }
 
-/** S3 copies no larger object in one call; it supports objects of at most 5 TB in at most 10 000 parts. */
+/** The largest object that S3 copies in one call; it supports objects of at most 5 TB in at most 10 000 parts. */
 const copyLimit = 5 * 1024 ** 3
 const copyPart = 1024 ** 3
 const feature = 'the storage in S3 (S3StorageProvider)'
 
 /**
- * Keeps objects in a bucket of S3, or of a service with its protocol. Needs `@aws-sdk/client-s3`; streams need
- * `@aws-sdk/lib-storage` too, and addresses `@aws-sdk/s3-request-presigner`.
+ * Stores objects in a bucket of S3, or of a service that speaks its protocol. Needs `@aws-sdk/client-s3`; streams also need
+ * `@aws-sdk/lib-storage`, and addresses `@aws-sdk/s3-request-presigner`.
  *
  * @throws OptionError.
  * @example
@@ -78,7 +78,7 @@ export class S3StorageProvider implements StorageProvider {
     const { bucket, endpoint, cdn, timeout } = this.#options
     this.#bucket = bucket
     this.#cdn = cdn === undefined ? undefined : new Cdn(cdn)
-    // An address may contain a password.
+    // Only the origin, because an address may contain a password.
     const where = endpoint === undefined ? '' : ` at ${new URL(endpoint).origin}`
     this.#backend = new Backend(`the bucket "${bucket}" of S3${where}`, timeout)
   }
@@ -91,7 +91,7 @@ export class S3StorageProvider implements StorageProvider {
     if (client !== undefined) return { sdk, client: client as S3Client }
     const { forcePathStyle = endpoint !== undefined } = this.#options
     const given = { ...(region && { region }), ...(endpoint && { endpoint }), ...(credentials && { credentials }) }
-    // Most other services fail with the client's own check sums, which would be part of addresses.
+    // Most other services fail on the client's own checksums, which would also become part of addresses.
     const sums = { requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' }
     return { sdk, client: new sdk.S3Client({ ...given, ...sums, forcePathStyle }) }
   }
@@ -103,7 +103,7 @@ export class S3StorageProvider implements StorageProvider {
     return this.#backend.ask((abortSignal) => client.send(question, { abortSignal }), bytes)
   }
 
-  /** The same, with `undefined` for a missing object. */
+  /** Sends a command like `#send`; `undefined` for a missing object. */
   async #find(command: keyof S3Sdk, input: object, bytes?: number): Promise<S3Answer | undefined> {
     try {
       return await this.#send(command, input, bytes)
@@ -164,7 +164,7 @@ export class S3StorageProvider implements StorageProvider {
       await this.#copyInParts({ ...source, key: to }, { CopySource, CopySourceIfMatch: source.etag })
       return true
     }
-    // S3 answers when it has copied all of it, which may take long.
+    // S3 answers when it has copied everything, which may take long.
     return (await this.#find('CopyObjectCommand', { Key: to, CopySource }, source.size)) !== undefined
   }
 
@@ -192,14 +192,14 @@ export class S3StorageProvider implements StorageProvider {
 
   uploadUrl(key: string, expirySeconds: number, contentType: string | undefined): Promise<string> {
     if (contentType === undefined) return this.#presigned('PutObjectCommand', { Key: key }, expirySeconds)
-    // Otherwise the client with the address could choose the content type: HTML in place of a picture.
+    // Otherwise the client could choose the content type itself: HTML instead of a picture.
     const signed = new Set(['content-type'])
     return this.#presigned('PutObjectCommand', { Key: key, ContentType: contentType }, expirySeconds, signed)
   }
 
   async publicUrl(key: string): Promise<string> {
     if (this.#cdn !== undefined) return this.#cdn.url(key)
-    // The client itself knows the place of the bucket: in the host, in the path, in which region.
+    // The S3 client knows where the bucket is: in the host or in the path, and in which region.
     const url = new URL(await this.#presigned('GetObjectCommand', { Key: key }, 60))
     url.search = ''
     return url.href

@@ -4,11 +4,11 @@ import { encodeKey } from '../key.ts'
 
 /** Options of the addresses of a disk. */
 export interface SignedUrlsOptions {
-  /** Signs the addresses, at least 16 characters; of several the first signs, all are accepted. */
+  /** Signs the addresses, with at least 16 characters; of several secrets the first signs, and all are accepted. */
   secret: string | readonly string[]
-  /** The beginning of the addresses, `https://files.example.org` for example. Default: none, they are paths. */
+  /** The beginning of the addresses, `https://files.example.org` for example. Default: none, so they are paths. */
   origin?: string
-  /** Where the storage plugin answers them. Default `'/storage'`; several disks need one each. */
+  /** The path at which the storage plugin answers them. Default `'/storage'`; several disks need one each. */
   path?: string
   /** The largest object for an upload address, in bytes or a string such as `'5mb'`. Default `'100mb'`. */
   maxUploadSize?: number | string
@@ -35,14 +35,14 @@ export const signedUrlsOptions = option
 
 type SignedUrlsSettings = SettingsOf<typeof signedUrlsOptions>
 
-/** The rights of an address. */
+/** The rights that an address grants. */
 export interface Grant {
   readonly key: string
-  /** The content type from the call that made the address of an upload. */
+  /** The content type that was given for an upload address. */
   readonly contentType: string | undefined
 }
 
-/** Addresses that are valid for one disk, one method, one key and a time; a change of any of them invalidates the signature. */
+/** Addresses for one disk, one method, one key and a limited time; changing any of these invalidates the signature. */
 export class SignedUrls {
   readonly path: string
   readonly maxUploadSize: number
@@ -64,7 +64,7 @@ export class SignedUrls {
     return `${this.#origin}${this.path}/${encodeKey(key)}?${query}`
   }
 
-  /** The rights of a request's address; `undefined` for one that is forged, or too old. */
+  /** The rights that a request's address grants; `undefined` if it is forged or expired. */
   grant(method: 'GET' | 'PUT', key: string, query: { readonly [name: string]: unknown }): Grant | undefined {
     const { expires, signature, type } = query
     if (typeof expires !== 'string' || typeof signature !== 'string') return undefined
@@ -74,14 +74,14 @@ export class SignedUrls {
       const right = Buffer.from(this.#sign(secret, method, key, expires, type))
       return given.length === right.length && timingSafeEqual(given, right)
     })
-    // The signed seconds are digits.
+    // The signed seconds consist of digits only.
     if (!isOurs || Number(expires) * 1000 <= Date.now()) return undefined
     return { key, contentType: type }
   }
 
   /**
-   * With the path: an address of one disk would otherwise be valid for another with the same secret. In JSON, so that no two lists of
-   * values are one string.
+   * Signs the path as well: otherwise an address of one disk would be valid for another with the same secret. In JSON, so that no two
+   * lists of values become the same string.
    */
   #sign(secret: string, method: string, key: string, expires: string, type: string | undefined): string {
     return createHmac('sha256', secret)

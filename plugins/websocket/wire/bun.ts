@@ -1,6 +1,6 @@
 import type { OpenWire, Wire, WireEvents } from './contract.ts'
 
-/** The used part of Bun's socket: it is a wire itself, which saves an object for each. */
+/** The used part of Bun's socket, which is itself a wire: that saves an object for each. */
 interface BunSocket extends Wire {
   readonly data: WireEvents
 }
@@ -18,7 +18,7 @@ export interface BunHandlers {
 
 const ofServer = new WeakMap<object, BunHandlers>()
 
-/** The handlers of a server: one object, however many scopes have the plugin, because `Bun.serve` accepts one. */
+/** The handlers of a server: a single object, however many scopes have the plugin, because `Bun.serve` accepts only one. */
 export function bunHandlers(server: object, maxMessageSize: number, compression: boolean): BunHandlers {
   const handlers = ofServer.get(server) ?? newHandlers()
   ofServer.set(server, handlers)
@@ -31,7 +31,7 @@ function newHandlers(): BunHandlers {
   return {
     maxPayloadLength: 0,
     perMessageDeflate: false,
-    // The plugin's own pings find dead clients; a silent one that answers them stays.
+    // The plugin's own pings find dead clients; a silent client that answers them stays.
     idleTimeout: 0,
     sendPings: false,
     // Slow readers are handled where messages are sent.
@@ -49,11 +49,11 @@ function newHandlers(): BunHandlers {
 /** Opens a websocket of `Bun.serve`. */
 export const openBun: OpenWire = (connection, headers, { protocol }, events) => {
   if (connection.runtime !== 'bun') return undefined
-  // Without the line Bun would choose the first one that the client offers; an empty one it leaves out.
+  // Without this header Bun would choose the first protocol that the client offers; it omits an empty one.
   const lines: [string, string][] = [['sec-websocket-protocol', protocol]]
   for (let i = 0; i < headers.length; i += 2) lines.push([headers[i]!, headers[i + 1]!])
   if ((connection.server as BunServer).upgrade(connection.request, { headers: lines, data: events })) return undefined
-  // The client has left, or Bun refuses its handshake.
+  // The client has left, or Bun refused its handshake.
   events.closed(1006, '')
   return new Response(null, { status: 400 })
 }

@@ -2,21 +2,21 @@ import type { Connection } from '../../../kernel/index.ts'
 
 /** The part of a runtime's websocket that a socket needs. No method throws, whatever the state of the connection is. */
 export interface Wire {
-  /** A string is sent as a text frame, bytes are sent as a binary one. */
+  /** Sends a string as a text frame, and bytes as a binary frame. */
   send(message: string | Uint8Array): void
-  /** Bytes that were sent and have not left this process. */
+  /** Bytes that were sent but have not left this process yet. */
   getBufferedAmount(): number
-  /** Requests one `relieved`, now that some of it waits. It may fail to come; absent where the runtime reports it by itself, or never. */
+  /** Requests one `relieved`, now that data is waiting; it may never come. Absent if the runtime reports it by itself, or not at all. */
   watch?(): void
   /** Sends a close frame; `closed` follows when the client has answered. */
   close(code: number, reason: string): void
   /** Ends the connection without a close frame. */
   terminate(): void
-  /** Sends a ping. Absent where the runtime does that by itself. */
+  /** Sends a ping. Absent if the runtime does that by itself. */
   ping?(): void
-  /** Stops and starts the reading of messages. Absent where the runtime reads on. */
+  /** Stops reading messages. Absent if the runtime cannot stop reading. */
   pause?(): void
-  /** Reads messages again after `pause`. */
+  /** Resumes reading messages after `pause`. */
   resume?(): void
 }
 
@@ -24,25 +24,25 @@ export interface Wire {
 export interface WireEvents {
   /** The handshake is over. */
   opened(wire: Wire): void
-  /** A whole message: a string, or bytes. */
+  /** A whole message has arrived: a string, or bytes. */
   received(message: string | Uint8Array): void
-  /** A ping or a pong of the client. */
+  /** The client sent a ping or a pong. */
   controlled(frame: 'ping' | 'pong'): void
   /** Buffered data was sent. Some runtimes report it late, or never. */
   relieved(): void
-  /** The connection has ended, with the code of RFC 6455 section 7.4: 1006 where the client has broken off. */
+  /** The connection has ended, with the code of RFC 6455 section 7.4: 1006 if the client broke off. */
   closed(code: number, reason: string): void
 }
 
 /** Options for opening a websocket. */
 export interface WireOptions {
-  /** Bytes of a message; a longer one closes with 1009. */
+  /** The maximum size of a message in bytes; a longer one closes with 1009. */
   readonly maxMessageSize: number
-  /** Whether messages are compressed (RFC 7692) where the client can. */
+  /** Whether messages are compressed (RFC 7692) if the client supports it. */
   readonly compression: boolean
-  /** The sub-protocol that was chosen, `''` for none. */
+  /** The chosen sub-protocol, `''` for none. */
   readonly protocol: string
-  /** Milliseconds after which a runtime that sends its own pings gives up a silent client; 0 for never. */
+  /** Milliseconds after which a runtime that sends its own pings gives up on a silent client; 0 for never. */
   readonly silence: number
 }
 

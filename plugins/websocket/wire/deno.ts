@@ -7,13 +7,13 @@ interface DenoRuntime {
   ): { socket: globalThis.WebSocket; response: globalThis.Response }
 }
 
-/** Timeout for opening a connection: nothing reports that its client has left before the answer. */
+/** Milliseconds for opening a connection: nothing reports that its client left before the answer. */
 const openWithinMs = 2000
 
 /** Opens a websocket of `Deno.serve`. Deno sends pings itself, and limits the size of a message only after it has read it. */
 export const openDeno: OpenWire = (connection, headers, { protocol, silence, maxMessageSize }, events) => {
   if (connection.runtime !== 'deno') return undefined
-  // After the upgrade of a connection that is gone `Deno.serve` would never end.
+  // If a connection that is gone were upgraded, `Deno.serve` would never end.
   if (connection.isLeft) return refused(events)
   const { Deno } = globalThis as unknown as { Deno: DenoRuntime }
   let upgraded: ReturnType<DenoRuntime['upgradeWebSocket']>
@@ -35,13 +35,13 @@ export const openDeno: OpenWire = (connection, headers, { protocol, silence, max
   }
   socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
     const message = typeof data === 'string' ? data : new Uint8Array(data)
-    // A string has at most three bytes for each of its units, so most need not be measured.
+    // A string takes at most three bytes for each UTF-16 unit, so most need not be measured.
     const isShort = message.length * 3 <= maxMessageSize
     const size = isShort ? 0 : typeof message === 'string' ? Buffer.byteLength(message) : message.byteLength
     if (size > maxMessageSize) socket.close(1009, 'the message is too long')
     else events.received(message)
   }
-  // A 'close' follows, with all details.
+  // A 'close' event follows, with all details.
   socket.onerror = (event) => event.preventDefault()
   socket.onclose = ({ code, reason }) => {
     clearTimeout(unopened)

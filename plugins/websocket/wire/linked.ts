@@ -1,7 +1,7 @@
 import type { LinkedPeer } from '../../toolkit/linked-socket.ts'
 import type { OpenWire, Wire } from './contract.ts'
 
-/** Links the two ends. Each frame arrives in a turn of its own, as over a socket. */
+/** Links the two ends within the process. Each frame arrives in a turn of its own, as over a network. */
 export const openLinked: OpenWire = (connection, _headers, { protocol, maxMessageSize }, events) => {
   if (connection.runtime !== 'inject') return undefined
   const peer = connection.peer as LinkedPeer

@@ -3,20 +3,20 @@ import type { WebSocket, WebSocketServer } from 'ws'
 import { peer } from '../../toolkit/peer.ts'
 import type { OpenWire, Wire, WireEvents } from './contract.ts'
 
-/** Close codes for the refusals of `ws`; it sends them itself, and reports 1006. */
+/** Close codes for the refusals of `ws`, which sends them itself but reports 1006. */
 const codes: Readonly<Record<string, number>> = {
   WS_ERR_INVALID_UTF8: 1007,
   WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: 1009,
   WS_ERR_TOO_MANY_BUFFERED_PARTS: 1008,
 }
 
-/** For smaller messages compression makes a message longer, or saves less than it costs. */
+/** Compression makes smaller messages longer, or saves less than it costs. */
 const compressedFrom = 1024
 
 /** Loads `ws`, which implements the protocol on a connection of `node:http`. */
 export async function openNode(): Promise<OpenWire> {
   const ws = await peer('ws', () => import('ws'), 'the websocket plugin')
-  // One for each combination of options: a server of `ws` is an object without a socket here.
+  // One server for each combination of options: here, a server of `ws` is an object without a socket.
   const servers = new Map<string, WebSocketServer>()
   let chosen = ''
 
@@ -37,7 +37,7 @@ export async function openNode(): Promise<OpenWire> {
         handleProtocols: () => (chosen === '' ? false : chosen),
       })
       server.on('headers', (lines: string[]) => lines.push(...answered))
-      // With this listener `ws` leaves the answer to it.
+      // With this listener, `ws` leaves the answer to it.
       server.on('wsClientError', () => {
         isDeclined = true
       })
@@ -56,12 +56,12 @@ export async function openNode(): Promise<OpenWire> {
     answered = []
     for (let i = 0; i < headers.length; i += 2) answered.push(`${headers[i]}: ${headers[i + 1]}`)
     if (!socket.readable || !socket.writable) {
-      // The client has left while its request was handled, and no further event reports that.
+      // The client left while its request was handled, and no further event reports that.
       socket.destroy()
       events.closed(1006, '')
       return undefined
     }
-    // It may be one of a list (RFC 9110 section 7.8), which `ws` does not read.
+    // The header may be a list (RFC 9110 section 7.8), which `ws` cannot read.
     message.headers.upgrade = 'websocket'
     let isOpen = false
     const onEnd = () => !isOpen && events.closed(1006, '')
@@ -79,13 +79,13 @@ export async function openNode(): Promise<OpenWire> {
     delete message.headers['sec-websocket-extensions']
     isDeclined = false
     upgrade()
-    // Whatever other refusal `ws` may have: no connection is left without an answer.
+    // For any other refusal of `ws`: no connection is left without an answer.
     if (isDeclined) socket.destroy()
     return undefined
   }
 }
 
-/** A socket of `ws` with its event handlers. Listeners find them there and are not closures: closures cost memory for each socket. */
+/** A socket of `ws` with its event handlers, where listeners find them: closures instead would cost memory for each socket. */
 type Attended = WebSocket & { [reports]: WireEvents; [refusal]: number }
 const reports = Symbol('events')
 const refusal = Symbol('refusal')

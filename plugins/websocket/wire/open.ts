@@ -4,7 +4,7 @@ import { openDeno } from './deno.ts'
 import { openLinked } from './linked.ts'
 import { openNode } from './node.ts'
 
-/** How the websockets of a server are opened: by its adapter, and in process for tests. */
+/** Returns what opens the websockets of a server, by its adapter; within the process for tests. */
 export async function wireOf(adapter: string | undefined): Promise<OpenWire> {
   const isNative = adapter !== 'node'
   const ofRuntime =
