@@ -75,7 +75,7 @@ export function bootReport(title: string, series: readonly BootSeries[], referen
     ])
   return section(
     title,
-    `${today()}: from spawn to the first answer; ${series[0]?.wall.length ?? 0} starts each.`,
+    `${today()}: from spawn to the first response; ${series[0]?.wall.length ?? 0} starts each.`,
     ['server', 'ms', 'IQR', 'CPU ms', 'RSS MB', ...present.map((r) => `× ${r}`)],
     rows,
   )

@@ -152,7 +152,7 @@ export const serverSuites = {
     servers: all('params'),
   },
   'serialised-get': {
-    title: 'GET /users/:id, parameters and query validated, the answer by a schema',
+    title: 'GET /users/:id, parameters and query validated, with a response schema',
     kind: 'load',
     exchange: get('/users/42?orders=5&locale=de', account),
     references,
@@ -187,14 +187,14 @@ export const serverSuites = {
     servers: uploadServers,
   },
   'validated-post': {
-    title: 'POST 1 KB of JSON, validated, the answer by a schema',
+    title: 'POST 1 KB of JSON, validated, with a response schema',
     kind: 'load',
     exchange: postOrder,
     references,
     servers: all('validated'),
   },
   'full-stack': {
-    title: 'Full stack: POST 1 KB with cors, helmet, request id, log line, validation and a schema of the answer',
+    title: 'Full stack: POST 1 KB with cors, helmet, request id, log line, validation and a response schema',
     kind: 'load',
     exchange: {
       ...postOrder,
@@ -214,7 +214,7 @@ export const serverSuites = {
     servers: all('full'),
   },
   'list-1000': {
-    title: '1000 items, 115 KB, by a schema of the answer',
+    title: '1000 items, 115 KB, with a response schema',
     kind: 'load',
     exchange: get('/items', items),
     references,
@@ -228,14 +228,14 @@ export const serverSuites = {
     servers: all('many'),
   },
   'pipelined-10': {
-    title: 'Hello JSON, 10 requests at once on a connection',
+    title: 'Hello JSON, 10 pipelined requests per connection',
     kind: 'load',
     exchange: { ...hello, pipelining: 10 },
     references,
     servers: all('hello'),
   },
   'cached-get': {
-    title: 'GET of an answer that the cache has',
+    title: 'GET of a cached response',
     kind: 'load',
     exchange: hello,
     references: ['framework, no cache'],
@@ -274,7 +274,7 @@ export const serverSuites = {
     servers: graphqlServers,
   },
   boot: {
-    title: 'Boot to the first answer',
+    title: 'Boot to the first response',
     kind: 'boot',
     exchange: hello,
     references: [...references, 'framework, 100 plugins'],

@@ -32,7 +32,7 @@ const service = { reference: 'by hand', sliceMs: 60, warmMs: 400 }
 export const microSuites = {
   router: { title: 'Router', reference: 'find-my-way', ...short, cases: routerCases },
   chain: { title: 'Chain of middlewares', reference: 'by hand', ...short, cases: chainCases },
-  responses: { title: 'Answers by a schema', reference: 'fast-json-stringify', ...short, cases: responsesCases },
+  responses: { title: 'Responses with a schema', reference: 'fast-json-stringify', ...short, cases: responsesCases },
   validation: { title: 'Validation', reference: 'Ajv', ...short, cases: validationCases },
   queues: {
     title: 'Service: queues',

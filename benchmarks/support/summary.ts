@@ -56,8 +56,8 @@ export function summary(goals: readonly Goal[], part: string): string {
   const ahead =
     losses.length === 0
       ? 'Nothing in these tables is cheaper than the framework.'
-      : `Cheaper than the framework, and how many times:\n\n${losses.join('\n')}`
-  const note = 'How many times cheaper than another it is to be, and is.'
+      : `Cheaper than the framework, by this factor:\n\n${losses.join('\n')}`
+  const note = 'How many times cheaper than another server the framework should be, and how many times it is.'
   const held = rows.length === 0 ? '## Goals\n' : section('Goals', note, ['', 'goal', 'reached', ''], rows)
   return `${held}\n${ahead}\n`
 }
