@@ -131,7 +131,7 @@ export class Kernel extends RouteVerbs {
     return this
   }
 
-  /** Sets the handler for errors thrown by handlers, middlewares and plugins; errors that the framework raises for clients do not reach it. */
+  /** Sets the handler for errors that handlers, middlewares and plugins throw; errors that the framework raises for clients bypass it. */
   setErrorHandler(handler: ErrorHandler): this {
     if (typeof handler !== 'function') throw HookError('setErrorHandler', 'root')
     this.#root.scope.errorHandler = handler

@@ -74,7 +74,7 @@ export function bootTree(root: PluginEntry, host: ContextHost): Promise<void> {
   })
 }
 
-/** A limit under `/api` limits what is registered in it, not the application's routes under that path: if it is empty, it guards nothing. */
+/** A limit under `/api` limits what is registered in it, not the application's routes under that path: an empty one guards nothing. */
 function emptyPrefix(owner: PluginEntry): Error | undefined {
   for (const entry of owner.children) {
     const { name, site, scope, scoped } = entry
