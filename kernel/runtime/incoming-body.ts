@@ -70,7 +70,7 @@ export class IncomingBody extends Running {
     this.#deadlines?.add(this)
   }
 
-  /** Reads piece by piece, beginning when the first is requested; leaving the loop early cancels the rest, even while a piece is awaited. */
+  /** Reads piece by piece, from when the first is requested; leaving the loop early cancels the rest, even while a piece is awaited. */
   stream(): AsyncIterableIterator<Uint8Array> {
     let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
     let isBegun = false

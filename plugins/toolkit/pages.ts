@@ -2,7 +2,7 @@ import type { Kernel } from '../../kernel/index.ts'
 
 /** A page that a person may open in a browser. */
 export interface Page {
-  /** Its name, in a word or two: `API docs`. */
+  /** The name of the page, in a word or two: `API docs`. */
   readonly what: string
   readonly path: string
 }

@@ -62,7 +62,7 @@ export class Policies {
     return schemes
   }
 
-  /** The scheme of policies. They decide who may enter, not how callers authenticate: with a bearer token, unless the application has a scheme. */
+  /** A policy decides who may enter, but not how callers authenticate: with a bearer token, unless the application has another scheme. */
   get schemes(): Json {
     if (!this.#isAsked) return {}
     const description = 'Identifies the caller. The roles of an operation are the policies that admit its callers.'

@@ -1,6 +1,6 @@
 import type { HostServer, ListedPlugin, Listing, ServiceStore, Services } from '../../../kernel/index.ts'
 
-/** The level of a finding. `error`: it does not work, or strangers have access; `warning`: it will fail some day; `hint`: it may be intended. */
+/** A level. `error`: it does not work, or strangers have access; `warning`: it will fail some day; `hint`: it may be intended. */
 export type DoctorLevel = 'error' | 'warning' | 'hint'
 
 /** A problem that a check has found. */

@@ -166,7 +166,7 @@ function ownName(error: unknown): string | undefined {
   return name === unnamed || name === 'Error' ? undefined : name
 }
 
-/** A copy that can be marked as the body of a failure, since handlers may also answer with the original; it is certain to be serialisable. */
+/** A copy that can be marked as the body of a failure: handlers may also answer with the original. The copy can certainly be serialised. */
 function copyOf(body: object | string): object | string {
   return typeof body === 'string' ? body : (JSON.parse(toJson(body)) as object)
 }

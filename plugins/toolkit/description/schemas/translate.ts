@@ -125,7 +125,7 @@ export class Translation {
     return read
   }
 
-  /** Translates a discriminator. Its mapping has references to schemas, which differ in the document; without a mapping, names are enough. */
+  /** Translates a discriminator. Its mapping refers to schemas by references that differ in the document; without one, names are enough. */
   #discriminator(value: unknown): unknown {
     if (!isObject(value) || typeof value.propertyName !== 'string') return undefined
     const mapping: Json = {}
