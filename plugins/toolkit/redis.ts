@@ -40,7 +40,7 @@ const members = {
   password: text.secret(),
 }
 
-/** Whether a value is a client: its members are not options. Read as such, they would make another client, for the Redis of this machine. */
+/** Whether a value is a client. Its members are not options: read as such, they would make another client, for this machine's Redis. */
 const isClient = (given: unknown) => typeof (given as { sendCommand?: unknown }).sendCommand === 'function'
 
 /** Options of a Redis, together with those of the plugin, such as its `prefix`. */
