@@ -38,7 +38,7 @@ export const routeContributions = new Notes<RouteContribution>()
 export const guardedClasses: ReadonlySet<AnyClass> = new Set()
 
 /**
- * Adds a class to {@link guardedClasses} once it is defined.
+ * Adds a class to `guardedClasses` once it is defined.
  *
  * @example
  * const audited = decorator({ name: 'audited', class: (on) => noteGuarded(on) })
