@@ -1,4 +1,4 @@
-/** A port, as opposed to a password. */
+/** A port: the part before it is a host and not a user, so it is not a password. */
 const port = String.raw`\d{1,5}(?:[/?#,;)"']|\s|$)`
 const inAddress = new RegExp(String.raw`\b([a-z][\w+.-]*:\/\/)(?:([^\s/:]+):(?!${port})|:)\S+@`, 'gi')
 const byName = /\b(\w*(?:password|passwd|pwd|passphrase|secret|token))=[^\s&]+/gi

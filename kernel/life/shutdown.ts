@@ -50,7 +50,7 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
  *
  * Nothing changes within the window, so that load balancers stop sending without errors. Only then does the listener close and
  * do answers have `Connection: close`. Measured with 40 clients: asking them to leave while the listener still accepted connections
- * made them all connect again, and up to 28 of those connections were reset when it closed; in this order none was.
+ * made them all connect again, and up to 28 of those connections were reset when it closed; in this order, none was.
  */
 export async function shutDown(parts: ShutdownParts): Promise<Error[]> {
   const start = performance.now()

@@ -82,7 +82,7 @@ export function readOption(reader: unknown, given: unknown, place: OptionPlace, 
   try {
     value = readBy(reader, given, place, more)
   } catch (error) {
-    // Other calls report their options in the same words.
+    // A call within the reader reports its options in the same words.
     if (!(isFrameworkError(error) && error.code === OptionError.code)) throw error
     place.problem(error.message.replace(/^OPTION: /, ''))
     return undefined

@@ -70,7 +70,7 @@ export interface UpgradeVerb<Extension, Prefix extends string> {}
 type Defined = void | null | boolean | number | string | (object & { readonly then?: never })
 
 /**
- * The call forms of one verb; `Prefix` is what the groups around it put before the path, `Refused` lists options that it must not
+ * The call forms of one verb; `Prefix` is what the groups around it add before the path, `Refused` lists options that it must not
  * have.
  */
 export interface Verb<Extension = {}, Prefix extends string = '', Refused = {}> {

@@ -102,7 +102,7 @@ export function rewriteRequest(raw: RawRequest, rewriters: readonly Rewriter[]):
     try {
       const rewrite = rewriter(current)
       if (rewrite === undefined) continue
-      // An async rewriter would be taken for one that changes nothing, and a check in it would never apply.
+      // An async rewriter would count as one that changes nothing, and a check in it would never apply.
       if (rewrite instanceof Promise) {
         rewrite.catch(() => {})
         throw new TypeError('a rewriter returned a promise; it must be synchronous')

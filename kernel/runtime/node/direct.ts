@@ -75,7 +75,7 @@ const largeFrom = 16_384 - 2_048
 /** The most memory that is kept for the next answer. */
 const largest = 1_048_576
 const none = Buffer.alloc(0)
-/** Memory of a large answer that the system accepted at once, reused for the next one: a list of 115 kB costs 0.93 to 0.96 as much. */
+/** Memory of a large answer that the system took at once, kept for the next one: a list of 115 kB costs 0.93 to 0.96 times as much. */
 let spare = none
 
 function inSpare(head: string, body: string, encoding: Encoding): Uint8Array {

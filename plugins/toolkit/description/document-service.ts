@@ -15,7 +15,7 @@ export interface Described<Document> {
   readonly notes: readonly { readonly route: string; readonly why: string }[]
 }
 
-/** The parts that determine the description of a server: the same parts give the same document. */
+/** The parts that determine the description of a server: the same parts result in the same document. */
 export type State = readonly unknown[]
 
 /** How a server is described: from which parts, and by which function. */
