@@ -7,7 +7,7 @@ import { aligned } from './columns.ts'
 export interface PluginNode {
   /** The name of the plugin; `root` for the server itself. */
   readonly name: string
-  /** The version of the plugin, where its definition has one. */
+  /** The version of the plugin, if its definition has one. */
   readonly version?: string
   /** Whether it has a scope of its own, so that what it adds does not reach its siblings. */
   readonly scoped: boolean

@@ -234,7 +234,7 @@ export class Answers {
     )
   }
 
-  /** Reports a failure that was answered where it occurred once, even when the handler that answers it also throws it. */
+  /** Reports once a failure that was answered where it occurred, even if the handler that answers it also throws it. */
   #notifyReported(res: KernelResponse, thrown?: unknown): void {
     const { request: req } = res
     const error = takeReported(res)

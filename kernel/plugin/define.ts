@@ -45,7 +45,7 @@ export interface PluginDefinition<
   readonly version?: string
   /** Plugins that must be registered here or in an ancestor; they boot before this one. */
   readonly dependencies?: readonly string[]
-  /** Whether it has a context of its own: what it adds then reaches only what it registers itself. */
+  /** Whether it has a context of its own; what it adds then affects only what it registers itself. */
   readonly scoped?: boolean
   /**
    * Path prefix of all its routes, after the prefix of the registration; gives the plugin a scope of its own. Handlers and middlewares

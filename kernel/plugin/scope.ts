@@ -53,7 +53,7 @@ export interface PluginTimes {
 /** One registered plugin: its place in the tree and its contributions. */
 export class PluginEntry {
   readonly definition: PluginDefinition<never, object>
-  /** The scope its contributions go to: its parent's, or a child of it. */
+  /** The scope to which its contributions belong: its parent's scope, or a child of that. */
   readonly scope: Scope
   /** The options that it was registered with. */
   readonly options: unknown
@@ -203,7 +203,7 @@ export function registerArguments(args: readonly unknown[]): [plugin: unknown, o
   }
   const prefix = readPrefix('register', options)
   if (prefix === undefined) return [plugin, {}]
-  // It would have a scope of its own, without any route, and guard nothing.
+  // A middleware would have a scope of its own, without any routes, and guard nothing.
   if (typeof plugin === 'function' && !isPluginFactory(plugin)) {
     throw RegisterArgumentsError(
       `${nameOf(plugin)} is a middleware, which has no routes for a prefix: write group('${prefix}', [${nameOf(plugin)}], define) around the routes`,

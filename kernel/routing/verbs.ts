@@ -211,7 +211,7 @@ function routesOver(register: Register, prefix = '', groups: readonly Middleware
   }
 }
 
-/** On the handler, because the command line may have another copy of this package. */
+/** A mark on the handler, because the command line may have another copy of this package. */
 const upgradeAlone = Symbol.for('framework.upgradeAlone')
 
 /**

@@ -228,7 +228,7 @@ function headersOf(reply: Reply): InjectResponse['headers'] {
   return headers
 }
 
-/** Fails where the answer would break off on a connection. */
+/** Collects the bytes of a stream; fails if the answer would break off on a connection. */
 async function collect(body: StreamBody, length: number | undefined): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   const guard = lengthGuard(length)

@@ -103,7 +103,7 @@ export class OptionPlace {
   readonly #member: string | number
   readonly #problems: string[]
 
-  /** `member` is the whole path where the place is not `of` another one. */
+  /** `member` is the whole path if the place is not `of` another one. */
   constructor(member: string | number, problems: string[] = [], of?: OptionPlace) {
     this.#member = member
     this.#problems = problems

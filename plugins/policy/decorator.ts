@@ -19,7 +19,7 @@ export type PolicyDecorator<Policies extends PolicyRecord> = <
   ...more: never[]
 ) => ClassMark & MethodMark
 
-/** The decorator of a manager; an unknown name throws where it is written. */
+/** The decorator of a manager; it throws for an unknown name where that is written. */
 export function policyDecorator<Policies extends PolicyRecord>(
   manager: PolicyRequirement['manager'],
 ): PolicyDecorator<Policies> {

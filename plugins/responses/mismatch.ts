@@ -1,4 +1,4 @@
-/** Thrown where a value does not match its schema. Not an Error: in `anyOf` it only means the next schema, and a stack costs time. */
+/** Thrown where a value does not match its schema. Not an Error: in `anyOf` it only means trying the next one, and a stack costs time. */
 export class Mismatch {
   /** The keys from the outside in, collected while the mismatch passes up. */
   readonly path: (string | number)[]

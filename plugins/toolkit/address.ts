@@ -33,7 +33,7 @@ export function isAddress(kind: keyof typeof kinds, value: unknown): value is st
 export const addressOption = (kind: keyof typeof kinds) =>
   option.value<string>(addressLike(kind), (given) => isAddress(kind, given)).secret()
 
-/** The given address, or that of the environment, or the default. */
+/** The given address, otherwise the one in the environment, otherwise the default. */
 export function addressOf(kind: 'redis' | 'postgres', given: string | undefined): string {
   const { variable: name, fallback } = kinds[kind]
   const address = given ?? variable(name) ?? fallback

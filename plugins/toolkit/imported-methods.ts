@@ -8,7 +8,7 @@ export interface ImportedMethod<Note> {
   /** `Reports.send`; only `send` where the protocol of decorators does not name the class. */
   readonly label: string
   readonly place: CallSite
-  /** The class, where the protocol names it. */
+  /** The class, if the protocol names it. */
   readonly owner: AnyClass | undefined
   readonly value: AnyMethod
 }

@@ -7,7 +7,7 @@ export interface Page {
   readonly path: string
 }
 
-// On the server itself, because a development server may have another copy of this package.
+// The list is stored on the server itself, because a development server may have another copy of this package.
 const mark = Symbol.for('framework.pages')
 type WithPages = Kernel & { [mark]?: Page[] }
 

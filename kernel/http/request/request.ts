@@ -19,7 +19,7 @@ export interface HostServer {}
  * them with `ctx.decorate('request', …)`.
  */
 export interface Request {
-  /** The method as it was sent, `GET` for example; methods are case-sensitive (RFC 9110 section 9.1). */
+  /** The method as it was sent, such as `GET`; methods are case-sensitive (RFC 9110 section 9.1). */
   readonly method: string
   /** The absolute URL: scheme, validated host, path and query with the escapes that were sent; `new URL(req.url)` always works. */
   readonly url: string
@@ -101,7 +101,7 @@ export class KernelRequest {
   /** What the request is working on, when that takes time; the pipeline sets it. */
   current: object | undefined = undefined
   timeLimit: TimeLimit | undefined = undefined
-  /** Set where no route matches: what else may answer. */
+  /** What may still answer the request; set if no route matches. */
   miss: Miss | undefined = undefined
 
   #query: Query | undefined = undefined

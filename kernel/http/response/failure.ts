@@ -10,7 +10,7 @@ export interface Failure {
   readonly code: string
   /** What went wrong, in words that any client may read. */
   readonly message: string
-  /** A URI that names the kind of problem, where the error has one. */
+  /** A URI that names the kind of problem, if the error has one. */
   readonly type?: string | undefined
   /** The mistakes in an invalid request, one object each. */
   readonly errors?: readonly object[] | undefined
@@ -20,7 +20,7 @@ export interface Failure {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** The thrown value. Do not send it: its text was not written for clients. */
   readonly error: unknown
-  /** Whether the error defines no answer of its own: a 500 that is a mistake of the application. */
+  /** Whether the error does not define an answer of its own: a 500 that is a mistake in the application. */
   readonly unhandled: boolean
   /** The body in the default format; `undefined` for none. */
   readonly body: object | undefined

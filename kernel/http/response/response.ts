@@ -50,11 +50,11 @@ export interface Response extends Shorthands {
   json(body?: unknown): Response
   /** Answers with JSON, also for a string; bytes, streams, a web `Response`, a `Blob` and forms are sent as they are. */
   send(body?: unknown): Response
-  /** Answers with a string as `text/plain; charset=utf-8`, where no other type was set. */
+  /** Answers with a string as `text/plain; charset=utf-8`, if no other type was set. */
   text(body: string): Response
-  /** Answers with a string as `text/html; charset=utf-8`, where no other type was set. The caller escapes values in it. */
+  /** Answers with a string as `text/html; charset=utf-8`, if no other type was set. The caller has to escape values in it. */
   html(body: string): Response
-  /** Answers with bytes as `application/octet-stream`, where no other type was set. */
+  /** Answers with bytes as `application/octet-stream`, if no other type was set. */
   bytes(body: Uint8Array): Response
   /** Answers with a stream, read as fast as the client receives it. If it fails after the head was sent, the connection is cut. */
   stream(body: StreamBody): Response

@@ -54,7 +54,7 @@ export function noteGuarded(on: DecoratedClass): void {
 /**
  * A decorator for a method or a whole class that sets route options.
  *
- * Where several set one option, the method's overrides the class's; with `adds` all of them apply, the
+ * If several set one option, the method's overrides the class's; with `adds`, all of them apply, the
  * class's first.
  *
  * @example

@@ -47,7 +47,7 @@ function ownStack(error: Error): string {
 /** The messages of errors, without their places: they are equal if the same failure occurs again. */
 export const saidBy = (chain: readonly Thrown[]): string => chain.map((one) => partOf(one).said).join('\n')
 
-/** Their place in the application, for people; `undefined` where that is not known. */
+/** The place of errors in the application, for people; `undefined` if it is not known. */
 export function placeOf(chain: readonly Thrown[]): string | undefined {
   const nearest = chain.map(partOf).flatMap((part) => placesIn(part).slice(0, 1).map(placeText))
   return nearest.length === 0 ? undefined : [...new Set(nearest)].join(', ')
