@@ -33,14 +33,14 @@ import type { ValidationErrorHandler } from './plugins/validation/index.ts'
 announceMembers(members.request, members.response)
 knowMediaTypes()
 
-/** Options of a server: those of the kernel, and which plugins it has. */
+/** Options of a server: those of the kernel, its plugins, and the form of its error bodies. */
 export interface ServerOptions extends KernelOptions {
   /**
-   * Object form: keys of the catalog with their options (`true`: defaults, `false`: off), and any other key with a
-   * registration. Array form: registrations and middlewares in order.
+   * The plugins of the server. As an object: keys of the catalog with their options (`true` for the defaults, `false` for off),
+   * and any other key with a registration. As an array: registrations and middlewares, in order.
    */
   plugins?: PluginsOption
-  /** Whether built-in error bodies have `stack` and `cause`; `'auto'`: while `NODE_ENV` is `development`. Default false; applies to all servers. */
+  /** Whether built-in error bodies have `stack` and `cause`; `'auto'`: if `NODE_ENV` is `development`. Default false; applies to all servers. */
   exposeErrorDetails?: ExposeErrorDetails
   /**
    * The form of the body of every failure: `'problem'` for Problem Details (RFC 9457), or a function
@@ -48,8 +48,8 @@ export interface ServerOptions extends KernelOptions {
    */
   errorFormat?: ErrorFormat
   /**
-   * Globs of the files that export controllers, relative to the folder of the process or absolute. They are imported
-   * at boot, and a file that cannot be loaded fails it.
+   * Globs of the files that export controllers, absolute or relative to the working folder of the process. The files are
+   * imported at boot; one that cannot be loaded fails the boot.
    */
   controllerPatterns?: readonly string[]
   /** Short for the plugin `graphql` with these options: `{ schema: { typeDefs, resolvers }, apolloOptions }`. */
@@ -70,7 +70,7 @@ export interface BackgroundOptions {
 
 /** Options of a separate test client. */
 export interface MockServerOptions {
-  /** Globs as in the server option of that name; loaded with the first request. */
+  /** Globs, as in the server option of the same name; the files are loaded with the first request. */
   controllerPatterns?: readonly string[]
 }
 
@@ -81,7 +81,7 @@ const serverOptions = option
   .shape({
     ...kernelMembers,
     plugins: unread<PluginsOption>(),
-    // A string like 'false' would otherwise expose them.
+    // Otherwise a string such as 'false' would expose the details.
     exposeErrorDetails: option.oneOf(true, false, 'auto').default(false),
     errorFormat,
     controllerPatterns: unread<readonly string[]>(),
@@ -103,7 +103,7 @@ type PluginsOf<Given> = Given extends readonly unknown[]
     ? Plugins
     : {}
 
-/** The options that are given are compared with this. The first branch is never taken: `Given` is inferred from it. */
+/** What the given options are checked against. The first branch is never taken: `Given` is inferred from it. */
 type Checked<Given> = [Given] extends [never]
   ? Given
   : [keyof Given] extends [never]
@@ -127,7 +127,7 @@ export class Server<const Given extends object = {}, out Provided = ProvidedBy<P
   declare readonly inject: Inject & MockMethods
   readonly #turnedOff: ReadonlySet<string>
 
-  // One signature for each number of arguments: with several, the compiler reports the last one, and at the wrong place.
+  // One signature for each number of arguments: of several, the compiler reports only the last one, and in the wrong place.
   constructor()
   constructor(options: Checked<Given>)
   constructor(options?: Checked<Given>, ...more: never[]) {
@@ -173,7 +173,7 @@ export class Server<const Given extends object = {}, out Provided = ProvidedBy<P
   }
 
   /**
-   * Answers requests that a policy refuses, instead of 401 `{ error: 'Unauthorized' }`; it can be set at any time.
+   * Sets the handler for requests that a policy refuses, which otherwise get 401 `{ error: 'Unauthorized' }`; it can be set at any time.
    *
    * @example
    * server.setPolicyErrorHandler((req, res) => res.forbidden({ error: `no access to ${req.path}` }))
@@ -185,7 +185,7 @@ export class Server<const Given extends object = {}, out Provided = ProvidedBy<P
   }
 
   /**
-   * Answers invalid requests, instead of 422 `ValidationError`; it can be set at any time.
+   * Sets the handler for invalid requests, which otherwise get 422 `ValidationError`; it can be set at any time.
    *
    * @example
    * server.setValidationErrorHandler((req, res, error) => res.badRequest({ problems: error.errors }))
@@ -197,7 +197,7 @@ export class Server<const Given extends object = {}, out Provided = ProvidedBy<P
   }
 
   /**
-   * A separate test client.
+   * Returns a separate test client.
    *
    * @throws OptionError for patterns that are not a list; a file that cannot be loaded fails its requests.
    * @example

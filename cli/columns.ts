@@ -1,13 +1,13 @@
 import { aligned } from '../kernel/inspect/columns.ts'
 
-/** A wider column has a line of its own, where there is not room for all. */
+/** The share of the width above which a column has a line of its own, if there is not enough room for all. */
 const widestShare = 0.4
-/** A narrower column is not readable. */
+/** The width below which a column is not readable. */
 const narrowest = 24
 
 /**
- * Lays rows out in columns, two spaces apart. With a width the last one is broken between its words, and a long cell before
- * it has a line of its own; without one every row is one line, for programs that read lines.
+ * Lays rows out in columns, two spaces apart. With a width, the last column is broken between words, and a long cell before
+ * it has a line of its own; without a width, every row is one line, for programs that read lines.
  */
 export function columns(rows: readonly (readonly string[])[], width = Number.POSITIVE_INFINITY): string[] {
   if (width === Number.POSITIVE_INFINITY) return aligned(rows)
@@ -32,7 +32,7 @@ function layOut(row: readonly string[], widths: readonly number[], width: number
     line = ''
   }
   const last = row[widths.length] ?? ''
-  // Where no room is left in the line, the rest is below, a little to the right.
+  // If there is no room left in the line, the rest is below, slightly indented.
   const indent = width - start < narrowest ? 4 : start
   const room = width - indent
   for (const part of wrap(last, Math.max(narrowest, room))) {

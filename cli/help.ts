@@ -13,7 +13,7 @@ export interface CommandGroup {
   readonly commands: readonly Described[]
 }
 
-/** Rows of two columns, a little to the right. */
+/** Prints rows of two columns, slightly indented. */
 function printRows(page: Page, rows: readonly (readonly [left: string, right: string])[]): void {
   for (const line of columns(rows, page.width - 2)) page.print(`  ${line}`)
 }

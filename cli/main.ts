@@ -12,7 +12,7 @@ import { sendLogsTo } from './run/standard-output.ts'
 /**
  * Runs one command and resolves with the exit code: 0, 1 for a failure, 2 for a typing mistake.
  *
- * Standard output has results, standard error everything else. A failure is reported by its message; `DEBUG` adds the stack.
+ * Results go to standard output, everything else to standard error. A failure is reported with its message; `DEBUG` adds the stack.
  */
 export async function main(argv: readonly string[], streams: Streams): Promise<number> {
   const output = outputTo(streams)
@@ -59,10 +59,10 @@ async function dispatch([name = '', ...rest]: readonly string[], output: Output)
   return runCommand(command, rest, output)
 }
 
-/** A command that makes a project ignores the surrounding one. */
+/** Whether a command ignores the surrounding project, because it makes one. */
 const isAnywhere = (name: string) => name === 'init'
 
-/** One of the framework's own, or one of the application, whose files are only imported for another name. */
+/** Finds one of the framework's own commands, or one of the application, whose files are imported only for other names. */
 async function find(name: string, output: Output): Promise<CommandDefinition> {
   const own = ownCommands.find((one) => one.name === name)
   if (own !== undefined) return { name: own.name, description: own.description, ...(await own.load()) }
@@ -70,7 +70,7 @@ async function find(name: string, output: Output): Promise<CommandDefinition> {
   return findCommand(name, output.note)
 }
 
-/** The message of an error; with `DEBUG` its stack too. Any value can be thrown, also one without a message, such as an AggregateError. */
+/** The message of an error; with `DEBUG`, also its stack. Any value can be thrown, even without a message, such as an AggregateError. */
 function messageOf(error: unknown, env: Streams['env']): string {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : inspect(error)
   if (env.DEBUG) return error.stack ?? error.message

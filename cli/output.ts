@@ -3,19 +3,19 @@ import { styleText } from 'node:util'
 
 /** The output of a run of the command line. */
 export interface Output {
-  /** A line of the result, to standard output. */
+  /** Writes a line of the result to standard output. */
   print(line: string): void
-  /** A line about it, to standard error. */
+  /** Writes a line about the result to standard error. */
   note(line: string): void
-  /** A line about a failure. */
+  /** Writes a line about a failure. */
   fail(line: string): void
-  /** The characters of a line of standard output; infinite where it is not a terminal: there a line is an entry. */
+  /** The width of standard output in characters; infinite if it is not a terminal, since each line is then an entry. */
   readonly width: number
-  /** In bold, where standard output shows it. */
+  /** Makes text bold, if standard output can show it. */
   bold(text: string): string
   /**
-   * Resolves when everything has been passed to the system: a pipe may be slower than the end of the process. With the error
-   * where the result could not be written, to a full disk for example.
+   * Resolves when everything has been passed to the system: a pipe may be slower than the end of the process. Resolves with the error
+   * if the result could not be written, for example to a full disk.
    */
   flushed(): Promise<Error | undefined>
 }
@@ -33,7 +33,7 @@ function hasColor(stream: { isTTY?: boolean }, env: Streams['env']): boolean {
   return stream.isTTY === true && env.TERM !== 'dumb'
 }
 
-/** That of a terminal; one without it, or one that is too narrow, counts as 80. */
+/** The width of a terminal; 80 for one that does not report it, or is too narrow. */
 export function widthOf({ isTTY, columns = 80 }: { isTTY?: boolean; columns?: number }): number {
   if (isTTY !== true) return Number.POSITIVE_INFINITY
   return columns < 40 ? 80 : columns
@@ -44,12 +44,12 @@ export function outputTo({ stdout, stderr, env }: Streams): Output {
   let lost: Error | undefined
   stderr.on('error', () => {})
   stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // The reader has ended, `framework list | head -1` for example: that is not a failure.
+    // If the reader has ended, as in `framework list | head -1`, that is not a failure.
     if (error.code !== 'EPIPE') lost ??= error
   })
   const paint = (format: Parameters<typeof styleText>[0], text: string, color: boolean) =>
     color ? styleText(format, text, { validateStream: false } as never) : text
-  // The present function: it may be replaced later to keep the application from standard output.
+  // The current function: it may be replaced later to keep the application from standard output.
   const write = stdout.write.bind(stdout)
   return {
     print: (line) => void write(`${line}\n`),

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Versions of packages of packages, to any depth. */
+/** The versions of dependencies of packages, to any depth. */
 export interface Overrides {
   readonly [name: string]: string | Overrides
 }
@@ -19,7 +19,7 @@ export interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>
 }
 
-/** The folder of this package: the bundler decides how deep this file is in it. */
+/** The folder of this package; the bundler decides how deep this file is in it. */
 export function packageFolder(): string {
   let folder = dirname(fileURLToPath(import.meta.url))
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)

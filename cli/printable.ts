@@ -1,12 +1,11 @@
-/** A port, or the placeholder of a password. */
+/** A port: the part before it is a host and not a user, so it is not a password. */
 const port = String.raw`\d{1,5}(?:[/?#,;)"']|\s|$)`
 const inAddress = new RegExp(String.raw`\b([a-z][\w+.-]*:\/\/)(?:([^\s/:]+):(?!${port})|:)\S+@`, 'gi')
 const byName = /\b(\w*(?:password|passwd|pwd|passphrase|secret|token))=[^\s&]+/gi
 
 /**
- * A foreign text, for a terminal. Messages of drivers contain the given address, with its password, also
- * where that has "/" or "@" in it, which no parser of addresses accepts, and the answers of servers; a terminal would execute an escape
- * sequence in it.
+ * A string from elsewhere, for a terminal. Messages of drivers contain the given address with its password, even if that has
+ * "/" or "@" in it, which no address parser accepts, and the answers of servers; a terminal would execute an escape sequence in them.
  */
 export const printable = (text: string): string =>
   text

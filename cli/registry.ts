@@ -1,13 +1,13 @@
 import type { OwnCommandBody } from './run/own-command.ts'
 
-/** A command of the framework itself: enough to list it, the rest when it is run. */
+/** A command of the framework itself: enough to list it; the rest is loaded when it is run. */
 export interface OwnCommand {
   readonly name: string
   readonly description: string
   load(): Promise<OwnCommandBody>
 }
 
-/** In the order of the list. */
+/** The framework's own commands, in the order of the list. */
 export const ownCommands: readonly OwnCommand[] = [
   {
     name: 'list',

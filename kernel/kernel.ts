@@ -31,11 +31,11 @@ declare module './http/request/request.ts' {
   interface HostServer extends Kernel {}
 }
 
-/** What `server.inject` is: a function from one request to its answer. */
+/** The function `server.inject`: it receives one request and resolves with its answer. */
 export type Inject = (request: InjectRequest) => Promise<InjectResponse>
 
 /**
- * A server without any feature: the tree of plugins, its routes and its life.
+ * A server without any features of its own: the tree of plugins, the routes and the life cycle.
  *
  * Everything is a registration: middlewares and plugins go through {@link Kernel.register}, in order.
  *
@@ -47,7 +47,7 @@ export type Inject = (request: InjectRequest) => Promise<InjectResponse>
 export class Kernel extends RouteVerbs {
   /** The options with every default in place. */
   readonly settings: ResolvedKernelOptions
-  /** The collection this server serves beside its own routes. */
+  /** The collection that this server serves in addition to its own routes. */
   readonly router: RouteCollection
   /** Which one of several workers this process is; `undefined` for a process that is not one of them. */
   readonly worker: WorkerPlace | undefined = workerPlace()
@@ -64,7 +64,7 @@ export class Kernel extends RouteVerbs {
 
   constructor(settings: ResolvedKernelOptions) {
     super()
-    // Unparsed options, from JavaScript for example, have neither.
+    // Options that were not parsed, from JavaScript for example, have neither.
     if (settings?.limits === undefined || settings.logger === undefined)
       throw ArgumentsError('new Kernel', 'parsed options: new Kernel(kernelOptions.parse({ port: 3000 }))')
     this.settings = settings
@@ -94,7 +94,7 @@ export class Kernel extends RouteVerbs {
     const { limits } = settings
     this.#fetch = fetchHandler(this.#dispatcher.handle, { limits, onWarning: warnInto(this) })
     this.inject = injector(this.#dispatcher.handle, this.#life, this.#state)
-    // Bound, because they are passed on alone: platforms receive `{ fetch: server.fetch }`, signals `server.close`.
+    // Bound, because they are passed around on their own: platforms receive `{ fetch: server.fetch }`, signals `server.close`.
     this.fetch = this.fetch.bind(this)
     this.listen = this.listen.bind(this)
     this.close = this.close.bind(this)
@@ -114,13 +114,13 @@ export class Kernel extends RouteVerbs {
     return this
   }
 
-  /** Registers the value at a path of the options, `plugins.cors` for example: messages about its own options have that path. */
+  /** Registers the value at a path of the options, such as `plugins.cors`: messages about the plugin's own options have that path. */
   protected registerAt(path: string | undefined, plugin: unknown): void {
     enroll(this.#root, plugin, { path })
   }
 
   /**
-   * Registers middlewares for every request, in the order of writing; the same as {@link Kernel.register} for each, so they
+   * Registers middlewares for every request, in the order given; the same as {@link Kernel.register} for each, so they
    * run in the order of the calls.
    */
   use(...middlewares: readonly [Middleware, ...Middleware[]]): this {
@@ -131,14 +131,14 @@ export class Kernel extends RouteVerbs {
     return this
   }
 
-  /** Answers errors that handlers, middlewares and plugins throw; it does not receive those that the framework raises for the client. */
+  /** Sets the handler for errors that handlers, middlewares and plugins throw; errors that the framework raises for clients bypass it. */
   setErrorHandler(handler: ErrorHandler): this {
     if (typeof handler !== 'function') throw HookError('setErrorHandler', 'root')
     this.#root.scope.errorHandler = handler
     return this
   }
 
-  /** Answers 404 and 405 in place of the built-in body; the status is preset, `Allow` is not. */
+  /** Sets the handler that answers 404 and 405 instead of the built-in body; the status is preset, `Allow` is not. */
   setNotFoundHandler(handler: NotFoundHandler): this {
     if (typeof handler !== 'function') throw HookError('setNotFoundHandler', 'root')
     this.#dispatcher.notFoundHandler = handler
@@ -155,12 +155,12 @@ export class Kernel extends RouteVerbs {
     return undefined
   }
 
-  /** The services that plugins provide at the root: `server.services.get('cache')`, or `find`, which gives `undefined` for a missing one. */
+  /** The services that plugins provide at the root: `server.services.get('cache')`; `find` returns `undefined` for a missing one. */
   get services(): ServiceStore & Partial<Services> {
     return this.#root.scope.services as ServiceStore & Partial<Services>
   }
 
-  /** What the server writes to: that of the options, until the plugin `log` puts its own in its place. */
+  /** The logger that the server writes to: the one in the options, until the plugin `log` replaces it with its own. */
   get logger(): Logger {
     return this.#logger
   }
@@ -169,12 +169,12 @@ export class Kernel extends RouteVerbs {
     this.#logger = logger
   }
 
-  /** The port that it listens on; before that the one of the options. */
+  /** The port that the server listens on; until it listens, the one in the options. */
   get port(): number {
     return this.#state.address?.port ?? this.settings.port
   }
 
-  /** The host that it listens on; before that the one of the options. */
+  /** The host that the server listens on; until it listens, the one in the options. */
   get host(): string {
     return this.#state.address?.host ?? this.settings.host
   }
@@ -184,7 +184,7 @@ export class Kernel extends RouteVerbs {
     return urlOf(this.host, this.port, this.settings.https !== undefined)
   }
 
-  /** Whether the socket is bound: from `listen` until the server has closed, the drain window included. */
+  /** Whether the socket is bound: from `listen` until the server has closed, including the drain window. */
   get isListening(): boolean {
     return this.#state.isListening
   }
@@ -194,12 +194,12 @@ export class Kernel extends RouteVerbs {
     return this.#state.isReady
   }
 
-  /** Aborts when the drain window is over and the listener closes: for streams that never end by themselves. */
+  /** A signal that aborts when the drain window is over and the listener closes: for streams that never end by themselves. */
   get closing(): AbortSignal {
     return this.#life.closingSignal
   }
 
-  /** Requests that are in progress: taken from the runtime, and their answers not passed to it yet. */
+  /** The number of requests in progress: those received from the runtime whose answers have not been passed to it yet. */
   get requestsInFlight(): number {
     return this.#dispatcher.inFlight
   }
@@ -210,7 +210,7 @@ export class Kernel extends RouteVerbs {
   }
 
   /**
-   * Boots the plugins and compiles the routes, once; every caller shares the one boot.
+   * Boots the plugins and compiles the routes, once; all callers share one boot.
    *
    * @throws the first failure, with the name of the plugin or the route; plugins that were set up are closed again.
    */
@@ -274,12 +274,12 @@ export class Kernel extends RouteVerbs {
     return printTree(this.plugins)
   }
 
-  /** The routes and plugins as data, for tools; before boot without those that plugins register in their `setup`. */
+  /** The routes and plugins as data, for tools; before boot, without those that plugins register in their `setup`. */
   get listing(): Listing {
     return listingOf(this.#routes, this.#root, this.#state.booted, this.#logger)
   }
 
-  /** Each route with its chain, one a line. */
+  /** Each route with its chain, one per line. */
   printRoutes(): string {
     return printRoutes(this.#routes, this.#state.booted, this.#logger)
   }

@@ -5,11 +5,11 @@ import type { Logger } from './support/logger.ts'
 
 /** Options of a server as the user writes them; every time is in milliseconds. The kernel itself takes parsed ones. */
 export interface KernelOptions {
-  /** The port to listen on; 0 picks a free one. Default: `PORT` of the environment, else 3000. */
+  /** The port to listen on; 0 picks a free one. Default: `PORT` of the environment, otherwise 3000. */
   port?: number
-  /** The address to listen on. Default: `HOST` of the environment, else `0.0.0.0`, every address of the machine. */
+  /** The address to listen on. Default: `HOST` of the environment, otherwise `0.0.0.0`, every address of the machine. */
   host?: string
-  /** The collection to serve; default: the `router` of the process. */
+  /** The collection of routes to serve; default: the `router` of the process. */
   router?: RouteCollection
   /**
    * What the server, `req.log` and `ctx.log` write to: anything with `debug`, `info`, `warn`, `error` and `child`, such as a
@@ -18,35 +18,35 @@ export interface KernelOptions {
   logger?: Logger
   /** Close on SIGTERM and SIGINT once listening; default true. */
   gracefulShutdown?: boolean
-  /** Limit for the whole close; connections that are still open then are cut. Default 10000. */
+  /** Limit for closing as a whole; connections that are still open then are cut. Default 10000. */
   closeTimeout?: number
   /** How long requests are still served, while the readiness probe fails, before the listener closes. Default 300. */
   drainWindow?: number
   /** Limit for the `setup` of each plugin; one that takes longer fails the boot. Default 10000. */
   bootTimeout?: number
-  /** Limit for answering a request, without the time in which its body arrives; default 30000, 0 for no limit. */
+  /** Limit for answering a request, not counting the time in which its body arrives; default 30000, 0 for no limit. */
   requestTimeout?: number
-  /** Take `x-request-id` from the client as `req.id`; default false. */
+  /** Use the client's `x-request-id` as `req.id`; default false. */
   trustRequestId?: boolean
-  /** Bounds on what one connection may cost, each in place of its default. */
+  /** Limits on what one connection may cost, each replacing its default. */
   limits?: Partial<Limits>
   /** Key and certificate; the server then speaks https. */
   https?: TlsOptions
-  /** Closes the server when it aborts. */
+  /** A signal that closes the server when it aborts. */
   abortSignal?: AbortSignal
-  /** The underlying server: that of the runtime, or `node` for `node:http` on Bun and Deno, which enforces every limit. */
+  /** The underlying server: that of the runtime by default, or `node` for `node:http` on Bun and Deno, which enforces every limit. */
   adapter?: 'node' | 'bun' | 'deno'
 }
 
 /** Options without a default. */
 type Optional = 'router' | 'https' | 'abortSignal' | 'adapter'
 
-/** The same with every default in place; `router` is the given one. */
+/** Options with every default in place; `router` is the given one. */
 export interface ResolvedKernelOptions
   extends Readonly<Required<Omit<KernelOptions, Optional | 'limits'>>>,
     Readonly<Pick<KernelOptions, Optional>> {
-  /** All limits of a connection, those that were not given with their defaults. */
+  /** All limits of a connection, with defaults for those that were not given. */
   readonly limits: Limits
-  /** The answer to all failures. */
+  /** Decides how all failures are answered. */
   readonly errorFormat: Failures
 }

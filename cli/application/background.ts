@@ -7,10 +7,10 @@ import type { Application } from './load.ts'
 import { resolveFrom } from './resolve.ts'
 
 /**
- * Ensures that the server has a plugin, with defaults where the application has not registered it: jobs and subscribers
+ * Ensures that the server has a plugin, with defaults if the application has not registered it: jobs and subscribers
  * may be declared anywhere, and the plugin stops them when the server closes.
  *
- * The application's own copy of the package, because that has the declarations.
+ * The plugin comes from the application's own copy of the package, because that copy has the declarations.
  */
 export async function ensurePlugin({ server, entry, file }: Application, name: 'cron' | 'queues'): Promise<void> {
   if (server.services.find(name) !== undefined) return
@@ -33,13 +33,13 @@ const signals = { SIGINT: 130, SIGTERM: 143 } as const
 
 /**
  * Watches for the end of a command that keeps running: call it before starting anything that must be stopped, and await the result
- * afterwards. It resolves when the process is asked to end, or the server closes; a second signal ends the process at once.
+ * afterwards. It resolves when the process is asked to end, or the server closes; a second signal ends the process immediately.
  */
 export function watchForEnd(server: Kernel, note: (line: string) => void): Promise<void> {
   endWithScript()
   return new Promise((resolve) => {
     let isAsked = false
-    // Nothing else may keep the process alive: jobs that were stopped, for example.
+    // There may be nothing else that keeps the process alive, for example if all jobs were stopped.
     const awake = setInterval(() => {}, 2 ** 30)
     const end = () => {
       clearInterval(awake)

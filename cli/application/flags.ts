@@ -23,7 +23,7 @@ export const applicationFlags = {
   },
 } as const
 
-/** The values of these flags; a command may have others beside them. */
+/** The values of these flags; a command may also have others. */
 export type ApplicationFlags = CommandFlags<typeof applicationFlags>
 
 /** Imports the application that the flags name. */
@@ -39,7 +39,7 @@ export function applicationOf(
   })
 }
 
-/** A timer cannot wait longer, and no one means such a limit. */
+/** Reads a number of seconds: timers cannot wait longer than a maximum, and no one means such a limit. */
 function secondsOf(value: number): number {
   if (value > 0 && value <= 86_400) return value
   throw new CommandFailure(`--timeout takes seconds, more than 0 and at most a day, not ${value}`, { usage: true })

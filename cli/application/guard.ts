@@ -9,11 +9,11 @@ export async function failed(what: string, error: unknown): Promise<never> {
 }
 
 const events = ['uncaughtException', 'unhandledRejection'] as const
-/** The handlers of lost errors, the innermost last: an import within a command reports its own. */
+/** The handlers of lost errors, the innermost last: an import within a command reports its own errors. */
 const waiting: ((error: unknown) => void)[] = []
 const reportToInnermost = (error: unknown) => waiting.at(-1)?.(error)
 
-/** From now on calls `report` with each uncaught error, until the returned function is called. */
+/** Calls `report` with each uncaught error from now on, until the returned function is called. */
 export function watchLostErrors(report: (error: unknown) => void): () => void {
   if (waiting.length === 0) for (const event of events) process.on(event, reportToInnermost)
   waiting.push(report)
@@ -24,7 +24,7 @@ export function watchLostErrors(report: (error: unknown) => void): () => void {
 }
 
 /**
- * Runs code that may leave a promise unhandled or throw in a timer: such an error rejects here, where it would end the process
+ * Runs code that may leave a promise unhandled or throw in a timer: such an error rejects here; otherwise it would end the process
  * with a stack and without closing anything.
  */
 export async function withLostErrors<Result>(run: () => Promise<Result>): Promise<Result> {
@@ -36,7 +36,7 @@ export async function withLostErrors<Result>(run: () => Promise<Result>): Promis
   const stop = watchLostErrors(fail)
   try {
     const result = await Promise.race([run(), lost])
-    // An unhandled promise of the last line, of `server.listen()` for example, is reported after this turn.
+    // An unhandled promise in the last line, such as that of `server.listen()`, is reported after this turn.
     await Promise.race([new Promise((resolve) => setImmediate(resolve)), lost])
     return result
   } finally {
@@ -48,11 +48,11 @@ export async function withLostErrors<Result>(run: () => Promise<Result>): Promis
 export interface ImportLimit {
   readonly seconds: number
   readonly remedy?: string
-  /** `false`: its servers may not listen afterwards either. */
+  /** `false` if its servers may not listen afterwards, either. */
   readonly mayListen?: boolean | undefined
 }
 
-/** Imports a module of the application: whatever it does, the process continues until its failure can be reported. */
+/** Imports a module of the application; whatever the module does, the process continues until the failure can be reported. */
 export async function guardImport<Result>(
   file: string,
   { seconds, remedy }: ImportLimit,

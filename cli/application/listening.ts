@@ -11,12 +11,12 @@ export const listens = (file: string) =>
   )
 
 /**
- * Makes `listen()` of the framework that a module uses an error, before it could bind a port. Returns a function that allows it again.
+ * Makes `listen()` of the framework that a module uses throw before it could bind a port. Returns a function that allows it again.
  */
 export async function forbidListening(file: string, shown: string): Promise<() => void> {
   const entryPoint = resolveFrom(file, packageName)
   if (entryPoint === undefined) return () => {}
-  // Where it cannot be imported because of another layout, listening is detected afterwards.
+  // If it cannot be imported because its layout is different, listening is detected afterwards.
   const { Server } = await import(pathToFileURL(entryPoint).href).catch(() => ({}) as { Server?: never })
   const prototype = (Server as { readonly prototype: Kernel } | undefined)?.prototype
   if (prototype === undefined) return () => {}
@@ -26,7 +26,7 @@ export async function forbidListening(file: string, shown: string): Promise<() =
     if (isForbidden) throw listens(shown)
     return listen.apply(this, given)
   }
-  // A server keeps the method that it was made with: it must listen where a command needs that afterwards.
+  // A server keeps the method that it was created with: it must be able to listen if a command needs that afterwards.
   Object.defineProperty(prototype, 'listen', { configurable: true, writable: true, value: guarded })
   return () => {
     isForbidden = false

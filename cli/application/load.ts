@@ -15,20 +15,20 @@ export const entryFiles = ['src/server', 'server', 'src/app', 'app'].flatMap((na
   ['.ts', '.mts', '.js', '.mjs'].map((extension) => name + extension),
 )
 
-/** The same where only a build exists. */
+/** The same for a folder that has only a build. */
 const builtFiles = ['server', 'app'].flatMap((name) => [`dist/${name}.js`, `dist/${name}.mjs`])
 
 /**
  * The module with the server of this folder, if there is one: the sources take precedence over their build. The
- * folder of this package has none, though it has a `server.ts`.
+ * folder of this package has no such module, although it has a `server.ts`.
  */
 export const findEntry = (): string | undefined =>
   process.cwd() === packageFolder() ? undefined : [...entryFiles, ...builtFiles].find((file) => existsSync(file))
 
-/** The possible names of its export. */
+/** The possible names of the export with the server. */
 const serverNames = ['server', 'default', 'app'] as const
 
-/** Seconds, more than any module needs: one that awaits a promise which never settles would otherwise be awaited for ever. */
+/** More seconds than any module needs: otherwise one that awaits a promise that never settles would be awaited for ever. */
 export const defaultTimeout = 30
 
 export interface ApplicationOptions {
@@ -38,13 +38,13 @@ export interface ApplicationOptions {
   readonly export?: string | undefined
   /** Timeout in seconds. Default 30. */
   readonly timeout?: number | undefined
-  /** `false`: no server of the application may listen, also after the import. */
+  /** `false` if no server of the application may listen, even after the import. */
   readonly mayListen?: boolean | undefined
 }
 
-/** An application's server, imported and neither booted nor listening. */
+/** An application's server, which was imported and is neither booted nor listening. */
 export interface Application {
-  /** As it was named or found, relative to the folder of the process. */
+  /** The module as it was named or found, relative to the working folder of the process. */
   readonly entry: string
   /** Its absolute path. */
   readonly file: string
@@ -54,9 +54,9 @@ export interface Application {
 /**
  * Imports the module that exports the server of the application in this folder.
  *
- * Its standard output goes to standard error meanwhile, so that only the result of the command is on standard output.
+ * Meanwhile, its standard output goes to standard error, so that only the result of the command is on standard output.
  *
- * @throws (as a rejection) CommandFailure with the searched files, or the mistake of the module and its place.
+ * @throws (as a rejection) CommandFailure with the searched files, or with the mistake in the module and its place.
  */
 export async function loadApplication(options: ApplicationOptions = {}): Promise<Application> {
   const entry = options.entry ?? findEntry()
@@ -79,9 +79,9 @@ export async function loadApplication(options: ApplicationOptions = {}): Promise
 }
 
 /**
- * Imports a module of the application, and processes its exports: TypeScript too, with its output on standard error.
+ * Imports a module of the application, even in TypeScript, and processes its exports; its output goes to standard error.
  *
- * @throws (as a rejection) CommandFailure with its mistake and the place; it may neither listen nor take longer than the timeout.
+ * @throws (as a rejection) CommandFailure with its mistake and the place, also if it listens or takes longer than the timeout.
  */
 export function importQuietly<Result>(
   file: string,
@@ -91,7 +91,7 @@ export function importQuietly<Result>(
 ): Promise<Result> {
   return quietly(async () => {
     if (/^\.[cm]?tsx?$/.test(extname(file))) await registerTypeScript()
-    // Before its first module, as 'framework/env' does.
+    // Before its first module is loaded, as 'framework/env' does.
     const { loadEnvironment } = await import('../../plugins/toolkit/environment/process.ts')
     loadEnvironment()
     const allowListening = await forbidListening(file, shown)
@@ -103,7 +103,7 @@ export function importQuietly<Result>(
   })
 }
 
-/** Where a flag sets the timeout, it can raise it. */
+/** The limit; a command whose flag sets the timeout can raise it. */
 const limitOf = (seconds: number | undefined): ImportLimit =>
   seconds === undefined ? { seconds: defaultTimeout } : { seconds, remedy: '--timeout <seconds> waits longer' }
 
@@ -132,7 +132,7 @@ async function pickServer(exported: Record<string, unknown>, entry: string, name
   )
 }
 
-/** By its methods: it may come from another copy of the package. */
+/** Recognises a server by its methods: it may come from another copy of the package. */
 function isServer(value: unknown): value is Kernel {
   return (
     typeof value === 'object' &&

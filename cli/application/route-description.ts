@@ -5,17 +5,17 @@ const parts = ['headers', 'params', 'query', 'body', 'all'] as const
 /** Options with a place of their own in a description, or without effect on the answer. */
 const known: readonly string[] = [...parts, 'middlewares', 'policy', 'cache', 'responses', 'apidoc']
 
-/** A route as it was declared, in plain data. */
+/** A route as it was declared, as plain data. */
 export interface RouteDescription {
   readonly method: string
   readonly path: string
   /** The plugin that registered it; `application` for the application itself. */
   readonly owner: string
-  /** The name of the function, `Class.method` of a controller. */
+  /** The name of the function; `Class.method` for a controller. */
   readonly handler: string
-  /** `<scope>.<handler>` each. */
+  /** The policies, each as `<scope>.<handler>`. */
   readonly policies: readonly string[]
-  /** Those of its groups, then its own, by name. */
+  /** The middlewares by name: those of its groups, then its own. */
   readonly middlewares: readonly string[]
   /** Which parts of a request have a schema. */
   readonly validates: readonly string[]

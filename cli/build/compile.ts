@@ -21,10 +21,10 @@ export interface Compiled {
 }
 
 /**
- * Translates modules one by one, each to a file of its own, including those outside of the sources that they import.
+ * Translates modules one by one, each into a file of its own, including imported modules outside the sources.
  *
- * Nothing is bundled: a module exists once, where `import.meta.url`, globs and stack traces look for it. Imports are resolved
- * nevertheless, because aliases and missing endings have no meaning for Node.js.
+ * Nothing is bundled: a module exists once, where `import.meta.url`, globs and stack traces look for it. Imports are still
+ * resolved, because aliases and missing endings mean nothing to Node.js.
  *
  * @throws (as a rejection) CommandFailure with every mistake, each with its line.
  */
@@ -45,7 +45,7 @@ export async function compile(layout: Layout, modules: readonly string[], option
       mistakes.push(...found)
     }
   }
-  // The imports outside of the sources in one wave are the next wave.
+  // Imported modules outside the sources that one wave finds are the next wave.
   for (let done = 0; done < known.size; ) {
     const wave = [...known].slice(done)
     done = known.size
@@ -73,13 +73,13 @@ function settingsFor(layout: Layout, file: string, options: CompileOptions, know
     // As in cli/typescript/hooks.ts.
     resolveExtensions: ['.ts', '.tsx', '.mts', '.js', '.mjs', '.json'],
     packages: 'external',
-    // A file that is linked into the sources is built in the place of the link.
+    // A file that is linked into the sources is built at the place of the link.
     preserveSymlinks: true,
     platform: 'node',
     format: isCommonJs ? 'cjs' : 'esm',
     target,
     minify,
-    // Names of classes and functions are in routes, errors and the tree of plugins. Not minified, `const log = function log` is log2.
+    // Routes, errors and the tree of plugins show names of classes and functions. Unless minified, `const log = function log` is log2.
     keepNames: true,
     treeShaking: false,
     sourcemap: sourcemap ? 'linked' : false,
@@ -88,7 +88,7 @@ function settingsFor(layout: Layout, file: string, options: CompileOptions, know
   }
 }
 
-/** Keeps imports of other modules as imports, with the names of these in the build. */
+/** Keeps imports of other modules as imports, with the names that these modules have in the build. */
 function keepApart(layout: Layout, file: string, known: Set<string>): Plugin {
   const seen = Symbol('seen')
   const folder = dirname(placeOf(layout, file))
@@ -104,10 +104,10 @@ function keepApart(layout: Layout, file: string, known: Set<string>): Plugin {
         if (!isModule(found.path)) return found
         if (found.path.includes(`${sep}node_modules${sep}`)) return { path, external: true }
         known.add(found.path)
-        // `?x=1` at its end makes it a module of its own.
+        // `?x=1` at the end makes it a module of its own.
         return { path: nameFrom(folder, placeOf(layout, found.path)) + found.suffix, external: true }
       })
-      // esbuild alone resolves an import() of a pattern, and would bundle the modules: each becomes one that imports itself.
+      // Only esbuild resolves an import() of a pattern, and it would bundle the modules: each is replaced with one that imports it.
       build.onLoad({ filter: /\.[cm]?[jt]sx?$/, namespace: 'file' }, ({ path }) => {
         if (path === file) return withBuiltUrls(layout, file, known)
         known.add(path)
@@ -121,10 +121,10 @@ function keepApart(layout: Layout, file: string, known: Set<string>): Plugin {
   }
 }
 
-/** `new URL('./worker.ts', import.meta.url)`: how a module names another one for a thread or a process. */
+/** `new URL('./worker.ts', import.meta.url)`: how a module names another module for a thread or a process. */
 const ownUrl = /(\bnew\s+URL\(\s*(['"]))(\.{1,2}\/[^'"\\]+\.[cm]?tsx?)(?=\2\s*,\s*import\.meta\.url\b)/g
 
-/** The module with such names as in the build; `undefined` where it has none. The lines stay for the source map. */
+/** The module with such names as they are in the build; `undefined` if it has none. The lines stay the same for the source map. */
 function withBuiltUrls(layout: Layout, file: string, known: Set<string>) {
   const source = readRegularFileSync(file).toString('utf8')
   const contents = source.replaceAll(ownUrl, (all, before: string, _quote, name: string) => {

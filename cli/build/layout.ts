@@ -15,7 +15,7 @@ export interface Layout {
 }
 
 export interface SourceFiles {
-  /** TypeScript and JavaScript, absolute. */
+  /** The TypeScript and JavaScript modules, absolute. */
   readonly modules: readonly string[]
   /** Files that are copied unchanged: templates, SDL, JSON, pages. */
   readonly assets: readonly string[]
@@ -51,13 +51,13 @@ export function findSources({ root, sources, out }: Layout): SourceFiles {
   const assets: string[] = []
   const read = (folder: string, served: boolean, above: readonly string[]) => {
     const real = realpathSync(folder)
-    // A link that leads upwards would be followed endlessly.
+    // A link that leads to a parent folder would be followed endlessly.
     if (above.includes(real)) return
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const { name } = entry
       const path = join(folder, name)
       if (name.startsWith('.') || path === out) continue
-      // Links alone: after a stat of a pipe, Node.js before 24 does not resolve the next import.
+      // Only for links: after a stat of a pipe, Node.js before 24 does not resolve the next import.
       const found = entry.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : entry
       if (found === undefined)
         throw new CommandFailure(`${relative(root, path)} is a link to a file that does not exist`)
@@ -69,7 +69,7 @@ export function findSources({ root, sources, out }: Layout): SourceFiles {
       else if (served) assets.push(path)
       else if (!leftOut.test(name) && !(isFlat && tools.test(name))) {
         if (isModule(name)) modules.push(path)
-        // Beside sources at the top are all files of a project: licences, locks, pipelines.
+        // Sources at the top are next to all other files of a project: licences, lock files, pipelines.
         else if (!isFlat || /\.(graphql|gql|html?|hbs|handlebars|mustache|ejs|edge|mjml|json|sql)$/i.test(name))
           assets.push(path)
       }
@@ -86,8 +86,8 @@ export function endingOf(file: string): '.js' | '.mjs' | '.cjs' {
 }
 
 /**
- * The place of a module in the build: the same as below the sources, so that globs, `import.meta.url` and the paths of
- * stack traces stay the same. A module elsewhere, by `../` or an alias, has a folder of its own.
+ * The place of a module in the build: the same as below the sources, so that globs, `import.meta.url` and the paths in
+ * stack traces stay the same. A module outside them, imported through `../` or an alias, has a folder of its own.
  */
 export function placeOf({ root, sources, out }: Layout, file: string): string {
   const below = relative(sources, file)
@@ -108,9 +108,9 @@ export function placeOf({ root, sources, out }: Layout, file: string): string {
 export const placeOfAsset = ({ sources, out }: Layout, file: string): string => resolve(out, relative(sources, file))
 
 /**
- * Two files for one place, `a.ts` beside `a.js`: the one that is built last would overwrite the other.
+ * Refuses two files for one place, such as `a.ts` next to `a.js`: the one that is built last would overwrite the other.
  *
- * @throws CommandFailure naming both.
+ * @throws CommandFailure, which names both.
  */
 export function refuseClashes(layout: Layout, { modules, assets }: SourceFiles): void {
   const seen = new Map(assets.map((file) => [placeOfAsset(layout, file), file]))
@@ -127,7 +127,7 @@ export function refuseClashes(layout: Layout, { modules, assets }: SourceFiles):
   }
 }
 
-/** Whether Node.js would treat the `.js` files of a folder as modules: the nearest `package.json` above decides that. */
+/** Whether Node.js would treat the `.js` files in a folder as modules: the nearest `package.json` upwards decides that. */
 export function isModuleScope(folder: string): boolean {
   for (let at = folder; ; at = join(at, '..')) {
     const manifest = join(at, 'package.json')

@@ -15,12 +15,12 @@ import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
 import { CommandFailure } from '../failure.ts'
 import type { Layout } from './layout.ts'
 
-/** In each built folder: it marks files that may be replaced. */
+/** The file in each built folder that lists the files that may be replaced. */
 const manifest = '.framework-build.json'
 
 const holds = (folder: string, path: string) => path === folder || path.startsWith(folder + sep)
 
-/** The real path, also of a file that does not exist yet. */
+/** The real path, even of a file that does not exist yet. */
 function real(path: string): string {
   if (existsSync(path)) return realpathSync(path)
   return dirname(path) === path ? path : join(real(dirname(path)), basename(path))
@@ -29,7 +29,7 @@ function real(path: string): string {
 /**
  * Ensures that a build can be written to a folder without overwriting other files.
  *
- * @throws CommandFailure for a folder with sources, or with files of no build.
+ * @throws CommandFailure for a folder with sources, or with files that are not from a build.
  */
 export function checkOut(layout: Layout, force: boolean): void {
   const [root, sources, out] = [real(layout.root), real(layout.sources), real(layout.out)]
@@ -61,7 +61,7 @@ export function checkOut(layout: Layout, force: boolean): void {
 
 /** A file of a build. */
 export interface BuiltFile {
-  /** Absolute, below the folder. */
+  /** The absolute path, below the folder. */
   readonly path: string
   readonly contents: Uint8Array | string
 }
@@ -69,14 +69,14 @@ export interface BuiltFile {
 /**
  * Writes a build, and removes files of the previous build that this one does not have. Nothing else is changed.
  *
- * All files are first written beside their place: a full disk, or a forced end, leaves the previous build unchanged.
+ * All files are first written next to their place: a full disk, or a forced end, leaves the previous build unchanged.
  *
- * @throws CommandFailure naming the file that cannot be written.
+ * @throws CommandFailure, which names the file that cannot be written.
  */
 export function writeOut(out: string, files: readonly BuiltFile[]): void {
   const before = readManifest(out)
   const names = files.map(({ path }) => relative(out, path).replaceAll('\\', '/')).sort()
-  // First, so that a half-written folder is recognised.
+  // Written first, so that a half-written folder is recognised.
   write(join(out, manifest), `${JSON.stringify({ files: [...new Set([...names, ...before])] })}\n`)
   const stage = join(out, `${stagePrefix}${randomUUID()}`)
   try {
@@ -90,10 +90,10 @@ export function writeOut(out: string, files: readonly BuiltFile[]): void {
   write(join(out, manifest), `${JSON.stringify({ files: names })}\n`)
 }
 
-/** Beside the build, where a move is not a copy. */
+/** The prefix of temporary folders, which are next to the build so that moving a file does not copy it. */
 const stagePrefix = '.framework-build-'
 
-/** The temporary folder of this build, and those of builds that were killed an hour ago or longer. */
+/** Removes the temporary folder of this build, and those of builds that were killed at least an hour ago. */
 function removeStages(out: string, own: string): void {
   const old = Date.now() - 3_600_000
   for (const name of readdirSync(out)) {
@@ -131,7 +131,7 @@ function readManifest(out: string): string[] {
   }
 }
 
-/** Removes a file and then empty folders, all of them in the folder itself and not through a link in it. */
+/** Removes a file and then empty folders, but only in the folder itself and not through a link in it. */
 function remove(out: string, name: string): void {
   const file = resolve(out, name)
   if (isAbsolute(name) || !file.startsWith(out + sep) || !existsSync(dirname(file))) return

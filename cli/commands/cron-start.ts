@@ -13,7 +13,7 @@ background.crons, else of src/crons/**/*.{ts,js}, and every handle that was star
 first SIGINT or SIGTERM, running jobs may finish, within the closeTimeout of the server.`,
   flags: applicationFlags,
   async run({ flags, print, note, boot }) {
-    // As in a server: people watch such a process for its logs.
+    // As in a server: people watch the logs of such a process.
     sendLogsTo('stdout')
     const application = await applicationOf(flags)
     const { server, entry } = application

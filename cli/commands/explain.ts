@@ -64,7 +64,7 @@ function whyNot(
   return `${method} ${path} is answered with 404: no route has this path${near === undefined ? '' : `; did you mean ${near}?`}`
 }
 
-/** The one with the nearest path, with the typed values in place of parameters. */
+/** The route with the nearest path, with the typed values instead of parameters. */
 function nearestRoute(server: Kernel, path: string): string | undefined {
   const typed = path.replace(/[?#].*$/s, '').split('/')
   const filled = new Map<string, string>()

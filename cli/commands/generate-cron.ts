@@ -36,11 +36,11 @@ export const generateCron = ownCommand({
   },
 })
 
-/** As the plugin reads it, which throws for an invalid one. */
+/** Reads a pattern as the plugin does, which throws for an invalid one. */
 async function patternOf(given: string): Promise<string> {
   const { cronJob } = await import('../../plugins/cron/index.ts')
   try {
-    // A job that is declared and not started only has its pattern.
+    // A job that is declared but not started has only its pattern.
     cronJob(given).destroy()
     return given.trim()
   } catch (error) {

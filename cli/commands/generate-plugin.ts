@@ -28,7 +28,7 @@ a separate package, ${programName}-<name>, that can be published.`,
   },
 })
 
-/** A plugin and a service with a name of the framework's own would replace it. */
+/** Refuses the names of the framework's own plugins and services, which the new one would replace. */
 async function refuseKnown({ camel, kebab }: Names): Promise<void> {
   const { catalog, core } = await import('../../plugins/catalog.ts')
   const known = [...Object.keys(catalog), ...core.map((factory) => factory.plugin.name)]
@@ -56,7 +56,7 @@ function packageIn({ project, folder }: Place, names: Names, dir: string | undef
   }
 }
 
-/** Where the project has the framework from a tarball or a folder, the package in it has the same. */
+/** The tarball or folder from which the project has the framework, if so: the new package uses the same. */
 function installedFrom(root: string, target: string): string | undefined {
   const { dependencies } = readManifest(join(root, 'package.json')) as { dependencies?: Record<string, unknown> }
   const path = /^file:(.+)$/.exec(String(dependencies?.[packageName]))?.[1]

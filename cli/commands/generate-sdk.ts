@@ -90,7 +90,7 @@ interface Found {
   readonly document: ApiDocument
   readonly messages: MessageDocument | undefined
   readonly from: string
-  /** Whether they come from a running server, and so may have any content. */
+  /** Whether they come from a running server, and may therefore have any content. */
   readonly isForeign: boolean
 }
 
@@ -120,7 +120,7 @@ async function descriptionsOf(
   return { ...(await fetchDescriptions(asked, input.note)), from: url, isForeign: true }
 }
 
-/** @throws CommandFailure for an invalid description of a running server, of any framework. */
+/** Writes the client. @throws CommandFailure for an invalid description of a running server, of any framework. */
 function clientOf(
   { document, messages, from, isForeign }: Found,
   options: { readonly name: string; readonly command: string },
@@ -161,21 +161,21 @@ async function describe(
   }
 }
 
-/** The same of its options of the asyncapi plugin. */
+/** The same for its options of the asyncapi plugin. */
 function messageOptionsOf(server: Kernel): MessageDescriptionOptions {
   const listed = server.listing.plugins.find(({ definition }) => definition.name === 'asyncapi')
   const { include, components } = (listed?.options ?? {}) as AsyncApiOptions
   return { ...(include && { include }), ...(components && { components }) }
 }
 
-/** The options of the application for the openapi plugin also apply to its client. */
+/** The application's options for the openapi plugin, which also apply to its client. */
 function optionsOf(server: Kernel): DescriptionOptions {
   const listed = server.listing.plugins.find(({ definition }) => definition.name === 'openapi')
   const { info, include, components } = (listed?.options ?? {}) as OpenApiOptions
   return { ...(info && { info }), ...(include && { include }), ...(components && { components }) }
 }
 
-/** The file is checked with the options that it was written with, unless others are typed: in CI no one repeats them. */
+/** The flags that the file was written with, unless others are typed: when CI checks a file, no one repeats them. */
 function asWritten<Flags extends CommandInput['flags']>(flags: Flags, file: string): Flags {
   const words = wordsOf(file)
   const given = ['entry', 'export', 'name', 'url', 'openapi', 'asyncapi'].flatMap((flag) => {
@@ -186,7 +186,7 @@ function asWritten<Flags extends CommandInput['flags']>(flags: Flags, file: stri
   return { ...flags, ...Object.fromEntries(given), boot: flags.boot === true || words.includes('--boot') }
 }
 
-/** The typed command, without the options that only concern this run. */
+/** The typed command, without the options that concern only this run. */
 function commandLine(flags: CommandInput['flags'], program = programName): string {
   const words = ['entry', 'export', 'url', 'openapi', 'asyncapi', 'out', 'name'].flatMap((flag) => {
     const value = text(flags[flag])
@@ -206,7 +206,7 @@ function read(file: string): string | undefined {
   }
 }
 
-/** A checkout with CRLF, or a formatter that changed the end of the file, counts as unchanged. */
+/** A file for comparison: a checkout with CRLF, or a formatter that changed the end of the file, counts as unchanged. */
 const lines = (file: string) => file.replaceAll('\r\n', '\n').trimEnd()
 
 function check(out: string, client: string, flags: CommandInput['flags']): number {
@@ -217,7 +217,7 @@ function check(out: string, client: string, flags: CommandInput['flags']): numbe
   throw new CommandFailure(`${out} is ${there === undefined ? 'missing' : 'not up to date'}: run ${command}`)
 }
 
-/** Returns whether the file had to change: an unchanged one keeps its date, and triggers no watcher. */
+/** Writes the file and returns whether it had to change: an unchanged file keeps its date, and does not trigger watchers. */
 function write(out: string, client: string, force: boolean): boolean {
   const there = read(out)
   if (there !== undefined && lines(there) === lines(client)) return false
@@ -228,7 +228,7 @@ function write(out: string, client: string, force: boolean): boolean {
   }
   // The target of a link is replaced, not the link.
   const file = there === undefined ? resolve(out) : realpathSync(out)
-  // Beside it and then renamed: half a client is never read.
+  // Written next to it and then renamed, so that half a client is never read.
   const half = `${file}.${process.pid}.tmp`
   try {
     mkdirSync(dirname(file), { recursive: true })

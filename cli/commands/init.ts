@@ -108,7 +108,7 @@ export const init = ownCommand({
     const noRepository = isNew ? gitInit(root) : undefined
     if (noRepository !== undefined) note(`It is not a git repository: ${noRepository}`)
     if (answers.install === true) await install(root, settings.packageManager)
-    // With the lock file, if there is one.
+    // After the installation, so that the commit has the lock file, if there is one.
     const noCommit = isNew && noRepository === undefined ? firstCommit(root) : undefined
     if (noCommit !== undefined) note(`Nothing is committed yet: ${noCommit}`)
     const here = relative(process.cwd(), root)
@@ -122,16 +122,16 @@ export const init = ownCommand({
   },
 })
 
-/** `undefined` where neither was typed. */
+/** The choice of two flags; `undefined` if neither was typed. */
 const either = (yes: boolean, no: boolean) => (yes ? true : no ? false : undefined)
 
-/** `undefined` where none was typed. */
+/** The typed flags; `undefined` if none was typed. */
 function typedOf<Name extends string>(names: readonly Name[], flags: Readonly<Record<Name, boolean>>) {
   const chosen = names.filter((name) => flags[name])
   return chosen.length === 0 ? undefined : new Set(chosen)
 }
 
-/** `undefined` when the questions were cancelled. */
+/** Asks the open questions; `undefined` if they were cancelled. */
 async function ask(given: Answers, packageManager: PackageManager): Promise<Answers | undefined> {
   const { askFor } = await import('../init/questions.ts')
   const { Cancelled, openPrompts } = await import('../prompts/prompts.ts')

@@ -26,7 +26,7 @@ ready and close hooks. The tree shows the names of options; --json also has thei
   },
 })
 
-/** Times before boot are useless. */
+/** A node without times, which mean nothing before boot. */
 const withoutTimes = (node: PluginNode): PluginNode => ({
   ...node,
   ms: { boot: 0, ready: 0, close: 0 },

@@ -12,7 +12,7 @@ listening: to every subscribe() that its modules have called. Cron jobs and MQTT
 running handlers may finish, within the closeTimeout of the server.`,
   flags: applicationFlags,
   async run({ flags, print, note, boot }) {
-    // As in a server: people watch such a process for its logs.
+    // As in a server: people watch the logs of such a process.
     sendLogsTo('stdout')
     const application = await applicationOf(flags)
     const { server, entry } = application
@@ -32,7 +32,7 @@ running handlers may finish, within the closeTimeout of the server.`,
     if (subscribers.every(({ kind }) => kind === 'memory')) {
       note('Queues in memory only receive messages that this process itself publishes.')
     }
-    // The workers wait for it; the user wants to know what they wait for.
+    // The workers wait for the broker; the user wants to know what they are waiting for.
     service.health().catch((error: Error) => note(`${error.message}. The workers wait until it is available.`))
     await ended
   },

@@ -71,7 +71,7 @@ function workersOf(given: string | undefined): number {
   })
 }
 
-/** The file to run in production: on Node.js the build. */
+/** The file to run in production; on Node.js, that of the build. */
 function productionFile(folder: string, runtime: Runtime, entry: string | undefined): string {
   if (runtime !== 'node' || entry !== undefined) return findStartFile(folder, entry)
   const built = 'dist/index.js'

@@ -8,7 +8,7 @@ type Listed = Listing['plugins'][number]
 const has = ({ server }: ProjectView, plugin: string) =>
   server === undefined || server.listing.plugins.some(({ definition }) => definition.name === plugin)
 
-/** Variables of platforms that have a proxy before every application. */
+/** The variables that identify platforms with a proxy before every application. */
 const platforms: Readonly<Record<string, string>> = {
   KUBERNETES_SERVICE_HOST: 'Kubernetes',
   DYNO: 'Heroku',
@@ -20,7 +20,7 @@ const platforms: Readonly<Record<string, string>> = {
   AWS_EXECUTION_ENV: 'AWS',
 }
 
-/** Why there must be a proxy before the server, if that can be known here. */
+/** Why there must be a proxy before the server, if that can be determined here. */
 function proxyOf({ server }: ProjectView): string | undefined {
   const name = Object.keys(platforms).find((one) => process.env[one])
   if (name !== undefined) return `${name} says that this is ${platforms[name]}`
@@ -39,7 +39,7 @@ const nodesOf = (node: PluginNode): PluginNode[] => node.children.flatMap((child
 
 const optionsOf = ({ definition }: Listed) => Object.keys((definition.routeOptions as object | undefined) ?? {})
 
-/** Whether it has an effect only for routes that say so, and none does. Its other effects are unknown. */
+/** Whether a plugin has an effect only for routes with its options, and no route has any. Its other effects are unknown. */
 function waitsInVain(plugin: Listed, node: PluginNode, { routes, plugins }: Listing): boolean {
   const { name } = plugin.definition
   const own = optionsOf(plugin)

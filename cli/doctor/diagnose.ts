@@ -17,13 +17,13 @@ export interface Diagnosis {
   /** The timeout of the boot. */
   readonly seconds: number
   boot(server: Kernel): Promise<Kernel>
-  /** Shows the findings, once; returns the exit code. */
+  /** Shows the findings once and returns the exit code. */
   report(examination: Examination): number
 }
 
 /**
- * Imports, boots, examines and closes an application, and reports its problems. Whatever it does, there is a report: where it ends the
- * process, with the findings so far.
+ * Imports, boots, examines and closes an application, and reports its problems. Whatever the application does, there is a report: if it
+ * ends the process, one with the findings so far.
  */
 export async function diagnose(
   { entry, network, seconds, boot, report }: Diagnosis,
@@ -31,12 +31,12 @@ export async function diagnose(
 ): Promise<number> {
   const examination = new Examination()
   const view = { folder: process.cwd(), file: resolve(entry), server: undefined as Kernel | undefined, booted: false }
-  // Asked late: the import of the application may have read NODE_ENV from a file.
+  // Determined late: importing the application may have read NODE_ENV from a file.
   const now = (): ProjectView => ({ ...view, production: isProduction() })
   let work: 'imported' | 'booted' | 'examined' | 'closed' = 'imported'
 
   const onExit = (code: number) => {
-    // A close hook may well end the process.
+    // A close hook is allowed to end the process.
     if (work !== 'closed')
       examination.fails(new CommandFailure(`${entry} ended the process with code ${code} while it was ${work}`))
     // Nothing can be awaited any more.

@@ -16,7 +16,7 @@ const own = {
   notAsked: { code: 'doctor.not-asked', level: 'hint' },
 } as const
 
-/** For one check: also one without network may wait for a promise that never settles. */
+/** Milliseconds for one check: even one that does not use the network may wait for a promise that never settles. */
 const patience = 5_000
 
 /** The findings so far: an application may end the process at any time. */
@@ -26,7 +26,7 @@ export class Examination {
   readonly #failures: unknown[] = []
   /** The findings of the plugins' checks so far, in the order of the checks. */
   readonly #answers: ((findings: Findings) => void)[] = []
-  /** Codes of errors that a finding of a check has explained already. */
+  /** Codes of errors that a finding of a check has already explained. */
   readonly #explained = new Set<string>()
 
   /** Runs the checks of the project; they are synchronous. */
@@ -42,13 +42,13 @@ export class Examination {
     }
   }
 
-  /** Runs the checks of plugins, with `network` also those that ask other machines. */
+  /** Runs the checks of plugins; with `network`, also those that ask other machines. */
   async askPlugins(view: ProjectView, network: boolean): Promise<void> {
     const runnable = (await checksOf(view, this.#findings)).filter(([check]) => {
       this.#codes.add(check.code)
       return applies(check, view) && (network || check.network !== true)
     })
-    // At once: where several machines are silent, each would cost its seconds.
+    // All at the same time: if several machines are silent, each would cost its seconds.
     const ask = async ([check, run]: Runnable, at: number) => {
       try {
         const found = listOf(await within(run(), patience, late))
@@ -64,7 +64,7 @@ export class Examination {
     await Promise.all(runnable.map(ask))
   }
 
-  /** The application has failed; that is a finding, unless a check explains it. */
+  /** Called when the application has failed, which is a finding unless a check explains it. */
   fails(error: unknown): void {
     this.#failures.push(error)
   }
@@ -93,7 +93,7 @@ const listOf = (found: DoctorFinding | readonly DoctorFinding[] | undefined): re
 
 type Runnable = readonly [check: DoctorCheck, run: () => Promise<Awaited<ReturnType<DoctorCheck['find']>>>]
 
-/** The checks of every registration; one that cannot be used is a finding. */
+/** The checks of every registration; a check that cannot be used is a finding. */
 async function checksOf({ server, booted }: ProjectView, findings: Findings): Promise<Runnable[]> {
   if (server === undefined) return []
   const { listing } = server
@@ -135,7 +135,7 @@ function addFailure(findings: Findings, check: Pick<DoctorCheck, 'code' | 'netwo
       about: message,
     })
   else {
-    // A check of the project can only fail for a file of the user.
+    // A check of the project can fail only because of a file of the user.
     const remedy = error instanceof CommandFailure ? 'Correct it' : 'Report it to its author'
     findings.add(own.checkFailed, { problem: `${check.code} failed: ${message}`, remedy })
   }
@@ -147,12 +147,12 @@ const isMissing = (error: unknown): error is Missing =>
   (error as { code?: unknown } | null)?.code === PeerMissingError.code
 
 function addMissing(findings: Findings, { message, names = [] }: Missing): void {
-  // It ends with the line that installs them.
+  // The message ends with the line that installs the packages.
   const [, problem = message, remedy = 'Install it'] = /^(?:\w+: )?(.*?)\. (Add (?:it|them): .*)$/s.exec(message) ?? []
   findings.add(own.missing, { problem, remedy, about: [...names].sort().join() || problem })
 }
 
-/** One finding for each failure of a boot that no check has explained. */
+/** Adds one finding for each failure of a boot that no check has explained. */
 function addApplicationFailure(findings: Findings, failure: unknown, explained: ReadonlySet<string>): void {
   const several = (failure as { errors?: readonly unknown[] } | null)?.errors
   for (const one of several ?? [failure]) {
@@ -169,7 +169,7 @@ function addApplicationFailure(findings: Findings, failure: unknown, explained: 
   }
 }
 
-/** An error and its causes, each once: one may be its own cause. */
+/** An error and its causes, each once: an error may be its own cause. */
 function causesOf(error: unknown): object[] {
   const causes = new Set<object>()
   for (let one = error; typeof one === 'object' && one !== null && !causes.has(one); one = (one as Error).cause)

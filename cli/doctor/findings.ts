@@ -4,7 +4,7 @@ import type { Reported } from './view.ts'
 
 export const levels: readonly DoctorLevel[] = ['error', 'warning', 'hint']
 
-/** Findings, one for each code and thing. */
+/** Findings, one for each code and each thing that they are about. */
 export class Findings {
   readonly #found = new Map<string, Reported>()
 
@@ -20,13 +20,13 @@ export class Findings {
       })
   }
 
-  /** By severity, else in the order in which they were found. */
+  /** All findings by severity, those of the same severity in the order in which they were found. */
   get all(): Reported[] {
     return levels.flatMap((level) => [...this.#found.values()].filter((one) => one.level === level))
   }
 }
 
-/** Refuses a finding that would be shown without its texts, or, with an unknown level, not at all. */
+/** Refuses a finding that would be shown without its texts or, with an unknown level, not at all. */
 export function mustBeFinding(found: DoctorFinding | null): void {
   const { problem, remedy, level = 'error' } = found ?? ({} as DoctorFinding)
   if (typeof problem !== 'string' || typeof remedy !== 'string')

@@ -7,7 +7,7 @@ import { nameOf, ownRuntime } from '../serve/runtime.ts'
 import { isIn } from './versions.ts'
 import type { ProjectCheck } from './view.ts'
 
-/** The real folder of the package to which a name resolves in this folder, if it is in `node_modules`. */
+/** The real folder of the package to which a name resolves from this folder, if it is in `node_modules`. */
 function installed(from: string, name: string): string | undefined {
   const folder = join(from, 'node_modules', name)
   if (existsSync(join(folder, 'package.json'))) return realpathSync(folder)
@@ -30,11 +30,11 @@ function runningVersion(): readonly [engine: string, version: string] {
   return [runtime, (process.versions as Record<string, string | undefined>)[runtime] ?? process.versions.node]
 }
 
-/** Copies of one package, by their users. */
+/** The finding for several copies of one package, with their users. */
 function copies(name: string, users: readonly (readonly [user: string, folder: string])[]): DoctorFinding | undefined {
   const found = new Map<string, string>()
   for (const [user, folder] of users) {
-    // A package that is a copy itself resolves to itself.
+    // A package that is itself a copy resolves to itself.
     const copy = user === packageName && name === packageName ? folder : installed(folder, name)
     if (copy !== undefined && !found.has(copy)) found.set(copy, user)
   }
@@ -85,7 +85,7 @@ export const packageChecks: readonly ProjectCheck[] = [
       const names = asked(folder)
       const own = [
         ['the application', dirname(file)],
-        // By its real path, like the others: Node.js may keep the links of a workspace.
+        // The real path, as for the others: Node.js may keep the links of a workspace.
         [packageName, realpathSync(packageFolder())],
       ] as const
       const users = names.flatMap((user) => {
@@ -94,7 +94,7 @@ export const packageChecks: readonly ProjectCheck[] = [
       })
       const shared = Object.keys(manifest().peerDependencies).filter((name) => names.includes(name))
       return [packageName, ...shared].flatMap((name) => {
-        // A dependency of its own is a private copy by intent, except for the framework: that is one tree of plugins.
+        // A package's own dependency is intentionally a private copy, except for the framework, of which there must be one.
         const kinds = name === packageName ? ['dependencies', 'peerDependencies'] : ['peerDependencies']
         const others = users.filter(([, , its]) => namesIn(its, ...kinds).includes(name))
         const found = copies(name, [...own, ...others.map(([user, at]) => [user, at] as const)])

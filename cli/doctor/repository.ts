@@ -7,20 +7,20 @@ import { envForEveryone } from '../../plugins/toolkit/doctor/secrets.ts'
 import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
 import type { ProjectCheck } from './view.ts'
 
-/** Bytes of a file that may have secrets; a larger one was not written by a person. */
+/** The largest file, in bytes, that may have secrets; a larger one was not written by a person. */
 const longest = 1_000_000
 
 const textOf = (folder: string, file: string) => {
   try {
     return readRegularFileSync(join(folder, file), longest).toString('utf8')
   } catch {
-    // Deleted, and still known to git.
+    // Deleted, but still known to git.
     return ''
   }
 }
 
 const secretName = /SECRET|PASSWORD|PASSWD|PASSPHRASE|TOKEN|CREDENTIAL|PRIVATE|(^|_)(API)?_?KEY$/i
-/** A public key; and a setting about a secret: TOKEN_TTL=3600. */
+/** Names of public keys, and of settings about a secret, such as TOKEN_TTL=3600. */
 const publicKey = /PUBLIC_?KEY|PUBLISHABLE_?KEY/i
 const aboutSecret = /(TTL|EXPIR\w*|LENGTH|MIN|MAX|ROUNDS|ENABLED?|REQUIRED?|AGE|LIFETIME)$/i
 const plain = /^(\d+\s?(ms|s|m|h|d|w|y)?|true|false|on|off|yes|no)$/i
@@ -54,7 +54,7 @@ function foldersAbove(folder: string): readonly string[] {
 
 const envIn = (folder: string) => [`:(glob)${folder}.env`, `:(glob)${folder}.env.*`]
 
-/** Whether there must be a repository: its folder exists, or its file in a work tree or a submodule. */
+/** Whether there must be a repository: its folder exists, or its file, as in a work tree or a submodule. */
 const isRepository = (folder: string): boolean =>
   existsSync(join(folder, '.git')) || (dirname(folder) !== folder && isRepository(dirname(folder)))
 
@@ -84,7 +84,7 @@ export const repositoryChecks: readonly ProjectCheck[] = [
           const secrets = secretsIn(textOf(folder, file))
           if (secrets.length > 0)
             return [{ problem: `${file} is in the repository, with ${secrets.join(', ')}`, remedy: remedy(file) }]
-          // Whether the settings of another package have secrets is unknown.
+          // It is unknown whether the settings of another package have secrets.
           if (file.includes('/')) return []
           return [
             {

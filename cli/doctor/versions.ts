@@ -2,7 +2,7 @@ type Version = readonly [major: number, minor: number, patch: number]
 
 const form = /^v?(\d+)(?:\.(\d+|[x*]))?(?:\.(\d+|[x*]))?(?:[-+].*)?$/
 
-/** How many numbers are given, and the version with zeros for the others. */
+/** Parses a version: how many numbers are given, and the version with zeros for the others. */
 function parse(text: string): { readonly said: number; readonly version: Version } | undefined {
   const numbers = form.exec(text)?.slice(1)
   if (numbers === undefined) return undefined
@@ -39,7 +39,7 @@ function fitsOne(version: Version, comparator: string): boolean | undefined {
   return compare(version, from) >= 0 && compare(version, beyond(from, same)) < 0
 }
 
-/** Whether a version is in a range of npm; `undefined` for a range that this parser does not support. */
+/** Whether a version is in an npm range; `undefined` for a range that this parser does not support. */
 export function isIn(version: string, range: string): boolean | undefined {
   const own = parse(version)
   if (own === undefined) return undefined

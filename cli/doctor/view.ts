@@ -1,14 +1,14 @@
 import type { Kernel } from '../../kernel/index.ts'
 import type { DoctorCheck, DoctorFinding, DoctorLevel } from '../../plugins/toolkit/doctor/check.ts'
 
-/** The data for the checks of the command line itself, beside those of plugins. */
+/** The data for the checks of the command line itself, which run in addition to those of plugins. */
 export interface ProjectView {
-  /** The folder of the project, which is that of the process. */
+  /** The folder of the project, which is the working folder of the process. */
   readonly folder: string
   /** The module with the server, absolute. */
   readonly file: string
   readonly production: boolean
-  /** `undefined` where it could not be imported. */
+  /** The server; `undefined` if it could not be imported. */
   readonly server: Kernel | undefined
   readonly booted: boolean
 }

@@ -6,14 +6,14 @@ import { writeFiles } from '../scaffold/files.ts'
 import { extraFiles } from './files.ts'
 import { type Extra, frameworkFrom, ownName, type Part, vendored } from './settings.ts'
 
-/** Whether a folder is a project with an application already: `init` only adds to it. */
+/** Whether a folder is already a project with an application, to which `init` only adds files. */
 export const hasServer = (folder: string): boolean =>
   projectRoot(folder) === folder && existsSync(join(folder, 'src/server.ts'))
 
 /** The folder of each optional part. */
 const folders: Readonly<Record<Part, string>> = { mqtt: 'src/mqtt', cron: 'src/crons', graphql: 'src/graphql' }
 
-/** Writes the files beside the code into an existing project, and nothing else. */
+/** Writes the files next to the code into an existing project, and nothing else. */
 export function addExtras(
   root: string,
   extras: ReadonlySet<Extra>,
@@ -27,7 +27,7 @@ export function addExtras(
     packageManager,
     parts: new Set((Object.keys(folders) as Part[]).filter((part) => existsSync(join(root, folders[part])))),
     extras,
-    // A copy is in the image, too.
+    // A copy of the framework is also in the image.
     framework: existsSync(join(root, 'vendor'))
       ? vendored(packageManager)
       : frameworkFrom(undefined, root, packageManager),

@@ -8,12 +8,12 @@ import type { PackageManager } from '../project/project.ts'
 /** The command that runs a script of the project. */
 export function runCommand(manager: PackageManager, script: string): string {
   if (manager === 'deno') return `deno task ${script}`
-  // Everyone knows "npm test" and "npm start"; "bun test" would be another command than the script.
+  // Everyone knows "npm test" and "npm start"; "bun test" would be a different command from the script.
   if (manager !== 'bun' && ['test', 'start'].includes(script)) return `${manager} ${script}`
   return manager === 'yarn' || manager === 'pnpm' ? `${manager} ${script}` : `${manager} run ${script}`
 }
 
-/** npx has fetched half of the packages seconds ago: without requests for each again it takes two thirds of the time. */
+/** npx has just fetched half of the packages: without requesting each again, the installation takes two thirds of the time. */
 const npmInstall = ['--prefer-offline', '--no-audit', '--no-fund']
 
 /** The command that installs the packages of `package.json`. */
@@ -22,7 +22,7 @@ export const installAll = (manager: PackageManager): string => `${manager} insta
 /**
  * Installs the packages of a project; the output of the package manager goes to standard error.
  *
- * @throws (as a rejection) CommandFailure with the command for another try; the files of the project stay.
+ * @throws (as a rejection) CommandFailure with the command for another attempt; the files of the project stay.
  */
 export async function install(folder: string, manager: PackageManager): Promise<void> {
   // The variables of npx would make npm install into the project where npx was called.
@@ -55,10 +55,10 @@ export function inRepository(folder: string): boolean {
   return up !== folder && inRepository(up)
 }
 
-/** Creates a repository; returns why not where that fails: a project works without one. */
+/** Creates a repository; if that fails, returns the reason, since a project works without one. */
 export const gitInit = (folder: string): string | undefined => git(folder, 'init', '--quiet')
 
-/** Commits all files that git does not ignore; returns why not, where git does not know the committer for example. */
+/** Commits all files that git does not ignore; returns the reason if that fails, for example because git does not know the committer. */
 export function firstCommit(folder: string): string | undefined {
   return git(folder, 'add', '--all') ?? git(folder, 'commit', '--quiet', '--message', 'First commit')
 }
@@ -69,7 +69,7 @@ function git(cwd: string, ...args: readonly string[]): string | undefined {
   return status === 0 ? undefined : stderr.trim()
 }
 
-/** Within a hook of git these name its repository, and the first commit of a new project would go there. */
+/** The environment without git's variables: in a git hook they name its repository, where the first commit of a new project would go. */
 const withoutGit = () =>
   Object.fromEntries(
     Object.entries(process.env).filter(

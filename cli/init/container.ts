@@ -7,7 +7,7 @@ export function containerFiles(settings: InitSettings): ScaffoldFile[] {
   const runtime = runtimeOf(settings.packageManager)
   return [
     { path: 'Dockerfile', text: runtime === 'node' ? built(settings) : fromSources(settings), existing: 'keep' },
-    // Above all the secrets of this machine.
+    // Ignored are above all the secrets of this machine.
     {
       path: '.dockerignore',
       text: '.git\n.env\n.env.*\n!.env.example\nnode_modules\ndist\nstorage\n',
@@ -21,7 +21,7 @@ interface Commands {
   /** Lock files, as a pattern where they may be missing. */
   readonly locked: string
   readonly install: string
-  /** Keeps only the packages that it runs with. */
+  /** The command that keeps only the packages that the application runs with. */
   readonly prune: string
 }
 
@@ -43,7 +43,7 @@ const commands: Readonly<Record<'npm' | 'pnpm' | 'yarn', Commands>> = {
 const vendor = ({ framework: { spec, link } }: InitSettings) =>
   /^(file:|\.\/)vendor\//.test(link ?? spec) ? 'COPY vendor ./vendor\n' : ''
 
-/** On one line: the form as a list needs no shell, which would not pass on signals. */
+/** The health check on one line: the form as a list does not need a shell, which would not pass on signals. */
 const healthy = (program: string) =>
   `HEALTHCHECK --interval=10s --timeout=3s CMD ["${program}", ${program === 'deno' ? '"eval"' : '"-e"'}, "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/health/ready').then((res) => process.exit(res.ok ? 0 : 1), () => process.exit(1))"]`
 

@@ -8,7 +8,7 @@ import { runCommand } from './commands.ts'
 import { scriptsOf } from './manifest.ts'
 import type { InitSettings } from './settings.ts'
 
-/** The files beside code and settings of tools. */
+/** The files other than code and settings of tools. */
 export function documents(settings: InitSettings): ScaffoldFile[] {
   const ignored = join(settings.folder, '.gitignore')
   const before = existsSync(ignored) ? readRegularFileSync(ignored).toString('utf8') : ''
@@ -17,7 +17,7 @@ export function documents(settings: InitSettings): ScaffoldFile[] {
     ...(settings.packageManager === 'yarn' ? ['.yarn/install-state.gz'] : []),
   ]
   return [
-    // A repository that was created on a website has both already.
+    // A repository that was created on a website already has both.
     { path: 'README.md', text: readme(settings), existing: 'keep' },
     {
       path: '.gitignore',

@@ -10,26 +10,26 @@ const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})
 
-/** The existing `package.json`: a folder in which the framework was installed before `init` has one. */
+/** The existing `package.json`: a folder in which the framework was installed before `init` already has one. */
 function existingManifest(folder: string): Fields | undefined {
   const file = join(folder, 'package.json')
   return existsSync(file) ? readManifest(file) : undefined
 }
 
-/** Its indentation. */
+/** The indentation of the existing `package.json`. */
 export function existingIndent(folder: string): string | undefined {
   const file = join(folder, 'package.json')
   return existsSync(file) ? /^\{\s*\n([ \t]+)"/.exec(readRegularFileSync(file).toString('utf8'))?.[1] : undefined
 }
 
-/** The name in the `package.json` of the folder. */
+/** The name in the `package.json` of a folder. */
 export function existingName(folder: string): string | undefined {
   const name = existingManifest(folder)?.name
   return typeof name === 'string' && name !== '' ? name : undefined
 }
 
 /**
- * An existing `package.json` with its missing members. It only changes two things that `npm init` writes:
+ * An existing `package.json` completed with its missing members. Only two things that `npm init` writes are changed:
  * a test that only fails, and `"type": "commonjs"`, with which no file would be a module.
  */
 export function completed(folder: string, own: Fields): Fields | undefined {

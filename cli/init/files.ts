@@ -9,7 +9,7 @@ import { partSources } from './parts.ts'
 import type { InitSettings } from './settings.ts'
 import { sources } from './sources.ts'
 
-/** Every file of a new project. `isPart`: it is in another one, which has settings of its own for the package manager. */
+/** Every file of a new project. `isPart` says that it is in another project, which has its own settings for the package manager. */
 export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldFile[] {
   return [
     { path: 'package.json', text: packageJson(settings), existing: 'update' },
@@ -26,7 +26,7 @@ export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldF
   ]
 }
 
-/** The files beside the code. */
+/** The files next to the code. */
 export function extraFiles(settings: InitSettings): ScaffoldFile[] {
   return [
     ...(settings.extras.has('container') ? containerFiles(settings) : []),
@@ -35,12 +35,12 @@ export function extraFiles(settings: InitSettings): ScaffoldFile[] {
   ]
 }
 
-/** Those of an existing project stay: it may have reasons for them. */
+/** A settings file; that of an existing project stays, since there may be reasons for it. */
 function setting(path: string, text: string): ScaffoldFile {
   return { path, text, existing: 'keep' }
 }
 
-/** Without a file of its own Vitest uses the settings of a parent folder, and runs all tests below that. */
+/** Without a file in the project, Vitest uses the settings of a parent folder, and runs all tests below that. */
 const vitestConfig = `import { defineConfig } from 'vitest/config'
 
 export default defineConfig({ test: { include: ['src/**/*.test.ts'] } })

@@ -14,13 +14,13 @@ const packagesOf: Readonly<Record<Part, readonly string[]>> = {
 const tools = {
   node: ['@types/node', 'esbuild', 'typescript', 'vitest'],
   bun: ['@types/bun', 'typescript'],
-  // Deno checks types and runs tests itself; the types of the framework name those of Node.js.
+  // Deno checks types and runs tests itself; the types of the framework refer to those of Node.js.
   deno: ['@types/node'],
 } as const
 
 /**
- * The command line by its file. `bun framework` would run the script of that name, which is this one, and Deno provides no program for
- * a package in a folder.
+ * The file of the command line. `bun framework` would run the script with that name, which is this one, and Deno does not provide a
+ * program for a package in a folder.
  */
 const program = `node_modules/${packageName}/${manifest().bin[programName]!.replace(/^\.\//, '')}`
 
@@ -33,7 +33,7 @@ const scripts = {
     check: 'tsc',
     [programName]: programName,
   },
-  // With Bun on machines without Node.js too.
+  // Runs with Bun even on machines without Node.js.
   bun: {
     dev: `bun ${program} serve`,
     start: 'bun src/index.ts',
@@ -81,7 +81,7 @@ export function packageJson(settings: InitSettings): string {
     dependencies,
     devDependencies,
     ...(member !== undefined && Object.keys(pins).length > 0 && { [member]: pins }),
-    // Its script only makes it start faster; npm warns, or does not run it, until that is decided.
+    // The install script only makes esbuild start faster; npm warns, or does not run it, until that is decided.
     ...(settings.packageManager === 'npm' && { allowScripts: { esbuild: false } }),
   }
   return json(completed(settings.folder, own) ?? own, existingIndent(settings.folder))
@@ -96,9 +96,9 @@ export function tsconfigJson({ packageManager }: InitSettings): string {
       strict: true,
       noUncheckedIndexedAccess: true,
       verbatimModuleSyntax: true,
-      // The code runs as it is written, also where types are only stripped.
+      // The code runs as it is written, even where types are only stripped.
       erasableSyntaxOnly: true,
-      // Vitest only compiles decorators of this protocol. Those of the framework are written the same in both.
+      // Vitest compiles only decorators of this protocol. The framework's decorators are written the same way in both.
       ...(runtimeOf(packageManager) === 'node' && { experimentalDecorators: true }),
       allowImportingTsExtensions: true,
       skipLibCheck: true,

@@ -1,7 +1,7 @@
 import { builtinModules } from 'node:module'
 import { packageName } from '../package.ts'
 
-/** Why npm would refuse a name, or a project could not have it; `undefined` when it is fine. */
+/** Why npm would refuse a name, or a project could not have it; `undefined` if it is fine. */
 export function whyNoPackageName(name: string): string | undefined {
   if (name === '') return 'it is empty'
   if (name.length > 214) return 'it has more than 214 characters'
@@ -14,7 +14,7 @@ export function whyNoPackageName(name: string): string | undefined {
   return undefined
 }
 
-/** A valid name, made from an invalid one; `undefined` where nothing of it is left. */
+/** A valid name, made from an invalid one; `undefined` if nothing of it would be left. */
 export function packageNameFrom(text: string): string | undefined {
   const name = text
     .normalize('NFKD')

@@ -57,7 +57,7 @@ function offered(manager: PackageManager): Readonly<Partial<Record<Part, string>
   return runtimeOf(manager) === 'node' ? descriptions : others
 }
 
-/** This one, if it only has the files of a new repository, and of an installed package. */
+/** This folder, if it has only the files of a new repository and of an installed package. */
 function freeFolder(): string {
   const others = readdirSync(process.cwd()).filter(
     (file) =>

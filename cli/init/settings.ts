@@ -11,13 +11,13 @@ import { vendoredPath } from './vendor.ts'
 export const parts = ['mqtt', 'cron', 'graphql'] as const
 export type Part = (typeof parts)[number]
 
-/** The files beside the code, by the names of their flags. */
+/** The files next to the code, by the names of their flags. */
 export const extras = ['container', 'agents', 'editor'] as const
 export type Extra = (typeof extras)[number]
 
-/** The decisions about a project before its files are made. */
+/** The decisions about a project that are made before its files. */
 export interface InitSettings {
-  /** Absolute. */
+  /** The absolute path of the project. */
   readonly folder: string
   /** The name of the package. */
   readonly name: string
@@ -35,7 +35,7 @@ export interface Framework {
   readonly link?: string
 }
 
-/** @throws CommandFailure for a name that npm would refuse, with one that it accepts. */
+/** Checks a name. @throws CommandFailure for a name that npm would refuse, with one that it would accept. */
 export function checkedName(name: string): string {
   const why = whyNoPackageName(name)
   if (why === undefined) return name
@@ -47,8 +47,8 @@ export function checkedName(name: string): string {
 }
 
 /**
- * The name of a project without one: that of its `package.json`, else that of its folder. An existing folder
- * was not named for this, so where npm would refuse its name, a valid one is made of it.
+ * The name of a project if none is given: that in its `package.json`, otherwise that of its folder. An existing folder
+ * was not named for this purpose, so if npm would refuse its name, a valid one is made from it.
  *
  * @throws CommandFailure for a folder that must be created, and whose name npm would refuse.
  */
@@ -66,7 +66,7 @@ export function checkedPackageManager(name: string): PackageManager {
   throw new CommandFailure(`--pm takes ${packageManagers.join(', ')}, not "${name}"`, { usage: true })
 }
 
-/** @throws CommandFailure for parts that the project's runtime does not support. */
+/** Checks the chosen parts. @throws CommandFailure for parts that the project's runtime does not support. */
 export function checkParts(chosen: ReadonlySet<Part>, manager: PackageManager): void {
   if (chosen.has('cron') && runtimeOf(manager) !== 'node') {
     throw new CommandFailure(
@@ -113,8 +113,8 @@ function fromPath(path: string, folder: string, manager: PackageManager): Framew
 }
 
 /**
- * A name alone would be looked up in the registry, where another package may have it: it is only written where this copy comes
- * from there. Otherwise a project has it from its file, and a clone of the repository from that folder.
+ * The source of this copy. A name alone would be looked up in the registry, where another package may have it: it is only written if this
+ * copy comes from there. Otherwise a project gets the framework from this copy's file, and a clone of the repository from its folder.
  */
 function ownSource(folder: string, manager: PackageManager): Framework {
   const [root, ...inside] = packageFolder().split(`${sep}node_modules${sep}`)
@@ -122,6 +122,6 @@ function ownSource(folder: string, manager: PackageManager): Framework {
   const installed = readManifest(join(root!, 'package.json')) as { readonly dependencies?: Record<string, unknown> }
   const path = /^file:(.+)$/.exec(String(installed.dependencies?.[packageName]))?.[1]
   if (path === undefined) return { spec: `^${version()}` }
-  // Deno accepts no tarball, and uses the package itself.
+  // Deno does not accept tarballs, and uses the package itself.
   return fromPath(manager === 'deno' ? packageFolder() : resolve(root!, path), folder, manager)
 }

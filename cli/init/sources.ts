@@ -26,7 +26,7 @@ export function testModuleOf(settings: InitSettings): string {
   })
 }
 
-// A package before a path: formatters that sort imports leave it first, and its lines apart in any case.
+// A package comes before a path: formatters that sort imports leave it first, and keep its lines apart in any case.
 const index = `import '${packageName}/env'
 import { server } from './server.ts'
 
@@ -36,7 +36,7 @@ await server.listen(() => {
 })
 `
 
-/** Lines, without those that a project does not have. */
+/** Joins lines, without those that a project does not have. */
 const lines = (...all: readonly (string | false)[]) => `${all.filter((line) => line !== false).join('\n')}\n`
 
 function server({ parts }: InitSettings): string {

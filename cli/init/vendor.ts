@@ -5,7 +5,7 @@ import { CommandFailure } from '../failure.ts'
 import { manifest, packageFolder, packageName, programName, version } from '../package.ts'
 import type { PackageManager } from '../project/project.ts'
 
-/** The name of a copy in the project, without the folder of a scope. */
+/** The name of a copy in the project, without the folder of an npm scope. */
 const stem = packageName.replace(/^@/, '').replace('/', '-')
 
 /** The path of the copy of the framework in a project, relative to it: a tarball, or for Deno, which accepts none, a folder. */
@@ -13,9 +13,9 @@ export const vendoredPath = (manager: PackageManager): string =>
   manager === 'deno' ? `vendor/${programName}` : `vendor/${stem}-${version()}.tgz`
 
 /**
- * Puts a copy of this package into a project, which stays with it wherever it is moved, cloned or built.
+ * Puts a copy of this package into a project, where it stays wherever the project is moved, cloned or built.
  *
- * @throws CommandFailure with the error of npm where it cannot pack.
+ * @throws CommandFailure with npm's error if it cannot pack.
  */
 export function vendor(folder: string, manager: PackageManager): void {
   const from = packageFolder()
@@ -24,14 +24,14 @@ export function vendor(folder: string, manager: PackageManager): void {
     const own = ['package.json', 'README.md', 'LICENSE', ...manifest().files]
     const to = join(folder, vendoredPath(manager))
     for (const path of own.filter((one) => !one.startsWith('!'))) {
-      // Maps are half of it, and only the package's authors need the tests.
+      // Source maps are half of the size, and only the package's authors need the tests.
       cpSync(join(from, path), join(to, path), { recursive: true, filter: (one) => !/\.(map|test\.ts)$/.test(one) })
     }
     return
   }
   const to = join(folder, 'vendor')
   mkdirSync(to, { recursive: true })
-  // On Windows it is a .cmd file, which needs a shell: quotes keep the path one word.
+  // On Windows it is a .cmd file, which needs a shell: quotes keep the path as one word.
   const shell = process.platform === 'win32'
   const destination = shell ? `"${to}"` : to
   const args = ['pack', '--ignore-scripts', '--silent', '--pack-destination', destination]

@@ -12,14 +12,14 @@ import type { KeyOptions } from './options.ts'
 
 /** The files that declare the variables of keys, and the lines that must be added by hand. */
 export interface Declared {
-  /** With absolute paths. */
+  /** The files, with absolute paths. */
   readonly files: readonly ScaffoldFile[]
   readonly notes: readonly string[]
 }
 
 /**
- * The module of the environment, `.env.example` and `.env.test` of the project with the variables of keys, so that a clone without
- * `.env` passes its tests. Only existing ones, and only for keys in the files that it reads in every mode.
+ * The environment module, `.env.example` and `.env.test` of the project, with the variables of keys, so that a clone without
+ * `.env` passes its tests. Only for existing files, and only for keys in files that are read in every mode.
  */
 export async function declared(options: KeyOptions, made: Made): Promise<Declared> {
   const root = projectRoot(process.cwd())
@@ -34,7 +34,7 @@ export async function declared(options: KeyOptions, made: Made): Promise<Declare
   return { files: files.map((file) => ({ ...file, path: join(root, file.path) })), notes }
 }
 
-/** Worthless keys: `.env.test` is committed, and so no passphrase of the real key protects them either. */
+/** Makes worthless keys for tests: `.env.test` is committed, so the passphrase of the real key does not protect them, either. */
 async function valuesOfTests(options: KeyOptions): Promise<Record<string, string>> {
   const { type, bits } = options
   if (type === 'secret') return variablesOf(options, { secret: 'a secret that only tests know' })

@@ -4,7 +4,7 @@ import { CommandFailure } from '../failure.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { namesIn, withEntries } from './env-text.ts'
 
-/** The file of `--env` with these variables; `path` is its name in messages and the result. */
+/** The file of `--env` with these variables; `path` is its name in messages and in the result. */
 export function envFile(
   file: string,
   path: string,
@@ -40,7 +40,7 @@ function whyNot(found: Stats, file: string, path: string): string | undefined {
   if (found.isDirectory()) return 'is a folder: pass a file with --out'
   if (!found.isFile()) return 'is not a regular file: pass one with --out'
   const user = process.getuid?.() ?? 0
-  // It would be replaced, and be owned by this user from then on. Root, who may do that, keeps the owner.
+  // The file would be replaced, and be owned by this user from then on. Root, who may do so, keeps the owner.
   if (user !== 0 && found.uid !== user) {
     return `belongs to another user (uid ${found.uid}): run this as that user, or pass another file with --out`
   }

@@ -1,4 +1,4 @@
-/** The entries of a text in the form of dotenv, each with the place of its value. */
+/** An entry of a text in the form of dotenv, with the place of its value. */
 interface Entry {
   readonly name: string
   readonly value: string
@@ -6,7 +6,7 @@ interface Entry {
   readonly end: number
 }
 
-/** Up to the value, then one in quotes, which may have several lines, or the rest of the line before a comment. */
+/** Everything up to the value, then a value in quotes, which may have several lines, or the rest of the line before a comment. */
 const entry =
   /^(\uFEFF?[^\S\r\n]*(?:export[^\S\r\n]+)?([\w.-]+)(?:[^\S\r\n]*=|:(?=[^\S\r\n])))([^\S\r\n]*)('(?:\\'|[^'])*'|"(?:\\"|[^"])*"|`(?:\\`|[^`])*`|[^#\r\n]*)/gm
 
@@ -21,13 +21,13 @@ function entriesOf(text: string): Entry[] {
 
 const isEmpty = (value: string) => /^(''|""|``)?$/.test(value)
 
-/** The names among these that have a value in the text. An entry without one is a place for it. */
+/** Those of the names that have a value in the text. An entry without a value is a place for one. */
 export function namesIn(text: string, names: readonly string[]): string[] {
   const entries = entriesOf(text)
   return names.filter((name) => entries.some((one) => one.name === name && !isEmpty(one.value)))
 }
 
-/** The text with these values: in the place of existing ones, else at the end. Everything else stays byte for byte. */
+/** The text with these values: they replace existing ones, or are added at the end. Everything else stays byte for byte. */
 export function withEntries(text: string, values: Readonly<Record<string, string>>): string {
   const found = entriesOf(text).filter(({ name }) => Object.hasOwn(values, name))
   let changed = ''
@@ -44,6 +44,6 @@ export function withEntries(text: string, values: Readonly<Record<string, string
   return changed + gap + missing.map(([name, value]) => `${name}=${quoted(value)}${end}`).join('')
 }
 
-/** On one line: between double quotes every reader of such files reads `\n` as a line break. PEM and base64 have no quotes or backslashes. */
+/** A value on one line: in double quotes, every reader takes `\n` for a line break. PEM and base64 have no quotes or backslashes. */
 export const quoted = (value: string) =>
   /^[\w-]+$/.test(value) ? value : `"${value.trimEnd().replaceAll('\n', '\\n')}\\n"`

@@ -11,16 +11,16 @@ interface KeyFiles {
   readonly root: string
   readonly files: readonly ScaffoldFile[]
   readonly notes: readonly string[]
-  /** The notes after all is written. */
+  /** Returns the notes once everything is written. */
   readonly after: () => readonly string[]
 }
 
-/** @throws CommandFailure for existing variables that only `force` replaces, or when their file cannot be used. */
+/** The files for a key. @throws CommandFailure for existing variables that only `force` replaces, or if their file cannot be used. */
 export function keyFiles(options: KeyOptions, made: Made, declared: Declared, force: boolean): KeyFiles {
   const out = resolve(options.out)
   const folder = options.env ? dirname(out) : out
   const place = ignorePlace(process.cwd())
-  // A folder elsewhere that is named is intended; a link from here that leads there is not.
+  // A folder elsewhere is intended if it is named, but not if a link from here leads to it.
   const isHere = folder === place.folder || folder.startsWith(place.folder + sep)
   const root = isHere ? place.folder : folder
   const at = (path: string) => relative(root, path).split(sep).join('/')
@@ -30,7 +30,7 @@ export function keyFiles(options: KeyOptions, made: Made, declared: Declared, fo
   const declaring = declared.files.map((file) => ({ ...file, path: at(file.path) }))
   /** The secret files. */
   const secret = files.map(({ path }) => path).filter((path) => !path.endsWith('-public.pem'))
-  // A folder of their own is ignored as a whole: the next key is then ignored, too.
+  // If the files have a folder of their own, it is ignored as a whole, so that the next key is also ignored.
   const left = options.env || folder === root ? secret[0]! : `${at(folder)}/`
   const repository = repositoryOf(folder)
   if (!isHere || repository !== place.repository) {

@@ -10,13 +10,13 @@ import { ignoring } from '../scaffold/ignore.ts'
 /** The place of the existing or future `.gitignore` for the contents of a folder. */
 export interface IgnorePlace {
   readonly folder: string
-  /** The surrounding repository; `undefined` where there is none. */
+  /** The surrounding repository, if there is one. */
   readonly repository: string | undefined
 }
 
 /**
- * The nearest folder upwards with a `.gitignore`, not beyond the repository or, outside of one, the project. Where none has
- * one: in a repository the folder of the project, or the top; outside of one the folder itself.
+ * The nearest folder upwards with a `.gitignore`, within the repository or, outside a repository, the project. If no folder has
+ * one: in a repository, the folder of the project, or the top; outside a repository, the folder itself.
  */
 export function ignorePlace(folder: string): IgnorePlace {
   const repository = repositoryOf(folder)
@@ -34,7 +34,7 @@ function withIgnoreFile(folder: string, top: string): string | undefined {
   return folder === top ? undefined : withIgnoreFile(dirname(folder), top)
 }
 
-/** The repository of a folder, which need not exist yet: the target of a link counts, and not its own place. */
+/** The repository of a folder, which does not have to exist yet: for a link, the place of its target counts and not its own. */
 export function repositoryOf(folder: string): string | undefined {
   const up = dirname(folder)
   if (!existsSync(folder)) return up === folder ? undefined : repositoryOf(up)
@@ -49,7 +49,7 @@ export function leaveOut({ folder, repository }: IgnorePlace, path: string): { f
   const found = lstatSync(ignoreFile, { throwIfNoEntry: false })
   if (repository === undefined && found === undefined) return { notes: [outsideNote(folder, path)] }
   if (repository !== undefined && gitIgnores(folder, path) === true) return { notes: [] }
-  // Git does not follow links here.
+  // Git does not follow links to a `.gitignore`.
   if (found !== undefined && !found.isFile()) {
     return {
       notes: [
@@ -66,8 +66,8 @@ export const outsideNote = (folder: string, path: string): string =>
   `${folder} is not in a git repository: before you create one, add the line ${lineFor(path)} to its .gitignore`
 
 /**
- * Notes about files that git would publish nevertheless, once they and the `.gitignore` are written. `unless` is
- * the answer of git for a file that needs none: after writing a line, a missing git is enough.
+ * Notes about files that git would still publish once they and the `.gitignore` are written. `unless` says which files
+ * need no note: those that git ignores or, after a line was written, also those for which git gives no answer.
  */
 export function publishedNotes(folder: string, paths: readonly string[], unless: 'not seen' | 'ignored'): string[] {
   return paths.flatMap((path) => {
@@ -81,7 +81,7 @@ export function publishedNotes(folder: string, paths: readonly string[], unless:
   })
 }
 
-/** `undefined` where git is not installed, or does not recognise this repository. */
+/** Whether git ignores a path; `undefined` if git is not installed, or does not recognise this repository. */
 function gitIgnores(folder: string, path: string): boolean | undefined {
   const status = git(folder, ['check-ignore', '--quiet', '--no-index', '--', path])
   return status === 0 || status === 1 ? status === 0 : undefined
@@ -89,7 +89,7 @@ function gitIgnores(folder: string, path: string): boolean | undefined {
 
 const git = (cwd: string, args: string[]) => spawnSync('git', args, { cwd, stdio: 'ignore' }).status
 
-/** In the spelling of a `.gitignore`: there #, !, \, *, ?, [ and a blank at the end have a meaning. */
+/** A path in the spelling of a `.gitignore`, where #, !, \, *, ?, [ and a blank at the end have a meaning. */
 const lineFor = (path: string) =>
   path
     .replace(/[\\*?[]/g, '\\$&')

@@ -4,12 +4,12 @@ import { promisify } from 'node:util'
 export const keyTypes = ['rsa', 'ed25519', 'secret'] as const
 export type KeyType = (typeof keyTypes)[number]
 
-/** The result: a pair as PEM (PKCS #8 and SPKI), or a string of 256 random bits. */
+/** The made key: a pair as PEM (PKCS #8 and SPKI), or a string of 256 random bits. */
 export type Made = { readonly privateKey: string; readonly publicKey: string } | { readonly secret: string }
 
 const generate = promisify(generateKeyPair)
 
-/** Bits of RSA keys: 3072 is as strong as AES-128 and expected to be so beyond 2030; 2048 is the accepted minimum everywhere. */
+/** Bits of RSA keys: 3072 is as strong as AES-128 and is expected to stay so beyond 2030; 2048 is the minimum accepted everywhere. */
 export const rsaBits = { least: 2048, usual: 3072, most: 8192 } as const
 
 export async function makeKeys(

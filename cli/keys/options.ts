@@ -8,7 +8,7 @@ export interface KeyOptions {
   readonly type: KeyType
   readonly bits?: number | undefined
   readonly passphrase?: string | undefined
-  /** In the spelling of files and of variables: `web-push` and `WEB_PUSH`. */
+  /** The name in the spelling of files and of variables: `web-push` and `WEB_PUSH`. */
   readonly name: { readonly file: string; readonly variable: string }
   readonly env: boolean
   readonly out: string
@@ -25,7 +25,7 @@ interface Typed {
 
 const wrong = (message: string) => new CommandFailure(`key-generate: ${message}`, { usage: true })
 
-/** @throws CommandFailure for invalid options; the passphrase is in no message. */
+/** Reads the typed options. @throws CommandFailure for invalid options; no message contains the passphrase. */
 export function readKeyOptions(flags: Typed, environment: NodeJS.ProcessEnv): KeyOptions {
   const type = keyTypes.find((one) => one === flags.type)
   if (type === undefined) throw wrong(`--type takes ${keyTypes.join(', ')}, not "${flags.type}"`)
@@ -34,7 +34,7 @@ export function readKeyOptions(flags: Typed, environment: NodeJS.ProcessEnv): Ke
   if (bits !== undefined && !(Number.isInteger(bits) && bits >= rsaBits.least && bits <= rsaBits.most)) {
     throw wrong(`--bits takes ${rsaBits.least} to ${rsaBits.most}, not ${bits}`)
   }
-  // ASCII, like the names of variables; a path would lead out of the folder.
+  // ASCII only, like the names of variables; a path would lead out of the folder.
   if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(flags.name)) {
     throw wrong(`--name takes up to 64 letters, digits, - and _, a letter first, not ${quoted(flags.name)}`)
   }

@@ -7,11 +7,11 @@ export type EndSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP'
 const groupMs = 50
 
 /**
- * Ends this process with its parent, and when that asks for it: like a signal, so that an application
+ * Ends this process together with its parent, and when the parent asks for it: in the way of a signal, so that an application
  * closes. Returns the function that asks.
  *
- * `grouped` are signals that the sender may have sent to this process too, such as Ctrl+C in a terminal: a second
- * one would mean "at once".
+ * `grouped` are signals that the sender may also have sent to this process, such as Ctrl+C in a terminal: a second
+ * one would mean "immediately".
  */
 export function endWithParent(
   parent: number,
@@ -33,21 +33,21 @@ export function endWithParent(
   }
   // The parent process is gone, and with it the reason to run.
   process.on('disconnect', () => end('SIGTERM'))
-  // It was gone before this process could listen.
+  // The parent had gone before this process could listen.
   if (!process.connected) end('SIGTERM')
   watchOver(parent)
   return end
 }
 
-/** On Windows a signal to a process ends it without calling its handlers. */
+/** Raises a signal in this process. On Windows, sending it would end the process without calling its handlers. */
 function raise(signal: EndSignal): void {
   if (process.platform === 'win32') process.emit(signal)
   else process.kill(process.pid, signal)
 }
 
 /**
- * Ends this process when its parent was killed and it cannot notice that because of an endless loop. A thread
- * still runs then. It leaves two seconds for the ordinary way, the end of the channel.
+ * Ends this process when its parent was killed and an endless loop keeps it from noticing. A thread
+ * still runs then. It allows two seconds for the ordinary way, the end of the channel.
  */
 function watchOver(parent: number): void {
   const code = `

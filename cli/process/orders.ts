@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 
-/** A message of a channel. Named by its first member: an application may use the channel too. */
+/** A message on a channel, marked by its first member: an application may also use the channel. */
 interface Named {
   readonly framework: string
 }
@@ -8,8 +8,8 @@ interface Named {
 export const isNamed = (message: unknown) => typeof message === 'object' && message !== null && 'framework' in message
 
 /**
- * Receives the orders of the parent process, and hides them from the application, which may listen on the channel too
- * and would mistake them for its own messages. On Bun, whose messages do not pass `emit`, the application receives them as well.
+ * Receives the orders of the parent process, and hides them from the application, which may also listen on the channel
+ * and would mistake them for its own messages. On Bun, whose messages do not pass `emit`, the application also receives them.
  */
 export function hearOrders<Order extends Named>(isOrder: (message: unknown) => message is Order) {
   const heard = new EventEmitter()

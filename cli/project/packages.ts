@@ -2,7 +2,7 @@ import { manifest, type Overrides } from '../package.ts'
 import type { PackageManager } from './project.ts'
 
 /**
- * A package with the version with which the framework is tested, as it is typed: `bullmq@6`. A later version may be
+ * A package, as it is typed, with the version with which the framework is tested: `bullmq@6`. A later version may be
  * unsupported.
  */
 export function versioned(name: string): string {
@@ -18,7 +18,7 @@ function isBefore(version: string, major: number, minor: number): boolean {
   return ownMajor < major || (ownMajor === major && ownMinor < minor)
 }
 
-/** Dependencies of packages whose later versions require a later Node.js than the framework does, by these packages. */
+/** By package: its dependencies whose later versions require a later Node.js than the framework does. */
 const tooNew: Readonly<Record<string, readonly string[]>> = {
   '@graphql-tools/schema': ['@whatwg-node/promise-helpers'],
   'edge.js': ['edge-lexer', 'edge-parser'],
@@ -38,11 +38,11 @@ const flat = (overrides: Overrides): Record<string, string> =>
     ...Object.entries(overrides).map(([name, to]) => (typeof to === 'string' ? { [name]: to } : flat(to))),
   )
 
-/** The member of a `package.json` for them; pnpm has it elsewhere, and Bun and Deno do not need Node.js. */
+/** The member of a `package.json` for pins; pnpm has them elsewhere, and Bun and Deno do not need Node.js. */
 export const pinMember = (manager: PackageManager): 'overrides' | 'resolutions' | undefined =>
   manager === 'npm' ? 'overrides' : manager === 'yarn' ? 'resolutions' : undefined
 
-/** A `pnpm-workspace.yaml` with the missing pins; unchanged where it has a form of its own for them. */
+/** A `pnpm-workspace.yaml` with the missing pins; unchanged if it has a different form for them. */
 export function pinnedWorkspace(text: string, pins: Readonly<Record<string, string>>): string {
   const missing = Object.entries(pins).filter(([name]) => !text.includes(name))
   if (missing.length === 0) return text

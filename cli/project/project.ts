@@ -22,7 +22,7 @@ export interface Project {
 
 const manifests = ['package.json', 'deno.json', 'deno.jsonc']
 
-/** In the order of precedence: a project with two has usually moved to the later tool. */
+/** Lock files in order of precedence: a project with two of them has usually moved to the later tool. */
 const lockFiles: readonly (readonly [file: string, manager: PackageManager])[] = [
   ['bun.lock', 'bun'],
   ['bun.lockb', 'bun'],
@@ -41,7 +41,7 @@ export function projectRoot(folder: string): string | undefined {
 /**
  * The project around a folder.
  *
- * @throws CommandFailure when there is none, or when its `package.json` is not a JSON object.
+ * @throws CommandFailure if there is no project, or if its `package.json` is not a JSON object.
  */
 export function findProject(folder: string = process.cwd()): Project {
   const root = projectRoot(folder)
@@ -67,7 +67,7 @@ export function findProject(folder: string = process.cwd()): Project {
 export const runtimeOf = (manager: PackageManager): Runtime =>
   manager === 'bun' || manager === 'deno' ? manager : 'node'
 
-/** The package manager that has started this process, by the user agent of `npx`, `pnpm dlx` and the like. */
+/** The package manager that has started this process, recognised by the user agent of `npx`, `pnpm dlx` and the like. */
 export function callingManager(env: NodeJS.ProcessEnv = process.env): PackageManager | undefined {
   const name = /^(\w+)\//.exec(env.npm_config_user_agent ?? '')?.[1]
   return (
@@ -77,8 +77,8 @@ export function callingManager(env: NodeJS.ProcessEnv = process.env): PackageMan
 }
 
 /**
- * The command line of a project: by the script of its `package.json`. `npx` would fetch any package with that name from the registry,
- * where it is not installed.
+ * The command line of a project: the script in its `package.json`. If the package is not installed, `npx` would fetch any package with
+ * that name from the registry.
  */
 export const commandLineOf = (manager: PackageManager): string =>
   ({
@@ -100,7 +100,7 @@ export function installCommand(
   return `${manager} add ${dev ? '--dev ' : ''}${names}`
 }
 
-/** A `package.json`; empty where there is none. */
+/** Reads a `package.json`; empty if the file does not exist. */
 export function readManifest(file: string): Record<string, unknown> {
   if (!existsSync(file)) return {}
   try {
@@ -117,14 +117,14 @@ export function readManifest(file: string): Record<string, unknown> {
   }
 }
 
-/** `"packageManager": "pnpm@9.1.0"`, as for corepack. */
+/** The package manager named in `"packageManager": "pnpm@9.1.0"`, as for corepack. */
 function namedIn(manifest: Record<string, unknown>): PackageManager | undefined {
   const { packageManager } = manifest
   const name = typeof packageManager === 'string' ? packageManager.split('@')[0] : undefined
   return packageManagers.find((one) => one === name)
 }
 
-/** By lock file, here or above: in a workspace it is at the top. */
+/** The package manager of the lock file, which is here or upwards: in a workspace it is at the top. */
 function lockedIn(root: string): PackageManager | undefined {
   for (const folder of above(root)) {
     const found = lockFiles.find(([file]) => existsSync(join(folder, file)))
@@ -141,7 +141,7 @@ function lockedIn(root: string): PackageManager | undefined {
   return undefined
 }
 
-/** The nearest folder upwards with a lock file: in a workspace that of all its packages. */
+/** The nearest folder upwards with a lock file; in a workspace, that of all its packages. */
 export function lockFolder(folder: string): string | undefined {
   for (const one of above(folder)) {
     if (lockFiles.some(([file]) => existsSync(join(one, file)))) return one

@@ -9,10 +9,10 @@ import { sourcesOf } from './start-file.ts'
 const source = /\.([cm]?[jt]sx?|json|ya?ml|toml|graphql|gql|html?|hbs|handlebars|mustache|ejs|edge|mjml|sql)$/i
 /** Files that are not part of the running application. */
 const beside = /\.(test|spec|bench)\.\w+$|\.d\.[cm]?ts$/i
-/** The files at the top that change how it runs. Lock files, because `npm install` writes them at the end. */
+/** The files at the top that change how the application runs, including lock files, because `npm install` writes them at the end. */
 const settings =
   /^(package(-lock)?\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|bunfig\.toml|deno\.(jsonc?|lock)|[jt]sconfig.*\.json|\.env.*)$/i
-/** Files of the environment that no development server reads: that of tests, and the example. */
+/** Environment files that no development server reads: the one for tests, and the example. */
 const unread = () => (process.env.NODE_ENV === 'test' ? /^\.env\.example$/i : /^\.env\.(example|test(\.local)?)$/i)
 /** Folders at the top that are not part of the running application. */
 const otherFolders = new Set([
@@ -32,11 +32,11 @@ const otherFolders = new Set([
 ])
 
 export const isSource = (name: string): boolean => source.test(name) && !beside.test(name) && !isTemporary(name)
-/** Whether people write a file, and not the application. */
+/** Whether a file is written by people and not by the application. */
 export const isCode = (name: string): boolean => /\.[cm]?[jt]sx?$/i.test(name)
 /** Whether a file changes more than the modules of an application. */
 export const isSetting = (name: string): boolean => settings.test(name) && !unread().test(name) && !isTemporary(name)
-/** Editors write a temporary file before they rename it. */
+/** Whether a file is temporary: editors write such a file before they rename it. */
 const isTemporary = (name: string): boolean => /^\.#|~$|^#.*#$|\.(sw[a-p]x?|tmp)$|^4913$/.test(name)
 
 /** A folder that is watched. */
@@ -44,14 +44,14 @@ export interface Root {
   readonly folder: string
   /** Whether a file in it counts, by its name. */
   counts(name: string): boolean
-  /** Whether a folder in it is watched too. */
+  /** Whether a folder in it is also watched. */
   enters(name: string): boolean
 }
 
 const isOpen = (name: string) => !name.startsWith('.') && name !== 'node_modules'
 
 /**
- * The parts of an application: the folder of its sources and the settings at the top, or all in one where its files are
+ * The parts of an application: the folder of its sources and the settings at the top, or all of them in one if its files are
  * at the top; and the settings of its workspace, whose lock file determines its packages.
  */
 export function rootsOf(folder: string, startFile: string): readonly Root[] {
@@ -61,7 +61,7 @@ export function rootsOf(folder: string, startFile: string): readonly Root[] {
   return workspace === undefined || workspace === folder ? own : [...own, settingsRoot(workspace)]
 }
 
-/** The folder with the sources, everything below except files for browsers: those are read for each request. */
+/** The folder with the sources and everything below it except files for browsers, which are read for each request. */
 const sourceRoot = (folder: string): Root => ({
   folder,
   counts: isSource,
@@ -71,14 +71,14 @@ const sourceRoot = (folder: string): Root => ({
 /** The top of the project, without its subfolders. */
 const settingsRoot = (folder: string): Root => ({ folder, counts: isSetting, enters: () => false })
 
-/** A project without a folder for its sources: they are at the top, among others. */
+/** A project without a folder for its sources, which are at the top, among other files. */
 const flatRoot = (folder: string): Root => ({
   folder,
   counts: (name) => isSource(name) || isSetting(name),
   enters: (name) => isOpen(name) && !otherFolders.has(name),
 })
 
-/** A folder or file that was named: all that is in it. */
+/** A folder or file that was named explicitly: everything in it counts. */
 export function namedRoot(path: string): Root {
   if (statSync(path).isDirectory()) return { folder: path, counts: (name) => !isTemporary(name), enters: isOpen }
   const folder = join(path, '..')
@@ -89,7 +89,7 @@ export function namedRoot(path: string): Root {
 /** The files of one folder that count, each with a fingerprint of its content, and the folders in it to enter. */
 export interface Content {
   readonly files: ReadonlyMap<string, string>
-  /** With its number in the file system: another folder with the same name is watched separately. */
+  /** The folders, each with its number in the file system: another folder with the same name is watched separately. */
   readonly folders: ReadonlyMap<string, number>
 }
 
@@ -99,7 +99,7 @@ export function readContent(root: Root, folder: string): Content {
   const folders = new Map<string, number>()
   for (const name of namesIn(folder)) {
     const path = join(folder, name)
-    // A folder of a link may lead upwards, endlessly.
+    // A linked folder may lead upwards, endlessly.
     const found = lstatSync(path, { throwIfNoEntry: false })
     if (found?.isDirectory()) {
       if (root.enters(name)) folders.set(path, found.ino)
@@ -119,12 +119,12 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Larger than any source: such a file is compared by its date. */
+/** A size above that of any source: a larger file is compared by its date. */
 const large = 2_000_000
 
 /**
- * By its content, not by its date: `git checkout` there and back, a formatter that changes nothing and an application
- * that writes the same JSON at every start are not changes, and two writes within one tick of the file system's clock are.
+ * The fingerprint of a file, from its content and not its date: `git checkout` there and back, a formatter that changes nothing and an
+ * application that writes the same JSON at every start are not changes, but two writes within one tick of the file system's clock are.
  */
 function printOf(path: string): string | undefined {
   try {

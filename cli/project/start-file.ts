@@ -16,7 +16,7 @@ const found = (path: string) => {
 }
 
 /**
- * The file that starts the application of a folder, relative to it: the one that calls `listen()`.
+ * The file that starts the application in a folder, relative to the folder: the one that calls `listen()`.
  *
  * @throws CommandFailure with the searched files.
  */
@@ -36,7 +36,7 @@ export function findStartFile(folder: string, entry?: string): string {
   return relative(folder, file)
 }
 
-/** The folder of an application's sources, relative to its own: the first one in the path of the start file, or `''`. */
+/** The folder of an application's sources, relative to the application's: the first folder in the path of the start file, or `''`. */
 export function sourcesOf(startFile: string): string {
   const parts = startFile.split(sep)
   if (parts[0] === '..') return dirname(startFile)

@@ -1,12 +1,12 @@
 import { relative, resolve } from 'node:path'
 import { projectRoot } from './project.ts'
 
-/** The folder where the command was typed, when it works in another. */
+/** The folder in which the command was typed, if it works in another one. */
 let typedIn: string | undefined
 
 /**
- * From here on the process works in the folder of the project, as scripts of a `package.json` do: an application finds
- * its files from there. Returns that folder when it is another one; without a project nothing changes.
+ * Makes the process work in the folder of the project from here on, as scripts of a `package.json` do: an application finds
+ * its files from there. Returns that folder if it is a different one; without a project, nothing changes.
  */
 export function enterProject(): string | undefined {
   const here = process.cwd()
@@ -15,12 +15,12 @@ export function enterProject(): string | undefined {
   if (root === undefined || root === here) return undefined
   process.chdir(root)
   typedIn = here
-  // The name that npm uses.
+  // The variable that npm also sets.
   process.env.INIT_CWD = here
   return root
 }
 
-/** A typed path, for the folder in which the command works. */
+/** A typed path, resolved for the folder in which the command works. */
 export function typedPath(path: string): string {
   return typedIn === undefined ? path : relative(process.cwd(), resolve(typedIn, path)) || '.'
 }

@@ -2,9 +2,9 @@ import { nearest } from '../../kernel/support/nearest.ts'
 import { CommandFailure, quoted } from '../failure.ts'
 
 /**
- * One of several, from a flag, or from the user at the terminal; `undefined` when the question was cancelled.
+ * One of several choices, from a flag or from the user at the terminal; `undefined` if the question was cancelled.
  *
- * @throws (as a rejection) CommandFailure for an unknown one, naming the nearest, and where there is no terminal.
+ * @throws (as a rejection) CommandFailure for an unknown choice, naming the nearest one, and if there is no terminal.
  */
 export async function oneOf<Choice extends string>(
   flag: string,

@@ -3,16 +3,16 @@ import * as clack from '@clack/prompts'
 
 /** Questions on a terminal, one after the other. */
 export interface Prompts {
-  /** Asks until `check` accepts the answer; Enter alone takes `fallback`. */
+  /** Asks until `check` accepts the answer; Enter alone selects `fallback`. */
   text(question: string, fallback: string, check?: (answer: string) => string | undefined): Promise<string>
-  /** One of several, chosen with the arrow keys. */
+  /** Asks for one of several, chosen with the arrow keys. */
   choice<Name extends string>(question: string, names: readonly Name[], fallback: Name): Promise<Name>
-  /** Any of several, marked with the space bar; Enter alone selects nothing. */
+  /** Asks for any of several, marked with the space bar; Enter alone selects none. */
   several<Name extends string>(question: string, options: Readonly<Partial<Record<Name, string>>>): Promise<Name[]>
   confirm(question: string, fallback: boolean): Promise<boolean>
 }
 
-/** Ctrl+C or Escape in place of an answer. */
+/** Ctrl+C or Escape instead of an answer. */
 export class Cancelled extends Error {
   override readonly name = 'Cancelled'
 }

@@ -9,12 +9,12 @@ type Values = Pick<CommandInput, 'arguments' | 'flags'>
 /**
  * Reads the arguments after the name of a command.
  *
- * @throws (as a rejection) CommandFailure for an unknown one, naming the nearest flag.
+ * @throws (as a rejection) CommandFailure for an unknown flag, naming the nearest one.
  */
 export async function readArguments(name: string, shape: Shape, argv: readonly string[]): Promise<Values> {
   const flags = Object.entries(shape.flags ?? {})
   const places = shape.arguments ?? []
-  // Without arguments the parser is not loaded: half of the time that such a command takes to start.
+  // Without arguments, the parser is not loaded, which would be half of the time that such a command takes to start.
   const { placed, values } = argv.length === 0 ? nothing : await parse(name, shape, argv)
   const takesAll = places.at(-1)?.variadic === true
   const extra = placed[places.length]
@@ -48,10 +48,10 @@ const nothing: Parsed = { placed: [], values: new Map() }
 async function parse(name: string, shape: Shape, argv: readonly string[]): Promise<Parsed> {
   const { Cli, Command: Base, Option } = await import('clipanion')
   const flags = Object.entries(shape.flags ?? {})
-  // A class made of data: the options of clipanion are the fields of its instances.
+  // A class made from data: the options of clipanion are the fields of its instances.
   class Reading extends Base {
     static override paths = [[name]]
-    // All of them: errors about missing and extra ones are better with their names.
+    // All arguments are accepted here: errors about missing and extra ones are better with their names.
     placed = Option.Rest()
     constructor() {
       super()
@@ -76,7 +76,7 @@ async function parse(name: string, shape: Shape, argv: readonly string[]): Promi
   }
 }
 
-/** Replaces clipanion's message, which continues with a usage text of its own and does not always name the flag. */
+/** Replaces clipanion's message, which is followed by a usage text of its own and does not always name the flag. */
 function explain(message: string, argv: readonly string[], flags: NonNullable<Shape['flags']>): string {
   const unfinished = /Not enough arguments to option (\S+?)\.?$/m.exec(message)?.[1]
   if (unfinished !== undefined) return `${unfinished} needs a value`
@@ -84,12 +84,12 @@ function explain(message: string, argv: readonly string[], flags: NonNullable<Sh
   const names = Object.entries(flags).flatMap(([flag, { short }]) => (short === undefined ? [flag] : [flag, short]))
   const option = named ?? argv.find((word) => /^-./.test(word) && !names.includes(nameOf(word)))
   if (option === undefined) {
-    // After an argument clipanion has no message for it.
+    // After an argument, clipanion has no message for this mistake.
     const last = argv.at(-1) ?? ''
     return /^-./.test(last) ? `${last} needs a value` : message.split('\n')[0]!
   }
   const close = nearest(nameOf(option), Object.keys(flags))
-  // After a misspelt name the value may be a password.
+  // The value after a misspelt name may be a password.
   const spelled = names.includes(nameOf(option)) ? option : option.replace(/=.*/s, '=…')
   return `there is no ${spelled}${close === undefined ? '' : `; did you mean --${close}?`}`
 }

@@ -11,8 +11,8 @@ import { readArguments } from './arguments.ts'
 import { quietly } from './standard-output.ts'
 
 /**
- * Runs a command with its typed arguments, closes the servers that it has booted, and returns the exit code: 1 also
- * where closing fails, because data that was to be flushed then may be lost.
+ * Runs a command with its typed arguments, closes the servers that it has booted, and returns the exit code. It is also 1
+ * if closing fails, because data that should have been flushed may then be lost.
  */
 export async function runCommand(
   command: CommandDefinition,
@@ -26,7 +26,7 @@ export async function runCommand(
     const ready = quietly(() => server.ready())
     booted.set(server, ready)
     await ready
-    // Without one the caller has named no other type.
+    // If no server was passed, the caller has not named another type.
     return server as Server
   }
   let code: void | number
@@ -40,7 +40,7 @@ export async function runCommand(
   return exitCode(command.name, code) || (isClosed ? 0 : 1)
 }
 
-/** Systems keep eight bits of it: 256 would mean success. */
+/** Checks an exit code: systems keep only eight bits of it, so 256 would mean success. */
 function exitCode(name: string, code: unknown): number {
   if (code === undefined) return 0
   if (Number.isInteger(code) && (code as number) >= 0 && (code as number) <= 255) return code as number
@@ -53,12 +53,12 @@ type Booted = Map<Kernel, Promise<unknown>>
 /** Milliseconds that an abandoned boot may still take. */
 const bootPatience = 5_000
 
-/** The last one first, because they may depend on each other. */
+/** Closes all servers, the last one first, because they may depend on each other. */
 async function closeAll(servers: Booted, note: Output['note']): Promise<boolean> {
   let isClosed = true
   for (const [server, ready] of [...servers].reverse()) {
     try {
-      // Its close waits for the boot, which may never end.
+      // Closing a server waits for its boot, which may never end.
       if (
         !(await isInTime(
           ready.catch(() => {}),

@@ -1,6 +1,6 @@
 /**
- * The destination of the log plugin of an application that is imported afterwards, instead of standard output. It writes
- * past the stream, and may belong to another copy of the package, so it reads a symbol.
+ * Sets where the log plugin of an application that is imported afterwards writes, instead of standard output. The plugin bypasses
+ * the stream, and may belong to another copy of the package, so it reads a symbol.
  */
 export function sendLogsTo(stream: 'stdout' | 'stderr'): void {
   Object.assign(globalThis, { [Symbol.for('framework.log.toStandardError')]: stream === 'stderr' })
@@ -8,14 +8,14 @@ export function sendLogsTo(stream: 'stdout' | 'stderr'): void {
 
 let isApplications = false
 
-/** From here on standard output belongs to the application: a command that keeps running has no separate result. */
+/** Leaves standard output to the application from here on: a command that keeps running has no separate result. */
 export function leaveOutputToApplication(): void {
   isApplications = true
 }
 
 /**
- * From here on, to the end of the process, standard output is for the result of the command alone: output of the application's timers and
- * its listeners of `exit` goes to standard error, too.
+ * Reserves standard output for the result of the command, from here on to the end of the process: even the output of the application's
+ * timers and `exit` listeners goes to standard error.
  */
 export function keepOutputFromApplication(): void {
   if (redirected++ === 0) redirectOutput()
@@ -28,7 +28,7 @@ function redirectOutput(): () => void {
   const { write } = process.stdout
   const { log, info, debug } = console
   process.stdout.write = process.stderr.write.bind(process.stderr) as typeof write
-  // On Bun and Deno the console does not go through the stream.
+  // On Bun and Deno, the console does not use the stream.
   Object.assign(console, { log: console.error, info: console.error, debug: console.error })
   return () => {
     process.stdout.write = write
@@ -37,8 +37,8 @@ function redirectOutput(): () => void {
 }
 
 /**
- * Sends the application's standard output to standard error while a function runs: only the result stays there.
- * Several may run at once; the last one restores it.
+ * Sends the application's standard output to standard error while a function runs, so that standard output has only the result.
+ * Several functions may run at the same time; the last one restores it.
  */
 export async function quietly<Result>(run: () => Promise<Result>): Promise<Result> {
   if (isApplications) return run()

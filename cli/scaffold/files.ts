@@ -22,14 +22,14 @@ import { isInside } from '../project/inside.ts'
 
 /** A file that a command wants to write. */
 export interface ScaffoldFile {
-  /** Relative to the root, with `/`. */
+  /** The path relative to the root, with `/`. */
   readonly path: string
   readonly text: string
-  /** Permissions, `0o600` for secrets, whatever the umask is. Default: those of the system, or of the existing file. */
+  /** The permissions, such as `0o600` for secrets, whatever the umask is. Default: those of the system, or of the existing file. */
   readonly mode?: number
   /**
-   * The treatment of an existing file with other text: `refuse` writes nothing at all without `--force`, `keep` leaves it
-   * without `--force`, `update` replaces it in any case, for a text that was made from the existing one. Default `refuse`.
+   * What happens to an existing file with different text: `refuse` writes nothing at all without `--force`, `keep` leaves the file
+   * without `--force`, `update` always replaces it, for a text that was made from the existing one. Default `refuse`.
    */
   readonly existing?: 'refuse' | 'keep' | 'update'
 }
@@ -45,12 +45,12 @@ type Action = 'created' | 'overwritten' | 'updated' | 'kept' | 'unchanged'
 type Planned = ScaffoldFile & { readonly action: Action }
 
 /**
- * Writes files into a folder, which need not exist yet, all of them or none, and prints the outcome of each.
+ * Writes files into a folder, which does not have to exist yet, all of them or none, and prints the outcome of each.
  *
- * An existing file with other text is not changed without `--force`, unless it says otherwise. One with the same text
- * stays as it is. `about` has the other members of the JSON.
+ * An existing file with different text is not changed without `--force`, unless its `existing` says otherwise. A file with the same
+ * text stays as it is. `about` has the other members of the JSON.
  *
- * @throws CommandFailure naming the existing files, or the one that cannot be written and why.
+ * @throws CommandFailure, which names the existing files, or the file that cannot be written and why.
  */
 export function writeFiles(
   root: string,
@@ -123,7 +123,7 @@ function writeAll(root: string, files: readonly Planned[]): void {
         if (makeFolder(folder, mode)) undo.unshift(() => rmdirSync(folder))
       }
       if (action === 'created') {
-        // A file that was created in the meantime is not overwritten either: the undo is for files that were created here.
+        // A file that was created in the meantime is not overwritten, either: the undo is for files that were created here.
         write(file, text, mode, () => undo.unshift(() => rmSync(file)))
       } else {
         const before = readRegularFileSync(file)
@@ -145,8 +145,8 @@ function writeAll(root: string, files: readonly Planned[]): void {
 }
 
 /**
- * Whether it was missing: another run may have created it just now. Where a file has a mode of its own no other user may
- * replace it, whatever the umask is.
+ * Creates a folder and returns whether it was missing: another run may have just created it. If a file has a mode of its own, no
+ * other user may replace it, whatever the umask is.
  */
 function makeFolder(folder: string, mode: number | undefined): boolean {
   try {
@@ -158,12 +158,12 @@ function makeFolder(folder: string, mode: number | undefined): boolean {
   }
 }
 
-/** Writes a new file, with its mode from the first moment: no one can read a secret before it is set. */
+/** Writes a new file, with its mode from the first moment, so that no one can read a secret before the mode is set. */
 function write(file: string, text: string | Uint8Array, mode: number | undefined, opened: () => void): void {
   const descriptor = openSync(file, 'wx', mode)
   try {
     opened()
-    // The umask has removed bits from it.
+    // The umask has removed bits from the mode.
     if (mode !== undefined) fchmodSync(descriptor, mode & 0o777)
     writeFileSync(descriptor, text)
   } finally {
@@ -171,7 +171,7 @@ function write(file: string, text: string | Uint8Array, mode: number | undefined
   }
 }
 
-/** Replaces a file atomically: no one reads half of it, or a secret by the previous permissions. */
+/** Replaces a file atomically: no one reads half of it, or a secret with the previous permissions. */
 function replace(file: string, text: string | Uint8Array, mode?: number): void {
   const { uid, gid, mode: modeBefore } = statSync(file)
   const half = `${file}.${randomUUID()}.tmp`
@@ -195,7 +195,7 @@ function giveTo(file: string, uid: number, gid: number): void {
   }
 }
 
-/** The missing folders of the path, from the outermost on. Node.js never returns from a recursive mkdir in /proc. */
+/** The missing folders of the path, the outermost first. Node.js never returns from a recursive mkdir in /proc. */
 function missingOf(folder: string): string[] {
   return existsSync(folder) ? [] : [...missingOf(dirname(folder)), folder]
 }

@@ -1,7 +1,7 @@
 /**
- * A `.gitignore` with these entries: unchanged, where it has them, else with the missing ones at its end.
+ * A `.gitignore` with these entries: unchanged if it has them, otherwise with the missing ones at its end.
  *
- * It knows the usual spellings of an entry and no patterns: an extra entry harms no one, a missing one may publish
+ * The function knows the usual spellings of an entry but no patterns: an extra entry does no harm, while a missing one may publish
  * a key.
  */
 export function ignoring(text: string, entries: readonly string[]): string {

@@ -22,7 +22,7 @@ export function namesOf(typed: string, kind: string): Names {
   }
   if (/[/\\]/.test(typed)) refuse('it is a path; the folder is fixed')
   if (typed.length > 80) refuse('it has more than 80 characters')
-  // ASCII alone: Unicode names are composed on one system and decomposed on another, and a third does not find the file.
+  // Only ASCII: Unicode names are composed on one system and decomposed on another, and a third does not find the file.
   if (!/^[A-Za-z][A-Za-z0-9_-]*$/.test(typed)) refuse('it takes letters, digits, - and _, a letter first')
   const all = wordsOf(typed)
   const words = all.length > 1 && all.at(-1) === kind ? all.slice(0, -1) : all

@@ -22,10 +22,10 @@ export interface Place {
 }
 
 /**
- * The place of the files of one kind: `src/<folder>`, or `<folder>` in a project that has its server beside the
+ * The place for the files of one kind: `src/<folder>`, or `<folder>` in a project that has its server next to the
  * `package.json`, or the value of `--dir`.
  *
- * @throws CommandFailure outside a project, and for a folder outside of it.
+ * @throws CommandFailure outside a project, and for a folder outside the project.
  */
 export function placeFor(folder: string, dir: string | undefined): Place {
   const project = findProject()
@@ -52,7 +52,7 @@ function folderIn(root: string, dir: string): string {
   return inside === '' ? '.' : inside
 }
 
-/** A file of the folder, or a glob, relative to the root. */
+/** A file in the folder, or a glob, relative to the root. */
 export const inFolder = ({ folder }: Pick<Place, 'folder'>, file: string): string => posix.join(folder, file)
 
 /** All modules of the folder, as a glob. */
@@ -72,7 +72,7 @@ function pathBetween(from: string, to: string): string {
   return path.startsWith('.') ? path : `./${path}`
 }
 
-/** Notes about tests of a class with decorators here. */
+/** Notes about testing a class with decorators in this project. */
 export function decoratorNotes({ project, testModule }: Pick<Place, 'project' | 'testModule'>): string[] {
   const config = join(project.root, 'tsconfig.json')
   const isSet =

@@ -1,6 +1,6 @@
 import { CommandFailure } from '../failure.ts'
 
-/** An error of a check of the framework, for the user: without its code, which they do not need. */
+/** An error from one of the framework's checks, for the user: without its code, which users do not need. */
 export function refusal(error: unknown): CommandFailure {
   const message = error instanceof Error ? error.message : String(error)
   return new CommandFailure(message.replace(/^[A-Z][A-Z_]*: /, ''), { usage: true, cause: error })

@@ -42,7 +42,7 @@ export function scaffold(
     next: steps,
     ...(install !== undefined && { install }),
   })
-  // The JSON has it already.
+  // The JSON already has the steps.
   if (input.flags.json) return
   if (install !== undefined) input.note(`\nPackages that it needs:\n  ${install}`)
   if (steps.length > 0) input.note(`\n${steps.join('\n')}`)

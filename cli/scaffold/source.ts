@@ -1,4 +1,4 @@
-/** A string as a literal of TypeScript, in the quotes that formatters leave: single ones, unless that needs more escapes. */
+/** A string as a TypeScript literal, in the quotes that formatters leave: single quotes, unless they need more escapes. */
 export function literal(text: string): string {
   const inside = JSON.stringify(text)
     .slice(1, -1)
@@ -10,7 +10,7 @@ export function literal(text: string): string {
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** Lines that import, `[module, names]`, in the order that formatters sort them into; without names for the effect alone. */
+/** Import lines from `[module, names]`, in the order into which formatters sort them; without names, for the effect alone. */
 export function imports(...lines: readonly (readonly [from: string, names?: string])[]): string {
   return [...lines]
     .sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1))
@@ -21,7 +21,7 @@ export function imports(...lines: readonly (readonly [from: string, names?: stri
     .join('\n')
 }
 
-/** Names for an import, in that order too: letters without regard to case, and among the same the capital first. */
+/** Names for an import, also in the order of formatters: case-insensitive, with the capital first among equal letters. */
 export function named(...names: readonly string[]): string {
   const key = (name: string) =>
     [...name.replace(/^type /, '')]
@@ -32,7 +32,7 @@ export function named(...names: readonly string[]): string {
 
 const rank = (from: string) => (from.includes(':') ? 0 : from.startsWith('.') ? 2 : 1)
 
-/** Names that templates import and declare themselves, and those of tests: not for things that the user names. */
+/** Names that templates import and declare themselves, and names of tests: things that the user names must not have them. */
 const taken = new Set(
   `add assert attempt clock constructor cron ctx definePlugin error exceed failures first handle received id item items jobs keep
   later logger mailer memory message mqtt next options order outbox process provider query queue record req res
@@ -46,7 +46,7 @@ export function identifier(camel: string, kind: string): string {
   return taken.has(camel) ? `${camel}${kind}` : camel
 }
 
-/** A string as the name of a property, bare where that is enough. */
+/** A string as the name of a property, without quotes if they are not needed. */
 export function propertyName(text: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(text) ? text : literal(text)
 }

@@ -8,7 +8,7 @@ import type { TopicSettings } from './templates/mqtt.ts'
  * A topic filter for the broker, with names for its file and exports: `sensors/+/temperature` is
  * `sensors-any-temperature`, `rooms/#` is `rooms-all`.
  *
- * @throws CommandFailure for a filter that brokers refuse, and for one without a letter for a name.
+ * @throws CommandFailure for a filter that brokers refuse, and for one without a letter from which to make a name.
  */
 export function readTopic(topic: string, name: string | undefined): { names: Names } & Omit<TopicSettings, 'asClass'> {
   checkTopic(topic)
@@ -35,7 +35,7 @@ function namesOfTopic(topic: string): Names {
     .split('/')
     .map((level) => (level === '+' ? 'any' : level === '#' ? 'all' : level))
     .join('-')
-    // Letters with marks as those without, `küche` as `kuche`: the name of a file is then the same on every system.
+    // Letters with marks become letters without, `küche` becomes `kuche`: the name of a file is then the same on every system.
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
     .replaceAll(/[^A-Za-z0-9]+/g, '-')
@@ -55,10 +55,10 @@ function namesOfTopic(topic: string): Names {
   return isName(words) ? namesOf(words, kind) : namesOf(`topic-${words}`, kind)
 }
 
-/** With a space in it, so that it equals no word of a topic. */
+/** The kind, which contains a space so that it does not equal any word of a topic. */
 const kind = 'MQTT topic'
 
-/** Not with a leading digit, for example, and not a reserved word. */
+/** Whether the words can be a name: one without a leading digit, for example, and not a reserved word. */
 function isName(words: string): boolean {
   try {
     namesOf(words, kind)

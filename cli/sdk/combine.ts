@@ -14,12 +14,12 @@ export function intersection(types: readonly string[]): string {
   return narrowing.map((type) => (narrowing.length > 1 && has('|', type) ? `(${type})` : type)).join(' & ')
 }
 
-/** In parentheses where a following `[]` or `?` would apply to a part of it. */
+/** A type, in parentheses if a following `[]` or `?` would otherwise apply to a part of it. */
 export function grouped(type: string): string {
   return type.startsWith('readonly ') || has('|', type) || has('&', type) ? `(${type})` : type
 }
 
-/** Whether a type has an operator outside of every bracket, string and comment. */
+/** Whether a type has an operator outside all brackets, strings and comments. */
 function has(operator: '|' | '&', type: string): boolean {
   let open = 0
   for (let at = 0; at < type.length; at++) {

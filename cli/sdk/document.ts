@@ -57,19 +57,19 @@ export interface ApiDocument {
   readonly components?: { readonly [kind: string]: { readonly [name: string]: unknown } | undefined }
 }
 
-/** Operations by method, beside what they have in common. */
+/** Operations by method, and what they have in common. */
 export interface PathItem {
   readonly parameters?: readonly (Parameter | Reference)[]
   readonly [method: string]: unknown
 }
 
-/** The members of an object by name, in one order on every machine: the same document must give the same bytes. */
+/** The members of an object by name, in the same order on every machine: the same document must result in the same bytes. */
 export function sorted<Value>(object: { readonly [name: string]: Value } | undefined): [string, Value][] {
   return Object.entries(object ?? {}).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
 }
 
 /**
- * The target of a local reference, `undefined` when it cannot be resolved. Own members only: a reference to
+ * The target of a local reference; `undefined` if it cannot be resolved. Only own members count: a reference to
  * `#/components/schemas/constructor` must not find what every object inherits.
  */
 export function resolve(document: ApiDocument, reference: string): unknown {
@@ -83,7 +83,7 @@ export function resolve(document: ApiDocument, reference: string): unknown {
   return found
 }
 
-/** The same, with other values unchanged; a chain of references is followed to its end. */
+/** The same, but returning values that are not references unchanged; a chain of references is followed to its end. */
 export function follow<Value>(document: ApiDocument, value: Value | Reference | undefined): Value | undefined {
   let found: unknown = value
   for (let steps = 0; steps < 16; steps++) {
@@ -99,7 +99,7 @@ export function decodePart(part: string): string {
   try {
     text = decodeURIComponent(part)
   } catch {
-    // A malformed escape is text.
+    // A malformed escape is ordinary text.
   }
   return text.replaceAll('~1', '/').replaceAll('~0', '~')
 }

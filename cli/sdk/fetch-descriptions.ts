@@ -5,7 +5,7 @@ import type { MessageDocument } from './messages.ts'
 /** The addresses of a running server's descriptions. */
 export interface Descriptions {
   readonly url: string
-  /** Paths below the address, or addresses of their own. */
+  /** A path below the address, or an address of its own. */
   readonly openapi: string | undefined
   readonly asyncapi: string | undefined
 }
@@ -14,8 +14,8 @@ export interface Descriptions {
 const patience = 15_000
 
 /**
- * Reads the descriptions of a running server. A missing one is noted; any other problem is a failure, because a client with half of its
- * calls would look like a complete one.
+ * Reads the descriptions of a running server. A missing description is noted; any other problem is a failure, because a client with half
+ * of its calls would look like a complete one.
  */
 export async function fetchDescriptions(
   { url, openapi, asyncapi }: Descriptions,
@@ -54,7 +54,7 @@ function addressOf(text: string, flag: string, base?: URL): URL {
   })
 }
 
-/** A description; `undefined` where there is none. */
+/** Reads a description; `undefined` if the server does not have it. */
 async function read(address: URL, format: 'openapi' | 'asyncapi', version: string): Promise<object | undefined> {
   let response: Response
   let text: string

@@ -13,15 +13,15 @@ import { socketGlobals, socketRuntime, socketRuntimeNames } from './socket-runti
 import { decoded, memberNames, methods, type Node, treeOf } from './tree.ts'
 
 export interface GenerateOptions {
-  /** The type of the client; the function is `create` and this name. Default `Client`. */
+  /** The name of the client's type; the function is called `create` followed by this name. Default `Client`. */
   readonly name?: string
   /** The command that writes the file again, for its first lines. */
   readonly command?: string
-  /** The description of the messages of the same server, for its websockets. */
+  /** The description of the messages of the server, for its websockets. */
   readonly messages?: MessageDocument
 }
 
-/** Globals that the file uses: a component of that name would hide them. */
+/** Globals that the file uses: a component with such a name would hide them. */
 const globals =
   'AbortSignal ArrayBuffer Blob Error Exclude Extract FormData Headers Object Promise PromiseLike ReadableStream Record Request Response String SyntaxError TypeError URLSearchParams Uint8Array'
 
@@ -31,7 +31,7 @@ const refused = 'Any Unknown Never Void Null Undefined'
 /**
  * Writes the client of an API as one TypeScript file without imports.
  *
- * The same document gives the same text: members are in one order, whatever theirs is in the document.
+ * The same document results in the same text: members are in one order, whatever their order in the document.
  */
 export function generateClient(api: ApiDocument, options: GenerateOptions = {}): string {
   const { document, routes: sockets } = socketsOf(api, options.messages)
@@ -69,10 +69,10 @@ ${hasSockets ? '  const open = openSockets(options)\n' : ''}  return ${codeOf(tr
 /** The beginning of the first line. */
 const mark = `// Written by \`${programName} generate-sdk`
 
-/** Whether a file is such a client, and may be overwritten by a newer one. */
+/** Whether a file is a generated client, and may be overwritten with a newer one. */
 export const isGenerated = (file: string) => file.startsWith(mark)
 
-/** The words of the command that has written such a file, after its name; none for any other file. */
+/** The words after the name of the command that has written such a file; empty for any other file. */
 export function wordsOf(file: string): readonly string[] {
   if (!isGenerated(file)) return []
   const command = file.slice(mark.length, file.search(/`\. |\n/))
@@ -129,17 +129,17 @@ function typeOf(node: Node, typing: Typing, indent: string): string {
   return members.length === 0 ? '{}' : `{\n${members.join('\n')}\n${indent}}`
 }
 
-/** A name for editors; any would do. */
+/** A variable's name for display in editors; any would do. */
 function variable(name: string): string {
   const words = camel(name)
-  // Words of the language are in lower case as a whole.
+  // Reserved words of the language are entirely in lower case.
   return /^[a-z]\w*$/i.test(words) && !reserved.test(words) ? words : 'value'
 }
 
 const reserved =
   /^(?:arguments|await|break|case|catch|class|const|continue|debugger|default|delete|do|else|enum|eval|export|extends|false|finally|for|function|if|implements|import|in|instanceof|interface|let|new|null|package|private|protected|public|return|static|super|switch|this|throw|true|try|typeof|var|void|while|with|yield)$/
 
-/** The type of a segment of a path: strings and numbers, as narrow as all operations below allow. */
+/** The type of a path segment: strings and numbers, as narrow as all operations below allow. */
 function parameterType(parameters: readonly Parameter[], printer: SchemaPrinter): string {
   const types = parameters.map(({ schema }) => printer.type(schema, 'input'))
   const scalar = /^(?:string|number|boolean|-?[\d.e+-]+|'(?:[^'\\]|\\.)*')$/
@@ -192,7 +192,7 @@ function codeOf(node: Node, document: ApiDocument, way: Way, indent: string, dep
   return members.length === 0 ? '{}' : `{\n${members.join('\n')}\n${indent}}`
 }
 
-/** Half a surrogate pair is not text and cannot be sent. */
+/** Encodes a segment; half a surrogate pair is not text and cannot be sent. */
 const encoded = (segment: string) => encodeURIComponent(segment.replaceAll(/\p{Surrogate}/gu, '\ufffd'))
 
 function sortedNames(node: Node): [id: string, name: string][] {

@@ -35,20 +35,20 @@ export interface SocketRoute {
   readonly isDeprecated: boolean
   /** The schemas of messages that the client receives; `undefined` for strings and bytes of any content. */
   readonly received: readonly Schema[] | undefined
-  /** The same for messages that it sends; none where the server receives nothing. */
+  /** The same for messages that it sends; empty if the server receives nothing. */
   readonly sent: readonly Schema[] | undefined
   readonly query: Schema | undefined
   readonly headers: Schema | undefined
   readonly protocols: readonly string[]
 }
 
-/** The websockets of a server, with a document that has the schemas of both descriptions. */
+/** The websockets of a server, and a document that has the schemas of both descriptions. */
 export interface Sockets {
   readonly document: ApiDocument
   readonly routes: readonly SocketRoute[]
 }
 
-/** Reads the websockets of an AsyncAPI document; the other channels are not for clients over HTTP. */
+/** Reads the websockets from an AsyncAPI document; the other channels are not for clients over HTTP. */
 export function socketsOf(api: ApiDocument, messages: MessageDocument | undefined): Sockets {
   if (messages === undefined) return { document: api, routes: [] }
   const schemas = (messages.components?.schemas ?? {}) as { readonly [name: string]: Schema }
@@ -92,7 +92,7 @@ export function socketsOf(api: ApiDocument, messages: MessageDocument | undefine
   return { document: { ...api, components: { ...components, schemas: { ...components?.schemas, ...added } } }, routes }
 }
 
-/** The runtime has an argument of its own for sub-protocols. */
+/** The headers without those of the handshake: the runtime has a separate argument for sub-protocols. */
 function withoutHandshake(headers: Schema | undefined): Schema | undefined {
   if (typeof headers !== 'object') return undefined
   const isOther = (name: string) => !/^sec-websocket-/i.test(name)
@@ -101,14 +101,14 @@ function withoutHandshake(headers: Schema | undefined): Schema | undefined {
   return { ...headers, properties: Object.fromEntries(properties), required: (headers.required ?? []).filter(isOther) }
 }
 
-/** The names of schemas beside those of the other document, and the new schemas. Two different ones with one name become two. */
+/** The names of schemas next to those of the other document, and the new schemas. Two different schemas with one name become two. */
 function withNames(schemas: { readonly [name: string]: Schema }, there: { readonly [name: string]: Schema }) {
   const names = new Map(Object.keys(schemas).map((name) => [name, name]))
   const isOther = (name: string) => {
     const other = Object.hasOwn(there, name) ? there[name] : undefined
     return other !== undefined && canonical(rewritten(schemas[name], names)) !== canonical(rewritten(other, new Map()))
   }
-  // A schema that refers to a renamed one differs as well.
+  // A schema that refers to a renamed one also differs.
   for (let count = -1; count !== differing(names); ) {
     count = differing(names)
     for (const [name, now] of names)
@@ -129,7 +129,7 @@ function free(wanted: string, ...taken: readonly object[]): string {
 
 const place = '#/components/schemas/'
 
-/** A schema of draft 7 in the form of the printer, with references to the present names of components. */
+/** A schema of draft 7 in the form for the printer, with references to the current names of components. */
 function rewritten(schema: unknown, names: ReadonlyMap<string, string>): unknown {
   if (!isObject(schema)) return schema
   const within = (one: unknown) => rewritten(one, names)
@@ -142,7 +142,7 @@ function rewritten(schema: unknown, names: ReadonlyMap<string, string>): unknown
     else if (keyword === 'additionalItems') copy.items = within(value)
     else if (listKeywords.has(keyword) && Array.isArray(value)) copy[keyword] = value.map(within)
     else if (schemaKeywords.has(keyword)) copy[keyword] = within(value)
-    // Members may have any names, also those of keywords; values are not schemas.
+    // Members may have any name, even that of a keyword; values are not schemas.
     else if (mapKeywords.has(keyword) && isObject(value)) copy[keyword] = mapped(value, within)
     else put(copy, keyword, value)
   }
@@ -158,7 +158,7 @@ function mapped(schemas: object, within: (schema: unknown) => unknown): Record<s
   return map
 }
 
-/** Defines a member, also one called `__proto__`. */
+/** Defines a member, even one called `__proto__`. */
 function put(object: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
 }

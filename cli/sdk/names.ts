@@ -1,4 +1,4 @@
-/** `foo-bar`, `foo_bar` and `Foo bar` are `fooBar`. Letters of every alphabet stay, with what belongs to them. */
+/** Turns `foo-bar`, `foo_bar` and `Foo bar` into `fooBar`. Letters of every alphabet stay, with their marks. */
 export function camel(name: string): string {
   const words = name.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
   let joined = ''
@@ -9,7 +9,7 @@ export function camel(name: string): string {
   return /^[\p{L}]/u.test(joined) ? joined : `_${joined}`
 }
 
-/** The same with a capital, and ASCII alone: for names of types, which cannot be quoted. */
+/** The same with an initial capital, and in ASCII only: for names of types, which cannot be quoted. */
 export function pascal(name: string): string {
   const ascii = name.normalize('NFKD').replaceAll(/[^\x20-\x7e]+/g, '')
   const joined = capitalized(camel(ascii))
@@ -18,7 +18,7 @@ export function pascal(name: string): string {
 
 export const capitalized = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
 
-/** The name, or the first of `name2`, `name3`, … that is free; taken from then on. */
+/** Claims the name, or the first of `name2`, `name3`, … that is free. */
 export function claim(wanted: string, taken: Set<string>): string {
   let name = wanted
   for (let n = 2; taken.has(name); n++) name = `${wanted}${n}`
@@ -27,7 +27,7 @@ export function claim(wanted: string, taken: Set<string>): string {
 }
 
 /**
- * A different name for each key. A key that equals its name keeps it, so that `/fooBar` is `fooBar` whether or not
+ * Assigns a different name to each key. A key that equals its name keeps it, so that `/fooBar` is `fooBar` whether or not
  * there is a `/foo-bar`.
  */
 export function assign(

@@ -38,7 +38,7 @@ export function parametersOf(document: ApiDocument, item: PathItem, operation: O
   return [...found.values()]
 }
 
-/** The types of one operation; `indent` is that of the line it is printed on. */
+/** The types of one operation; `indent` is that of the line on which it is printed. */
 export function shapeOf(
   document: ApiDocument,
   item: PathItem,
@@ -80,24 +80,24 @@ export function shapeOf(
   }
 }
 
-/** One line a parameter; for a query with any names, the one that allows them. */
+/** One line per parameter; for a query with any names, the line that allows them. */
 function partMembers(own: readonly Parameter[], printer: SchemaPrinter, indent: string): string[] {
   const free = own.find(isFree)
   const named = own.filter((one) => !isFree(one)).map((one) => parameterMember(one, printer, indent))
   if (free === undefined) return named
   const values = typeof free.schema === 'object' ? free.schema.additionalProperties : undefined
-  // Named members must be of the index signature's type too, so it cannot restrict the others.
+  // Named members must also have the index signature's type, so it cannot restrict the others.
   const type = named.length > 0 ? 'unknown' : union([printer.type(values, 'query', indent), 'undefined'])
   return [...named, `${comment([free.description], indent)}${indent}[name: string]: ${type}`]
 }
 
-/** An object whose members are parameters of their own. */
+/** Whether a parameter is an object whose members are parameters of their own. */
 function isFree({ in: where, style, explode, schema }: Parameter): boolean {
   const isObject = typeof schema === 'object' && schema !== null && schema.type === 'object'
   return where === 'query' && style === 'form' && explode === true && isObject
 }
 
-/** A value with a default of the server is optional. */
+/** Whether a parameter is needed: one for which the server has a default is optional. */
 function isNeeded({ required, schema }: Parameter): boolean {
   return required === true && !(typeof schema === 'object' && schema !== null && schema.default !== undefined)
 }
@@ -122,7 +122,7 @@ interface Body {
   readonly orForm: boolean
 }
 
-/** The body that the client sends: JSON where the operation accepts it, else a form. */
+/** The body that the client sends: JSON if the operation accepts it, otherwise a form. */
 export function bodyOf(document: ApiDocument, operation: Operation): Body | undefined {
   const request = follow<{ required?: boolean; content?: Content }>(document, operation.requestBody)
   const offered = sorted(request?.content).map(([type, { schema }]) => ({ type: type.toLowerCase(), schema }))
@@ -147,7 +147,7 @@ function bodyType({ mediaType, schema, orForm }: Body, printer: SchemaPrinter, i
   return mediaType.startsWith('text/') ? 'string' : 'Blob | ArrayBuffer | string'
 }
 
-/** Statuses that the document names only by class, and the types of the class. */
+/** Statuses that the document names only by class, with the type of each class. */
 const classes: readonly [key: RegExp, type: string][] = [
   [/^2xx$/i, 'SuccessStatus'],
   [/^[45]xx$|^default$/i, 'FailureStatus'],
@@ -209,14 +209,14 @@ function dataOf(document: ApiDocument, given: unknown, printer: SchemaPrinter, i
   if (['204', '205', '304'].includes(status)) return 'undefined'
   const response = follow<{ content?: Content }>(document, given as Reference)
   const content = sorted(response?.content)
-  // The content of such an answer is not described, and it may have none.
+  // The content of such an answer is not described, and it may be empty.
   if (content.length === 0) return 'unknown'
   return union(
     content.map(([type, { schema }]) => answerType(type.toLowerCase(), () => printer.type(schema, 'output', indent))),
   )
 }
 
-/** In the form that the runtime returns. */
+/** The type of an answer, in the form that the runtime returns. */
 function answerType(mediaType: string, json: () => string): string {
   if (jsonType.test(mediaType)) return json()
   if (mediaType.startsWith('text/event-stream')) return 'ReadableStream<Uint8Array> | null'

@@ -1,6 +1,6 @@
 /**
- * Everything of a document that gets into code goes through one of these: names and descriptions come from the authors of
- * the routes, and none of them may end a string or a comment.
+ * Everything from a document that gets into code goes through one of these functions: names and descriptions come from the authors
+ * of the routes, and none of them may end a string or a comment.
  */
 
 /** A string literal. */
@@ -14,7 +14,7 @@ export function key(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : text(name)
 }
 
-/** A type that has one JSON value. */
+/** A type that has exactly one JSON value. */
 export function literal(value: unknown): string {
   if (typeof value === 'string') return text(value)
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'number'
@@ -25,7 +25,7 @@ export function literal(value: unknown): string {
   return members.length === 0 ? 'Record<string, never>' : `{ ${members.join('; ')} }`
 }
 
-/** A doc comment with a line break after it, or nothing. */
+/** A doc comment followed by a line break, or nothing. */
 export function comment(lines: readonly (string | undefined)[], indent: string): string {
   const written = lines
     .flatMap((line) => (line === undefined ? [] : line.trim().split(/\r\n|[\n\r\u2028\u2029]/)))
@@ -37,12 +37,12 @@ export function comment(lines: readonly (string | undefined)[], indent: string):
   return `${indent}/**\n${written.map((line) => `${indent} * ${harmless(line)}`.trimEnd()).join('\n')}\n${indent} */\n`
 }
 
-/** Tags of the generator itself, `@deprecated` for example, are the only ones in a comment. */
+/** The generator's own tags, such as `@deprecated`, which are the only ones in a comment. */
 export const tags = { deprecated: '\u0000deprecated' } as const
 
 function harmless(line: string): string {
   if (line === tags.deprecated) return '@deprecated'
-  // `@ts-expect-error` at the beginning of a line is an instruction to the compiler, in comments of this form too.
+  // `@ts-expect-error` at the beginning of a line is an instruction to the compiler, even in comments of this form.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they do not belong in a source file
   const plain = line.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, ' ').replace(/^(\s*)@/, '$1\\@')
   return plain.replaceAll('*/', '*\\/')

@@ -20,7 +20,7 @@ export const runtimeNames = [
 const [tick, hole] = ['`', '$']
 
 /**
- * The part of a generated client that is the same in each: how calls are sent and answers are read. A string, because it
+ * The part that is the same in all generated clients: how calls are sent and answers are read. It is a string, because it
  * becomes a part of the file; the tests compile it and run it on every runtime.
  */
 export const runtime = String.raw`type Value = string | number | bigint | boolean | null | undefined

@@ -4,12 +4,12 @@ import { assign, pascal } from './names.ts'
 import { comment, key, literal, tags } from './printer.ts'
 
 /**
- * The direction of a value. A client may omit values with a default of the server; in a query and a form a value may be a Date,
- * and in a form a Blob. `output` is for answers.
+ * The direction of a value. A client may omit values for which the server has a default; in a query and a form, a value may be a
+ * Date, and in a form, a Blob. `output` is for answers.
  */
 export type Direction = 'input' | 'query' | 'form' | 'output'
 
-/** Deeper than any handwritten schema; deeper parts are `unknown`. */
+/** The maximum depth, deeper than any handwritten schema; deeper parts are `unknown`. */
 const maxDepth = 64
 
 /** Prints the schemas of one document as types. */
@@ -20,7 +20,7 @@ export class SchemaPrinter {
   readonly #endless: Set<string>
   readonly #used = new Map<string, { component: string; direction: Direction }>()
 
-  /** `taken` are the names that the types of the components must not have; theirs are added. */
+  /** `taken` are the names that the types of the components must not have; the components' names are added. */
   constructor(document: ApiDocument, taken: Set<string>) {
     this.#document = document
     const components = sorted(document.components?.schemas).map(([name]) => name)
@@ -30,10 +30,10 @@ export class SchemaPrinter {
     this.#inputNames = assign(differing, (name) => `${this.#names.get(name)}Input`, taken)
   }
 
-  /** The declarations of the components that the printed types refer to, and of those that these refer to. */
+  /** The declarations of the components that the printed types refer to, directly or through other components. */
   declarations(): string {
     const written = new Map<string, string>()
-    // Printing one may be the first to refer to another.
+    // Printing one component may be the first reference to another.
     for (let before = -1; before !== written.size; ) {
       before = written.size
       for (const [name, { component, direction }] of this.#used) {
@@ -52,7 +52,7 @@ export class SchemaPrinter {
     if (typeof schema !== 'object' || schema === null || depth > maxDepth) return 'unknown'
     const print = (one: Schema) => this.type(one, direction, indent, depth + 1)
     const all = [
-      // Keywords beside a reference apply as well.
+      // Keywords next to a reference also apply.
       ...(schema.$ref === undefined ? [] : [this.#reference(schema.$ref, direction, indent, depth)]),
       this.#own(schema, direction, indent, depth),
       ...(schema.allOf ?? []).map(print),
@@ -70,7 +70,7 @@ export class SchemaPrinter {
     return `${doc}export type ${name} = ${type}\n`
   }
 
-  /** The type of a schema by itself, without its combinations; `unknown` when it has none. */
+  /** The type of a schema by itself, without its combinations; `unknown` if it has none. */
   #own(schema: Exclude<Schema, boolean>, direction: Direction, indent: string, depth: number): string {
     if ('const' in schema) return literal(schema.const)
     if (Array.isArray(schema.enum)) return union(schema.enum.map(literal))
@@ -110,7 +110,7 @@ export class SchemaPrinter {
   #reference(reference: string, direction: Direction, indent: string, depth: number): string {
     const component = componentOf(reference)
     if (component !== undefined && this.#names.has(component)) {
-      // A component has no form of its own for multipart bodies: it is inlined.
+      // A component has no separate form for multipart bodies, so it is inlined.
       if (direction === 'form')
         return this.type(resolve(this.#document, reference) as Schema, direction, indent, depth + 16)
       const input = direction !== 'output' ? this.#inputNames.get(component) : undefined
@@ -118,7 +118,7 @@ export class SchemaPrinter {
       this.#used.set(printed, { component, direction: input === undefined ? 'output' : 'input' })
       return printed
     }
-    // Into the middle of another schema: a cycle ends at the maximum depth.
+    // A reference into the middle of another schema: a cycle ends at the maximum depth.
     return this.type(resolve(this.#document, reference) as Schema | undefined, direction, indent, depth + 16)
   }
 
@@ -154,7 +154,7 @@ export class SchemaPrinter {
         others.length === 0 ? 'unknown' : union(others.map((one) => this.type(one, direction, indent, depth + 1)))
       return `{ [name: string]: ${values} }`
     }
-    // Named members must be of the index signature's type too, so it cannot restrict the others.
+    // Named members must also have the index signature's type, so it cannot restrict the others.
     const isOpenForm = direction === 'form' && schema.additionalProperties !== false
     if (others.length > 0 || isOpenForm) members.push(`${inner}[name: string]: unknown`)
     return `{\n${members.join('\n')}\n${indent}}`
@@ -164,7 +164,7 @@ export class SchemaPrinter {
     return this.#document.components?.schemas?.[name] as Schema | undefined
   }
 
-  /** Whether a component only refers to itself, `A = A | null`: compilers refuse that. */
+  /** Whether a component refers only to itself, such as `A = A | null`, which compilers refuse. */
   #isEndless(component: string, path: readonly string[]): boolean {
     if (path.includes(component)) return path[0] === component
     const below = [...path, component]
@@ -186,7 +186,7 @@ export class SchemaPrinter {
     seen.add(schema)
     const required = new Set(schema.required)
     const properties = Object.entries(schema.properties ?? {})
-    // An optional member has `undefined` in its type where it is sent.
+    // The type of an optional member includes `undefined` where it is sent.
     if (properties.some(([name, one]) => required.has(name) && hasDefault(one))) return true
     const below = [
       ...properties.map(([, one]) => one),

@@ -2,8 +2,8 @@ import { STATUS_CODES } from 'node:http'
 import { claim, pascal } from './names.ts'
 
 /**
- * The types of failures that several operations have in common, above all the framework's own: declared once, named after their
- * status, in place of ten lines at each operation.
+ * The types of failures that several operations have in common, above all the framework's own: they are declared once, named after
+ * their status, instead of in ten lines at each operation.
  */
 export class SharedFailures {
   readonly #counts = new Map<string, number>()
@@ -14,14 +14,14 @@ export class SharedFailures {
     this.#taken = taken
   }
 
-  /** Must be called with every one before the first name is read. */
+  /** Counts a failure; must be called with all of them before the first name is read. */
   count(status: string, type: string): void {
     if (!isWorthAName(status, type)) return
     const key = `${status} ${type}`
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
   }
 
-  /** Its name, `undefined` for a failure that is inlined. */
+  /** The name of a failure; `undefined` for one that is inlined. */
   nameOf(status: string, type: string): string | undefined {
     const key = `${status} ${type}`
     if ((this.#counts.get(key) ?? 0) < 2) return undefined

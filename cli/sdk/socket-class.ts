@@ -1,4 +1,4 @@
-/** The socket of a generated client: how it sends, reads, ends and connects again. ASCII, as a bundler escapes anything else within raw text, which this becomes a part of. */
+/** The socket of a generated client: how it sends, reads, ends and reconnects. ASCII only: it becomes part of a raw string, in which a bundler escapes anything else. */
 export const socketClass = `/** A websocket. Read it by for await, or by on('message'); messages that come before are kept, the last 1000. */
 export class Socket<Received, Sent> implements AsyncIterable<Received> {
   /** Resolves when the connection is open for the first time; rejects where the socket ends before. */

@@ -1,6 +1,6 @@
 import { socketClass } from './socket-class.ts'
 
-/** The declarations of the part for websockets. */
+/** The names that the part for websockets declares. */
 export const socketRuntimeNames = [
   'AnyWebSocket',
   'Opening',
@@ -14,7 +14,7 @@ export const socketRuntimeNames = [
   'WebSocketClass',
 ] as const
 
-/** Globals that it uses: a component of that name would hide them. */
+/** Globals that it uses: a component with such a name would hide them. */
 export const socketGlobals = [
   'ArrayBuffer',
   'AsyncIterable',
@@ -25,7 +25,7 @@ export const socketGlobals = [
   'URL',
 ] as const
 
-/** The part of a generated client for websockets; in clients of servers that have any. */
+/** The part of a generated client for websockets, in clients of servers that have any. */
 export const socketRuntime = String.raw`/** A WebSocket of any runtime, or of a package. */
 export interface AnyWebSocket {
   binaryType: string

@@ -9,11 +9,11 @@ export interface SocketShape {
   readonly doc: readonly (string | undefined)[]
   /** The parameter list, `options?: { … }`. */
   readonly input: string
-  /** `Socket<Received, Sent>`. */
+  /** The type, `Socket<Received, Sent>`. */
   readonly type: string
 }
 
-/** The types of one websocket; `indent` is that of the line it is printed on. */
+/** The types of one websocket; `indent` is that of the line on which it is printed. */
 export function socketShape(route: SocketRoute, printer: SchemaPrinter, indent: string): SocketShape {
   const inner = `${indent}  `
   const members: { readonly text: string; readonly isRequired: boolean }[] = []
@@ -52,7 +52,7 @@ function typesOf(
   return union(schemas.map((schema) => printer.type(schema, direction, indent)))
 }
 
-/** The call of the runtime that opens it; `path` is an expression. */
+/** The call of the runtime that opens the websocket; `path` is an expression. */
 export function socketCall(route: SocketRoute, path: string): string {
   const offered = route.protocols.length === 0 ? '' : `, [${route.protocols.map(text).join(', ')}]`
   return `(options) => open(${path}, ${route.received !== undefined && route.received.length > 0}, options${offered})`

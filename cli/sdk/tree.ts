@@ -65,7 +65,7 @@ function placeOf(
   return { way, node }
 }
 
-/** `{wildcard}` at the end is the rest of the path, slashes included: no other segment can have that name. */
+/** Reads a segment. `{wildcard}` at the end is the rest of the path, including slashes: no other segment can have that name. */
 function stepOf(segment: string, isLast: boolean): Step {
   const name = /^\{([^{}]+)\}$/.exec(segment)?.[1]
   if (name === undefined) return { kind: 'static', text: segment }
@@ -73,8 +73,8 @@ function stepOf(segment: string, isLast: boolean): Step {
 }
 
 /**
- * The names of the members of a place. The methods keep theirs; inherited members of objects, `then` (which makes
- * an object awaitable), and names that several would have are avoided.
+ * The names of the members of a place. The methods keep their names; inherited members of objects, `then` (which makes
+ * an object awaitable), and names that several members would have are avoided.
  */
 export function memberNames(node: Node): Map<string, string> {
   const own = node.socket === undefined ? [] : ['socket']
@@ -91,7 +91,7 @@ export function memberNames(node: Node): Map<string, string> {
   return assign(node.children.keys(), nameOf, taken, isOwn)
 }
 
-/** Paths may be written with escapes or without; in both cases they are sent with them. */
+/** Decodes a segment: paths may be written with or without escapes, and are sent with them in both cases. */
 export function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment)

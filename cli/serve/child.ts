@@ -15,34 +15,34 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null
 }
 
-/** Why a version does not start: its process has ended, or continues without a server. */
+/** Why a version does not start: its process has ended, or is running without a server. */
 export type Failure = Ended | { readonly kind: 'failed'; readonly message: string }
 
 /** One version of the application, in a process of its own. */
 export interface Child {
-  /** Lets it load the application; before that it has loaded no part of it. */
+  /** Lets it load the application, of which it has not loaded any part before. */
   load(load: Load): void
-  /** Settles when it could not load the packages in advance. */
+  /** Settles if it could not load the packages in advance. */
   readonly unfit: Promise<unknown>
-  /** Settles when its first server has booted, or will not. Never, for one that neither listens nor ends. */
+  /** Settles when its first server has booted, or will not boot; never, if the application neither listens nor ends. */
   readonly booted: Promise<Failure | { readonly kind: 'booted' }>
   readonly ended: Promise<Ended>
-  /** Settles when it could not open a port before it was allowed to listen. */
+  /** Settles if it could not open a port before it was allowed to listen. */
   readonly taken: Promise<{ readonly kind: 'taken' }>
-  /** The failure that it has ended by, if it could report that. */
+  /** The failure that ended it, if it could report that. */
   readonly failure: Crash | undefined
   /** Lets it listen. */
   go(left: StoreContents): Promise<Failure | { readonly kind: 'listening'; readonly news: Listening }>
-  /** Ends it as a signal does, and by force when it takes longer than `patience` milliseconds. */
+  /** Ends it as a signal does, and by force if that takes longer than `patience` milliseconds. */
   stop(signal: EndSignal, patience: number): Promise<void>
   kill(): void
 }
 
-/** The options of a start besides the launch. */
+/** The options of a start other than the launch. */
 export interface Start {
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
-  /** Receives the data that its stores keep. */
+  /** Receives the changes of the data that its stores keep. */
   kept(change: Kept): void
 }
 
@@ -54,13 +54,13 @@ const lastWords = 100
 
 /**
  * Starts a process that loads everything that is the same for every version (the runtime, the framework, the compiler), and
- * then waits for the order to load the application. Its output is not changed: its streams are those of this process.
+ * then waits for the order to load the application. Its output stays unchanged: its streams are those of this process.
  */
 export function startChild({ program, args }: Launch, { folder, env, kept }: Start): Child {
   const process = spawn(program, args, {
     cwd: folder,
     env: { ...env, [variable]: String(own.pid) },
-    // Through the channel a child also notices the end of this process. All three runtimes support JSON.
+    // Through the channel, a child also notices the end of this process. All three runtimes support JSON.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     serialization: 'json',
   })
@@ -68,11 +68,11 @@ export function startChild({ program, args }: Launch, { folder, env, kept }: Sta
     process.once('exit', (code, signal) => {
       const finish = () => resolve({ kind: 'ended', code, signal })
       if (!process.connected) return finish()
-      // Its last message may come after its end.
+      // Its last message may arrive after its end.
       process.once('disconnect', finish)
       setTimeout(finish, lastWords)
     })
-    // It could not be started, or a message did not reach it any more, which its end shows.
+    // It could not be started; or a message no longer reached it, which its end will show.
     process.on('error', () => process.pid === undefined && resolve({ kind: 'ended', code: null, signal: null }))
   })
   const news = <Kind extends News['framework']>(kind: Kind) =>
@@ -113,7 +113,7 @@ export function startChild({ program, args }: Launch, { folder, env, kept }: Sta
   }
 }
 
-/** To a process that may be gone, which its end shows. */
+/** Sends an order to a process that may have gone, which its end will show. */
 function give(process: ChildProcess, order: Order): void {
   if (process.connected) process.send(order, () => {})
 }

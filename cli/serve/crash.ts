@@ -6,15 +6,15 @@ import { paintFor } from '../../plugins/toolkit/readable/paint.ts'
 import { type Crash, isSameCrash, type News } from './protocol.ts'
 
 /**
- * Shows the error that ends the application, in place of the runtime: that shows the line of the framework that has thrown, and the
- * same again for each attempt. An application that handles such errors itself is left alone.
+ * Shows the error that ends the application, instead of the runtime, which would show the framework's line that has thrown, and the
+ * same error again for each attempt. An application that handles such errors itself is left alone.
  *
- * @param before the failure of the previous version
+ * @param before Returns the failure of the previous version.
  */
 export function showCrashes(before: () => Crash | undefined, send: (news: News) => void): void {
   process.on('uncaughtExceptionMonitor', (error: unknown) => {
     if (process.listenerCount('uncaughtException') > 0) return
-    // After all other listeners for failures, such as error trackers.
+    // Added after all other listeners for failures, such as error trackers.
     process.once('uncaughtException', () => {
       const chain = thrownOf(error)
       const place = placeOf(chain)
@@ -29,7 +29,7 @@ export function showCrashes(before: () => Crash | undefined, send: (news: News) 
 
 function show(text: string): void {
   try {
-    // Synchronously: after its end this process writes no more.
+    // Written synchronously: after its end, this process writes nothing more.
     writeSync(2, text)
   } catch {
     process.stderr.write(text)

@@ -2,10 +2,10 @@ import { type HandedOver, setHandover } from '../../plugins/toolkit/handover.ts'
 import type { News, StoreContents } from './protocol.ts'
 
 /**
- * Lets stores of this process keep their data after its end: each change goes to the development server at once, because a
- * version may end without notice. It stays in memory there, and goes only to the next version.
+ * Lets stores of this process keep their data after its end: each change is sent to the development server immediately, because a
+ * version may end without notice. It stays in memory there, and is passed only to the next version.
  *
- * Returns the function that gives the stores the data of the previous version.
+ * Returns the function that passes the data of the previous version to the stores.
  */
 export function bringHandover(send: (news: News) => void): (left: StoreContents) => void {
   const stores = new Map<string, (entries: HandedOver) => void>()

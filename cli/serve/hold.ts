@@ -10,14 +10,14 @@ type KernelClass = { readonly prototype: AnyKernel }
 
 /** The result of `holdListening`. */
 export interface Held {
-  /** Lets them continue, including later ones. */
+  /** Lets all calls of `listen()` continue, including later ones. */
   open(): void
   /** Whether the framework of the application could be loaded. */
   readonly isComplete: boolean
 }
 
 /**
- * Makes every `listen()` of this process boot its server, report that, and wait until `open` is called: until then the port belongs to
+ * Makes every `listen()` in this process boot its server, report that, and wait until `open` is called: until then, the port belongs to
  * the previous version, and so do jobs and queue workers.
  */
 export async function holdListening(send: (news: News) => void): Promise<Held> {
@@ -31,14 +31,14 @@ export async function holdListening(send: (news: News) => void): Promise<Held> {
     prototype.listen = async function heldListen(this: AnyKernel, callback) {
       try {
         await this.ready()
-        // No load balancer needs to notice the end of a version, and the developer waits for it.
+        // No load balancer has to notice the end of a version, and the developer is waiting for it.
         const { closeTimeout } = this.settings
         Object.assign(this.settings, {
           drainWindow: 0,
           closeTimeout: Math.min(closeTimeout, 1000),
         })
         send({ framework: 'booted' })
-        // Nothing else keeps a process alive that only waits for an order.
+        // A process that only waits for an order is not kept alive by anything else.
         const alive = setInterval(() => {}, 1 << 30)
         await opened.finally(() => clearInterval(alive))
         const address = await listen.call(this, callback)
@@ -55,19 +55,19 @@ export async function holdListening(send: (news: News) => void): Promise<Held> {
   return { open, isComplete }
 }
 
-/** Loads the framework: the class that the application uses, and the one of this package where that is another copy. */
+/** Loads the framework: the class that the application uses, and the one of this package if that is a different copy. */
 async function load(): Promise<{ readonly kernels: ReadonlySet<KernelClass>; readonly isComplete: boolean }> {
   const kernels = new Set<KernelClass>([(await import('../../kernel/kernel.ts')).Kernel])
   const own = createRequire(resolve(process.argv[1] ?? 'index.js'))
   const importEntryPoint = (entryPoint: string) => import(pathToFileURL(own.resolve(entryPoint)).href)
   try {
     kernels.add(((await importEntryPoint(`${packageName}/kernel`)) as { Kernel: KernelClass }).Kernel)
-    // The modules that the application will import. Before the hooks are registered, they do not pass these: on Node.js 20
-    // a start takes 0.48 s of processor time in place of 0.72.
+    // The modules that the application will import. Before the hooks are registered, they do not pass through them: on Node.js 20
+    // a start takes 0.48 s of processor time instead of 0.72.
     await importEntryPoint(packageName)
     return { kernels, isComplete: true }
   } catch {
-    // It is being installed; or Deno, which may have packages elsewhere.
+    // The package is being installed; or this is Deno, which may have packages elsewhere.
     return { kernels, isComplete: false }
   }
 }

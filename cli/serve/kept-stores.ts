@@ -1,7 +1,7 @@
 import type { Kept } from './child.ts'
 import type { StoreContents } from './protocol.ts'
 
-/** The data that the stores of all versions keep, from one to the next: in the memory of this process, and nowhere else. */
+/** The data that the stores of all versions keep from one version to the next: only in the memory of this process. */
 export interface KeptStores {
   take(change: Kept): void
   /** The unexpired data; the rest is dropped. */
@@ -18,7 +18,7 @@ export function makeKeptStores(): KeptStores {
       else entries.set(id, { text, until })
     },
     left() {
-      // A version that does not receive an expired session does not know it, and never reports that it is gone.
+      // A version that does not receive an expired session does not know about it, and never reports that it has gone.
       const now = Date.now()
       for (const entries of stores.values()) {
         for (const [id, { until }] of entries) if (until <= now) entries.delete(id)

@@ -12,29 +12,29 @@ import { type Crash, isOrder, type News, variable } from './protocol.ts'
 import { warmUp } from './warm.ts'
 
 /**
- * Runs in the application's process before its first module (`--import`, `--preload`). It only loads the application's own copy
- * of the framework: a new version need not wait for that.
+ * Runs in the application's process before its first module (`--import`, `--preload`). It loads only the application's own copy
+ * of the framework, so that a new version does not have to wait for that.
  */
 const parent = process.env[variable]
 Reflect.deleteProperty(process.env, variable)
-// From Node.js 22.1 on: half of the modules of a start are packages, which do not change (0.30 s in place of 0.42).
+// From Node.js 22.1 on: half of the modules of a start belong to packages, which do not change (0.30 s instead of 0.42).
 ;(module as { enableCompileCache?(): unknown }).enableCompileCache?.()
 // Processes and threads of the application inherit the flag, but not the variable.
 if (parent !== undefined && isMainThread) await attend(Number(parent))
 else await registerTypeScript().catch(giveUp)
 
-/** Prepares everything, and returns when the application is to be loaded. */
+/** Prepares everything, and returns when it is time to load the application. */
 async function attend(parent: number): Promise<void> {
   const end = endWithParent(parent, ['SIGINT', 'SIGTERM', 'SIGHUP'], ['SIGINT'])
   const orders = hearOrders(isOrder)
-  // The supervisor waits for the first version; later ones are prepared before there is a change.
+  // The supervisor is waiting for the first version; later ones are prepared before there is a change.
   let isEarly = true
   const load = orders.next('load').finally(() => {
     isEarly = false
   })
   const go = orders.next('go')
   void orders.next('stop').then(({ signal }) => end(signal))
-  // Nothing else keeps a process alive that only waits for an order.
+  // A process that only waits for an order is not kept alive by anything else.
   const alive = setInterval(() => {}, 1 << 30)
   const send = (news: News) => {
     // A closed channel accepts no message.
@@ -50,7 +50,7 @@ async function attend(parent: number): Promise<void> {
   showCrashes(() => before, send)
   const restore = bringHandover(send)
   const { open, isComplete } = await holdListening(send)
-  // After the framework's own modules, which then pass no hook.
+  // After the framework's own modules, which then do not pass through the hooks.
   const failure = await registerTypeScript().then(
     () => undefined,
     (error: Error) => error,
@@ -62,7 +62,7 @@ async function attend(parent: number): Promise<void> {
   setLogForm(log)
   if (token !== undefined) requestInspector({ token })
   clearInterval(alive)
-  // An application without any work left ends, as it would without a channel.
+  // An application that has no work left ends, as it would without a channel.
   ;(process as { channel?: { unref?(): void } }).channel?.unref?.()
   if (failure !== undefined) giveUp(failure)
   await loadFiles()
@@ -70,7 +70,7 @@ async function attend(parent: number): Promise<void> {
   if (inspect === 'at once') await inspector()
   void go
     .then(({ left }) => {
-      // A later failure is not one of the start.
+      // A later failure is not a failure of the start.
       before = undefined
       restore(left)
       return inspect === 'later' ? inspector() : undefined
@@ -78,7 +78,7 @@ async function attend(parent: number): Promise<void> {
     .then(open, open)
 }
 
-/** The application's first module finds the variables of `.env` and its siblings in `process.env`, as with `framework/env`. */
+/** Loads `.env` and its siblings: the application's first module finds their variables in `process.env`, as with `framework/env`. */
 async function loadFiles(): Promise<void> {
   try {
     const { loadEnvironment } = await import('../../plugins/toolkit/environment/process.ts')
@@ -89,7 +89,7 @@ async function loadFiles(): Promise<void> {
   }
 }
 
-/** Modules of JavaScript need no compiler. */
+/** Fails, unless the module is JavaScript, which does not need a compiler. */
 function giveUp(error: Error): void {
   if (!/\.[cm]?tsx?$/.test(process.argv[1] ?? '')) return
   process.stderr.write(`${error.message}\n`)

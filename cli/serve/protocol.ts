@@ -5,7 +5,7 @@ import type { LogForm } from '../../plugins/toolkit/readable/form.ts'
 import type { EndSignal } from '../process/ending.ts'
 import { isNamed } from '../process/orders.ts'
 
-/** The variable with the id of this process for a child; removed before the application reads the environment. */
+/** The variable with the id of this process, for a child; it is removed before the application reads the environment. */
 export const variable = 'FRAMEWORK_SERVE'
 
 /** When the inspector of Node.js opens: before the application is loaded, or with the go, because another process has its port. */
@@ -21,7 +21,7 @@ export interface Crash {
 /** The data of the order to load the application. */
 export interface Load {
   readonly inspect?: Inspect
-  /** The token of the inspector, where servers should have one. */
+  /** The token of the inspector, if servers should have one. */
   readonly inspector?: string
   readonly log: LogForm
   /** The failure of the previous version, which was shown. */
@@ -31,7 +31,7 @@ export interface Load {
 /** Strings that stores keep, by the name of the store. */
 export type StoreContents = { readonly [store: string]: HandedOver }
 
-/** To a child. Named by its first member: an application may use the channel too. */
+/** A message to a child, marked by its first member: an application may also use the channel. */
 export type Order =
   /** The order to load the application. */
   | ({ readonly framework: 'load' } & Load)
@@ -39,7 +39,7 @@ export type Order =
   | { readonly framework: 'go'; readonly left: StoreContents }
   | { readonly framework: 'stop'; readonly signal: EndSignal }
 
-/** From a child. */
+/** A message from a child. */
 export type News =
   /** Its packages could not be loaded; they may be available later. */
   | { readonly framework: 'unfit' }
@@ -52,9 +52,9 @@ export type News =
       readonly plugins: PluginNode
       readonly pages: readonly Page[]
     }
-  /** Its failure, which it has shown, unless the previous version had failed with the same. */
+  /** Its failure, which it has shown unless the previous version had failed in the same way. */
   | { readonly framework: 'crashed'; readonly failure: Crash }
-  /** A string that a store keeps; without it the entry is removed. */
+  /** A string that a store keeps; without the string, the entry is removed. */
   | {
       readonly framework: 'kept'
       readonly store: string

@@ -7,29 +7,29 @@ import type { Paint } from '../../plugins/toolkit/readable/paint.ts'
 import type { Ended, Listening } from './child.ts'
 import type { Crash } from './protocol.ts'
 
-/** All messages of the development server, for the developer. */
+/** All messages of the development server to the developer. */
 export interface Report {
   starting(runtime: string): void
-  /** `ms` since the start, or since the change that led to it. */
+  /** A version listens, `ms` milliseconds after the start, or after the change that led to it. */
   serving(news: Listening, ms: number, changed: readonly string[] | undefined): void
-  /** A port was requested, and the application has another. */
+  /** A port was requested, but the application has another one. */
   otherPort(asked: number, port: number): void
-  /** A version does not start; `serves`: whether the previous one continues. */
+  /** A version does not start; `serves` says whether the previous one continues. */
   notStarted(why: Ended | string, serves: boolean): void
-  /** The same for a failure that it has shown itself; `again` is the same failure of the previous version, and is not shown twice. */
+  /** The same for a failure that it has shown itself; `again` is the same failure of the previous version, which is not shown twice. */
   failed(again: Crash | undefined, serves: boolean): void
-  /** It was running. */
+  /** A version that was running has ended. */
   ended(why: Ended): void
   silent(seconds: number, serves: boolean): void
   forced(ms: number): void
-  /** It has a port that two versions cannot have at once. */
+  /** The application has a port that two versions cannot have at the same time. */
   alone(): void
   /** Files that change whenever the application starts. */
   repeated(files: readonly string[]): void
   exhausted(error: Error): void
 }
 
-/** @param quiet omits the optional messages */
+/** Makes a report. @param quiet Whether to omit the optional messages. */
 export function reportTo(
   note: (line: string) => void,
   paint: Paint,
@@ -37,7 +37,7 @@ export function reportTo(
   folder: string,
   quiet: boolean,
 ): Report {
-  // Notes are dim; messages that the developer must read, or links, are not.
+  // Notes are dim; links, and messages that the developer must read, are not.
   const stress = (color: 'cyan' | 'red', text: string) => paint('bright', paint(color, text))
   const alarm = (line: string) => note(stress('red', line))
   let shownPages = ''
@@ -99,19 +99,19 @@ function endedBy({ code, signal }: Ended): string {
   if (signal !== null) return `it was terminated by ${signal}`
   if (code === null) return 'it could not be started'
   if (code === 0) return 'it exited on its own with code 0'
-  // Node.js ends with it while the top level of a module waits and no event is left.
+  // Node.js ends with this code if the top level of a module is waiting and no event is left.
   if (code === 13) return 'it awaits something that never settles (code 13)'
   const name = Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0]
   return name === undefined ? `it exited with code ${code}` : `it exited with code ${code} (${name})`
 }
 
-/** The first few: a checkout changes hundreds. */
+/** Lists the first few files: a checkout changes hundreds. */
 function listed(files: readonly string[], folder: string): string {
   const names = files.slice(0, 3).map((file) => relative(folder, file))
   return files.length > names.length ? `${names.join(', ')} and ${files.length - names.length} more` : names.join(', ')
 }
 
-/** The tree with times alone: the contributions of plugins are in `server.printPlugins()`. */
+/** The tree with nothing but times: the contributions of plugins are in `server.printPlugins()`. */
 const timesOnly = (node: PluginNode): PluginNode => ({
   ...node,
   options: [],

@@ -19,7 +19,7 @@ const runtimes: readonly Runtime[] = ['node', 'bun', 'deno']
 
 const names = { node: 'Node.js', bun: 'Bun', deno: 'Deno' } as const
 
-/** The name in its official spelling. */
+/** The name of a runtime in its official spelling. */
 export const nameOf = (runtime: Runtime): string => names[runtime]
 
 /** How the development server runs a start file. */
@@ -28,7 +28,7 @@ export function chooseLaunch(folder: string, startFile: string, asked?: Runtime)
   const preload = join(packageFolder(), 'dist/cli/serve/preload.js')
   const args = {
     node: ['--import', pathToFileURL(preload).href, startFile],
-    // It would read the files of the environment by its own rules, for example replace `$NAME` by other variables.
+    // Bun would read the environment files by its own rules, and for example replace `$NAME` with other variables.
     bun: ['--no-env-file', '--preload', preload, startFile],
     deno: ['run', '-A', '--preload', preload, startFile],
   }
@@ -36,10 +36,10 @@ export function chooseLaunch(folder: string, startFile: string, asked?: Runtime)
 }
 
 /**
- * The runtime for an application: the requested one, else the one of this command when that is Bun
- * or Deno, else the one of the project, where it is installed, else Node.js.
+ * The runtime for an application: the requested one, otherwise that of this command if it is Bun
+ * or Deno, otherwise that of the project if it is installed, otherwise Node.js.
  *
- * @throws CommandFailure when the requested runtime is not installed.
+ * @throws CommandFailure if the requested runtime is not installed.
  */
 export function chooseRuntime(
   folder: string,
@@ -68,7 +68,7 @@ function ofProject(folder: string): Runtime {
   return programOf(runtime) === undefined ? 'node' : runtime
 }
 
-/** The program to start. This one where it fits: the same version, without a search. */
+/** The program to start; if possible, that of this process: the same version, without a search. */
 function programOf(runtime: Runtime): string | undefined {
   if (runtime === ownRuntime()) return process.execPath
   const endings = process.platform === 'win32' ? ['.exe', '.cmd', ''] : ['']

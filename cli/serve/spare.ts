@@ -1,12 +1,12 @@
 import type { Child } from './child.ts'
 
-/** A process that has loaded everything except the application, and becomes the next version. */
+/** A process that has loaded everything except the application, and will become the next version. */
 export interface Spare {
-  /** Starts one where there is none. */
+  /** Starts a spare process if there is none. */
   keep(): void
-  /** Returns it for use, where there is one. */
+  /** Returns the spare process for use, if there is one. */
   take(): Child | undefined
-  /** Ends it: its loaded packages are outdated. */
+  /** Ends the spare process, whose packages are outdated. */
   drop(): void
 }
 

@@ -17,7 +17,7 @@ import { makeSpare } from './spare.ts'
 const patience = 2000
 /** Seconds after which an application that neither listens nor ends is reported. */
 const silence = 30
-/** Milliseconds before the next process loads: the new version has the processor first. */
+/** Milliseconds before the next process loads: the new version gets the processor first. */
 const rest = 300
 /** Milliseconds within which a developer cannot have seen a version and changed a file. */
 const soon = 500
@@ -42,9 +42,9 @@ export interface Supervision {
 /**
  * Runs an application and restarts it after each change, until a signal ends it; resolves with the exit code.
  *
- * A new version boots while the previous one still answers, and takes its port when that has closed: one that does not
- * boot never gets that far. So two versions never listen, or run jobs, at the same time. A spare process, without any part of the
- * application yet, saves most of the time of a start: 0.7 s of a small one on Node.js 20 become 0.2.
+ * A new version boots while the previous one still answers, and takes over its port when that one has closed: a version that does not
+ * boot never gets that far. So two versions never listen, or run jobs, at the same time. A spare process, which has not yet loaded any
+ * part of the application, saves most of the time of a start: for a small application on Node.js 20, 0.7 s become 0.2.
  */
 export async function supervise({
   launch,
@@ -59,7 +59,7 @@ export async function supervise({
 }: Supervision): Promise<number> {
   /** The version that listens. */
   let live: Child | undefined
-  /** All running ones: that, one that boots, one that closes, and the spare one. */
+  /** All running processes: the live version, one that boots, one that closes, and the spare one. */
   const children = new Set<Child>()
   let pending: { readonly files: Set<string>; readonly since: number } | undefined
   let stopping = false
@@ -68,7 +68,7 @@ export async function supervise({
     for (const resolve of waiting) resolve()
     waiting.clear()
   }
-  /** Resolves with the next change or signal; at once when there is one already. */
+  /** Resolves with the next change or signal; immediately if there already is one. */
   const news = () =>
     new Promise<'change'>((resolve) => {
       waiting.add(() => resolve('change'))
@@ -83,7 +83,7 @@ export async function supervise({
   const end = new Promise<EndSignal>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
-        // The second signal ends it at once.
+        // The second signal ends everything immediately.
         if (stopping) {
           for (const child of children) child.kill()
           process.exit(130)
@@ -110,18 +110,18 @@ export async function supervise({
     })
   }
 
-  /** Ends a version without any resources yet. */
+  /** Ends a version that does not have any resources yet. */
   const drop = async (child: Child) => {
     child.kill()
     await child.ended
   }
 
-  /** Ends one that has failed; most end by the error themselves, with its stack. */
+  /** Ends a version that has failed; most end by themselves because of the error, with its stack. */
   const leave = async (child: Child) => {
     if (!(await isInTime(child.ended, last))) await drop(child)
   }
 
-  // One for all versions: an open page continues with the next.
+  // One token for all versions: an open page continues with the next one.
   const token = inspector ? randomBytes(24).toString('base64url') : undefined
   const kept = makeKeptStores()
   const spawn = () => {
@@ -132,14 +132,14 @@ export async function supervise({
   }
   const spare = makeSpare(spawn)
   const keepSpare = () => {
-    // Without its first file it would end with a confusing message of the runtime.
+    // Without its first file, it would end with a confusing message from the runtime.
     if (!stopping && existsSync(launch.preload)) spare.keep()
   }
 
   const endLive = async () => {
     if (live === undefined) return
     const before = live
-    // No longer live: its end needs no report.
+    // The version is no longer live, so its end does not need a report.
     live = undefined
     await stopChild(before, 'SIGTERM')
   }
@@ -148,7 +148,7 @@ export async function supervise({
   /** Whether a version opens a port of its own while it is loaded, so that the previous one must end first. */
   let isAlone = false
 
-  /** Starts a version in place of the previous one, unless the next change comes first. */
+  /** Starts a version that replaces the previous one, unless the next change comes first. */
   const start = async (changed: readonly string[] | undefined, since: number): Promise<boolean> => {
     if (isAlone) await endLive()
     const child = spare.take() ?? spawn()
@@ -180,7 +180,7 @@ export async function supervise({
     }
     if (outcome.kind !== 'booted') return giveUp(child, outcome)
     await endLive()
-    // A change waits until this one answers, unless a listen hook of it never ends; a signal does not.
+    // A change waits until this version answers, unless one of its listen hooks never ends; a signal does not wait.
     const hung = pause(patience).then(news)
     const result = stopping
       ? 'change'
@@ -219,9 +219,9 @@ export async function supervise({
     await news()
     clearTimeout(rested)
     if (pending === undefined) continue
-    // They determine what it has loaded.
+    // Settings determine what the spare process has loaded.
     if ([...pending.files].some((file) => isSetting(basename(file)))) spare.drop()
-    // Those of an overtaken version are reported with its successor.
+    // The changes of a version that was overtaken are reported with its successor.
     const before = isSettled ? [] : (changed ?? [])
     const isFirst = live === undefined && changed === undefined
     const all = [...new Set([...before, ...pending.files])].sort()

@@ -1,9 +1,9 @@
 /**
  * Boots a small server of its own, so that the code with which most applications compile their routes is loaded, and has run once: on
- * Node.js 20 that is 0.15 s of a start. It has a router of its own and closes again, invisible to the application.
+ * Node.js 20, that is 0.15 s of a start. The server has a router of its own and closes again, invisible to the application.
  * It does not load packages that tracing tools replace: an application loads these tools first.
  *
- * Without it an application only takes longer: a failure to boot here is ignored.
+ * Without it, an application only takes longer to start: a failure to boot here is ignored.
  */
 export async function warmUp(): Promise<void> {
   try {
@@ -13,7 +13,7 @@ export async function warmUp(): Promise<void> {
 
 async function bootSmall(): Promise<void> {
   const { RouteCollection, Server } = await import('../../index.ts')
-  // The PORT of the environment may be invalid: that of Kubernetes is an address.
+  // PORT in the environment may be invalid: Kubernetes sets it to an address.
   const server = new Server({ router: new RouteCollection(), port: 0 })
   const body = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
   server.post('/', { body, responses: { 200: body } }, (req) => req.body)

@@ -1,26 +1,26 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { type Content, type Root, readContent } from '../project/sources.ts'
 
-/** A burst ends when nothing has come for this long; a formatter or a checkout writes many files. */
+/** A burst of changes ends when nothing has arrived for this long; a formatter or a checkout writes many files. */
 const quiet = 30
-/** A burst that does not end is reported in between. */
+/** A burst that does not end is reported after this long. */
 const longest = 500
 /** The interval of polling instead of events. */
 const pollInterval = 300
 
 export interface Watching {
-  /** Polls every folder, for file systems without events: mounts of containers, networks. */
+  /** Whether to poll every folder, for file systems without events: mounts in containers, network drives. */
   readonly poll: boolean
-  /** Receives the changed files, absolute. */
+  /** Receives the absolute paths of the changed files. */
   changed(files: readonly string[]): void
-  /** Called once when the system has no more watches; from then on folders are polled. */
+  /** Called once when the system has no watches left; from then on, folders are polled. */
   exhausted(error: Error): void
 }
 
 /**
- * Watches folders, each by itself: the recursive watch of Node.js 20 on Linux loses folders that are created while it
- * is set up, and a library for this (chokidar 4: two packages, 195 kB) would be in every installation for a tool of
- * development. An event only shows which folder to read again, so its type and a missing name do not matter: the
+ * Watches folders, each separately: the recursive watch of Node.js 20 on Linux loses folders that are created while it
+ * is set up, and a library for this (chokidar 4: two packages, 195 kB) would be in every installation for a development
+ * tool. An event only shows which folder to read again, so its type and a missing name do not matter: the
  * contents of the folder decide. Reading a folder of 100 files takes 2 ms.
  */
 export function watchFiles(roots: readonly Root[], { poll, changed, exhausted }: Watching): () => void {
@@ -42,7 +42,7 @@ export function watchFiles(roots: readonly Root[], { poll, changed, exhausted }:
     const id = key(root, folder)
     try {
       const watcher = watch(folder, () => touched(id))
-      // A removed folder; its parent reports that.
+      // The folder was removed, which its parent reports.
       watcher.on('error', () => touched(id))
       return watcher
     } catch (error) {
@@ -55,7 +55,7 @@ export function watchFiles(roots: readonly Root[], { poll, changed, exhausted }:
     }
   }
 
-  /** Adds a folder with all folders below. It is watched before it is read: a change in between is seen twice, not never. */
+  /** Adds a folder with all folders below it. It is watched before it is read: a change in between is seen twice rather than never. */
   const enter = (root: Root, folder: string, found: string[]) => {
     const id = key(root, folder)
     if (known.has(id)) return
@@ -76,7 +76,7 @@ export function watchFiles(roots: readonly Root[], { poll, changed, exhausted }:
     for (const below of one.content.folders.keys()) leave(root, below, lost)
   }
 
-  /** Renamed away and back, or checked out again: the watch belongs to the former folder. */
+  /** For a folder that was renamed away and back, or checked out again: the watch belongs to the former folder. */
   const replace = (root: Root, folder: string, differing: string[]) => {
     const id = key(root, folder)
     const one = known.get(id)

@@ -2,14 +2,14 @@ import { createServer } from 'node:net'
 
 /** Answers for all workers which port they bind. */
 export interface SharedPorts {
-  /** Rejects when a process that is not one of the workers has it. */
+  /** Returns the port; rejects if a process that is not one of the workers has it. */
   share(host: string, port: number, number: number): Promise<number>
 }
 
 /**
- * Several processes bind one port with SO_REUSEPORT, and so would any other that does the same, such as a second start of the
- * application: it would receive half of the requests. So the port is opened once exclusively, which fails where
- * another process has it, before the first worker does.
+ * Several processes can bind one port with SO_REUSEPORT, and so could any other that does the same, such as a second start of the
+ * application, which would receive half of the requests. So before the first worker binds it, the port is opened once exclusively, which
+ * fails if another process has it.
  */
 export function sharedPorts(): SharedPorts {
   const known = new Map<string, Promise<number>>()

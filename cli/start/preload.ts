@@ -4,7 +4,7 @@ import { endWithParent } from '../process/ending.ts'
 import { hearOrders } from '../process/orders.ts'
 import { beatMs, type Given, isOrder, type News, type Order, variable } from './protocol.ts'
 
-/** Runs in the process of a worker before its first module (`--import`, `--preload`). */
+/** This module runs in the process of a worker before its first module (`--import`, `--preload`). */
 const given = process.env[variable]
 Reflect.deleteProperty(process.env, variable)
 // Processes and threads of the application inherit the flag, but not the variable.
@@ -12,9 +12,9 @@ if (given !== undefined && isMainThread) await attend(JSON.parse(given) as Given
 
 async function attend({ parent, leads }: Given): Promise<void> {
   await keepBeyondPrimary()
-  // The sender of a signal to a process group has sent it to each of them.
+  // A signal to a process group was sent to each of its processes.
   const end = endWithParent(parent, ['SIGINT', 'SIGTERM'], ['SIGINT', 'SIGTERM'])
-  // For the supervisor, which restarts the workers.
+  // SIGHUP is for the supervisor, which restarts the workers.
   process.on('SIGHUP', () => {})
   const send = (news: News) => {
     // A closed channel accepts no message.
@@ -22,7 +22,7 @@ async function attend({ parent, leads }: Given): Promise<void> {
   }
   const orders = hearOrders(isOrder)
   void orders.next('stop').then(({ signal }) => end(signal))
-  // An application without any work left ends, as it would without a channel.
+  // An application that has no work left ends, as it would without a channel.
   const { channel } = process as { channel?: { ref?(): void; unref?(): void } }
   channel?.unref?.()
   setInterval(() => send({ framework: 'alive' }), beatMs).unref?.()
@@ -53,7 +53,7 @@ async function attend({ parent, leads }: Given): Promise<void> {
   let asked = 0
   /** How many servers are about to listen. */
   let pending = 0
-  /** How many listen, or are about to. */
+  /** How many servers listen, or are about to. */
   let open = 0
   let isReported = false
   const reportListening = () => {
@@ -76,12 +76,12 @@ async function attend({ parent, leads }: Given): Promise<void> {
     starting() {
       pending++
       open++
-      // The sockets of `node:cluster` are those of another process: only the channel keeps this one alive.
+      // The sockets of `node:cluster` belong to another process: only the channel keeps this one alive.
       channel?.ref?.()
       return {
         listens() {
           pending--
-          // Another one may be started after the first.
+          // Another server may be started after the first.
           setImmediate(reportListening)
         },
         failed: () => send({ framework: 'failed' }),
@@ -105,7 +105,7 @@ async function attend({ parent, leads }: Given): Promise<void> {
   })
 }
 
-/** A worker of `node:cluster` ends at once when its primary has ended; this makes it close, as on the other runtimes. */
+/** A worker of `node:cluster` ends immediately when its primary has ended; this makes it close first, as on the other runtimes. */
 async function keepBeyondPrimary(): Promise<void> {
   if ('Bun' in globalThis || 'Deno' in globalThis) return
   const { default: cluster } = await import('node:cluster')

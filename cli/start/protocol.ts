@@ -1,10 +1,10 @@
 import type { EndSignal } from '../process/ending.ts'
 import { isNamed } from '../process/orders.ts'
 
-/** The variable with the supervisor's data for a worker; removed before the application reads the environment. */
+/** The variable with the supervisor's data for a worker; it is removed before the application reads the environment. */
 export const variable = 'FRAMEWORK_START'
 
-/** Its content. */
+/** The content of the variable. */
 export interface Given {
   /** The process of the supervisor. */
   readonly parent: number
@@ -12,14 +12,14 @@ export interface Given {
   readonly leads: boolean
 }
 
-/** To a worker. */
+/** A message to a worker. */
 export type Order =
   | { readonly framework: 'stop'; readonly signal: EndSignal }
   /** The leading worker has ended: this one leads. */
   | { readonly framework: 'lead' }
-  /** Another worker asks who leads. */
+  /** A question of another worker to the one that leads. */
   | { readonly framework: 'question'; readonly number: number; readonly topic: string; readonly question?: unknown }
-  /** The answer to that. */
+  /** The answer to a question of this worker. */
   | { readonly framework: 'answer'; readonly number: number; readonly value?: unknown; readonly error?: string }
   /** The port to bind, or why there is none. */
   | {
@@ -29,15 +29,15 @@ export type Order =
       readonly error?: { readonly code: string; readonly message: string }
     }
 
-/** From a worker. */
+/** A message from a worker. */
 export type News =
-  /** Its event loop runs: every second. */
+  /** Its event loop is running; sent every second. */
   | { readonly framework: 'alive' }
-  /** It asks for a port that all workers listen on; the number, a counter of its requests, distinguishes those for any port. */
+  /** It asks for a port on which all workers listen; the number, a counter of its requests, distinguishes requests for any free port. */
   | { readonly framework: 'share'; readonly number: number; readonly host: string; readonly port: number }
   /** It asks the leading worker. */
   | { readonly framework: 'ask'; readonly number: number; readonly topic: string; readonly question?: unknown }
-  /** It leads, and answers. */
+  /** The answer of the leading worker. */
   | { readonly framework: 'answered'; readonly number: number; readonly value?: unknown; readonly error?: string }
   /** All its servers listen. */
   | { readonly framework: 'listening' }

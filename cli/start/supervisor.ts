@@ -3,26 +3,26 @@ import type { EndSignal } from '../process/ending.ts'
 import { beatMs } from './protocol.ts'
 import type { Answers, Worker } from './worker.ts'
 
-/** A worker that ran for this many milliseconds does not count as failing in succession. */
+/** A worker that has run for this many milliseconds does not count as failing in succession. */
 const steadyMs = 10_000
-/** Milliseconds before a worker that has ended for the second time in succession is replaced: doubled each time. */
+/** Milliseconds before a worker that has ended for the second time in succession is replaced; doubled each time. */
 const firstPauseMs = 500
 const longestPauseMs = 30_000
 /** Milliseconds within which a worker has to listen. */
 const bootMs = 120_000
-/** Milliseconds in which one that does not listen may end by itself. */
+/** Milliseconds in which a worker that does not listen may end by itself. */
 const lastMs = 200
 
 export interface Supervision {
-  /** How many workers. */
+  /** The number of workers. */
   readonly of: number
-  /** Seconds without a sign of life after which a worker is killed; 0: never. */
+  /** Seconds without a sign of life after which a worker is killed; 0 for never. */
   readonly stuckAfter: number
   start(number: number, leads: boolean, askLead: Answers['askLead']): Worker
   note(line: string): void
 }
 
-/** The place of a worker, which goes from one process to the next. */
+/** The place of a worker, which passes from one process to the next. */
 interface Slot {
   readonly number: number
   /** The worker that listens. */
@@ -30,7 +30,7 @@ interface Slot {
   since: number
   /** How often in succession it has ended early. */
   failures: number
-  /** Whether a rolling restart is replacing it: that also replaces one that ends meanwhile. */
+  /** Whether a rolling restart is replacing the worker: the restart also replaces a worker that ends in the meantime. */
   isRolling: boolean
   refilling: Promise<void> | undefined
   /** Ends the pause before the next attempt. */
@@ -45,11 +45,11 @@ export function superviseWorkers(supervision: Supervision): Promise<number> {
 class Supervisor {
   readonly #supervision: Supervision
   readonly #slots: readonly Slot[]
-  /** All running ones: also those that boot and those that close. */
+  /** All running workers, including those that boot and those that close. */
   readonly #alive = new Set<Worker>()
   #lead: Worker | undefined
   #isStopping = false
-  /** Whether all have listened. */
+  /** Whether all workers have listened. */
   #isUp = false
   #rollout: Promise<void> | undefined
   #rollAgain = false
@@ -77,7 +77,7 @@ class Supervisor {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => this.#onSignal(signal))
     process.on('SIGHUP', () => this.#roll())
     const beat = setInterval(() => this.#lookForStuck(), beatMs)
-    // One first: a problem of all of them is then shown once; and it leads.
+    // One worker first, which leads: a problem that all of them have is then shown only once.
     const [first, ...others] = this.#slots
     const isUp =
       (await this.#fill(first!, true)) && !(await Promise.all(others.map((slot) => this.#fill(slot)))).includes(false)
@@ -97,7 +97,7 @@ class Supervisor {
   }
 
   #onSignal(signal: 'SIGINT' | 'SIGTERM'): void {
-    // The second signal ends it at once.
+    // The second signal ends everything immediately.
     if (this.#isStopping) {
       for (const worker of this.#alive) worker.kill()
       process.exit(128 + constants.signals[signal])
@@ -134,11 +134,11 @@ class Supervisor {
     this.#appoint()
   }
 
-  /** Makes one worker the leading one; the one before it has ended by then, with all its work. */
+  /** Makes one worker the leading one; by then, the previous one has ended, with all its work. */
   #appoint(): void {
     if (this.#isStopping || (this.#lead !== undefined && !this.#lead.isEnded)) return
     const there = this.#slots.flatMap(({ worker, since }) => (worker === undefined ? [] : [{ worker, since }]))
-    // The youngest: in a rolling restart it is not about to end.
+    // The youngest worker: in a rolling restart, it is not about to end.
     const [next] = there.sort((one, other) => other.since - one.since)
     this.#lead = next?.worker
     this.#lead?.lead()
@@ -149,7 +149,7 @@ class Supervisor {
     return this.#lead.ask(topic, question)
   }
 
-  /** Starts a worker; resolves to whether it listens, and has taken its place then. */
+  /** Starts a worker; resolves to whether it listens, and has therefore taken its place. */
   async #fill(slot: Slot, leads = false): Promise<boolean> {
     const worker = this.#begin(slot, leads)
     let late: ReturnType<typeof setTimeout> | undefined
@@ -167,7 +167,7 @@ class Supervisor {
       return true
     }
     if (outcome === 'late') this.#supervision.note(`worker ${slot.number} has not listened within ${bootMs / 1000} s`)
-    // By its error, mostly.
+    // Most end by themselves, because of their error.
     const killer = setTimeout(() => worker.kill(), outcome === 'late' ? 0 : lastMs)
     const ended = await worker.ended
     clearTimeout(killer)
@@ -176,7 +176,7 @@ class Supervisor {
     return this.#isStopping
   }
 
-  /** Replaces one that has ended: at once, and with growing pauses when it ends again and again. */
+  /** Replaces a worker that has ended: immediately, and with growing pauses if it ends again and again. */
   #refill(slot: Slot): void {
     const refill = async () => {
       while (!this.#isStopping && !slot.isRolling) {

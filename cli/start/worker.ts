@@ -15,16 +15,16 @@ export interface Ended {
 export interface Worker {
   readonly number: number
   readonly pid: number | undefined
-  /** Settles when all its servers listen, or when one will not. */
+  /** Settles when all its servers listen, or when one will not listen. */
   readonly booted: Promise<'listening' | 'failed' | 'ended'>
   readonly ended: Promise<Ended>
   readonly isEnded: boolean
-  /** Counts a second without a sign of life, and returns how many there were in succession since it listens: loading may take longer. */
+  /** Counts a second without a sign of life, and returns how many in succession since the worker listens: loading may take longer. */
   missed(): number
   stop(signal: EndSignal): void
   /** Makes it the leading worker. */
   lead(): void
-  /** Asks it as the leading worker; rejects when it does not answer. */
+  /** Asks this worker as the leading one; rejects if it does not answer. */
   ask(topic: string, question: unknown): Promise<unknown>
   kill(): void
 }
@@ -39,7 +39,7 @@ export interface Answers {
 /** Timeout of an answer in milliseconds. */
 const answerMs = 5000
 
-/** Starts a process of the application, with these variables beside its own. */
+/** Starts a process of the application, with these variables in addition to its own. */
 export type Spawn = (env: NodeJS.ProcessEnv) => ChildProcess
 
 export function startWorker(
@@ -60,11 +60,11 @@ export function startWorker(
       resolve({ code, signal })
     }
     process.once('exit', end)
-    // It could not be started, or a message did not reach it any more, which its end shows.
+    // It could not be started; or a message no longer reached it, which its end will show.
     process.on('error', () => process.pid === undefined && end(null, null))
   })
   const give = (order: Order) => {
-    // To a process that may be gone, which its end shows.
+    // The process may have gone, which its end will show.
     if (process.connected) process.send(order, () => {})
   }
   const share = async ({ number, host, port }: Extract<News, { framework: 'share' }>) => {
@@ -123,7 +123,7 @@ export function startWorker(
   }
 }
 
-/** As a process of its own: on Bun and Deno, where several bind one port. */
+/** Starts workers as separate processes: on Bun and Deno, where several processes can bind one port. */
 export function spawnBy(program: string, args: readonly string[], folder: string): Spawn {
   return (env) =>
     spawn(program, args, {
@@ -136,8 +136,8 @@ export function spawnBy(program: string, args: readonly string[], folder: string
 }
 
 /**
- * By `node:cluster`: this process has the listening socket, so that a connection that waits for an ending worker goes
- * to another one. Sockets of their own, with SO_REUSEPORT, lose the connections in their queue.
+ * Starts workers through `node:cluster`: this process has the listening socket, so that a connection that waits for a worker that is
+ * ending goes to another one. If workers had sockets of their own, with SO_REUSEPORT, the connections in their queues would be lost.
  */
 export async function clusterBy(folder: string, file: string, preload: string): Promise<Spawn> {
   const { default: cluster } = await import('node:cluster')
@@ -151,7 +151,7 @@ export async function clusterBy(folder: string, file: string, preload: string): 
   })
   return (env) => {
     const worker = cluster.fork(env)
-    // It repeats errors of its process, and without a listener they would end this one.
+    // The worker object repeats errors of its process, which would end this one without a listener.
     worker.on('error', () => {})
     return worker.process
   }

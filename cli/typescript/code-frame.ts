@@ -4,7 +4,7 @@ export interface Mistake {
   readonly location: {
     readonly file: string
     readonly line: number
-    /** From 0. */
+    /** The column, counted from 0. */
     readonly column: number
     readonly length: number
     readonly lineText: string
@@ -16,7 +16,7 @@ export function placeOf({ location }: Mistake): string | undefined {
   return location === null ? undefined : `${location.file}:${location.line}:${location.column + 1}`
 }
 
-/** A mistake as `file:line:column: text`, and the line that it is in with a mark below. */
+/** A mistake as `file:line:column: text`, followed by its line with a mark below it. */
 export function codeFrame(mistake: Mistake): string {
   const { text, location } = mistake
   if (location === null) return text

@@ -1,8 +1,8 @@
 import { placesOf, placeText } from '../../plugins/toolkit/readable/stack.ts'
 
 /**
- * The error of an import, in one line with file and line of the application if there are any. A line that ends with a colon
- * includes the list that it begins.
+ * The error of an import, in one line, with file and line of the application if there are any. A line that ends with a colon
+ * includes the list that it introduces.
  */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return `it throws ${String(error)}`

@@ -5,18 +5,18 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
 import { codeFrame, mistakesOf, placeOf } from './code-frame.ts'
 
-/** Optional, but the hooks are only registered where it is installed. */
+/** Loads esbuild, which is optional: the hooks are registered only if it is installed. */
 const esbuild = () => import('esbuild')
 
-/** The data of the hooks' registration. */
+/** The data with which the hooks are registered. */
 export interface HookData {
   /** Whether there will certainly be TypeScript: most threads of an application run JavaScript of packages, such as loggers. */
   readonly isEager: boolean
 }
 
-/** Called by Node.js first, with the data of the registration. */
+/** Node.js calls this first, with the data of the registration. */
 export const initialize: InitializeHook<HookData> = ({ isEager }) => {
-  // Its process starts with the first call, while the first module is resolved.
+  // esbuild's process starts with the first call, while the first module is being resolved.
   if (isEager)
     void esbuild()
       .then(({ transform }) => transform(''))
@@ -39,7 +39,7 @@ function candidates(path: string): string[] {
 
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true
 
-/** Called by Node.js for every import. */
+/** Node.js calls this for every import. */
 export const resolve: ResolveHook = async (specifier, context, next) => {
   const parent = context.parentURL
   const isRelative = /^(\.{1,2}(\/|$)|\/|file:)/.test(specifier)
@@ -58,7 +58,7 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
   return next(aliased === undefined ? specifier : pathToFileURL(aliased).href, context)
 }
 
-/** Called by Node.js for every file. */
+/** Node.js calls this for every file. */
 export const load: LoadHook = async (url, context, next) => {
   if (!isTypeScript(url) || url.includes('/node_modules/')) return next(url, context)
   const file = fileURLToPath(url)
@@ -66,7 +66,7 @@ export const load: LoadHook = async (url, context, next) => {
   const { build } = await esbuild()
   const { outputFiles } = await build({
     entryPoints: [file],
-    // Not bundled, but built: a build reads the tsconfig.json of the file, which determines its decorators.
+    // Built, although not bundled: a build reads the tsconfig.json of the file, which determines its decorators.
     bundle: false,
     write: false,
     format: isCommonJs ? 'cjs' : 'esm',
@@ -82,7 +82,7 @@ export const load: LoadHook = async (url, context, next) => {
   return { format: isCommonJs ? 'commonjs' : 'module', source: outputFiles[0]!.text, shortCircuit: true }
 }
 
-/** A mistake in a file of the application is reported with its place; the place in esbuild does not matter. */
+/** Reports a mistake in a file of the application with its place; the place in esbuild does not matter. */
 function refuse(error: unknown): never {
   const mistakes = mistakesOf(error)
   if (mistakes.length === 0) throw error
@@ -110,7 +110,7 @@ function configAbove(folder: string): string | undefined {
   const file = join(folder, 'tsconfig.json')
   const above = dirname(folder)
   let found: string | undefined
-  // Without these no name can be mapped.
+  // Without such a file, no name can be mapped.
   if (existsSync(file))
     found = /"(paths|extends|baseUrl)"/.test(readRegularFileSync(file).toString('utf8')) ? file : undefined
   else if (above !== folder) found = configAbove(above)
@@ -132,7 +132,7 @@ async function lookUp(specifier: string, folder: string): Promise<string | undef
       {
         name: 'alias',
         setup: (one) => {
-          // Only targets of aliases are loaded as files here: packages are external.
+          // Only the targets of aliases are loaded as files here, since packages are external.
           one.onLoad({ filter: /.*/, namespace: 'file' }, ({ path }) => {
             found = path
             return { contents: '' }

@@ -5,7 +5,7 @@ const namePattern = /^[a-z][\w.:-]*$/i
 const wordPattern = /^[a-z][\w-]*$/i
 const types: readonly unknown[] = ['string', 'number', 'boolean']
 
-/** The mistake in a user's command, in words; `undefined` for none. */
+/** The mistake in a user's command, in words; `undefined` if there is none. */
 export function faultOf(command: CommandDefinition): string | undefined {
   const { name, description, run } = command
   if (typeof name !== 'string') return "has no name: name = 'greet'"

@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-// Not through the entry point of the kernel, which loads all of it.
+// Not imported through an entry point, which would load everything.
 import { isCommandClass } from '../../plugins/toolkit/command.ts'
 import type { CommandDefinition } from '../../plugins/toolkit/command-definition.ts'
 import { findFiles } from '../../plugins/toolkit/files.ts'
@@ -11,17 +11,17 @@ import { commandFolders } from './folders.ts'
 /** A command with its origin. */
 export interface FoundCommand {
   readonly command: CommandDefinition
-  /** `src/commands/greet.ts`, `the plugin tools` */
+  /** Where it comes from: `src/commands/greet.ts`, `the plugin tools`. */
   readonly from: string
 }
 
-/** Commands, and why others are missing. */
+/** The commands that were found, and why others are missing. */
 export interface FoundCommands {
   readonly found: readonly FoundCommand[]
   readonly problems: readonly CommandFailure[]
 }
 
-/** Imports the files of the application's commands in this folder; one that fails does not prevent the others. */
+/** Imports the files of the application's commands in this folder; a file that fails does not affect the others. */
 export async function userCommands(): Promise<FoundCommands> {
   const folders = commandFolders()
   if (folders.length === 0) return { found: [], problems: [] }
@@ -37,7 +37,7 @@ export async function userCommands(): Promise<FoundCommands> {
         Object.values(names),
       )
       for (const value of exported) {
-        // A file that exports those of others has none of its own.
+        // A command that is exported again by another file counts only once.
         if (seen.has(value)) continue
         seen.add(value)
         const command = commandOf(value, from)
@@ -50,7 +50,7 @@ export async function userCommands(): Promise<FoundCommands> {
   return { found, problems }
 }
 
-/** An instance of a class, or the result of `defineCommand`; `undefined` for any other export. */
+/** The command of an export: an instance of a class, or the result of `defineCommand`; `undefined` for any other export. */
 function commandOf(value: unknown, from: string): CommandDefinition | undefined {
   if (isCommandClass(value)) {
     const command = instanceOf(value, from)
@@ -67,7 +67,7 @@ function commandOf(value: unknown, from: string): CommandDefinition | undefined 
   return value as CommandDefinition
 }
 
-/** @throws CommandFailure naming its origin. */
+/** Checks a command. @throws CommandFailure, which names its origin. */
 export function checkCommand(command: CommandDefinition, where: string): void {
   const fault = faultOf(command)
   if (fault !== undefined) throw new CommandFailure(`${where} ${fault}`)

@@ -14,7 +14,7 @@ export interface ApplicationCommands {
   readonly problems: readonly CommandFailure[]
 }
 
-/** All of them; two with one name are a problem, and both are left out. */
+/** All commands of the application; two with the same name are a problem, and both are left out. */
 export async function applicationCommands(): Promise<ApplicationCommands> {
   return withPlugins(await userCommands())
 }
@@ -30,10 +30,10 @@ async function withPlugins(files: FoundCommands): Promise<ApplicationCommands> {
 }
 
 /**
- * A command that is not one of the framework's: from a file of the application, else from one of its plugins, for which
+ * Finds a command that is not one of the framework's: in a file of the application, otherwise in one of its plugins, for which
  * the application is loaded.
  *
- * @throws (as a rejection) CommandFailure naming the nearest; failures to load are noted before.
+ * @throws (as a rejection) CommandFailure, which names the nearest command; failures to load are noted first.
  */
 export async function findCommand(name: string, note: (line: string) => void): Promise<CommandDefinition> {
   const files = await userCommands()
@@ -47,11 +47,11 @@ export async function findCommand(name: string, note: (line: string) => void): P
   const names = [...ownCommands, ...[...all.own, ...all.plugins].map(({ command }) => command)].map((one) => one.name)
   const close = nearest(name, names)
   const hint = close === undefined ? `"${programName} list" lists the commands${unseen()}` : `did you mean "${close}"?`
-  // With a problem the name may be right.
+  // If there is a problem, the name may be right.
   throw new CommandFailure(`there is no command "${name}"; ${hint}`, { usage: all.problems.length === 0 })
 }
 
-/** A user who knows that a plugin has the command would otherwise look for the mistake there. */
+/** Says that the commands of plugins are unknown: users who know that a plugin has the command would look for the mistake there. */
 function unseen(): string {
   return findEntry() === undefined ? `. The commands of plugins are unknown: ${noServer()}` : ''
 }
@@ -82,7 +82,7 @@ function withoutDuplicates(all: readonly FoundCommand[]): {
   return { kept, problems }
 }
 
-/** None where there is no application. */
+/** The commands of plugins; empty if there is no application. */
 async function pluginCommands(): Promise<FoundCommands> {
   if (findEntry() === undefined) return { found: [], problems: [] }
   let server: Kernel

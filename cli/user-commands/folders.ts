@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 
 /** The folders for the commands of an application. */
 const folders = ['src/commands', 'commands'] as const
-/** The folder where only a build exists. */
+/** The folder for commands if only a build exists. */
 const builtFolder = 'dist/commands'
 
 /** The folders of this application that have its commands. */

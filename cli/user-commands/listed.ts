@@ -12,7 +12,7 @@ import { commandFolders } from './folders.ts'
 export interface Listed {
   readonly name: string
   readonly description: string
-  /** `src/commands/greet.ts`, `the plugin tools` */
+  /** Where it comes from: `src/commands/greet.ts`, `the plugin tools`. */
   readonly from: string
 }
 
@@ -21,17 +21,17 @@ export interface ListedCommands {
   readonly plugins: readonly Listed[]
 }
 
-/** In a folder outside of version control. */
+/** The cache, in a folder outside version control. */
 const file = join('node_modules', '.cache', 'framework', 'commands.json')
 
 /**
- * The commands of an application, cached as long as its files are the same: importing an application only to
- * list them takes 0.7 s, and reading its files 0.02. With a problem nothing is cached.
+ * The commands of an application, cached as long as its files stay the same: importing an application only to
+ * list them takes 0.7 s, and reading its files 0.02. If there is a problem, nothing is cached.
  */
 export async function listedCommands(): Promise<ListedCommands & { readonly problems: readonly CommandFailure[] }> {
   const folders = commandFolders()
   const start = findEntry() ?? folders[0]
-  // Nothing to import, nothing to cache.
+  // If there is nothing to import, there is nothing to cache.
   if (start === undefined) return { own: [], plugins: [], problems: [] }
   const state = stateOf([...rootsOf(process.cwd(), start), ...folders.map((folder) => namedRoot(resolve(folder)))])
   const kept = readKept(state)
@@ -52,7 +52,7 @@ const listedOf = ({ command, from }: { readonly command: Omit<Listed, 'from'>; r
 /** A fingerprint of all files and variables on which the commands of an application depend. */
 function stateOf(roots: readonly Root[]): string {
   const hash = createHash('sha1')
-  // In a checkout of this package, its build changes.
+  // In a checkout of this package, the build changes.
   const build = statSync(join(packageFolder(), 'dist', 'index.js'), { throwIfNoEntry: false })
   hash.update(JSON.stringify([process.cwd(), process.versions, packageFolder(), build?.mtimeMs]))
   for (const name of Object.keys(process.env).sort()) {
@@ -62,7 +62,7 @@ function stateOf(roots: readonly Root[]): string {
   return hash.digest('base64')
 }
 
-/** Variables that differ from one call to the next, or depend on whether npm runs it, and have no effect. */
+/** Variables that differ from one call to the next, or depend on whether npm runs the command, and have no effect. */
 const perCall = /^(_|SHLVL|PWD|OLDPWD|INIT_CWD|COLUMNS|LINES|PATH|NODE|EDITOR|COLOR|npm_.*)$/
 
 function addFolder(hash: Hash, root: Root, folder: string): void {
@@ -80,7 +80,7 @@ function readKept(state: string): ListedCommands | undefined {
   }
 }
 
-/** Renamed, so that no other call reads a half-written file. Where it cannot be written, the next call takes as long as this one. */
+/** Writes the cache and renames it, so that no call reads half a file. If it cannot be written, the next call takes as long as this one. */
 function keep(kept: ListedCommands & { readonly state: string }): void {
   if (statSync('node_modules', { throwIfNoEntry: false })?.isDirectory() !== true) return
   try {

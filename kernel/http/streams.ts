@@ -6,7 +6,7 @@ export function disposeStream(body: StreamBody): void {
   try {
     openSource(body).cancel()
   } catch {
-    // It is being read already, and its reader releases it.
+    // It is already being read, and its reader releases it.
   }
 }
 
@@ -15,13 +15,13 @@ export function isStream(body: unknown): body is StreamBody {
   return body instanceof ReadableStream || Symbol.asyncIterator in body
 }
 
-/** One way to read the three kinds of stream, and to release them. */
+/** A common way to read the three kinds of stream, and to release them. */
 export interface BodySource {
-  /** The next piece. A promise also for a piece that has already arrived. */
+  /** The next piece; a promise even for a piece that has already arrived. */
   next(): Promise<{ done?: boolean; value?: unknown }>
-  /** Ends reading: destroys, cancels or returns the source, also while a `next` is pending. Never throws. */
+  /** Ends reading: destroys, cancels or returns the source, even while a `next` is pending. Never throws. */
   cancel(): void
-  /** Calls back when the source fails while no `next` is pending, which then rejects; not where a source cannot report it. */
+  /** Calls back when the source fails while no `next` is pending (a pending one would reject); not where a source cannot report it. */
   onFailure?(listener: (error: unknown) => void): void
 }
 
@@ -30,7 +30,7 @@ export function openSource(body: StreamBody): BodySource {
   if (typeof (body as Readable).destroy === 'function') {
     const stream = body as Readable
     const iterator = stream[Symbol.asyncIterator]()
-    // Leaving before the first `next` would otherwise leave an 'error' of the source without a listener.
+    // Otherwise, after leaving before the first `next`, an 'error' of the source would have no listener.
     stream.on?.('error', ignore)
     return {
       next: () => iterator.next(),
@@ -51,7 +51,7 @@ export function openSource(body: StreamBody): BodySource {
     next: () => iterator.next(),
     cancel: () => {
       try {
-        // A waiting generator runs its `finally` only after it has waited: it can listen to `req.signal` itself.
+        // A waiting generator runs its `finally` only after its wait: it can listen to `req.signal` itself.
         iterator.return?.()?.then(undefined, ignore)
       } catch {
         // The client has gone; there is no one left to report to.

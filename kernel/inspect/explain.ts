@@ -16,17 +16,17 @@ export const NotReadyError = defineError(
 
 /** How one request would be answered. */
 export interface Explanation {
-  /** The route's method and path as registered; `undefined` when the request is a 404 or 405. */
+  /** The route's method and path as registered; `undefined` when the answer would be 404 or 405. */
   readonly route: string | undefined
-  /** The decoded parameters of the path, as the handler gets them. */
+  /** The decoded parameters of the path, as the handler receives them. */
   readonly params: Readonly<Record<string, string>>
-  /** The steps that run, in order; after the middlewares of a miss come the fallbacks that may answer it. */
+  /** The steps that run, in order; where no route matches, the middlewares and then the fallbacks that may answer. */
   readonly steps: readonly ExplainedStep[]
 }
 
 /** One step, with the plugin that added it. */
 export interface ExplainedStep extends Pick<Step, 'name' | 'plugin' | 'scope'> {
-  /** The slot that it stands in; `handler` for the last one, `fallback` for what answers where no route does. */
+  /** The slot of the step; `handler` for the last one, `fallback` for one that answers where no route does. */
   readonly slot: Step['slot'] | 'fallback'
 }
 

@@ -7,13 +7,13 @@ import type { Logger } from '../support/logger.ts'
 
 /** A registered plugin. */
 export interface ListedPlugin {
-  /** What `definePlugin` was called with. */
+  /** The definition that `definePlugin` was called with. */
   readonly definition: PluginDefinition<never, object>
   /** The options that it was registered with. */
   readonly options: unknown
-  /** What the options mean, read and with defaults. */
+  /** The options as the plugin's reader returned them, with defaults. */
   readonly settings: unknown
-  /** The scope that it runs in; `services` are those that the plugin sees. */
+  /** The scope that the plugin runs in; `services` are the services that it sees. */
   readonly scope: { readonly services: ServiceStore }
 }
 
@@ -37,10 +37,10 @@ export interface Listing {
 
 const listings = new WeakMap<readonly RouteRecord[], Listing>()
 
-/** The listing of one server; once it is booted the same object until its routes change. */
+/** The listing of one server; once the server is booted, the same object until its routes change. */
 export function listingOf(routes: CompiledRoutes, root: PluginEntry, booted: boolean, logger: Logger): Listing {
   const records = routes.records(booted ? logger : undefined)
-  // Before boot plugins may still be added.
+  // Before boot, plugins may still be added.
   const known = booted ? listings.get(records) : undefined
   if (known !== undefined) return known
   const reaching = new Map<Scope, ReadonlyMap<string, ListedPlugin>>()

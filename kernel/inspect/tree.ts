@@ -7,7 +7,7 @@ import { aligned } from './columns.ts'
 export interface PluginNode {
   /** The name of the plugin; `root` for the server itself. */
   readonly name: string
-  /** The version of the plugin, where its definition has one. */
+  /** The version of the plugin, if its definition has one. */
   readonly version?: string
   /** Whether it has a scope of its own, so that what it adds does not reach its siblings. */
   readonly scoped: boolean
@@ -15,7 +15,7 @@ export interface PluginNode {
   readonly prefix: string
   /** Names of the options that it was registered with. */
   readonly options: readonly string[]
-  /** The value of each option, with defaults; of secrets, functions and objects only whether they are set. */
+  /** The value of each option, with defaults; for secrets, functions and objects only whether they are set. */
   readonly settings: unknown
   /** Milliseconds spent in `setup`, ready hooks and close hooks. */
   readonly ms: Readonly<PluginTimes>
@@ -23,7 +23,7 @@ export interface PluginNode {
   readonly services: readonly string[]
   /** The names of the middlewares that it adds, in order. */
   readonly middlewares: readonly string[]
-  /** The hooks that it adds, in order; a name that comes twice was added twice. */
+  /** The hooks that it adds, in order; a name that appears twice was added twice. */
   readonly hooks: readonly HookName[]
   /** The routes that it registers, as `GET /users/:id`. */
   readonly routes: readonly string[]
@@ -75,7 +75,7 @@ function contributionsOf(node: PluginNode): string {
 
 type Row = readonly [plugin: string, times: string, contributions: string]
 
-/** A tree in rows, one plugin each: the branch, the times, and its contributions. */
+/** The rows of a tree, one for each plugin: the branch, the times, and its contributions. */
 export function treeRows(node: PluginNode, indent = ''): Row[] {
   const version = node.version === undefined ? '' : ` ${node.version}`
   const scope = node.scoped ? ` (scoped${node.prefix === '' ? '' : `, ${node.prefix}`})` : ''
@@ -89,7 +89,7 @@ export function treeRows(node: PluginNode, indent = ''): Row[] {
   ]
 }
 
-/** Draws a tree, one plugin a line. */
+/** Draws a tree, one plugin per line. */
 export function printTree(node: PluginNode): string {
   return aligned(treeRows(node)).join('\n')
 }

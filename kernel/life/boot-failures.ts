@@ -6,14 +6,14 @@ const SeveralPluginsError = defineError(
   (all: readonly string[]) => `${all.length} plugins cannot run here:\n${all.map((one) => `- ${one}`).join('\n')}`,
 )
 
-/** Collects the failures of the plugins of a server, which begin one after the other. */
+/** Collects the failures of a server's plugins, which start one after the other. */
 export class BootFailures {
   readonly #all: Error[] = []
 
   /**
-   * Whether a plugin has begun. One that cannot run in this environment does not end the boot yet: the others are tried as well.
+   * Whether a plugin has started. One that cannot run in this environment does not end the boot yet: the others are also tried.
    *
-   * @throws any other failure; after a first failure it may be a consequence, and is left out.
+   * @throws any other failure; after a first one it may be a consequence, and is left out.
    */
   async passes(run: () => Promise<void>): Promise<boolean> {
     try {
@@ -26,7 +26,7 @@ export class BootFailures {
     }
   }
 
-  /** The one failure, or one of all. */
+  /** The only failure, or one error for all of them. */
   get error(): Error | undefined {
     if (this.#all.length < 2) return this.#all[0]
     return Object.assign(SeveralPluginsError(this.#all.map(({ message }) => message)), { errors: this.#all })

@@ -33,12 +33,12 @@ const PluginPrefixError = defineError(
 )
 
 /**
- * Boots the tree: every `setup` once, depth first, in order of dependencies; the first failure ends it, unless it is one of those that are
- * reported together.
+ * Boots the tree: runs every `setup` once, depth first, in order of dependencies. The first failure ends the boot, unless it is one of
+ * those that are reported together.
  *
  * avvio only decides the order: it is created without a server instance and not started by itself, so that
  * none of its methods (`use`, `after`, a `then`) are visible outside. Ready hooks and closing are implemented here, because
- * avvio loses errors in the former and never settles on a hung hook in the latter.
+ * avvio loses errors in ready hooks and never settles if a hook hangs while closing.
  */
 export function bootTree(root: PluginEntry, host: ContextHost): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -74,7 +74,7 @@ export function bootTree(root: PluginEntry, host: ContextHost): Promise<void> {
   })
 }
 
-/** A limit under `/api` limits what is registered in it, and not the application's routes of that path: an empty one guards nothing. */
+/** A limit under `/api` limits what is registered in it, not the application's routes under that path: an empty one guards nothing. */
 function emptyPrefix(owner: PluginEntry): Error | undefined {
   for (const entry of owner.children) {
     const { name, site, scope, scoped } = entry
@@ -112,7 +112,7 @@ async function setUp(entry: PluginEntry, host: ContextHost): Promise<void> {
 
 /**
  * Registers a plugin's missing dependencies where the server can supply them. It does so when it is the plugin's
- * turn, so that everything that was registered before comes first.
+ * turn, so that everything registered earlier comes first.
  */
 function enrollCompanions(entry: PluginEntry, host: ContextHost): readonly PluginEntry[] {
   for (const name of entry.definition.dependencies ?? []) {

@@ -2,7 +2,7 @@ import type { Hook } from '../plugin/hooks.ts'
 import type { WorkerPlace } from '../support/worker.ts'
 import { isLeading, supervisor } from '../support/worker.ts'
 
-/** Milliseconds until a hook that has failed is called again: doubled each time. */
+/** Milliseconds until a hook that has failed is called again; doubled each time. */
 const firstPauseMs = 500
 const longestPauseMs = 30_000
 
@@ -16,8 +16,8 @@ export interface LeadParts {
 }
 
 /**
- * Runs the lead hooks: now where this process leads, so that their failure fails the start, and later where it takes
- * over. Then no caller is left to receive the failure, and requests continue, so the hook is called again.
+ * Runs the lead hooks: now if this process leads, so that their failure fails the start, otherwise when it takes over.
+ * At that point no caller is left to receive a failure, and requests continue, so a hook that fails is called again.
  */
 export async function lead(parts: LeadParts): Promise<void> {
   if (parts.hooks.length === 0) return

@@ -29,8 +29,8 @@ export type BootCheck = (server: HostServer) => void
 const bootChecks = new Set<BootCheck>()
 
 /**
- * Runs a check on every server of this process when it has booted, also on one without the plugin that adds the check: for
- * declarations of modules that only a server with that plugin runs.
+ * Runs a check on every server of this process when it has booted, even on one without the plugin that adds the check: for
+ * declarations in modules that only a server with that plugin runs.
  *
  * @example
  * atEachBoot((server) => server.logger.info('booted'))
@@ -179,7 +179,7 @@ export class LifeCycle {
   }
 
   async #closeOnce(): Promise<void> {
-    // A server that never booted has nothing to close; a boot in progress is awaited first.
+    // A server that has never booted has nothing to close; a boot in progress is awaited first.
     const booted = await (this.#boot ?? Promise.reject(new Error('never booted'))).then(
       () => true,
       () => false,

@@ -8,7 +8,7 @@ export const PluginCycleError = defineError(
 )
 
 /**
- * Orders the registrations of one list by their dependencies: a plugin that depends on a later one boots after it, all
+ * Orders the registrations of one list by their dependencies: a plugin that depends on a later one boots after it; all
  * others keep their place.
  */
 export function orderByDependencies(entries: readonly PluginEntry[]): PluginEntry[] {

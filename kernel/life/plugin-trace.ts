@@ -5,7 +5,7 @@ import { Trace, type TraceOutcome } from '../support/trace.ts'
 export interface PluginTrace extends TraceOutcome {
   /** The name of the plugin. */
   readonly plugin: string
-  /** The name of the scope that it runs in, `root` for that of the server. */
+  /** The name of the scope that it runs in; `root` for the scope of the server. */
   readonly scope: string
   /** `setup`, or the hook: `ready`, `listen`, `lead`, `close`. */
   readonly phase: string

@@ -23,22 +23,22 @@ export interface ShutdownParts {
   readonly closeTimeout: number
   readonly drainWindow: number
   readonly logger: Logger
-  /** Answers carry `Connection: close` from now on. */
+  /** From now on, answers have the header `Connection: close`. */
   startDraining(): void
-  /** New requests are refused from now on; resolves when those in progress are done. */
+  /** Refuses new requests from now on; resolves when those in progress are done. */
   stopIntake(): Promise<void>
 }
 
-/** How long kept connections may send one more request after the listener was closed. */
+/** How long kept-alive connections may send one more request after the listener was closed. */
 const lastRequestsMs = 1000
 
 /**
- * The part of closing that is reserved for hooks: when a request hung, each hook had 20 ms left, in which
- * no queue gives its messages back and no mail is sent.
+ * The part of the closing time that is reserved for hooks: without it, when a request hung, each hook had 20 ms left, in which
+ * no queue can return its messages and no mail can be sent.
  */
 const hooksPart = 0.25
 
-/** The part of a hook's time that it receives as `timeLeft`: its own waiting should time out before the hook does. */
+/** The part of a hook's time that it receives as `timeLeft`: its own waits should time out before the hook does. */
 const announcedPart = 0.9
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
@@ -48,9 +48,9 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
  * hook and for the whole. Returns every error. Requests that hang have until the deadline; the hooks run during the last part of
  * that time.
  *
- * Nothing changes within the window, so that load balancers stop sending without errors. Only then the listener closes and
- * answers carry `Connection: close`. Measured with 40 clients: asking them to leave while the listener still accepted
- * made them all connect again, and up to 28 of those connections were reset with it; in this order none was.
+ * Nothing changes within the window, so that load balancers stop sending without errors. Only then does the listener close and
+ * do answers have `Connection: close`. Measured with 40 clients: asking them to leave while the listener still accepted connections
+ * made them all connect again, and up to 28 of those connections were reset when it closed; in this order, none was.
  */
 export async function shutDown(parts: ShutdownParts): Promise<Error[]> {
   const start = performance.now()
@@ -83,7 +83,7 @@ async function runCloseHooks(parts: ShutdownParts, left: () => number): Promise<
   const errors: Error[] = []
   const hooks = [...parts.hooks].reverse()
   for (const [index, { run, entry }] of hooks.entries()) {
-    // Half of what is left, so that hung hooks leave time for all others; after the deadline each still has a moment.
+    // Half of the remaining time, so that hung hooks leave time for all others; after the deadline each still gets a moment.
     const share = index === hooks.length - 1 ? left() : left() / 2
     const limit = Math.round(Math.max(20, Math.min(parts.closeTimeout / 2, share)))
     const start = performance.now()

@@ -12,7 +12,7 @@ const open = new Set<Closable>()
 let closing = false
 
 function onSignal(signal: (typeof signals)[number]): void {
-  // A second signal ends the process at once.
+  // A second signal ends the process immediately.
   if (closing) process.exit(128 + (constants.signals[signal] ?? 15))
   closing = true
   let status = 0
@@ -24,7 +24,7 @@ function onSignal(signal: (typeof signals)[number]): void {
 }
 
 /**
- * Closes a server on SIGTERM and SIGINT, with all others of the process, and then exits: 0, or 1 when a close failed.
+ * Closes a server, together with all others of the process, on SIGTERM and SIGINT, and then exits: with 0, or 1 when a close failed.
  * Returns a function that stops watching.
  */
 export function closeOnSignals(server: Closable): () => void {

@@ -27,7 +27,7 @@ export const RouteCompileError = defineError(
     `${route} cannot be compiled: ${why} (plugin "${plugin}"). It is registered at ${place}`,
 )
 
-/** Everything a request needs once its route is known, decided before the first request. */
+/** Everything that a request needs once its route is known, decided before the first request. */
 export interface CompiledRoute {
   readonly method: string
   readonly path: string | undefined
@@ -41,7 +41,7 @@ export interface CompiledRoute {
   readonly onSend: readonly Hook<'onSend'>[]
   readonly onResponse: readonly Hook<'onResponse'>[]
   readonly onError: readonly Hook<'onError'>[]
-  /** Looked up when something fails: `server.setErrorHandler` works at any time. */
+  /** The error handler, looked up when something fails: `server.setErrorHandler` works at any time. */
   errorHandler(): ErrorHandler | undefined
 }
 
@@ -98,7 +98,7 @@ function compileRoute(
   })
 }
 
-/** An async hook adds its steps, guards too, after the chain is complete; its failure would end the process. */
+/** An async hook would add its steps, including guards, after the chain is complete; its failure would end the process. */
 function mustBeSynchronous(returned: unknown): void {
   if (!isPromise(returned)) return
   returned.then(undefined, () => {})
@@ -134,7 +134,7 @@ export class CompiledRoutes {
     if (owner !== undefined) this.#owners.set(record, owner)
   }
 
-  /** Compiles everything, and throws the first failure. For boot. */
+  /** Compiles everything and throws the first failure. For boot. */
   compile(logger: Logger): void {
     this.#build(logger, (error) => {
       throw error
@@ -157,7 +157,7 @@ export class CompiledRoutes {
     }
   }
 
-  /** The records alone, in the same order and the same list until they change; with a logger, those that are served. */
+  /** The records alone, in the same order, as the same list until they change; with a logger, only those that are served. */
   records(logger: Logger | undefined): readonly RouteRecord[] {
     if (logger !== undefined) this.current(logger)
     const version = `${this.#own.version} ${this.#mounted.version} ${logger !== undefined}`
@@ -168,7 +168,7 @@ export class CompiledRoutes {
     return this.#records.list
   }
 
-  /** The plugin that registered a route, `undefined` for the application. */
+  /** The plugin that registered a route; `undefined` for the application. */
   ownerOf(record: RouteRecord): PluginEntry | undefined {
     return this.#owners.get(record)
   }
@@ -200,8 +200,8 @@ export class CompiledRoutes {
 }
 
 /**
- * The shapes that each record answers: a route of one method takes precedence over those of `any`. Each collection refuses its own
- * duplicates; here the server's own routes meet the mounted ones.
+ * The shapes that each record answers: a route for one method takes precedence over those of `any`. Each collection refuses its own
+ * duplicates; here, duplicates between the server's own routes and the mounted ones are found.
  */
 function shapesOf(
   records: readonly RouteRecord[],

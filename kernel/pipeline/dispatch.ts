@@ -16,7 +16,7 @@ import { type Fallback, type FoundRoute, RouteFinder } from './find-route.ts'
 import { Answers } from './finish.ts'
 import { requestTrace, runTraced } from './traces.ts'
 
-/** Answers 404 and 405; the error says which, the status is preset. */
+/** Answers 404 and 405; the error says which of them, and the status is preset. */
 export type NotFoundHandler = (req: Request, res: Response, error: Error & { code: string; status: number }) => unknown
 
 const none: readonly Fallback[] = []
@@ -39,7 +39,7 @@ function runFollowed(answers: Answers, compiled: CompiledRoute, req: KernelReque
   runTraced(req, res, () => run(answers, compiled, req, res))
 }
 
-/** The request path from its top: find the route, run the chain; {@link Answers} does the rest. */
+/** The start of the request path: finds the route and runs the chain; {@link Answers} does the rest. */
 export class Dispatcher {
   readonly answers: Answers
   notFoundHandler: NotFoundHandler | undefined
@@ -52,7 +52,7 @@ export class Dispatcher {
   #refuse!: CompiledRoute
   readonly #Request: typeof KernelRequest
   readonly #Response: typeof KernelResponse
-  /** Requests that were taken from an adapter and whose answers were not passed to it yet. */
+  /** The number of requests received from an adapter whose answers have not been passed to it yet. */
   inFlight = 0
   #onIdle: (() => void) | undefined
 
@@ -74,7 +74,7 @@ export class Dispatcher {
     this.#root = root
   }
 
-  /** Fixes the chain of refused requests, and the order of fallbacks; the root has all its middlewares and hooks by then. */
+  /** Fixes the chain of refused requests and the order of fallbacks; by now the root has all its middlewares and hooks. */
   compile(): void {
     this.finder.compile()
     this.#refuse = compiledMiss(this.#root, (req) => {
@@ -91,13 +91,13 @@ export class Dispatcher {
     })
   }
 
-  /** Takes one request from an adapter. Never throws. */
+  /** Receives one request from an adapter. Never throws. */
   readonly handle = (native: RawRequest): void => {
     this.inFlight++
     const raw = this.rewriters.length === 0 ? native : rewriteRequest(native, this.rewriters)
     const target = parseTarget(raw.target)
     const isAcceptable = refusalOf(raw) === undefined
-    // Which server was meant, and where the next request begins, is uncertain (RFC 9112 section 3.2).
+    // It is uncertain which server was meant, and where the next request begins (RFC 9112 section 3.2).
     if (!isAcceptable) raw.hangUp()
     const found: FoundRoute | undefined =
       target === undefined || this.#state.refusing || !isAcceptable
@@ -134,7 +134,7 @@ export class Dispatcher {
   }
 }
 
-/** Why a request is refused before routing, if it is. */
+/** Why a request is refused before routing; `undefined` if it is not. */
 function refusalOf(raw: RawRequest): Error | undefined {
   const { host, hostOptional } = raw
   if (host === undefined && !hostOptional) return BadRequestError('the Host header is missing')

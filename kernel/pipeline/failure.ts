@@ -3,8 +3,8 @@ import { isFrameworkError } from '../support/errors.ts'
 const reported = new WeakMap<object, Error>()
 
 /**
- * Lets `onError` hooks see a failure that is answered where it occurs and therefore not thrown: an invalid request,
- * for example. They see it before its answer is sent.
+ * Lets `onError` hooks see a failure that is answered where it occurs and therefore not thrown, such as an invalid request.
+ * They see it before its answer is sent.
  *
  * @example
  * router.post('/orders', (req, res) => {
@@ -16,14 +16,14 @@ export function reportFailure(res: object, error: Error): void {
   reported.set(res, error)
 }
 
-/** The failure that was reported for a response, once. */
+/** Returns the failure that was reported for a response, once. */
 export function takeReported(res: object): Error | undefined {
   const error = reported.get(res)
   if (error !== undefined) reported.delete(res)
   return error
 }
 
-/** The thrown value; an error that describes it where it cannot be inspected, a revoked proxy for example. */
+/** The thrown value, or, where it cannot be inspected (such as a revoked proxy), an error that describes it. */
 export function legible(thrown: unknown): unknown {
   try {
     void (isFrameworkError(thrown) || thrown instanceof Error)
@@ -34,8 +34,8 @@ export function legible(thrown: unknown): unknown {
 }
 
 /**
- * Whether the framework answers this failure itself: one that it raised for the client (400, 404, 413, 503 …). A 500 of
- * its own, a stopped chain for example, is an application's mistake and is treated like any thrown error.
+ * Whether the framework answers this failure itself: one that it raised for the client (400, 404, 413, 503 …). A 500 that it
+ * raises, such as for a stopped chain, is a mistake in the application and is treated like any thrown error.
  */
 export function isAnsweredByFramework(error: unknown): error is Error & { status: number; code: string } {
   return isFrameworkError(error) && error.status !== 500

@@ -6,36 +6,36 @@ import type { Logger } from '../support/logger.ts'
 import type { Terminal } from './chain.ts'
 import { type CompiledRoute, type CompiledRoutes, compiledMiss } from './compiled-route.ts'
 
-/** Answers requests that no route answers at a path and below it; without its answer the request goes to the next fallback. */
+/** Answers requests at a path and below it that no route answers; if it does not answer, the request goes to the next fallback. */
 export type FallbackHandler = (req: Request, res: Response) => void | Promise<void>
 
-/** Where a fallback applies, and after whose middlewares. */
+/** A fallback: where it applies, and the scope whose middlewares run before it. */
 export interface Fallback {
   readonly scope: Scope
   readonly plugin: string
-  /** `''` for everything. */
+  /** The path at which it applies; `''` for everything. */
   readonly path: string
   readonly run: FallbackHandler
 }
 
-/** What answers a request, as far as its method and its path decide that. */
+/** What answers a request, as far as its method and path decide it. */
 export interface FoundRoute {
   readonly target: CompiledRoute
   readonly params: Record<string, string>
-  /** Set for a miss: the methods that the path has, and the fallbacks that may answer it, in order. */
+  /** Set where no route matches: the methods registered for the path, and the fallbacks that may answer, in order. */
   readonly miss?: { readonly allowed: readonly string[]; readonly fallbacks: readonly Fallback[] }
 }
 
 /** The only place that decides what answers a request: a route, the GET route of a HEAD, a fallback, 404 or 405. */
 export class RouteFinder {
-  /** The longest path first, once {@link RouteFinder.compile} has run. */
+  /** The fallbacks, the longest path first once {@link RouteFinder.compile} has run. */
   readonly fallbacks: Fallback[] = []
   readonly #routes: CompiledRoutes
   readonly #root: Scope
   readonly #answerMiss: Terminal
   readonly #misses = new Map<Scope, { readonly compiled: CompiledRoute; readonly fallbacks: readonly Fallback[] }>()
 
-  /** `answerMiss` ends the chain of every miss. */
+  /** `answerMiss` ends the chain of every request that matches no route. */
   constructor(routes: CompiledRoutes, root: Scope, answerMiss: Terminal) {
     this.#routes = routes
     this.#root = root
@@ -47,7 +47,7 @@ export class RouteFinder {
     this.fallbacks.sort((a, b) => b.path.length - a.path.length)
   }
 
-  /** `match` is the path as the router reads it. */
+  /** Finds what answers a request; `match` is the path as the router reads it. */
   find(method: string, match: string, logger: Logger): FoundRoute {
     const table = this.#routes.current(logger)
     return (
@@ -72,8 +72,8 @@ export class RouteFinder {
   }
 
   /**
-   * The scope whose middlewares run for a request without a route. For a 404 that is the root, or the scope whose fallback may
-   * answer it; for a 405 the scope of the path, so that a scope's own cors answers preflights and its guards apply
+   * The scope whose middlewares run for a request without a route. For a 404, it is the root, or the scope whose fallback may
+   * answer; for a 405, the scope of the path, so that the scope's own `cors` answers preflights and its guards apply
    * to every method.
    */
   #scopeOfMiss(table: RouteTable<CompiledRoute>, match: string, allowed: readonly string[]): Scope {

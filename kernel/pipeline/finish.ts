@@ -14,7 +14,7 @@ import { isAnsweredByFramework, legible, takeReported } from './failure.ts'
 import { missingMember } from './missing-members.ts'
 import { errorPoint } from './traces.ts'
 
-/** What a request is working on: a step, the rest of one after `next()`, a hook or another named task; `undefined` is the handler. */
+/** What a request is working on: a step, the steps after its `next()`, a hook or another named task; `undefined` is the handler. */
 type Current = Link | Downstream | Hook<'onSend'> | { readonly task: string } | undefined
 
 const openingFile = { task: 'opening the file of the answer' }
@@ -23,23 +23,23 @@ const handlingError = { task: 'the error handler' }
 /** The route as the pipeline has compiled it; requests see only part of it. */
 const routeOf = (res: KernelResponse): CompiledRoute => res.request.compiled as CompiledRoute
 
-/** The work after a chain has run: hooks, encoding, passing the answer on; and deciding what answers a failure. */
+/** Does the work after a chain has run: hooks, encoding, passing the answer on; and decides what answers a failure. */
 export class Answers {
   readonly #state: LifeState
   readonly #done: () => void
   #requestDeadlines: Deadlines | undefined
-  /** The `onSend` hooks that failed for an answer: they do not run for the answer that replaces it. */
+  /** The `onSend` hooks that failed for an answer; they do not run for the answer that replaces it. */
   readonly #failedHooks = new WeakMap<KernelResponse, Set<Hook<'onSend'>>>()
 
-  /** `done` is called once for each request, when its answer was passed to the runtime. */
+  /** `done` is called once for each request, when its answer has been passed to the runtime. */
   constructor(state: LifeState, done: () => void) {
     this.#state = state
     this.#done = done
   }
 
   /**
-   * Continues when a chain has ended, or the `onSend` hook before `from`; or when the time of the
-   * request is over.
+   * Continues when a chain has ended, or the `onSend` hook before `from` has, or when the request's
+   * time is over.
    */
   await(pending: Promise<unknown>, res: KernelResponse, from = 0): void {
     const limit = this.#limit(res)
@@ -141,11 +141,11 @@ export class Answers {
     return this.#requestDeadlines
   }
 
-  /** Answers 503 for a request whose time is over, unless a plugin has given it more. */
+  /** Answers 503 for a request whose time is over, unless a plugin has given it more time. */
   timeIsOver(limit: TimeLimit, res: KernelResponse): void {
     const { request: req } = res
     const { extension } = limit
-    // A body has a time of its own, `receiveTimeout`.
+    // A body has a time limit of its own, `receiveTimeout`.
     if (req.raw.isReceiving) this.#deadlines(req)?.add(limit)
     else if (extension === 0) this.#giveUp(limit, res)
     else if (extension !== Number.POSITIVE_INFINITY) {
@@ -158,14 +158,14 @@ export class Answers {
     const { request: req } = res
     const current = req.current as Current
     const ms = req.server.settings.requestTimeout
-    // The log names the middleware, and the answer does not: its name shows a stranger how the application is made.
+    // The log names the middleware but the answer does not: the name would show a stranger how the application is built.
     const cause = new Error(`${describeCurrent(current, req)} within ${ms} ms`)
     const error = withCause(RequestTimeoutError(`the request was not answered within ${ms} ms`), cause)
     limit.isRunning = false
     limit.overs++
     req.abort(error)
     if (limit.overs > 1) {
-      // The error handler takes too long as well: no more code of the application runs.
+      // The error handler also takes too long: no more code of the application runs.
       this.#logTimeout(error, req)
       res.reset()
       sendFailure(req, res, error)
@@ -182,8 +182,8 @@ export class Answers {
   // — failures —
 
   /**
-   * An `onSend` hook threw. A body that cannot be serialised is the handler's failure; with any other failure this hook has had its
-   * turn, so that a store which is down is awaited once, and the answer is sent even when all hooks fail.
+   * Handles what an `onSend` hook threw. A body that cannot be serialised is the handler's failure; after any other failure the hook
+   * does not run again, so that a store that is down is awaited once, and the answer is sent even when all hooks fail.
    */
   #failSending(error: unknown, res: KernelResponse, hook: Hook<'onSend'>): void {
     if (error !== undefined && error === res.unencodable && !res.failed) {
@@ -196,8 +196,8 @@ export class Answers {
   }
 
   /**
-   * Answers a thrown value: the framework answers its own failures, the nearest error handler the others, else the error decides, or 500.
-   * `plugin` is the one whose hook failed, when the answer was to be sent.
+   * Answers a thrown value: the framework answers its own failures, the nearest error handler the others; without a handler, the answer is
+   * the one that the error defines, or 500. `plugin` is the plugin whose hook failed when the answer was about to be sent.
    */
   fail(thrown: unknown, res: KernelResponse, plugin?: string): void {
     const { request: req, failed: again } = res
@@ -210,13 +210,13 @@ export class Answers {
     this.#notify(route.onError, (run) => run(error as Thrown, req, res), req)
     if (isAnsweredByFramework(error)) {
       if (error.code === RequestTimeoutError.code && error.status === 503) this.#logTimeout(error, req)
-      // The client's request was not wrong, and the handler's effects are not undone.
+      // The client's request was not wrong, and the handler's effects are not undone: this must be logged.
       else if (plugin !== undefined) this.#logFailure(error, req, { plugin })
       sendFailure(req, res, error)
       this.finish(res)
       return
     }
-    // The error handler is called once.
+    // The error handler is called only once.
     const errorHandler = again ? undefined : route.errorHandler()
     if (errorHandler === undefined) {
       this.#logFailure(error, req, plugin === undefined ? undefined : { plugin })
@@ -234,7 +234,7 @@ export class Answers {
     )
   }
 
-  /** A failure that was answered where it occurred is reported once, also when the handler that answers it throws it. */
+  /** Reports once a failure that was answered where it occurred, even if the handler that answers it also throws it. */
   #notifyReported(res: KernelResponse, thrown?: unknown): void {
     const { request: req } = res
     const error = takeReported(res)
@@ -255,19 +255,19 @@ export class Answers {
     if (value instanceof Error) throw value
     if (value !== undefined && value !== res && !passedOn) res.sendWith(value, 0)
     else {
-      // Passed on, or simply not answered: it then counts as unhandled, and must be logged.
+      // The handler passed it on, or simply did not answer: it then counts as unhandled, and must be logged.
       this.#logFailure(error, req)
       sendFailure(req, res, error)
     }
   }
 
-  /** A failure while answering a failure: no more code of the application runs. */
+  /** Answers a failure that occurred while another one was answered: no more code of the application runs. */
   #answerBare(error: unknown, res: KernelResponse, more?: { original: unknown }): void {
     const { request: req } = res
     const err = legible(error)
     res.reset()
     this.#logFailure(err, req, more)
-    // A framework error is here a mistake of the error handler.
+    // A framework error here is a mistake in the error handler.
     const failure = req.server.settings.errorFormat[isFrameworkError(err) ? 'mistake' : 'of'](err)
     sendFailure(req, res, err, failure)
     // An HttpError that an error handler throws is its answer: the session is saved with it, as with any other.
@@ -279,16 +279,16 @@ export class Answers {
     const err = legible(error)
     const { status, code, unhandled } = req.server.settings.errorFormat.of(err)
     const what = `${req.method} ${req.path} failed with ${describeFailure(err)}`
-    // An onSend hook that refuses takes back the handler's answer.
+    // When an onSend hook refuses, the handler's answer is taken back: that is logged as an error, whatever the status.
     if (status < 500 && more?.plugin === undefined) {
-      // Only a failure with a reason of its own has a stack: a client that asks for missing things decides how often this is written.
+      // The stack is logged only for a failure with a cause: clients that ask for missing things decide how often this line is written.
       const original = more && describeFailure(more.original)
       const hasReason = (err as Error).cause !== undefined || (original !== undefined && isFrameworkError(err))
       req.log.info({ status, code, original, ...(hasReason && { err }) }, what)
     } else req.log.error({ err, ...more }, what + missingMember(req, err) + (unhandled ? strangeStatus(err) : ''))
   }
 
-  /** Hooks that cannot change an answer: their errors are logged, their promises not awaited. */
+  /** Calls hooks that cannot change an answer: their errors are logged, their promises are not awaited. */
   #notify<Run>(
     hooks: readonly { run: Run; entry: { name: string } }[],
     call: (run: Run) => unknown,
@@ -307,7 +307,7 @@ export class Answers {
   }
 }
 
-/** Describes what takes too long, for the log. */
+/** Describes, for the log, what takes too long. */
 function describeCurrent(current: Current, { method, route, path }: KernelRequest): string {
   if (current === undefined) return `the handler of ${method} ${route ?? path} did not answer`
   if (current instanceof Downstream) return `${current.name} did not end after next()`

@@ -1,17 +1,17 @@
 import { KernelRequest } from '../http/request/request.ts'
 import { KernelResponse } from '../http/response/response-buffer.ts'
 
-/** The member of a request or response that was read last and that no plugin has added, by request. */
+/** For each request: the last member read from it or its response that no plugin has added. */
 const missed = new WeakMap<object, string>()
 
-/** Names of members, and the plugin that adds each. */
+/** The names of members, each with the plugin that adds it. */
 export type MemberOwners = Readonly<Record<string, string>>
 
 /**
- * Says which plugins add which members. They stay `undefined` without their plugin; where a request then fails with a
- * `TypeError`, its log line says what to register. The types cannot: they hold for every server of the program.
+ * Declares which plugins add which members. They stay `undefined` without their plugin; where a request then fails with a
+ * `TypeError`, its log line says what to register. The types cannot do so: they apply to every server of the program.
  *
- * Members of a server's own class hide these, so that a plugin that is registered pays nothing.
+ * Members of a server's own class hide these, so they cost nothing once the plugin is registered.
  *
  * @example
  * announceMembers({ agent: 'userAgent' }, {})
@@ -33,7 +33,7 @@ function announce<Target extends object>(
       get(this: Target): undefined {
         missed.set(requestOf(this), `${variable}.${name} is added by the plugin "${plugin}", which is not registered`)
       },
-      // As on an object without such a member.
+      // The same as on an object without such a member.
       set(this: Target, value: unknown) {
         Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true })
       },
@@ -42,7 +42,7 @@ function announce<Target extends object>(
 }
 
 /**
- * Why a request failed with this error, where it has read a member that no plugin has added; else `''`.
+ * Why a request failed with this error, if it has read a member that no plugin has added; otherwise `''`.
  *
  * @example
  * ctx.onError((error, req) => req.log.error({ err: error }, `failed${missingMember(req, error)}`))

@@ -20,20 +20,20 @@ const RouteOptionConflictError = defineError(
     `the plugins "${first.name}" (registered at ${first.site}) and "${second.name}" (at ${second.site}) both take the route option "${option}". Register one of them in a scope of its own`,
 )
 
-/** The options of the kernel's own call forms; every other one belongs to a plugin, which names it in its definition. */
+/** The options of the kernel's own call forms; every other option belongs to a plugin, which names it in its definition. */
 const own: readonly PropertyKey[] = ['middlewares', description]
 
 /** The plugin that would read an option if it were registered. */
 export interface AbsentPlugin {
   /** The key of the plugin in the option `plugins`. */
   readonly plugin: string
-  /** What its absence is: meant, a loss that a warning reports, or a mistake, because someone who sets a limit counts on it. */
+  /** What its absence means: intended, a loss that a warning reports, or a mistake, because those who set a limit rely on it. */
   readonly absence: 'meant' | 'warning' | 'error'
-  /** Reads the option nevertheless, where a mistake in it does harm without the plugin, too. */
+  /** Reads the option nevertheless, where a mistake in it does harm even without the plugin. */
   readonly reader?: unknown
 }
 
-/** The plugins that read the options of a scope's routes; of a plugin that is registered again nearer, the nearer one. */
+/** The plugins that read the options of a scope's routes; where a plugin is registered again in a closer scope, the closer one. */
 interface Taken {
   readonly owners: ReadonlyMap<PropertyKey, PluginEntry>
   readonly known: ReadonlySet<PropertyKey>
@@ -51,7 +51,7 @@ function takenIn(scope: Scope): Taken {
   const owners = new Map<PropertyKey, PluginEntry>()
   for (const from of lineage) {
     for (const entry of from.plugins.values()) {
-      // One that is registered again nearer adds nothing here: it would read an option without any effect.
+      // A plugin that is registered again in a closer scope adds nothing here: it would read an option without any effect.
       if (!lineage.includes(entry.scope) || !scope.holds(entry, entry.scope)) continue
       for (const option of Reflect.ownKeys(entry.definition.routeOptions ?? {})) {
         const before = owners.get(option)
@@ -86,7 +86,7 @@ export class RouteOptionReading {
   }
 
   /**
-   * @throws RouteOptionError that reports every mistake in the options of the route.
+   * @throws RouteOptionError, which reports every mistake in the options of the route.
    */
   parse(record: RouteRecord, owner: PluginEntry | undefined, scope: Scope): ParsedOptions {
     const { owners, known } = this.#takenIn(scope)
@@ -115,10 +115,10 @@ export class RouteOptionReading {
   }
 
   /**
-   * Checks the names. `read` are those that an `onRoute` hook has read and whose plugin declares none.
+   * Checks the names. `read` are the names that an `onRoute` hook has read and whose plugin declares none.
    *
-   * @returns those that do nothing, for a warning.
-   * @throws RouteOptionError for any other that no plugin reads.
+   * @returns the options that do nothing, for a warning.
+   * @throws RouteOptionError for any other option that no plugin reads.
    */
   check(
     record: RouteRecord,
@@ -136,7 +136,7 @@ export class RouteOptionReading {
       if (value === undefined || known.has(key) || read.has(key)) continue
       const name = typeof key === 'symbol' ? String(key.description) : key
       const absent = this.#absentOf(key)
-      // `false` means «not here», which is true without the plugin. A plugin's own routes use it whether the option is known or not.
+      // `false` means "not here", which is true without the plugin. Plugins' own routes use it whether the option is known or not.
       if (value === false && (absent !== undefined || owner !== undefined)) continue
       if (absent === undefined) throw fail(describeUnknown(name, known))
       const { plugin, absence } = absent
@@ -168,7 +168,7 @@ function describeUnknown(name: string, known: ReadonlySet<PropertyKey>): string 
   return `no registered plugin takes the route option "${name}". ${remedy} the plugin that takes it, in this scope or an outer one; its definition names the option in routeOptions. Route options that are taken here: ${names.sort().join(', ')}`
 }
 
-/** Warns once of each option and not of each route: one plugin is missing. */
+/** Warns once for each option, not for each route: only one plugin is missing. */
 export function reportIdle(idle: readonly IdleOption[], logger: Logger): void {
   for (const option of new Set(idle.map((one) => one.option))) {
     const [first, ...others] = idle.filter((one) => one.option === option)

@@ -6,21 +6,21 @@ import type { Step } from '../routing/route.ts'
 import { Trace, type TraceOutcome, TracePoint } from '../support/trace.ts'
 import type { Terminal } from './chain.ts'
 
-/** A request, from when its route is known until its answer has left or its client is gone. */
+/** A request, from the moment its route is known until its answer has left or its client has gone. */
 export interface RequestTrace extends TraceOutcome {
   /** The request, as handlers see it. */
   readonly request: Request
-  /** Its answer; what it has depends on how far the request has come. */
+  /** Its answer; what it contains depends on how far the request has come. */
   readonly response: Response
 }
 
-/** A step of the chain that begins. */
+/** A step of the chain, when it begins. */
 export interface StepTrace {
   /** The request, as handlers see it. */
   readonly request: Request
-  /** Its answer; what it has depends on how far the request has come. */
+  /** Its answer; what it contains depends on how far the request has come. */
   readonly response: Response
-  /** The name of the step, as `explain` gives it; `handler` for the last one. */
+  /** The name of the step, as `explain` shows it; `handler` for the last one. */
   readonly name: string
 }
 
@@ -28,9 +28,9 @@ export interface StepTrace {
 export interface ErrorTrace {
   /** The request, as handlers see it. */
   readonly request: Request
-  /** Its answer; what it has depends on how far the request has come. */
+  /** Its answer; what it contains depends on how far the request has come. */
   readonly response: Response
-  /** What was thrown or raised, as it is. */
+  /** The value that was thrown or raised, unchanged. */
   readonly error: unknown
 }
 
@@ -39,16 +39,16 @@ export const handlerTrace = new Trace<RequestTrace>('handler')
 export const stepPoint = new TracePoint<StepTrace>('step')
 export const errorPoint = new TracePoint<ErrorTrace>('error')
 
-/** Begins a traced request: its chain, and the hooks and error handlers after it, run within the context that is bound to its start. */
+/** Begins a traced request: its chain, and the hooks and error handlers after it, run in the context that is bound to its start. */
 export function runTraced(req: KernelRequest, res: KernelResponse, run: () => void): void {
   const event: RequestTrace = { request: req as Request, response: res as Response }
   req.raw.onSettled(() => requestTrace.end(event))
-  // Under `fetch` a request settles when its client leaves only where a listener exists for that.
+  // Under `fetch`, a request settles on its client's leaving only where a listener exists for it.
   req.raw.onAbort(() => {})
   requestTrace.begin(event, run)
 }
 
-/** Steps that report when they begin, if there is a subscriber at the boot; else the same ones, at no cost. */
+/** Steps that report when they begin, if there is a subscriber at boot; otherwise the given steps, at no cost. */
 export function tracedSteps(steps: readonly Step[]): readonly Step[] {
   if (!stepPoint.isOn) return steps
   return steps.map((step) => ({
@@ -60,7 +60,7 @@ export function tracedSteps(steps: readonly Step[]): readonly Step[] {
   }))
 }
 
-/** The same for the handler, whose whole work can be traced: nothing comes after it. */
+/** The same for the handler, all of whose work can be traced: nothing comes after it. */
 export function tracedTerminal(terminal: Terminal): Terminal {
   if (!stepPoint.isOn && !handlerTrace.isOn) return terminal
   const traced: Terminal = (req, res) => {

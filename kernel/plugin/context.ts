@@ -29,9 +29,9 @@ export const HookError = defineError('HookError', 500, (hook: string, plugin: st
 export interface ContextHost {
   readonly server: HostServer
   readonly state: Readonly<LifeState>
-  /** The hooks of the whole tree in order of registration; those of requests are kept by scope. */
+  /** The life-cycle hooks of the whole tree in order of registration; hooks for requests are kept in their scopes. */
   readonly lifeCycle: Pick<HookLists, LifeCycleHookName>
-  /** The protocols that plugins take connections over for. */
+  /** The protocols for which plugins take over connections. */
   readonly upgrades: Upgrade[]
   addRoute(owner: PluginEntry, ...route: AddRoute): void
   decorate(target: 'request' | 'response', members: PropertyDescriptorMap, entry: PluginEntry): void
@@ -40,10 +40,10 @@ export interface ContextHost {
 }
 
 /**
- * What a plugin's `setup` receives: everything that it adds affects the routes of its scope and below, and no sibling.
+ * What a plugin's `setup` receives. Everything added through it affects the routes of its scope and below, but no sibling.
  *
- * A context is for boot: `use`, `register`, hooks and routes throw afterwards. `Parsed` are the values of the route
- * options that the plugin reads, `Prefix` is that of its definition.
+ * A context is only for boot: `use`, `register`, hooks and routes throw afterwards. `Parsed` is the type of the values of the route
+ * options that the plugin reads; `Prefix` is the prefix in its definition.
  */
 export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteVerbs<Prefix> {
   readonly #host: ContextHost
@@ -73,19 +73,19 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   }
 
   /**
-   * The names of the scopes on the way to this one, joined by `/`; `''` at the root. No other scope of the server has it,
-   * and it is the same in every process: for names in a store that several share.
+   * The names of the scopes from the root to this one, joined by `/`; `''` at the root. The result is unique in the server and
+   * the same in every process, so it can be part of names in a store that several processes share.
    */
   get scope(): string {
     return this.#entry.scope.path
   }
 
-  /** The server that boots: its logger, its address and its services. */
+  /** The server that is booting: its logger, its address and its services. */
   get server(): HostServer {
     return this.#host.server
   }
 
-  /** The server's logger with the plugin's name. */
+  /** The server's logger, with the plugin's name on every line. */
   get log(): Logger {
     return this.#host.server.logger.child({ plugin: this.#entry.name })
   }
@@ -95,12 +95,12 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     return this.#entry.scope.services as ServiceStore & Partial<Services>
   }
 
-  /** Adds middlewares for every route of this scope and below, in the order of writing; the root's also run for 404 and 405. */
+  /** Adds middlewares for every route of this scope and below, in the order given; the root's also run for 404 and 405. */
   use(...middlewares: readonly [Middleware, ...Middleware[]]): void {
     const { name: plugin, scope } = this.#entry
     const names = middlewares.map((one) => (typeof one === 'function' ? one.name || plugin : typeof one))
     this.#mustBoot(`the plugin "${plugin}" adds the middleware ${names.join(', ')}`)
-    // All or none: a dropped one may be the guard.
+    // All or none: a middleware that is dropped may be the guard.
     if (names.length === 0 || middlewares.some((one) => typeof one !== 'function')) throw HookError('use', plugin)
     const factory = middlewares.find(isPluginFactory)
     if (factory !== undefined)
@@ -146,8 +146,8 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   }
 
   /**
-   * Lets a function say what a request counts as, before it is routed: its method, target, host, scheme, address.
-   * For the whole server, in order of registration.
+   * Adds a function that can change what a request is treated as before it is routed: its method, target, host, scheme, address.
+   * Such functions apply to the whole server, in order of registration.
    *
    * @example
    * ctx.rewrite((raw) => (raw.target.startsWith('/v1/') ? { target: raw.target.slice(3) } : undefined))
@@ -159,8 +159,8 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   }
 
   /**
-   * Answers requests that match no route, at a path of this scope and below it: after the middlewares of the scope, in place of
-   * 404. The longest path comes first; a function that does not answer passes the request to the next, and at last to 404.
+   * Answers requests that match no route, at a path of this scope and below it: after the middlewares of the scope, instead of
+   * 404. The longest path comes first; a function that does not answer passes the request to the next one, and finally to 404.
    *
    * @example
    * ctx.fallback('/old', (req, res) => void res.redirect(`/new${req.path.slice(4)}`, 301))
@@ -174,8 +174,8 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   }
 
   /**
-   * Declares that this plugin takes connections over for a protocol: requests that ask for it then have `req.raw.upgrade`, and a step may
-   * answer with `res.upgrade`. Once for a server, however often the plugin is registered.
+   * Declares that this plugin takes over connections for a protocol: requests that ask for it then have `req.raw.upgrade`, and a step may
+   * answer with `res.upgrade`. The declaration counts once per server, however often the plugin is registered.
    *
    * @example
    * ctx.upgrades({ protocol: 'echo' })
@@ -199,7 +199,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     this.#hook('onRoute', hook as HookTypes['onRoute'])
   }
   /**
-   * Runs when the boot has finished, before the first request, also under `inject`. It is waited for; an error fails the boot.
+   * Runs when the boot has finished, before the first request, also under `inject`. It is awaited; an error fails the boot.
    *
    * @example
    * ctx.onReady(async () => {
@@ -210,8 +210,8 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     this.#hook('onReady', hook)
   }
   /**
-   * Runs when the socket is bound, never under `inject` and `fetch`: the place to start subscriptions and timers. It is waited
-   * for; an error fails `listen`.
+   * Runs when the socket is bound, never under `inject` or `fetch`: the place to start subscriptions and timers. It is awaited;
+   * an error fails `listen`.
    *
    * @example
    * ctx.onListen(({ port }) => ctx.log.info({ port }, 'listening'))
@@ -220,8 +220,8 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     this.#hook('onListen', hook)
   }
   /**
-   * Runs in the one process that does what only one of several workers may do: after the `onListen` hooks in a single process,
-   * else when this one takes that over. An error fails `listen`, and in a worker is logged before the hook is called again.
+   * Runs in the one process that leads, for work that only one of several workers may do: after the `onListen` hooks if it leads
+   * from the start, otherwise when it takes over. An error fails `listen`; after a takeover it is logged and the hook is called again.
    *
    * @example
    * ctx.onLead(() => ctx.log.info('this process runs the jobs'))
@@ -230,8 +230,8 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     this.#hook('onLead', hook)
   }
   /**
-   * Runs while the server closes, after the last request, in reverse order of registration. `timeLeft` is how many milliseconds
-   * the hook has; `close()` rejects with its error.
+   * Runs while the server closes, after the last request, in reverse order of registration. The hook has `timeLeft` milliseconds;
+   * `close()` rejects with its error.
    *
    * @example
    * ctx.onClose(async (timeLeft) => {
@@ -242,7 +242,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     this.#hook('onClose', hook)
   }
   /**
-   * Runs before the answer of a route of this scope and below is encoded: the last chance to change it. It is waited for; an
+   * Runs before the answer of a route of this scope and below is encoded: the last chance to change it. It is awaited; an
    * error is a failure, whose answer replaces this one.
    *
    * @example
@@ -253,7 +253,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   }
   /**
    * Runs after the answer of a route of this scope and below was handed to the runtime, with the milliseconds it took. It is
-   * not waited for; an error is logged.
+   * not awaited; an error is logged.
    *
    * @example
    * ctx.onResponse((req, res, ms) => req.log.info({ status: res.statusCode, ms }, 'answered'))
@@ -262,8 +262,8 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     this.#hook('onResponse', hook)
   }
   /**
-   * Runs for every failure of a route of this scope and below, before it is answered and whatever it is answered with; not for
-   * 404 and 405. It is not waited for; an error in it is logged.
+   * Runs for every failure of a route of this scope and below, before it is answered and whatever the answer will be; not for
+   * 404 and 405. It is not awaited; an error in it is logged.
    *
    * @example
    * ctx.onError((error, req) => req.log.error({ err: error }, 'failed'))
@@ -272,7 +272,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     this.#hook('onError', hook)
   }
 
-  /** Answers errors that handlers, middlewares and plugins of this scope and below throw; the handler of the nearest scope is used. */
+  /** Sets the handler for errors thrown by handlers, middlewares and plugins of this scope and below; the nearest scope's one is used. */
   setErrorHandler(handler: ErrorHandler): void {
     this.#mustBoot(`the plugin "${this.#entry.name}" sets an error handler`)
     if (typeof handler !== 'function') throw HookError('setErrorHandler', this.#entry.name)

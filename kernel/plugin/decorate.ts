@@ -11,13 +11,13 @@ const DecorateError = defineError(
 
 const nothing = {} as never
 
-/** Fields of each object hide the members of its class, so a decoration would have no effect. */
+/** Fields that each object has of its own hide the members of its class, so decorating them would have no effect. */
 const fields: Record<string, object> = {
   request: new KernelRequest(nothing, nothing, nothing, nothing, nothing),
   response: new KernelResponse(nothing),
 }
 
-/** Without one of these, a function for example, the member would exist and be `undefined`. */
+/** Anything without one of these keys, such as a function, would add a member that is `undefined`. */
 const isDescriptor = (given: unknown): boolean =>
   typeof given === 'object' && given !== null && ['get', 'set', 'value'].some((one) => one in given)
 

@@ -9,7 +9,7 @@ import type { Context } from './context.ts'
 import { isReader, type OptionsReader, type RouteOptionReader } from './options.ts'
 import type { Services } from './services.ts'
 
-/** Increases when a plugin written for an older kernel would not work with a newer one. */
+/** The version of the contract with plugins; it increases when a plugin written for an older kernel would not work with a newer one. */
 export const contractVersion = 1
 
 export const PluginDefinitionError = defineError(
@@ -25,7 +25,7 @@ export const PluginContractError = defineError(
 )
 
 /**
- * Data that plugins bring for each other, such as pages of a description or checks of health. The kernel knows none of it: the plugin that
+ * Data that plugins provide for each other, such as description pages or health checks. The kernel knows nothing about it: the plugin that
  * reads a member merges its line into this interface, and announces its name with {@link announcePluginData}.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
@@ -45,17 +45,17 @@ export interface PluginDefinition<
   readonly version?: string
   /** Plugins that must be registered here or in an ancestor; they boot before this one. */
   readonly dependencies?: readonly string[]
-  /** Whether it has a context of its own: what it adds then reaches only what it registers itself. */
+  /** Whether it has a context of its own; what it adds then affects only what it registers itself. */
   readonly scoped?: boolean
   /**
-   * Path prefix of all its routes, after that of the registration; gives the plugin a scope of its own. Handlers and middlewares of
-   * groups see its parameters.
+   * Path prefix of all its routes, after the prefix of the registration; gives the plugin a scope of its own. Handlers and middlewares
+   * of groups see its parameters.
    */
   readonly prefix?: Prefix
   /**
-   * Reads the options of the registration: a shape of checks (see `option`), a Standard Schema, or a function; also an object of your
-   * own with `read(given, place)`. It runs once, when
-   * the plugin is registered, and a wrong option fails there. `provide` and `setup` get what it returns.
+   * Reads the options of the registration: a shape of checks (see `option`), a Standard Schema, a function, or an object of your
+   * own with `read(given, place)`. It runs once, when the plugin is registered, and a wrong option fails the registration.
+   * `provide` and `setup` receive what it returns.
    */
   readonly options?: OptionsReader<Input, Settings>
   /**
@@ -71,11 +71,11 @@ export interface PluginDefinition<
 
 /** A plugin with its options, ready to be registered: plain data. */
 export interface Registration<Provided extends object = object> {
-  /** The definition that the factory was made of. */
+  /** The definition that the factory was made from. */
   readonly plugin: PluginDefinition<never, Provided>
-  /** What the factory was called with, not yet checked. */
+  /** The options that the factory was called with, not yet checked. */
   readonly options: unknown
-  /** The prefix that the factory received. The name differs, so that a registration never counts as options of `register`. */
+  /** The prefix that the factory received. It is not called `prefix`, so that a registration is never taken for options of `register`. */
   readonly mountPath?: string | undefined
   /** Where the factory was called, for messages. */
   readonly site: CallSite
@@ -87,7 +87,7 @@ export interface RegisterOptions {
   prefix?: string
 }
 
-/** The result of `provide` is compared with this: declared services have the declared type, and no service is a promise. */
+/** What the result of `provide` is checked against: declared services have the declared type, and no service is a promise. */
 type CheckedProvided<Provided> = [Provided] extends [never]
   ? // Never taken: `Provided` is inferred from it.
     Provided
@@ -96,7 +96,7 @@ type CheckedProvided<Provided> = [Provided] extends [never]
     : { readonly [Name in keyof Provided]: Name extends keyof Services ? Services[Name] : Provided[Name] }
 
 /**
- * Makes registrations; its options may be left out exactly when the plugin works without them.
+ * Makes registrations of a plugin; the options may be omitted exactly when the plugin works without them.
  *
  * @example
  * const admin = definePlugin({ name: 'admin', setup: (ctx, options: { title: string }) => ctx.get('/', () => options) })
@@ -108,7 +108,7 @@ export interface PluginFactory<Options, Provided extends object = {}> {
       ? [options?: Options, register?: RegisterOptions]
       : [options: Options, register?: RegisterOptions]
   ): Registration<Provided>
-  /** The definition that the factory was made of. */
+  /** The definition that the factory was made from. */
   readonly plugin: PluginDefinition<never, Provided>
 }
 
@@ -160,11 +160,11 @@ export function definePlugin<
 }
 
 const members = ['name', 'version', 'dependencies', 'scoped', 'prefix', 'options', 'routeOptions', 'provide', 'setup']
-/** Members that some plugin reads from others. */
+/** The members of definitions that some plugin reads from others. */
 const data = new Set<string>()
 
 /**
- * Declares that a member of definitions is read, so that a similar name counts as misspelt.
+ * Declares that some plugin reads a member of definitions, so that a similar name is refused as misspelt.
  *
  * @example
  * announcePluginData('metrics')
@@ -203,13 +203,13 @@ function checkDefinition(definition: PluginDefinition<never, object>): void {
   }
 }
 
-/** The prefix of `{ prefix }`, which a registration takes beside the plugin and its options. */
+/** The prefix in `{ prefix }`, the last argument of `register` and of a plugin's factory. */
 export function readPrefix(call: string, given: unknown): string | undefined {
   if (given === undefined) return undefined
   checkOptions(call, given as object, ['prefix'])
   const { prefix } = given as RegisterOptions
   if (prefix === '' || !('prefix' in (given as object))) return undefined
-  // Undefined too: a variable without a value would put the routes at the root.
+  // An `undefined` is refused, too: a variable without a value would put the routes at the root.
   if (typeof prefix !== 'string') throw OptionError(`${call}.prefix`, quoted(prefix), "a path: '/admin'")
   parsePattern(prefix)
   return prefix
@@ -234,7 +234,7 @@ function checkRouteOptions(plugin: string, given: unknown): void {
   }
 }
 
-/** A name close to a member counts as a misspelt one; any other may be its author's own. */
+/** Refuses a name that is close to that of a member, as misspelt; any other may be the author's own. */
 export function checkMembers(definition: PluginDefinition<never, object>): void {
   const known = [...members, ...data]
   for (const member of Object.keys(definition)) {
@@ -245,7 +245,7 @@ export function checkMembers(definition: PluginDefinition<never, object>): void 
 }
 
 /**
- * Whether a value is a registration of this contract; one of another contract is an error with both numbers.
+ * Whether a value is a registration of this contract; a registration of another contract is an error with both numbers.
  *
  * @example
  * const audit = definePlugin({ name: 'audit', setup() {} })

@@ -10,8 +10,8 @@ import { DuplicatePluginError, describe, type EnrollOptions, NotAPluginError, Pl
 
 /**
  * The one place where a plugin enters the tree and where child scopes are created: from the `plugins` option, `use`,
- * `register` and nested registrations alike. Its options are read here and `provide` runs, so services exist at once; when one of
- * them fails, nothing of the plugin remains.
+ * `register` and nested registrations alike. Its options are read and `provide` runs here, so its services exist immediately; when
+ * either fails, nothing of the plugin remains.
  */
 export function enroll(owner: PluginEntry, given: unknown, options: EnrollOptions = {}): PluginEntry {
   const uncalled = isPluginFactory(given)
@@ -44,7 +44,7 @@ function enrollMiddleware(owner: PluginEntry, middleware: Middleware): PluginEnt
   return entry
 }
 
-/** The meaning of the options; every wrong one is reported, with the place where it was written. */
+/** Reads the options; every wrong one is reported, with the place where it was written. */
 function settingsOf(
   { plugin, options, site }: Registration,
   owner: Scope,

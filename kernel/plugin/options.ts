@@ -4,9 +4,9 @@ import { isFrameworkError } from '../support/errors.ts'
 import { OptionError, type OptionPlace } from '../support/options.ts'
 import { isPromise } from '../support/within.ts'
 
-/** Reads one value: `option.shape` for example, or an object of one's own. */
+/** Reads one value: the result of `option.shape`, for example, or an object of your own. */
 export interface OptionReader<in Input, out Value> {
-  /** The meaning of a value. Mistakes in it are noted at its place, and the result is then not used. */
+  /** Returns what a value means. Mistakes in it are noted at its place, and the result is then not used. */
   read(given: unknown, place: OptionPlace): Value
   /** The value or its default, for a listing: without secrets. */
   show?(given: unknown): unknown
@@ -45,15 +45,15 @@ export interface OptionRoute<Settings> {
   readonly method: Method
   /** The path as registered, with the prefixes of its groups: `/users/:id`. */
   readonly path: string
-  /** All options of the route, of other plugins too. */
+  /** All options of the route, including those of other plugins. */
   readonly options: RouteOptions
-  /** The options that the plugin was registered with, read. */
+  /** The options that the plugin was registered with, as its reader returned them. */
   readonly settings: Settings
-  /** The names of all options that a route takes there. */
+  /** The names of all options that a route may have there. */
   readonly known: ReadonlySet<PropertyKey>
 }
 
-/** Reads one option of a route. A function is called for `undefined`, too, when a route names the option. */
+/** Reads one option of a route. A function is also called with `undefined`, when a route names the option without a value. */
 export type RouteOptionReader<Settings, Value> =
   | OptionReader<never, Value>
   | StandardReader<never, Value>
@@ -73,7 +73,7 @@ function standardOf(value: unknown): StandardReader<unknown, unknown>['~standard
 }
 
 /**
- * Reads one value; mistakes are noted at the place. `more` is for functions alone.
+ * Reads one value; mistakes are noted at the place. Only functions receive `more`.
  *
  * @throws the reader's error, except an OptionError, which is noted.
  */
@@ -82,7 +82,7 @@ export function readOption(reader: unknown, given: unknown, place: OptionPlace, 
   try {
     value = readBy(reader, given, place, more)
   } catch (error) {
-    // Options of calls report themselves in the same words.
+    // A call within the reader reports its options in the same words.
     if (!(isFrameworkError(error) && error.code === OptionError.code)) throw error
     place.problem(error.message.replace(/^OPTION: /, ''))
     return undefined
@@ -97,7 +97,7 @@ export function readOption(reader: unknown, given: unknown, place: OptionPlace, 
 function readBy(reader: unknown, given: unknown, place: OptionPlace, more: readonly unknown[]): unknown {
   if (isOptionReader(reader)) return reader.read(given, place)
   const standard = standardOf(reader)
-  // Checked last: a schema may be a function as well, whose result is then not the settings but the list of problems.
+  // Checked last: a schema may also be a function, whose result would be a list of problems and not the settings.
   if (standard === undefined) return (reader as Function)(given, place, ...more)
   const result = standard.validate(given)
   if (isPromise(result)) return result
@@ -114,7 +114,7 @@ function readBy(reader: unknown, given: unknown, place: OptionPlace, more: reado
   return undefined
 }
 
-/** Options for a listing. Of options without a check only numbers and flags are shown: a string may be a secret. */
+/** Options for a listing. Among options without a check, only numbers and flags are shown: a string may be a secret. */
 export function showOptions(reader: unknown, given: unknown): unknown {
   if (isOptionReader(reader) && reader.show !== undefined) return reader.show(given)
   if (typeof given !== 'object' || given === null) return {}

@@ -53,11 +53,11 @@ export interface PluginTimes {
 /** One registered plugin: its place in the tree and its contributions. */
 export class PluginEntry {
   readonly definition: PluginDefinition<never, object>
-  /** The scope its contributions go to: its parent's, or a child of it. */
+  /** The scope to which its contributions belong: its parent's scope, or a child of that. */
   readonly scope: Scope
   /** The options that it was registered with. */
   readonly options: unknown
-  /** The meaning of its options: the argument of `provide` and `setup`. */
+  /** What its options mean: the argument of `provide` and `setup`. */
   readonly settings: unknown
   readonly site: string
   readonly uncalled: boolean
@@ -121,7 +121,7 @@ export class Scope {
     this.services = new ServiceStore(parent?.services)
   }
 
-  /** The names of the scopes on the way here, `''` at the root: unique in the server, and the same in every process. */
+  /** The names of the scopes from the root to this one, `''` at the root: unique in the server, and the same in every process. */
   get path(): string {
     const names = this.lineage.slice(1).map(({ name }) => name.replace(/[\s/%]/g, encodeURIComponent))
     return names.join('/')
@@ -152,8 +152,8 @@ export class Scope {
   }
 
   /**
-   * Whether the additions of a plugin to `from` apply here: not when the same plugin was registered again nearer.
-   * By entry and not by name, so that a middleware which happens to be called like a plugin is never dropped.
+   * Whether what a plugin added to `from` applies here: not when the same plugin was registered again in a closer scope.
+   * Compares entries and not names, so that a middleware that happens to have the name of a plugin is never dropped.
    */
   holds(entry: PluginEntry, from: Scope): boolean {
     const isNamed = from.plugins.get(entry.name) === entry || from.parent?.plugins.get(entry.name) === entry
@@ -175,9 +175,9 @@ export function rootEntry(): PluginEntry {
   return new PluginEntry({ name: 'root' }, new Scope('root'))
 }
 
-/** The same for internal use: where the options were written, for messages. */
+/** `RegisterOptions` for internal use, with the place where the options were written, for messages. */
 export interface EnrollOptions extends RegisterOptions {
-  /** `plugins.cors`; else the name of the plugin, with the place of its registration. */
+  /** `plugins.cors`, for example; without it, messages have the name of the plugin and the place of its registration. */
   readonly path?: string | undefined
 }
 
@@ -188,7 +188,7 @@ export function registeredName(given: unknown): string {
   return typeof given === 'function' ? `the middleware ${nameOf(given)}` : 'something that is neither'
 }
 
-/** All or none: an omitted one may be the guard. */
+/** Accepts all or none: one that is left out may be the guard. */
 export function checkRegistrable(list: readonly unknown[]): void {
   const wrong = list.length === 0 ? 0 : list.findIndex((one) => typeof one !== 'function' && !isRegistration(one))
   if (wrong !== -1) throw NotAPluginError(describe(list[wrong]))
@@ -203,7 +203,7 @@ export function registerArguments(args: readonly unknown[]): [plugin: unknown, o
   }
   const prefix = readPrefix('register', options)
   if (prefix === undefined) return [plugin, {}]
-  // It would have a scope of its own, without any route, and guard nothing.
+  // A middleware would have a scope of its own, without any routes, and guard nothing.
   if (typeof plugin === 'function' && !isPluginFactory(plugin)) {
     throw RegisterArgumentsError(
       `${nameOf(plugin)} is a middleware, which has no routes for a prefix: write group('${prefix}', [${nameOf(plugin)}], define) around the routes`,
@@ -217,10 +217,10 @@ export function registerArguments(args: readonly unknown[]): [plugin: unknown, o
   return [plugin, { prefix }]
 }
 
-/** A description of a value that was given in place of a plugin. */
+/** A description of a value that was given instead of a plugin. */
 export function describe(value: unknown): string {
   if (value === undefined || value === null) return String(value)
-  // Not the value: one that is registered by mistake may be a secret.
+  // The value itself is not shown: a string that is registered by mistake may be a secret.
   if (typeof value !== 'object') return typeof value === 'string' ? 'a string' : `a ${typeof value}`
   if (Array.isArray(value)) return 'an array'
   if (value instanceof Promise) return 'a promise'

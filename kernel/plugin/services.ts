@@ -38,9 +38,9 @@ export const ServiceUndefinedError = defineError(
 const reserved = new Set(['get', 'find', 'has', 'provide', 'names', 'constructor', '__proto__', 'then'])
 
 /**
- * Services of one scope; those of its ancestors are visible too, the nearer one first.
+ * The services of one scope and of its ancestors, the nearest scope first.
  *
- * Each service is a property as well (`services.audit`), and `undefined` there when no one provides it; `get` throws.
+ * Each service is also a property (`services.audit`), which is `undefined` when no plugin provides the service; `get` throws.
  */
 export class ServiceStore {
   readonly #parent: ServiceStore | undefined
@@ -48,12 +48,12 @@ export class ServiceStore {
 
   constructor(parent?: ServiceStore) {
     this.#parent = parent
-    // Properties of the ancestors show through, those provided later as well.
+    // Properties of the ancestors show through, including those provided later.
     const own = Object.getOwnPropertyDescriptors(ServiceStore.prototype) as PropertyDescriptorMap
     if (parent !== undefined) Object.setPrototypeOf(this, Object.create(parent, own))
   }
 
-  /** The service, or an error that names the remedy. */
+  /** Returns the service, or throws an error that names the remedy. */
   get<Name extends keyof Services & string>(name: Name): Services[Name] {
     const found = this.#lookup(name)
     if (found === undefined) {
@@ -63,7 +63,7 @@ export class ServiceStore {
     return found.value as Services[Name]
   }
 
-  /** The service, or `undefined`: for «if present». */
+  /** Returns the service, or `undefined` if no plugin provides it. */
   find<Name extends keyof Services & string>(name: Name): Services[Name] | undefined {
     return this.#lookup(name)?.value as Services[Name] | undefined
   }

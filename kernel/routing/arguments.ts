@@ -16,7 +16,7 @@ export interface RouteArguments {
   handler: Function
 }
 
-/** The option that the last argument of the older form stands for: it describes the route, and guards nothing. */
+/** The option that the last argument of the older form sets: it describes the route, and guards nothing. */
 export const description = 'apidoc'
 
 function described(value: unknown, fail: (why: string) => Error): RouteOptions {
@@ -28,11 +28,11 @@ function described(value: unknown, fail: (why: string) => Error): RouteOptions {
   throw fail(`the description after the handler is ${kindOf(value)}, not an object`)
 }
 
-/** The only place that understands the overloads of the verbs, the older `(path, middlewares, handler, apidoc)` included. */
+/** The only place that understands the overloads of the verbs, including the older `(path, middlewares, handler, apidoc)`. */
 export function readRouteArguments(method: string, path: string, rest: readonly unknown[]): RouteArguments {
   const fail = (why: string) => RouteArgumentsError(method, String(path), why)
   const [first, second, third, ...more] = rest
-  // The omitted argument may be the guard: `(path, auth, log, handler)` would run `log` as the handler.
+  // An ignored argument could disable the guard: `(path, auth, log, handler)` would run `log` as the handler.
   if (more.length > 0) throw fail(`it received ${rest.length + 1} arguments`)
   if (typeof first === 'function' && typeof second !== 'function') {
     if (third !== undefined) throw fail(`got ${kindOf(third)} after the handler and its description`)
@@ -64,7 +64,7 @@ const WebsocketArgumentsError = defineError(
     `ws ${path}: ${why}. A websocket is registered as (path, handlers) or (path, options, handlers)`,
 )
 
-/** `(path, handlers)` and `(path, options, handlers)` of a websocket as the options of its route. The handlers are read by their plugin. */
+/** Turns `(path, handlers)` or `(path, options, handlers)` of a websocket into the options of its route. The plugin reads the handlers. */
 export function readUpgradeArguments(path: string, rest: readonly unknown[]): RouteOptions {
   const [options, handlers] = rest.length === 1 ? [{}, rest[0]] : rest
   const fail = (why: string) => WebsocketArgumentsError(String(path), why)
@@ -74,7 +74,7 @@ export function readUpgradeArguments(path: string, rest: readonly unknown[]): Ro
       throw fail(`the ${what} are ${kindOf(one)}, not an object`)
   const given = options as Record<PropertyKey, unknown>
   if ('websocket' in given) throw fail('pass the handlers as the last argument, not as a member of the options')
-  // Inherited ones too: one of them may be a guard.
+  // Including inherited options: one of them may be a guard.
   const all = optionNames(given).map((name) => [name, given[name]])
   return { ...Object.fromEntries(all), websocket: handlers } as RouteOptions
 }

@@ -15,7 +15,7 @@ export const DuplicateRouteError = defineError(
 
 /** One registered route, as it was declared. */
 export interface RouteRecord {
-  /** The method; a route for every method is one record for each. */
+  /** The method; a route for every method has one record for each. */
   readonly method: Method
   /** The pattern of the path with the prefixes of its groups: `/users/:id`. */
   readonly path: string
@@ -25,7 +25,7 @@ export interface RouteRecord {
   readonly handler: (req: never, res: Response) => unknown
   /** Middlewares of the groups around it, outermost first. */
   readonly groupMiddlewares: readonly Middleware[]
-  /** The forms of the pattern: one, and two for an optional last parameter. */
+  /** The forms of the pattern: one, or several where parameters are optional. */
   readonly shapes: readonly Shape[]
   /** Whether `any` added it: a route of this method alone takes precedence. */
   readonly isAny: boolean
@@ -34,7 +34,7 @@ export interface RouteRecord {
 }
 
 /**
- * A list of declared routes; servers mount it, each with its own plugins around it.
+ * A list of declared routes; servers mount it, each with its own plugins around the routes.
  *
  * It never sees a request. Declaring one method and path twice throws and names both places.
  *
@@ -103,7 +103,7 @@ export class RouteCollection extends RouteVerbs {
     return this.#all
   }
 
-  /** A number that goes up with every change, by which a server sees that there are new routes. */
+  /** A number that increases with every change, so that a server notices new routes. */
   get version(): number {
     return this.#version
   }

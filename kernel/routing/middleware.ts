@@ -4,18 +4,18 @@ import { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
 
 /**
- * Goes on to the next step and settles when everything after it has.
+ * Continues with the next step and settles when everything after it has settled.
  *
  * `next(error)` is the same as throwing the error. Calling it twice is an error that names the middleware.
  */
 export type Next = (error?: unknown) => void | Promise<void>
 
 /**
- * One step in the handling of a request: answers through `res`, or goes on with `next()`.
+ * One step in the handling of a request: answers through `res`, or continues with `next()`.
  *
  * What a middleware returns is only looked at when it is a promise.
  */
-// The type of a method, so that a middleware for an extended request fits wherever middlewares are taken.
+// The type of a method, so that a middleware for an extended request fits wherever middlewares are accepted.
 export type Middleware = { run(req: Request, res: Response, next: Next): unknown }['run']
 
 export const NotAMiddlewareError = defineError(
@@ -32,7 +32,7 @@ export interface TypedMiddleware<Extension extends object = {}> {
 }
 
 /**
- * Types a middleware by what it adds to the request, so that handlers after it see it.
+ * Declares what a middleware adds to the request, so that handlers after it see the added members.
  *
  * @example
  * const user = defineMiddleware<{ user: { id: string } }>((req, res, next) => {
@@ -62,11 +62,11 @@ export function contractOf(value: unknown): unknown {
     : undefined
 }
 
-/** What is wrong with the middlewares of a route or a group, if anything is: `is a string, not a function`, with its place. */
+/** The first mistake in the middlewares of a route or a group, if there is one: `is a string, not a function`, with its place. */
 export function middlewareMistake(middlewares: readonly unknown[]): { place: number; why: string } | undefined {
   for (const [place, one] of middlewares.entries()) {
     if (typeof one !== 'function') return { place, why: `is ${kindOf(one)}, not a function` }
-    // Called as a middleware it would return a registration, and the request would wait until its timeout.
+    // Called as a middleware, it would return a registration, and the request would wait until its timeout.
     if (contractOf(one) !== undefined) return { place, why: `is the plugin "${one.name}", which belongs in register()` }
   }
   return undefined
@@ -84,8 +84,8 @@ export function kindOf(value: unknown): string {
 const places = new WeakMap<Function, CallSite>()
 
 /**
- * The name that a listing, a trace or an error message shows for a function; without a name the place of its definition, or else `site`,
- * where it was registered.
+ * The name that a listing, a trace or an error message shows for a function. For a function without a name, it is the place of its
+ * definition, or `site`, where it was registered.
  */
 export function nameOf(fn: Function, fallback = 'anonymous', site = places.get(fn)): string {
   if (fn.name !== '') return fn.name

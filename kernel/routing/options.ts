@@ -10,8 +10,8 @@ export interface RouteOptions {
 export type RouteDescription = RouteOptions extends { apidoc?: infer Doc } ? Exclude<Doc, false | undefined> : object
 
 /**
- * The required types of a route's options, given the options that were written: for checks that one member
- * needs of another. A plugin merges its line; the name of the type parameter is the same everywhere.
+ * The required types of a route's options, given the options as written: for members whose type depends on
+ * another member. A plugin merges its line; the name of the type parameter is the same everywhere.
  */
 // biome-ignore lint/correctness/noUnusedVariables: named where it is merged
 export interface OptionChecks<Options> {

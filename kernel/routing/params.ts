@@ -4,8 +4,8 @@ import type { TypedMiddleware } from './middleware.ts'
 import type { PathParams } from './pattern.ts'
 
 /**
- * Members of the request that the handlers after a list of middlewares find in addition. Only certain ones count: of a union of two
- * lists or of two middlewares, those that both add; of a list whose length is unknown, none.
+ * The members that a list of middlewares adds to the request for the handlers after it. Only members that are certain count: for a union
+ * of two lists or of two middlewares, those that both add; for a list whose length is unknown, none.
  */
 export type ExtensionOf<Middlewares> = Middlewares extends readonly [infer First, ...infer Rest]
   ? ExtensionOfOne<First> & ExtensionOf<Rest>
@@ -17,8 +17,8 @@ export type ExtensionOf<Middlewares> = Middlewares extends readonly [infer First
 type ExtensionOfOne<One> = One extends TypedMiddleware<infer Extension> ? Extension : {}
 
 /**
- * What the options of a route say about the members of its request: `body` by its schema, for example. A plugin merges
- * its lines; the names of the type parameters are the same everywhere.
+ * What the options of a route say about the members of its request, such as the type of `body` from its schema. A plugin
+ * merges its lines; the names of the type parameters are the same everywhere.
  */
 // biome-ignore lint/correctness/noUnusedVariables: named where it is merged
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
@@ -30,8 +30,8 @@ export interface RequestTypes<Options, Path extends string> {}
 export interface ResponseTypes<Options> {}
 
 /**
- * Members that the options of a route add to its request for its handler, by the name of the option: a policy proves that there is a
- * user, for example.
+ * The members that the options of a route add to the request for its handler, by the name of the option. For example, a policy proves
+ * that there is a user.
  */
 // biome-ignore lint/correctness/noUnusedVariables: named where it is merged
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
@@ -43,7 +43,7 @@ export type OptionsExtension<Options> = (Options extends { readonly middlewares:
   : {}) &
   ([keyof Options & keyof RequestExtensions<{}>] extends [never]
     ? {}
-    : // Each by itself: of an option that is one of two, only what both add is certain.
+    : // Each by itself: for an option that is one of two, only what both add is certain.
       { [Name in keyof RequestExtensions<{}>]: (one: RequestExtensions<Options>[Name]) => void }[keyof Options &
           keyof RequestExtensions<{}>] extends (all: infer All) => void
       ? All
@@ -54,7 +54,7 @@ export type OptionsExtension<Options> = (Options extends { readonly middlewares:
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
 export interface HandlerTypes<Options> {}
 
-/** The type that a handler may return; anything where no plugin restricts it. */
+/** The type that a handler may return; `unknown` where no plugin restricts it. */
 export type Returned<Options> = HandlerTypes<Options> extends { readonly returns: infer Returns } ? Returns : unknown
 
 // Without type parameters: computed once and not for each route.
@@ -64,7 +64,7 @@ export type OwnParams<Path extends string> = 'params' extends keyof RequestTypes
   ? {}
   : { readonly params: PathParams<Path> }
 
-/** A request whose members are known: `{ body: { title: string }, params: { id: string }, … }`. */
+/** A request with known members: `{ body: { title: string }, params: { id: string }, … }`. */
 export type TypedRequest<Members, Extension = {}> = BareRequest & Members & Extension
 
 /** The request of one route: its path's parameters, what its options say, and what its middlewares add. */
@@ -73,5 +73,5 @@ export type RouteRequest<Path extends string, Extension = {}, Options = {}> = Ty
   Extension
 >
 
-/** The response of one route: its shorthands by the `responses` of its options, where a plugin declares them. */
+/** The response of one route, whose shorthands have the types of its option `responses`, where a plugin declares them. */
 export type RouteResponse<Options = {}> = BareResponse & ResponseTypes<Options>

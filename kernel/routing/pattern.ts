@@ -3,7 +3,7 @@ import { defineError } from '../support/errors.ts'
 
 /** The methods a route can be registered for, in the order that `Allow` lists them. */
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'OPTIONS'] as const
-/** The method of a route. Requests with other methods are answered 405, or 404. */
+/** The method of a route. Requests with other methods are answered with 405, or 404. */
 export type Method = (typeof methods)[number]
 
 export const RoutePatternError = defineError(
@@ -18,7 +18,7 @@ interface Segment {
   readonly kind: 'static' | 'param' | 'wildcard'
   /** The decoded text of a static segment, the name of a parameter, `*`. */
   readonly text: string
-  /** Whether a path may end before it. */
+  /** Whether a path may end before this segment. */
   readonly optional: boolean
 }
 
@@ -58,7 +58,7 @@ function parseSegment(raw: string, isLast: boolean, fail: Fail): Segment {
 
 /** One concrete form of a pattern: an optional parameter splits it into two. */
 export interface Shape {
-  /** In the router's own syntax. */
+  /** The pattern in the router's own syntax. */
   readonly pattern: string
   /** Equal for two patterns exactly when they match the same paths. */
   readonly key: string
@@ -67,7 +67,7 @@ export interface Shape {
 }
 
 function toShape(segments: readonly Segment[]): Shape {
-  // find-my-way doubles a colon that is text, and takes a percent sign as it is.
+  // find-my-way wants a literal colon doubled, and a percent sign as it is.
   const toRouterSyntax = (text: string) => text.replaceAll(':', '::').replaceAll('%25', '%')
   const write = (part: Segment) =>
     part.kind === 'static' ? toRouterSyntax(part.text) : part.kind === 'param' ? `:${part.text}` : '*'
@@ -111,7 +111,7 @@ export function parsePattern(pattern: string): Shape[] {
   const shapes = new Map<string, Shape>()
   for (const form of forms) {
     const shape = toShape(form)
-    // `/:a?/:b?` has `/:a` and `/:b`, which match the same paths: the earlier one counts.
+    // `/:a?/:b?` has the forms `/:a` and `/:b`, which match the same paths: the earlier one counts.
     if (!shapes.has(shape.key)) shapes.set(shape.key, shape)
   }
   return [...shapes.values()]
@@ -136,9 +136,9 @@ type ParamName<Segment> = Segment extends `:${string}?`
 type OptionalParamName<Segment> = Segment extends `:${infer Name}?` ? Name : never
 
 /**
- * The parameters that a path names: `'/posts/:id?'` gives `{ id?: string }`, a `*` gives `{ '*': string }`.
+ * The parameters that a path names: `{ id?: string }` for `'/posts/:id?'`, `{ '*': string }` for a path with `*`.
  *
- * A path that is only known as `string` gives an open record.
+ * For a path that is only known as `string`, an open record.
  */
 export type PathParams<Path extends string> = string extends Path
   ? { readonly [name: string]: string | undefined }
@@ -148,5 +148,5 @@ type ParamsOfSegments<All> = [OptionalParamName<All>] extends [never]
   ? { readonly [Name in ParamName<All>]: string }
   : Flat<{ readonly [Name in ParamName<All>]: string } & { readonly [Name in OptionalParamName<All>]?: string }>
 
-/** One object type in place of several, for the display in an editor. */
+/** One object type instead of an intersection, for display in editors. */
 type Flat<T> = { [Name in keyof T]: T[Name] } & {}

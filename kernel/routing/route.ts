@@ -8,9 +8,9 @@ import type { Method } from './pattern.ts'
 /**
  * The places in the handling of a request where steps can be added, in the order in which they run.
  *
- * `scope` middlewares of the contexts, root first · `group` those of groups and controllers · `guard` may this caller
- * enter · `route` the route's own middlewares · `input` is the input valid · `around` wraps the handler. A caller that may
- * not enter learns nothing about the schema, and a cached answer is never served for invalid input.
+ * `scope`: middlewares of the contexts, root first · `group`: those of groups and controllers · `guard`: whether this caller may
+ * enter · `route`: the route's own middlewares · `input`: whether the input is valid · `around`: wraps the handler. So a caller
+ * that may not enter learns nothing about the schema, and a cached answer is never served for invalid input.
  */
 export const slots = ['scope', 'group', 'guard', 'route', 'input', 'around'] as const
 /** A place in the chain of a route, in the order in which a request passes them: `scope`, `group`, `guard`, `route`, `input`, `around`. */
@@ -30,9 +30,9 @@ export const RouteSealedError = defineError(
 
 /** One step of a compiled chain, with the plugin that added it. */
 export interface Step {
-  /** The slot that it stands in; `handler` for the last one. */
+  /** The slot of the step; `handler` for the last one. */
   readonly slot: Slot | 'handler'
-  /** The name of the function, or the one that it was added with. */
+  /** The name of the function, or the name that it was added with. */
   readonly name: string
   /** The plugin that added it; `application` for a step that was registered with the route itself. */
   readonly plugin: string
@@ -43,17 +43,17 @@ export interface Step {
 }
 
 /**
- * A route of one server, while its chain is put together; the argument of an `onRoute` hook. `Parsed` are the values of the
- * route options that the hook's plugin takes.
+ * A route of one server, while its chain is put together; the argument of an `onRoute` hook. `Parsed` is the type of the values of
+ * the route options that the hook's plugin reads.
  */
 export class Route<out Parsed = {}> {
-  /** The method of the route; one that `any` wrote exists once for each. */
+  /** The method of the route; a route that `any` added exists once for each method. */
   readonly method: Method
   /** The pattern of the path with the prefixes of scopes and groups: `/users/:id`. */
   readonly path: string
-  /** The handler as it was given; hooks may look at its name and add steps around it, and do not call it. */
+  /** The handler as it was given; hooks may look at its name and add steps around it, but must not call it. */
   readonly handler: Function
-  /** Whether `any` added it: the routes of all methods are one declaration then. */
+  /** Whether `any` added it: the routes of all methods are then one declaration. */
   readonly isAny: boolean
   /** Where it was registered, as `file:line:column`. */
   readonly site: CallSite
@@ -84,7 +84,7 @@ export class Route<out Parsed = {}> {
     return this.#options
   }
 
-  /** The values of those of this route's options that the plugin of the running hook reads. */
+  /** The values of the options of this route that the plugin of the running hook reads. */
   get settings(): Readonly<Partial<Parsed>> {
     return this.#settings as Partial<Parsed>
   }
@@ -103,7 +103,7 @@ export class Route<out Parsed = {}> {
     const steps = this.#steps[slot]
     if (steps === undefined) throw RouteSlotError(String(slot), `${this.method} ${this.path}`)
     const { site } = this
-    // A stack is formatted only when it is needed: that takes longer than the rest of a registration.
+    // A stack is formatted only when it is needed: formatting takes longer than the rest of a registration.
     const name = () => nameOf(middleware, 'anonymous', site)
     steps.push({
       slot,
@@ -116,7 +116,7 @@ export class Route<out Parsed = {}> {
   }
 
   /**
-   * Replaces `JSON.stringify` for the answers of this route; a throw is a failure like any other.
+   * Replaces `JSON.stringify` for the answers of this route; an error that the function throws is a failure like any other.
    *
    * @example
    * ctx.onRoute((route) => route.serializeWith((body, status) => stringifiers[status](body)))
@@ -127,8 +127,8 @@ export class Route<out Parsed = {}> {
   }
 
   /**
-   * Runs an `onRoute` hook for its plugin; returns the names of the options that it has read. A hook that iterates over all of
-   * them, to print them for example, has read none.
+   * Runs an `onRoute` hook for its plugin and returns the names of the options that the hook has read. A hook that iterates over
+   * all of them, for example to print them, has read none.
    *
    * @internal
    */

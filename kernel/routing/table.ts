@@ -3,7 +3,7 @@ import type { RouteRecord } from './collection.ts'
 import type { Shape } from './pattern.ts'
 import { type Method, methods } from './pattern.ts'
 
-/** The result of matching a path. */
+/** The result of matching a method and a path. */
 export interface Match<Target> {
   readonly target: Target
   readonly params: Record<string, string>
@@ -30,7 +30,7 @@ export class RouteTable<Target> {
   })
   readonly #entries = new Map<string, Entry<Target>[]>()
 
-  /** Adds a route. Duplicates were refused before. */
+  /** Adds a route. Duplicates have been refused before. */
   add(record: Pick<RouteRecord, 'method' | 'shapes'>, target: Target): void {
     for (const shape of record.shapes) {
       const entry: Entry<Target> = { shape, target }
@@ -41,7 +41,7 @@ export class RouteTable<Target> {
     }
   }
 
-  /** The route for a method and a path (its form for matching), or `undefined`. */
+  /** The route for a method and a path (in the form for matching), or `undefined`. */
   match(method: string, path: string): Match<Target> | undefined {
     const length = path.length
     if (length > 1 && path.charCodeAt(length - 1) === 47) return this.#matchSlashed(method, path)
@@ -51,7 +51,7 @@ export class RouteTable<Target> {
   #matchSlashed(method: string, path: string): Match<Target> | undefined {
     const found = this.#find(method, path.slice(0, -1))
     if (found === undefined) return this.#find(method, path)
-    // The wildcard is the rest of the path as it is: `/files/a/` is the folder `a/`, not the file `a`.
+    // The wildcard is the unchanged rest of the path: `/files/a/` is the folder `a/`, not the file `a`.
     if (found.params['*'] !== undefined) found.params['*'] += '/'
     return found
   }
@@ -66,7 +66,7 @@ export class RouteTable<Target> {
     return { target: (found.store as Entry<Target>).target, params }
   }
 
-  /** The rare path with an empty segment, which find-my-way would give to a parameter: compare segment by segment. */
+  /** For the rare path with an empty segment, which find-my-way would match with a parameter: compares segment by segment. */
   #search(method: string, path: string): Match<Target> | undefined {
     const parts = path.slice(1).split('/')
     let best: (Match<Target> & { order: string }) | undefined
@@ -93,7 +93,7 @@ export class RouteTable<Target> {
   }
 }
 
-/** The escapes that matching keeps (`%`, `/`, `?`, `#`) are decoded in values. */
+/** Decodes in values the escapes that matching keeps (`%`, `/`, `?`, `#`). */
 function decodeKept(value: string): string {
   return value.replace(/%(25|2F|3F|23)/g, (encoded) => decodeURIComponent(encoded))
 }

@@ -28,15 +28,15 @@ export type Handler<Path extends string = string, Extension = {}, Options = {}> 
 
 // biome-ignore lint/suspicious/noEmptyInterface: for its place in the union
 interface OlderForm {}
-/** The second of three arguments: options, or in the older form middlewares. */
+/** The second of three arguments: options, or middlewares in the older form. */
 type RouteOptionsOrMiddlewares = RouteOptions | readonly Middleware[] | (Middleware & OlderForm)
 
 /**
- * Options that the compiler refuses at the member that is wrong: a name that no plugin knows, or a value that another member
- * forbids. `& RouteOptions` would compare a Zod schema member by member, 7000 instantiations for each route.
+ * The type that options are checked against, so that the compiler reports the member that is wrong: a name that no plugin knows, or a
+ * value that another member forbids. `& RouteOptions` would compare a Zod schema member by member, 7000 instantiations for each route.
  */
 // The first branch is never taken. `Options` is inferred from it: with the second alone, literals become `string`.
-// A value that is not an option at all makes `Options` the union itself, which stays as it is.
+// For a value that cannot be options at all, `Options` is the union itself, which stays as it is.
 export type CheckedOptions<Options, Refused> = [Options] extends [never]
   ? Options
   : [Middleware] extends [Options]
@@ -55,7 +55,7 @@ type CheckedMember<Options, Name extends keyof Options, Refused> = Name extends 
       : RouteOptions[Name]
     : `${Name & string} is not a route option`
 
-/** A path with its prefix; without a prefix the path itself, so that functions that are generic over it may call a verb. */
+/** A path with its prefix; without a prefix, the path itself, so that functions that are generic over the path may call a verb. */
 type Prefixed<Prefix extends string, Path extends string> = Prefix extends '' ? NoInfer<Path> : `${Prefix}${Path}`
 
 /**
@@ -70,17 +70,17 @@ export interface UpgradeVerb<Extension, Prefix extends string> {}
 type Defined = void | null | boolean | number | string | (object & { readonly then?: never })
 
 /**
- * The call forms of one verb; `Prefix` is what the groups around it put before the path, `Refused` what its options must not
+ * The call forms of one verb; `Prefix` is what the groups around it add before the path, `Refused` lists options that it must not
  * have.
  */
 export interface Verb<Extension = {}, Prefix extends string = '', Refused = {}> {
   <const Path extends string>(path: Path, handler: Handler<Prefixed<Prefix, Path>, Extension>): void
-  // One signature for options and the older form: with several, the compiler reports the last one, and on the wrong line.
+  // One signature for options and the older form: of several, the compiler reports only the last one, and on the wrong line.
   <const Path extends string, const Options extends RouteOptionsOrMiddlewares>(
     path: Path,
     options: CheckedOptions<Options, Refused>,
     // Conditional, so that the compiler knows the options before it looks at the return value: otherwise literals become `string`.
-    // From a handler whose type is declared elsewhere they would be inferred as well, as no options at all.
+    // They would also be inferred from a handler whose type is declared elsewhere, as no options at all.
     handler: [Options] extends [never]
       ? never
       : Handler<Prefixed<Prefix, Path>, Extension & SecondExtension<NoInfer<Options>>, SecondOptions<NoInfer<Options>>>,
@@ -104,13 +104,13 @@ type MiddlewareAt<Path extends string> = {
 export interface Routes<Extension = {}, Prefix extends string = ''> {
   /**
    * Registers a route for GET: a path, options or middlewares if there are any, and a handler whose returned value is the
-   * answer. HEAD is answered as well, without the body.
+   * answer. The route also answers HEAD, without the body.
    *
    * @example
    * router.get('/users/:id', (req) => ({ id: req.params.id }))
    */
   readonly get: Verb<Extension, Prefix, BodilessOptions>
-  /** Registers a route for HEAD alone; without one the route for GET answers HEAD. */
+  /** Registers a route for HEAD alone; without one, the route for GET answers HEAD. */
   readonly head: Verb<Extension, Prefix, BodilessOptions>
   /**
    * Registers a route for POST.
@@ -119,17 +119,17 @@ export interface Routes<Extension = {}, Prefix extends string = ''> {
    * router.post('/users', (req, res) => res.status(201).json({ created: req.body }))
    */
   readonly post: Verb<Extension, Prefix>
-  /** Registers a route for PUT: replaces what is at the path. */
+  /** Registers a route for PUT, which replaces the resource at the path. */
   readonly put: Verb<Extension, Prefix>
-  /** Registers a route for PATCH: changes a part of what is at the path (RFC 5789). */
+  /** Registers a route for PATCH, which changes a part of the resource at the path (RFC 5789). */
   readonly patch: Verb<Extension, Prefix>
   /** Registers a route for DELETE; the request may have a body, which many clients and proxies drop. */
   readonly delete: Verb<Extension, Prefix>
-  /** Registers a route for QUERY: safe like GET, with a body that holds the query (RFC 10008). */
+  /** Registers a route for QUERY, which is safe like GET, with the query in the body (RFC 10008). */
   readonly query: Verb<Extension, Prefix>
-  /** Registers a route for OPTIONS; without one, and without the plugin `cors`, OPTIONS is a 405. */
+  /** Registers a route for OPTIONS; without one, and without the plugin `cors`, the answer to OPTIONS is 405. */
   readonly options: Verb<Extension, Prefix, BodilessOptions>
-  /** Registers the route for every method; a route of one method at the same path takes precedence, in whatever order they are written. */
+  /** Registers the route for every method; a route for one method at the same path takes precedence, whatever their order. */
   readonly any: Verb<Extension, Prefix>
   /** Registers a websocket: short for `get` with the option `websocket` and a handler that answers 426 to other requests. */
   readonly ws: UpgradeVerb<Extension, Prefix>
@@ -186,7 +186,7 @@ function routesOver(register: Register, prefix = '', groups: readonly Middleware
     delete: verb('DELETE'),
     query: verb('QUERY'),
     options: verb('OPTIONS'),
-    // HEAD comes of GET.
+    // The route for GET answers HEAD.
     any: verb(...methods.filter((method) => method !== 'HEAD')),
     ws: (path: string, ...rest: unknown[]) => get(path, readUpgradeArguments(path, rest), upgradeRequired),
     group(path: string, ...rest: unknown[]) {
@@ -211,11 +211,11 @@ function routesOver(register: Register, prefix = '', groups: readonly Middleware
   }
 }
 
-/** On the handler, because the command line may have another copy of this package. */
+/** A mark on the handler, because the command line may have another copy of this package. */
 const upgradeAlone = Symbol.for('framework.upgradeAlone')
 
 /**
- * Whether a route was registered by `ws`: other requests are refused, so that it is not part of an API over HTTP.
+ * Whether a route was registered by `ws`. Such a route refuses all other requests, so it is not part of an API over HTTP.
  *
  * @example
  * ctx.onRoute((route) => {
@@ -225,7 +225,7 @@ const upgradeAlone = Symbol.for('framework.upgradeAlone')
 export const isUpgradeAlone = ({ handler }: { readonly handler: object }): boolean => upgradeAlone in handler
 
 function upgradeRequired(_req: Request, res: Response): never {
-  // RFC 9110 section 7.8: a sender of Upgrade names it in Connection, too.
+  // RFC 9110 section 7.8: a sender of Upgrade also names it in Connection.
   res.setHeader('connection', 'upgrade')
   res.setHeader('upgrade', 'websocket')
   throw UpgradeRequiredError('this path accepts websockets only')
@@ -268,6 +268,6 @@ export abstract class RouteVerbs<Prefix extends string = ''> implements Routes<{
     this.group = routes.group
   }
 
-  /** Takes every route that the verbs register. */
+  /** Receives every route that the verbs register. */
   protected abstract addRoute(...route: AddRoute): void
 }

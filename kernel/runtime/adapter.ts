@@ -1,17 +1,17 @@
 import type { RawRequest } from '../http/raw.ts'
 import type { Failures } from '../http/response/failure.ts'
 
-/** Bounds on what one connection may cost; every adapter enforces those its runtime lets it enforce. */
+/** Limits on what one connection may cost; every adapter enforces those that its runtime lets it enforce. */
 export interface Limits {
   /** Milliseconds until the whole head of a request must have arrived. Default 10000. */
   headersTimeout: number
-  /** Milliseconds until the whole request, body included, must have arrived. Default 30000. */
+  /** Milliseconds until the whole request, including its body, must have arrived. Default 30000. */
   receiveTimeout: number
-  /** Milliseconds a connection may idle between two requests. Default 5000. */
+  /** Milliseconds that a connection may be idle between two requests. Default 5000. */
   keepAliveTimeout: number
-  /** Bytes of request line and headers together; more is 431. Default 16384. */
+  /** Maximum size in bytes of the request line and the headers together; more is answered with 431. Default 16384. */
   maxHeaderSize: number
-  /** Number of header lines; more is 431, never a silent cut. Default 1000. */
+  /** Maximum number of header lines; more is answered with 431 and never silently cut. Default 1000. */
   maxHeaderCount: number
 }
 
@@ -23,25 +23,25 @@ export const defaultLimits: Limits = {
   maxHeaderCount: 1_000,
 }
 
-/** PEM key material, as `node:https` takes it. */
+/** PEM key material, as `node:https` expects it. */
 export interface TlsOptions {
   /** The private key, PEM. */
   key: string | Uint8Array
-  /** The certificate, PEM, with the intermediate ones after it. */
+  /** The certificate, PEM, followed by the intermediate ones. */
   cert: string | Uint8Array
-  /** Further certificates, PEM, by which the chain of `cert` is completed. */
+  /** Further certificates, PEM, that complete the chain of `cert`. */
   ca?: string | Uint8Array
-  /** What the private key is encrypted with; left out for a key that is not. */
+  /** The passphrase of an encrypted private key. */
   passphrase?: string
 }
 
-/** A protocol that a plugin takes connections over for. */
+/** A protocol for which a plugin takes over connections. */
 export interface Upgrade {
-  /** The protocol as clients ask for it, in lower case: `websocket`. */
+  /** The name with which clients ask for the protocol, in lower case: `websocket`. */
   readonly protocol: string
-  /** Members for the options of `Bun.serve`, which takes its handlers for websockets there. */
+  /** Members to add to the options of `Bun.serve`, which expects its handlers for websockets there. */
   readonly bun?: Readonly<Record<string, unknown>>
-  /** Resolves when the clients know that the server ends, and have left or had their time. */
+  /** Resolves when the clients know that the server is closing, and have left or had their time to leave. */
   readonly ended?: () => Promise<void>
 }
 
@@ -52,22 +52,22 @@ export interface ListenOptions {
   https?: TlsOptions
   /** For requests that are refused before they have a request object. */
   failures: Failures
-  /** The protocols that connections can be taken over for. */
+  /** The protocols for which connections can be taken over. */
   readonly upgrades: readonly Upgrade[]
-  /** Returns the port to bind where other processes listen on it as well; without it, no other process may have it. */
+  /** Returns the port to bind where other processes also listen on it; without this function, no other process may have the port. */
   share?: (host: string, port: number) => Promise<number>
-  /** Something worth a warning happened below the kernel, such as a malformed request or a failed write. */
+  /** Called when something below the kernel deserves a warning, such as a malformed request or a failed write. */
   onWarning(message: string, error?: unknown): void
 }
 
-/** Takes each request; the answer goes through `raw.respond`. Never throws. */
+/** Receives each request and answers it through `raw.respond`. Never throws. */
 export type RequestHandler = (raw: RawRequest) => void
 
 /** Where a server listens. */
 export interface Address {
-  /** The port, also where the option was 0. */
+  /** The port that was bound, even where the option was 0. */
   port: number
-  /** The host as it was given, or what the runtime says of it. */
+  /** The host as it was given, or as the runtime reports it. */
   host: string
 }
 
@@ -81,15 +81,15 @@ export interface Adapter {
   listen(options: ListenOptions, handler: RequestHandler): Promise<Address>
   /** How many connections are open; where the runtime does not report them, an estimate that is never too low. */
   connections(): number
-  /** Stops accepting, ends idle connections (those on which nothing was ever sent too), and resolves when the last one has ended. */
+  /** Stops accepting, ends idle connections (even those on which nothing was ever sent), and resolves when the last one has ended. */
   stop(): Promise<void>
   /** Destroys every remaining connection and returns their number; resolves the pending `stop`. */
   cut(): number
 }
 
 /**
- * The protocol in a request's `Upgrade` that connections can be taken over for. Without `upgrade` among the options of `Connection` the
- * header is not of this connection (RFC 9110 section 7.8).
+ * The protocol in a request's `Upgrade` for which connections can be taken over. Without `upgrade` among the options of `Connection`,
+ * the header does not apply to this connection (RFC 9110 section 7.8).
  */
 export function upgradeOf(
   upgrades: readonly Upgrade[],

@@ -7,7 +7,7 @@ import type { Phase } from './web/fetch-context.ts'
 
 type WebRequest = globalThis.Request
 
-/** The part of Bun's server that is used here; its own types would be a dependency of everyone. */
+/** The part of Bun's server that is used here; its own types would be a dependency of every application. */
 interface BunServer {
   readonly port: number
   readonly pendingRequests: number
@@ -21,13 +21,13 @@ interface BunRuntime {
   serve(options: Record<string, unknown>): BunServer
 }
 
-/** The longest idle timeout that Bun accepts; 0 is no timeout. */
+/** The longest idle timeout that Bun accepts; 0 means none. */
 const longestSeconds = 255
 
-/** Timeout of the answer for a client whose request is not read to its end. Bun counts in units of four: less could be zero. */
+/** Timeout of the answer for a client whose request is not read to its end. Bun counts in units of four: a lower value could be zero. */
 const leftSeconds = 5
 
-/** How long all kept connections may stay silent, after the listener was closed, before they are ended. */
+/** How long all kept-alive connections may stay silent, after the listener was closed, before they are ended. */
 const graceMs = 120
 
 /** The adapter on `Bun.serve`. */
@@ -49,7 +49,7 @@ class BunAdapter implements Adapter {
       onWarning,
       secure: https !== undefined,
       wire: true,
-      // Bun itself refuses HTTP/1.1 without a Host, so only HTTP/1.0 comes here.
+      // Bun itself refuses HTTP/1.1 without a Host, so only HTTP/1.0 arrives here without one.
       hostOptional: true,
       activity: this.#activity,
       upgrades,
@@ -57,7 +57,7 @@ class BunAdapter implements Adapter {
       ip: (request) => this.#server?.requestIP(request)?.address ?? '',
       deadlines: new Deadlines(limits.receiveTimeout),
       // Bun's one idle timer also runs while a handler works, and bytes of a body do not restart it. With `Connection: close`
-      // Bun would end the connection at once, and a client that still sends would not see its answer (measured: half of them).
+      // Bun would end the connection immediately, and a client that is still sending would not see its answer (measured: half of them).
       phase: (request: WebRequest, phase: Phase) => {
         this.#server?.timeout(request, phase === 'working' ? 0 : phase === 'left' ? leftSeconds : idle)
       },
@@ -67,10 +67,10 @@ class BunAdapter implements Adapter {
         port: share === undefined ? port : await share(host, port),
         hostname: host,
         development: false,
-        // Outside of development Bun shares a port with any process that has it, and the conflict would stay unnoticed.
+        // Outside development, Bun shares a port with any process that has it, and the conflict would go unnoticed.
         reusePort: share !== undefined,
         idleTimeout: idle,
-        // The kernel counts while it reads, and answers in its own words.
+        // The kernel counts while it reads, and sends its own answer.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         ...(https && { tls: https }),
         ...Object.assign({}, ...upgrades.map(({ bun }) => bun)),
@@ -110,7 +110,7 @@ class BunAdapter implements Adapter {
     const server = this.#server
     if (!server) return
     await busiestMoment(this.#activity)
-    // Its promise may never resolve, and it never ends connections that stay silent.
+    // The promise may never resolve, and Bun never ends connections that stay silent.
     void server.stop(false)
     if (this.#activity.count > 0) {
       do await silence(this.#activity, graceMs)

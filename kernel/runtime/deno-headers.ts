@@ -3,12 +3,12 @@ import type { HeaderLines } from './web/fetch-context.ts'
 type WebRequest = globalThis.Request
 
 /**
- * Reads all header lines of a request, past `request.headers` where this version of Deno allows it.
+ * Reads all header lines of a request, bypassing `request.headers` where this version of Deno allows it.
  *
  * Once code has read `request.headers`, Deno 2.9 answers through a promise and copies all lines first, and iterating over them
  * sorts them: 1 µs of 9 for a request with one header and 3 for one with eleven; the underlying list takes 0.2 and 0.9. That list
- * is not documented. So the first request that has headers is read both ways; where they do not agree, or there is no list, the
- * documented one is kept. A request without headers would prove nothing: an empty list may be one that is filled later.
+ * is not documented. So the first request that has headers is read both ways; if the results differ, or there is no list, the
+ * documented way is kept. A request without headers would prove nothing: an empty list may be filled later.
  */
 export function headerLines(): (request: WebRequest) => HeaderLines {
   let read = (request: WebRequest): HeaderLines => {

@@ -10,7 +10,7 @@ import type { Phase } from './web/fetch-context.ts'
 type WebRequest = globalThis.Request
 type WebResponse = globalThis.Response
 
-/** The part of Deno's server that is used here; its own types would be a dependency of everyone. */
+/** The part of Deno's server that is used here; its own types would be a dependency of every application. */
 interface DenoServer {
   readonly addr: { port: number }
   readonly finished: Promise<void>
@@ -28,16 +28,16 @@ interface ConnectionInfo {
   remoteAddr: { hostname?: string }
 }
 
-/** Time limit for connections that were taken over to end before they are cut. */
+/** How long connections that were taken over have to end before they are cut. */
 const lastFramesMs = 500
-/** How soon a port is opened again on which no connection could be accepted. */
+/** How soon a port is reopened after no connection could be accepted on it. */
 const reopenMs = 100
 /** How long such failures count as one, which is reported once. */
 const deafMs = 10_000
 
 /**
- * The adapter on `Deno.serve`. It ends no connection for being slow: a late body is answered, and its
- * connection kept while the read of it is pending. Where clients are not trusted, take `adapter: 'node'`.
+ * The adapter on `Deno.serve`. It does not end connections for being slow: a late body is answered, and its
+ * connection is kept while reading it is pending. Where clients are not trusted, use `adapter: 'node'`.
  */
 export function denoAdapter(): Adapter {
   return new DenoAdapter()
@@ -48,7 +48,7 @@ class DenoAdapter implements Adapter {
   readonly #abort = new AbortController()
   #server: DenoServer | undefined
   readonly #activity: Activity = { count: 0, working: 0 }
-  /** Requests that were not answered at once. */
+  /** Requests that were not answered immediately. */
   readonly #pending = new Set<WebRequest>()
   #stopped: Promise<void> | undefined
   /** When accepting a connection last failed. */
@@ -72,7 +72,7 @@ class DenoAdapter implements Adapter {
       hostOptional: false,
       linesOf: headerLines(),
       upgrades,
-      // Not for every request: a signal that was read stays in memory as long as its connection.
+      // The signal is not read for every request: once read, it stays in memory as long as its connection.
       connection: (request) => ({
         runtime: 'deno',
         request,
@@ -87,7 +87,7 @@ class DenoAdapter implements Adapter {
       phase: (request: WebRequest, phase: Phase) => {
         if (phase === 'working') {
           this.#pending.add(request)
-          // A signal that was never read does not report a client that leaves before the answer.
+          // A signal that has not been read does not report a client that leaves before the answer.
           if (upgrades.length > 0 && request.headers.has('upgrade')) void request.signal
         } else this.#pending.delete(request)
       },
@@ -100,7 +100,7 @@ class DenoAdapter implements Adapter {
           ...(share !== undefined && { reusePort: true }),
           signal: this.#abort.signal,
           onListen: () => {},
-          // Also called for a stream that broke off, which was reported already.
+          // Also called for a stream that broke off, which has already been reported.
           onError: () => new Response(null, { status: 500 }),
           ...(https && { key: text(https.key), cert: text(https.cert) }),
         },
@@ -124,7 +124,7 @@ class DenoAdapter implements Adapter {
 
   /**
    * Deno stops listening permanently when it cannot accept one connection (too many open files), and the process would end
-   * without an error. So the port is opened again until there is room.
+   * without an error. So the port is reopened until connections can be accepted.
    */
   #reopen(error: unknown, open: () => DenoServer, onWarning: ListenOptions['onWarning']): void {
     if (this.#stopped || this.#abort.signal.aborted) return
@@ -154,12 +154,12 @@ class DenoAdapter implements Adapter {
 
   cut(): number {
     const open = this.#pending.size
-    // Once `shutdown` has closed a TLS listener, aborting throws «Bad resource ID» where it cannot be caught.
+    // Once `shutdown` has closed a TLS listener, aborting throws "Bad resource ID" where it cannot be caught.
     if (!(this.#secure && this.#stopped)) {
       try {
         this.#abort.abort()
       } catch (error) {
-        // `shutdown` may have closed the listener meanwhile, and aborting closes it again.
+        // `shutdown` may have closed the listener in the meantime, and aborting closes it again.
         if ((error as Error | undefined)?.name !== 'BadResource') throw error
       }
     }
@@ -169,7 +169,7 @@ class DenoAdapter implements Adapter {
 
   async #stop(): Promise<void> {
     await busiestMoment(this.#activity)
-    // `shutdown` cuts connections that were taken over, also those whose last frame is being sent.
+    // `shutdown` cuts connections that were taken over, even those whose last frame is being sent.
     const ended = Promise.all(this.#upgrades.map((one) => one.ended?.()))
     await Promise.race([within(ended, lastFramesMs, () => {}), this.#givenUp])
     await Promise.race([this.#server?.shutdown(), this.#server?.finished, this.#givenUp])

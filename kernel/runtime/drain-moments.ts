@@ -1,8 +1,8 @@
-/** The work of one server. */
+/** The current work of one server. */
 export interface Activity {
-  /** Requests and answers so far. */
+  /** The number of requests and answers so far. */
   count: number
-  /** Requests that wait for their answer. */
+  /** The number of requests that are waiting for their answer. */
   working: number
 }
 
@@ -13,8 +13,8 @@ const patienceMs = 250
  * Waits for a moment in which as many requests are in progress as at any recent time.
  *
  * Bun and Deno close a listener only together with all idle connections, and reset both those and the connections that
- * the system has accepted for them. A client that waits for an answer has neither: in measurements up to 28 of 40
- * clients were reset at a bad moment and none at this one.
+ * the system has accepted for them. A client that is waiting for an answer has neither: in measurements, up to 28 of 40
+ * clients were reset at a bad moment, and none at this one.
  */
 export async function busiestMoment(activity: Activity): Promise<void> {
   if (activity.count === 0) return
@@ -29,7 +29,7 @@ export async function busiestMoment(activity: Activity): Promise<void> {
   }
 }
 
-/** Resolves when no request arrived and none was answered for `ms`, or after a second. */
+/** Resolves when no request has arrived and none was answered for `ms` milliseconds, or after a second. */
 export async function silence(activity: Activity, ms: number): Promise<void> {
   const latest = performance.now() + 1000
   let seen = activity.count

@@ -9,24 +9,24 @@ import {
 } from '../support/errors.ts'
 
 /**
- * The body of one web request: read whole or piece by piece, with a time limit. The body is itself the entry of the deadline: three
- * objects less for each request with a body.
+ * The body of one web request, read whole or piece by piece, with a time limit. The body is itself the entry in the deadlines, which
+ * saves three objects for each request with a body.
  */
 export class IncomingBody extends Running {
   readonly #request: globalThis.Request
-  /** The declared length, `null` without one. */
+  /** The declared length; `null` without one. */
   readonly #length: string | null
-  /** The runtime itself cuts the body at its declared length. */
+  /** Whether the runtime itself cuts the body at its declared length. */
   readonly #framed: boolean
   readonly #deadlines: Deadlines | undefined
-  /** The rest of it will never be read. */
+  /** Whether the rest of it will never be read. */
   isAbandoned = false
   /** Whether it is being read, or was. */
   isRead = false
   #isWhole = false
   /** Called when the time is over. */
   #onLate: ((error: FrameworkError) => void) | undefined
-  /** How many reads wait for a piece of it. */
+  /** How many reads are waiting for a piece of it. */
   #waiting = 0
 
   constructor(request: globalThis.Request, length: string | null, framed: boolean, deadlines: Deadlines | undefined) {
@@ -42,18 +42,18 @@ export class IncomingBody extends Running {
     return this.isRead && !this.isAbandoned && !this.#isWhole && this.#deadlines !== undefined
   }
 
-  /** The whole body, never more than `limit` bytes of it. */
+  /** Reads the whole body, but never more than `limit` bytes. */
   bytes(limit: number): Promise<Uint8Array> {
     const length = this.#length
     if (length !== null && Number(length) > limit) {
       this.isAbandoned = true
       return Promise.reject(PayloadTooLargeError(`${limit} bytes`))
     }
-    // The declared length was compared with the limit: so the native reader does the work.
+    // The declared length has been compared with the limit, so the native reader can do the work.
     return length === null || !this.#framed ? this.#counted(limit) : this.#whole()
   }
 
-  /** The request is over: a body that no read waits for is released from memory before its time is over. */
+  /** Called when the request is over: releases from memory a body that no read is waiting for, before its time is over. */
   settle(): void {
     if (this.#waiting === 0) this.#end()
   }
@@ -70,7 +70,7 @@ export class IncomingBody extends Running {
     this.#deadlines?.add(this)
   }
 
-  /** Piece by piece, from the first one that is asked for; leaving the loop early cancels the rest, also while a piece is waited for. */
+  /** Reads piece by piece, from when the first is requested; leaving the loop early cancels the rest, even while a piece is awaited. */
   stream(): AsyncIterableIterator<Uint8Array> {
     let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
     let isBegun = false
@@ -137,7 +137,7 @@ export class IncomingBody extends Running {
     })
   }
 
-  /** Ends the time limit. Its callback refers to the request, so it is removed as well (see `TimeLimit`). */
+  /** Ends the time limit. Its callback refers to the request, so it is also removed (see `TimeLimit`). */
   #end(): void {
     this.#deadlines?.end(this)
     this.#onLate = undefined

@@ -7,7 +7,7 @@ import { nearest } from '../support/nearest.ts'
 import type { RequestHandler } from './adapter.ts'
 import { asChunk, declaredLength, lengthGuard } from './sending.ts'
 
-/** A request that never sees a socket. */
+/** A request that is sent without a socket. */
 export interface InjectRequest {
   /** The method. Default `GET`. */
   method?: string
@@ -19,19 +19,19 @@ export interface InjectRequest {
   body?: string | Uint8Array | AsyncIterable<Uint8Array>
   /** The address of the client; default `127.0.0.1`. */
   ip?: string
-  /** The client disconnects when it aborts. */
+  /** A signal that makes the client disconnect when it aborts. */
   signal?: AbortSignal
-  /** The other end for a protocol that takes the connection over; the plugin of that protocol defines it. */
+  /** The other end for a protocol that takes over the connection; the plugin of that protocol defines its type. */
   peer?: unknown
 }
 
-/** The answer as it would have left: flat headers and all bytes. */
+/** The answer as it would have been sent: the headers and all bytes. */
 export interface InjectResponse {
   /** The status of the answer. */
   readonly status: number
-  /** Lower-case names; `set-cookie` is always a list. */
+  /** The headers, with lower-case names; `set-cookie` is always a list. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>
-  /** All bytes of the body, those of a stream too; empty for none. */
+  /** All bytes of the body, including those of a stream; empty without a body. */
   readonly body: Uint8Array
 }
 
@@ -49,7 +49,7 @@ class InjectRaw implements RawRequest {
   readonly #body: InjectRequest['body']
   readonly #signal: AbortSignal | undefined
   readonly #onReply: (reply: Reply) => void
-  /** Callbacks for the end; `undefined` after it. */
+  /** Callbacks for the end of the request; `undefined` after it. */
   #waiting: (() => void)[] | undefined = []
   #isRead = false
 
@@ -66,7 +66,7 @@ class InjectRaw implements RawRequest {
       this.#headers['content-length'] ??= String(Buffer.byteLength(request.body))
     }
     const length = this.#headers['content-length']
-    // As over a socket: an empty body does not count, while a stream counts until it has ended.
+    // As over a socket, an empty body does not count, while a stream counts until it has ended.
     this.hasBody = length === undefined ? request.body !== undefined : Number(length) > 0
     if (request.peer !== undefined) this.upgrade = this.#headers.upgrade?.toLowerCase()
     this.#signal = request.signal
@@ -126,7 +126,7 @@ class InjectRaw implements RawRequest {
     else this.#waiting.push(listener)
   }
 
-  /** All bytes of the answer have arrived, or it broke off. */
+  /** Called when all bytes of the answer have arrived, or it broke off. */
   settle(): void {
     for (const listener of this.#waiting ?? []) listener()
     this.#waiting = undefined
@@ -157,7 +157,7 @@ function lowerCase(headers: InjectRequest['headers']): Record<string, string> {
 }
 
 function authorityOf(url: string): string {
-  // Nearly every test asks for a path.
+  // Nearly every test requests just a path.
   if (url.startsWith('/')) return 'localhost'
   return /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1] ?? 'localhost'
 }
@@ -190,10 +190,10 @@ export function injector(
 }
 
 /**
- * Rejects only when a streamed answer breaks.
+ * Rejects only when a streamed answer breaks off.
  *
- * The bytes of every other answer are made at once, so that a request costs this one promise: with the four promises of two
- * async functions a GET was 1.5 times dearer.
+ * The bytes of every other answer are made immediately, so that a request costs only this one promise: with the four promises of two
+ * async functions, a GET cost 1.5 times as much.
  */
 function injectInto(handler: RequestHandler, request: InjectRequest): Promise<InjectResponse> {
   return new Promise((resolve, reject) => {
@@ -228,7 +228,7 @@ function headersOf(reply: Reply): InjectResponse['headers'] {
   return headers
 }
 
-/** Fails where the answer would break off on a connection. */
+/** Collects the bytes of a stream; fails if the answer would break off on a connection. */
 async function collect(body: StreamBody, length: number | undefined): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   const guard = lengthGuard(length)
@@ -244,7 +244,7 @@ async function collect(body: StreamBody, length: number | undefined): Promise<Ui
 
 const injected = ['method', 'url', 'headers', 'body', 'ip', 'signal', 'peer']
 
-/** What is wrong with the arguments of `inject`, if anything is. */
+/** The mistake in the arguments of `inject`, if there is one. */
 function injectMistake(request: unknown, second: unknown): FrameworkError | undefined {
   const example = "inject({ url: '/users' }); a Server has inject.get('/users') and the other verbs as well"
   if (second !== undefined || typeof request !== 'object' || request === null) {

@@ -1,7 +1,7 @@
 import type { Adapter } from './adapter.ts'
 import { detectRuntime, type RuntimeName } from './runtime-name.ts'
 
-/** Loads the adapter of a runtime, of this one if none is named. `'node'` runs everywhere. */
+/** Loads the adapter for a runtime; if none is named, for the current one. `'node'` runs everywhere. */
 export async function loadAdapter(name: RuntimeName = detectRuntime()): Promise<Adapter> {
   switch (name) {
     case 'bun':

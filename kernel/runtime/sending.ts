@@ -1,10 +1,10 @@
 /**
- * How much of an unread body is taken off the wire, so that its connection can go on with the next request; where
- * more is to come, the connection ends instead. Without a limit a 404 took 3 GB in 4 s.
+ * How many bytes of an unread body are read and discarded so that its connection can continue with the next request; where
+ * more is to come, the connection ends instead. Without a limit, a 404 received 3 GB in 4 s.
  */
 export const mostUnread = 262_144
 
-/** A piece as it can be written; anything but text and bytes would be an exception deep inside the runtime. */
+/** A piece in a form that can be written; anything but strings and bytes would cause an exception deep inside the runtime. */
 export function asChunk(value: unknown): string | Uint8Array {
   if (typeof value === 'string' || value instanceof Uint8Array) return value
   throw new TypeError(
@@ -12,7 +12,7 @@ export function asChunk(value: unknown): string | Uint8Array {
   )
 }
 
-/** The length a reply promises, `undefined` when it promises none. */
+/** The length that a reply declares; `undefined` if it declares none. */
 export function declaredLength(headers: readonly string[]): number | undefined {
   for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'content-length') return Number(headers[i + 1])
   return undefined

@@ -1,7 +1,7 @@
 import { defineError, type FrameworkError } from './errors.ts'
 
 /**
- * Says that a function of the framework was called with arguments that it does not take.
+ * Says that a function of the framework was called with arguments that it does not accept.
  *
  * @example
  * throw ArgumentsError('mailer.send', 'a function that writes the mail')
@@ -12,7 +12,7 @@ export const ArgumentsError = defineError(
   (call: string, takes: string) => `${call}() takes ${takes}`,
 )
 
-/** What is wrong with the arguments of `listen`, if anything is. */
+/** The mistake in the arguments of `listen`, if there is one. */
 export function listenMistake(args: readonly unknown[]): FrameworkError | undefined {
   const [callback, ...more] = args
   if (more.length === 0 && (callback === undefined || typeof callback === 'function')) return undefined
@@ -21,8 +21,8 @@ export function listenMistake(args: readonly unknown[]): FrameworkError | undefi
 }
 
 /**
- * What is wrong with an argument of `close`: options and callbacks would be ignored. As a listener it receives an event, the
- * name of a signal or a value, and must close nevertheless.
+ * The mistake in an argument of `close`: options and callbacks would be ignored. When `close` is used as a listener, it receives an
+ * event, the name of a signal or a value, and must close nevertheless.
  */
 export function closeMistake(given: unknown): FrameworkError | undefined {
   const isPlain =

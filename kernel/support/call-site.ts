@@ -1,16 +1,16 @@
 import { fileURLToPath } from 'node:url'
 
-// The folder that holds this package's own code: frames below it are not the caller's. In a build this module is part of
-// `dist/chunks/…`, in the sources it lies one folder deeper.
+// The folder with this package's own code: frames in it are not the caller's. In a build this module is part of
+// `dist/chunks/…`; in the sources it is one folder deeper.
 const isBuilt = import.meta.url.includes('/chunks/')
-// With source maps the frames of a build are in the sources, beside `dist`.
+// With source maps, the frames of a build are in the sources, next to `dist`.
 const roots = (isBuilt ? ['../', '../../'] : ['../../']).map((up) => fileURLToPath(new URL(up, import.meta.url)))
 const ownFolders = roots.flatMap((root) =>
   ['chunks/', 'kernel/', 'plugins/', 'cli/', 'server.', 'index.'].map((part) => root + part),
 )
 
 /**
- * Remembers where application code called the framework; the text is only made when it is needed.
+ * Remembers where application code called the framework; the text is made only when it is needed.
  *
  * Taking a stack costs a few microseconds, and formatting it several times that, so ten thousand routes stay cheap.
  *
@@ -23,7 +23,7 @@ export class CallSite {
 
   constructor() {
     const limit = Error.stackTraceLimit
-    // A decorated class is after fourteen frames: the framework's, and those of the compiler's helpers.
+    // A decorated class comes after fourteen frames: those of the framework and of the compiler's helpers.
     Error.stackTraceLimit = 16
     this.#trace = new Error('call site')
     Error.stackTraceLimit = limit
@@ -34,14 +34,14 @@ export class CallSite {
     return placeIn(this.#trace?.stack ?? '') ?? 'an unknown place'
   }
 
-  /** The same in short, `src/auth.ts:12`: folder, file and line. */
+  /** The short form, `src/auth.ts:12`: folder, file and line. */
   toLine(): string {
     return this.toString().split('/').slice(-2).join('/').replace(/:\d+$/, '')
   }
 }
 
 /**
- * `file:line:column` of the first frame of a stack that is outside the framework, and in none of these folders.
+ * `file:line:column` of the first frame of a stack that is outside the framework and whose place does not contain `except`.
  *
  * @example
  * placeIn(new Error('lost').stack ?? '') // '/app/src/jobs.ts:7:1'
@@ -49,7 +49,7 @@ export class CallSite {
 export function placeIn(stack: string, except = '\0'): string | undefined {
   for (const line of stack.split('\n').slice(1)) {
     const place = /\(?((?:file:\/\/)?\/?[^()\s]+:\d+:\d+)\)?\s*$/.exec(line)?.[1]
-    // Frames of the runtime itself: its helpers for decorators, for example.
+    // Frames of the runtime itself, such as its helpers for decorators.
     if (place === undefined || /^(?:node|bun|deno|ext):/.test(place)) continue
     const path = place.startsWith('file://') ? toPath(place) : place
     if (!path.includes(except) && !ownFolders.some((folder) => path.startsWith(folder))) return path

@@ -1,13 +1,13 @@
-// Not the globals: those of Deno return a number, which has no `unref`; and a test may fake them,
-// so that a timer that was set before never fires.
+// Not the globals: Deno's return a number, which has no `unref`; and a test may fake them,
+// so that a timer set earlier never fires.
 import { setTimeout } from 'node:timers'
 
 // Bound before the clock can be faked.
 const clock = performance.now.bind(performance)
 
 /**
- * An entry with a time limit, as a link of a chain: a timer for each cost a tenth of a small asynchronous request, and
- * a set of them nearly as much.
+ * An entry with a time limit, as a link in a list: a timer for each entry cost a tenth of a small asynchronous request, and
+ * a set of entries nearly as much.
  */
 export abstract class Running {
   until = 0
@@ -17,20 +17,20 @@ export abstract class Running {
   abstract giveUp(): void
 }
 
-/** Decides what happens when the time of an answer is over. */
+/** Decides what happens when the time for an answer is over. */
 interface TimeKeeper<Answer> {
   timeIsOver(limit: TimeLimit<Answer>, answer: Answer): void
 }
 
 /**
- * The time limit of a request. Made for those that wait.
+ * The time limit of a request; only requests that wait have one.
  *
- * It refers to its answer by a field: with a closure instead, which closes a cycle over the request, the young
- * generation of Node 24 and 26 kept a third of all requests until the next full collection (70 MB more, 1.5 times the CPU).
+ * It refers to its answer through a field: with a closure instead, which closes a cycle over the request, the young
+ * generation of Node.js 24 and 26 kept a third of all requests until the next full collection (70 MB more, 1.5 times the CPU).
  */
 export class TimeLimit<Answer = unknown> extends Running {
   isRunning = false
-  /** How often it was over: work that began to wait before that no longer counts. */
+  /** How often the time was over: work that began to wait before then no longer counts. */
   overs = 0
   #keeper: TimeKeeper<Answer> | undefined = undefined
   #answer: Answer | undefined = undefined
@@ -50,26 +50,26 @@ export class TimeLimit<Answer = unknown> extends Running {
     this.#extendedTo = ms === false ? Number.POSITIVE_INFINITY : clock() + ms
   }
 
-  /** The rest of an extension. */
+  /** The milliseconds that remain of an extension. */
   get extension(): number {
     return Math.max(0, this.#extendedTo - clock())
   }
 }
 
-/** One limit for many entries that run at the same time; one timer checks all of them. */
+/** One time limit for many entries that run at the same time; one timer checks all of them. */
 export class Deadlines {
   readonly #ms: number
-  /** All have the same time, so the one that began first is due first. */
+  /** All entries have the same time, so the one that began first is due first. */
   #first: Running | undefined
   #last: Running | undefined
-  /** Whether a timer is set. It may be too early: its entry may have ended since. */
+  /** Whether a timer is set. It may fire too early: its entry may have ended since. */
   #isTimed = false
 
   constructor(ms: number) {
     this.#ms = ms
   }
 
-  /** Calls its `giveUp` when the time is over, unless {@link end} was called before. */
+  /** Calls the entry's `giveUp` when the time is over, unless {@link end} was called before. */
   add(running: Running): void {
     running.until = clock() + this.#ms
     running.previous = this.#last

@@ -1,4 +1,4 @@
-/** The brand of every error class of the framework; `Symbol.for`, so that two copies of the package recognise each other. */
+/** Marks every error class of the framework; `Symbol.for`, so that two copies of the package recognise each other's errors. */
 const brand = Symbol.for('framework.error')
 
 export interface FrameworkErrorOptions {
@@ -8,14 +8,14 @@ export interface FrameworkErrorOptions {
 /**
  * The base of every error that the framework itself raises.
  *
- * `code` is the class name, `status` the HTTP status of an answer to it. Applications recognise an
+ * `code` is the class name, `status` the HTTP status of an answer made from it. Applications recognise an
  * error by its `code`; the public entry point does not export the classes.
  *
  */
 export class FrameworkError extends Error {
   /** The name of the error: `BadRequestError`. It stays the same from version to version. */
   readonly code: string
-  /** The status of an answer that is made of it, 500 for a mistake of the application. */
+  /** The status of an answer that is made from it; 500 for a mistake in the application. */
   readonly status: number
 
   constructor(code: string, status: number, message: string, options?: FrameworkErrorOptions) {
@@ -28,7 +28,7 @@ export class FrameworkError extends Error {
 }
 
 /**
- * Whether a thrown value is one of the framework's own errors, from whichever copy of the package.
+ * Whether a thrown value is one of the framework's own errors, from any copy of the package.
  *
  * @example
  * ctx.onError((error, req) => {
@@ -43,7 +43,7 @@ const reported = Symbol.for('framework.reportedTogether')
 
 /**
  * Marks an error that a plugin finds in its environment, such as a package that is not installed: it says nothing about the
- * other plugins, so the boot goes on to find all such errors, and reports them in one error.
+ * other plugins, so the boot continues to find all such errors, and reports them in one error.
  */
 export function reportedTogether<Failure extends Error>(error: Failure): Failure {
   return Object.defineProperty(error, reported, { value: true })
@@ -54,7 +54,7 @@ export function isReportedTogether(error: unknown): boolean {
 }
 
 /**
- * Whether a value is a status of a failure.
+ * Whether a value is the status of a failure.
  *
  * @example
  * isFailureStatus(404) // true
@@ -79,7 +79,7 @@ export function messagePrefix(code: string): string {
 
 type Template<Values extends readonly unknown[]> = (...values: Values) => string
 
-/** Made by {@link defineError}: called without `new`, with the values of its template. */
+/** The result of {@link defineError}: a function that is called without `new`, with the values of its template. */
 export interface ErrorFactory<Values extends readonly unknown[]> {
   (...values: Values): FrameworkError
   /** The code that its errors have: `BadRequestError`. */
@@ -89,7 +89,7 @@ export interface ErrorFactory<Values extends readonly unknown[]> {
 }
 
 /**
- * Declares one row of the table of errors: code, status and a typed message template.
+ * Declares one kind of error: code, status and a typed message template.
  *
  * @example
  * const PortInUse = defineError('PortInUseError', 500, (port: number) => "taken: " + port)
@@ -100,7 +100,7 @@ export function defineError<Values extends readonly unknown[]>(
   status: number,
   template: Template<Values>,
 ): ErrorFactory<Values> {
-  // It would break only where the error is thrown, which tests rarely reach.
+  // Otherwise it would break only where the error is thrown, which tests rarely reach.
   if (typeof code !== 'string' || !/^[A-Za-z]\w*$/.test(code))
     throw ErrorDefinitionError(String(code), 'the code is a name: "PortInUseError"')
   if (!isFailureStatus(status)) {
@@ -125,7 +125,7 @@ const ErrorDefinitionError = defineError(
   (code: string, why: string) => `defineError(${code}): ${why}`,
 )
 
-/** Sets `error.cause` and returns the error: for the rows above that wrap another failure. */
+/** Sets `error.cause` and returns the error: for errors that wrap another failure. */
 export function withCause<E extends Error>(error: E, cause: unknown): E {
   Object.defineProperty(error, 'cause', { value: cause, configurable: true, writable: true })
   return error
@@ -161,7 +161,7 @@ export const PayloadTooLargeError = defineError(
   (limit: string) => `the body is larger than ${limit}`,
 )
 /**
- * 415: the route does not take bodies of this type.
+ * 415: the route does not accept bodies of this type.
  *
  * @example
  * throw UnsupportedMediaTypeError('the body has to be text/csv')
@@ -193,20 +193,20 @@ export const HeaderTooLargeError = defineError('HeaderTooLargeError', 431, (what
  * throw RequestTimeoutError('the report took longer than 5 seconds')
  */
 export const RequestTimeoutError = defineError('RequestTimeoutError', 503, (what: string) => what)
-/** A request that did not arrive in time: the same code, with the status that HTTP has for it. */
+/** The error for a request that did not arrive in time: the same code, with the status that HTTP defines for it. */
 export function lateRequest(): FrameworkError {
   const { code, message } = RequestTimeoutError('the request did not arrive in time')
   return new FrameworkError(code, 408, message)
 }
 /**
- * 503: the server no longer takes requests, because it closes.
+ * 503: the server no longer accepts requests, because it is closing.
  *
  * @example
  * throw ServerClosingError()
  */
 export const ServerClosingError = defineError('ServerClosingError', 503, () => 'the server is shutting down')
 /**
- * The name is for the log: an answer says the same about every file, so that strangers do not learn how files are named.
+ * 404: the file does not exist. The name is for the log: answers say the same about every file, so that clients do not learn file names.
  *
  * @example
  * throw FileNotFoundError('reports/2026.pdf')

@@ -1,14 +1,14 @@
-/** The state of the life of one server. Only the life cycle writes it, and all other code reads it here. */
+/** The state of one server's life cycle. Only the life cycle writes it; all other code reads it here. */
 export class LifeState {
-  /** Plugins, middlewares and hooks are fixed. */
+  /** Whether plugins, middlewares and hooks are fixed. */
   booted = false
   listenCalled = false
-  /** The socket is bound, and the listen hooks have run. */
+  /** Whether the socket is bound and the listen hooks have run. */
   started = false
   closing = false
-  /** Answers carry `Connection: close`. */
+  /** Whether answers have the header `Connection: close`. */
   draining = false
-  /** New requests are refused. */
+  /** Whether new requests are refused. */
   refusing = false
   closed = false
   /** Set while the socket is bound. */

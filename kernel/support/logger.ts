@@ -1,4 +1,4 @@
-/** Writes one entry; the fields first, then the sentence, as pino does it. */
+/** Writes one entry; the fields first, then the sentence, as in pino. */
 export interface LogMethod {
   (message: string): void
   (fields: object, message?: string): void
@@ -8,9 +8,9 @@ export interface LogMethod {
 export interface Logger {
   /** Details for finding a fault; usually not written. */
   debug: LogMethod
-  /** For what happens in the ordinary course. */
+  /** For normal events. */
   info: LogMethod
-  /** For what someone should look at, although the server goes on. */
+  /** For what someone should look at, although the server continues. */
   warn: LogMethod
   /** For what has failed. */
   error: LogMethod

@@ -1,4 +1,4 @@
-/** Edits needed to turn one name into the other (Levenshtein), on lower-case text. */
+/** The number of edits that turn one name into the other (Levenshtein), on lower-case text. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
@@ -12,7 +12,7 @@ function distance(a: string, b: string): number {
 }
 
 /**
- * The known name that a misspelt one most likely stands for, or `undefined` when none is close.
+ * The known name that a misspelt one was most likely meant to be, or `undefined` when none is close.
  *
  * @example
  * nearest('timout', ['timeout', 'retries']) // 'timeout'

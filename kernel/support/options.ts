@@ -2,7 +2,7 @@ import { defineError, FrameworkError, messagePrefix } from './errors.ts'
 import { nearest } from './nearest.ts'
 
 /**
- * One option that is wrong, for an argument that is read at once; {@link OptionPlace} gathers several.
+ * One option that is wrong, for an argument that is read immediately; {@link OptionPlace} collects several.
  *
  * @example
  * throw OptionError('retries', -1, 'a whole number, 0 or more')
@@ -36,10 +36,10 @@ class Shown {
 export const mayBeSecret = (text: string): boolean => text.length > 200 || /:\/\/|@|[\r\n]/.test(text)
 
 /**
- * A value whose text may be shown: that of an option for a word, a number, a name or a path.
+ * Marks a value whose text may be shown: that of an option for a word, a number, a name or a path.
  *
- * Without it no message shows a string. Any value may be a secret, also in the wrong option: an address with its
- * password as the name of a host, or a key in place of the options.
+ * Without this mark, no message shows a string. Any value may be a secret, even in the wrong option: an address with its
+ * password as the name of a host, or a key instead of the options.
  *
  * @example
  * const mode = process.env.MODE ?? 'fast'
@@ -64,7 +64,7 @@ export function described(words: string): unknown {
 }
 
 /**
- * A value of an option for a secret: not even a number is shown, nor the names of an object.
+ * Marks the value of an option for a secret: not even a number is shown, nor the names in an object.
  *
  * @example
  * throw OptionError('token', hidden(12345), 'a string')
@@ -75,7 +75,7 @@ export function hidden(value: unknown): unknown {
   return kind === 'string' ? value : new Shown(`${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind} (not shown)`)
 }
 
-/** A value for a message. Of an object only the names: their values may be secrets. */
+/** A value as a message shows it. For an object, only the names: their values may be secrets. */
 function show(value: unknown): string {
   if (value instanceof Shown || value instanceof RegExp || value instanceof Date) return String(value)
   if (typeof value === 'string') return value === '' ? 'an empty string' : 'a string (not shown)'
@@ -88,11 +88,11 @@ function show(value: unknown): string {
   return names.length === 0 ? 'an empty object' : `{ ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''} }`
 }
 
-/** In a list of a thousand wrong values, no one reads the last. */
+/** How many mistakes a message lists: of a thousand wrong values, no one reads the last. */
 const most = 20
 
 /**
- * The place where options are read: their path for messages, and the list of all mistakes in them.
+ * The place of the options that are being read: their path for messages, and the list of all mistakes in them.
  *
  * @example
  * const place = new OptionPlace('plugins.audit')
@@ -103,36 +103,36 @@ export class OptionPlace {
   readonly #member: string | number
   readonly #problems: string[]
 
-  /** `member` is the whole path where the place is not `of` another one. */
+  /** `member` is the whole path if the place is not `of` another one. */
   constructor(member: string | number, problems: string[] = [], of?: OptionPlace) {
     this.#member = member
     this.#problems = problems
     this.#of = of
   }
 
-  /** `plugins.cors.maxAge`; `''` at the top of the server's own. Composed when a message needs it: most options are right. */
+  /** The path, such as `plugins.cors.maxAge`; `''` for the server's options. Composed when a message needs it: most options are right. */
   get path(): string {
     const before = this.#of?.path ?? ''
     if (typeof this.#member === 'number') return `${before}[${this.#member}]`
     return before === '' ? this.#member : `${before}.${this.#member}`
   }
 
-  /** A member of the value that is read here, or an element of a list. */
+  /** The place of a member of the value that is read here, or of an element of a list. */
   in(member: string | number): OptionPlace {
     return new OptionPlace(member, this.#problems, this)
   }
 
-  /** All notes, from here and every other place of the same options. */
+  /** All noted mistakes, from here and every other place of the same options. */
   get problems(): readonly string[] {
     return this.#problems
   }
 
-  /** Whether nothing was noted so far. */
+  /** Whether no mistake has been noted so far. */
   get isFine(): boolean {
     return this.#problems.length === 0
   }
 
-  /** All notes, as one string; of very many the first. */
+  /** All noted mistakes as one string; if there are very many, the first ones. */
   get summary(): string {
     const all = this.#problems
     if (all.length < 2) return all[0] ?? ''
@@ -158,11 +158,11 @@ export class OptionPlace {
   /**
    * Ends the reading.
    *
-   * @throws OptionError that reports all notes.
+   * @throws OptionError, which reports all noted mistakes.
    */
   settle(suffix = ''): void {
     if (this.isFine) return
-    // It applies to all of them, not to the last one.
+    // The suffix applies to all mistakes, not only to the last one.
     const end = this.#problems.length > 1 ? suffix.replace(/^\. /, '\n') : suffix
     const message = `${messagePrefix(OptionError.code)}: ${this.summary}${end}`
     const error = new FrameworkError(OptionError.code, OptionError.status, message)
@@ -172,7 +172,7 @@ export class OptionPlace {
 }
 
 /**
- * Checks the options object of a call: an object, and no unknown name. Checks read the options of plugins, see
+ * Checks the options of a call: they must be an object without unknown names. The options of plugins are read by checks instead, see
  * `option.shape`.
  *
  * @throws OptionError; for an unknown name with the nearest known one.
@@ -186,8 +186,8 @@ export function checkOptions(plugin: string, options: object, known: readonly st
 }
 
 /**
- * The names of all given options, inherited ones too: a reader of an option sees them as its own, so code that checks or copies
- * options must see them.
+ * The names of all given options, including inherited ones: code that reads an option also sees inherited ones, so code that checks or
+ * copies options must see them, too.
  *
  * @example
  * optionNames({ port: 3000, host: 'localhost' }) // ['port', 'host']
@@ -209,7 +209,7 @@ export function optionNames(options: object): (string | symbol)[] {
 const kindOf = (value: object) => Object.prototype.toString.call(value).slice('[object '.length, -1)
 
 /**
- * Whether a value has options as its members: a list, a promise, a Map, a date or bytes do not.
+ * Whether the members of a value can be options: those of a list, a promise, a Map, a date or bytes cannot.
  *
  * @example
  * isOptions({ port: 3000 }) // true

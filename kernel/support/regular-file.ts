@@ -8,7 +8,7 @@ const IrregularFileError = defineError(
   (path: string, kind: string) => `${path} is ${kind}, not a file`,
 )
 
-/** An open file with its status at the opening: the measured file is the one that is read, even if the name is given to another file. */
+/** An open file with its status when it was opened: the file that was measured is the one that is read, even if its path is replaced. */
 export interface RegularFile {
   /** The open file; the caller closes it. */
   readonly handle: FileHandle
@@ -17,16 +17,16 @@ export interface RegularFile {
 }
 
 /**
- * Not blocking: a named pipe would keep one of the few file threads waiting for a writer, and four of them
- * stop every file operation of the process.
+ * Opens without blocking: a named pipe would keep one of the few file threads waiting for a writer, and four such pipes
+ * would stop every file operation of the process.
  */
 export const unblocked: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 const unlinked = unblocked | (constants.O_NOFOLLOW ?? 0)
 
 /**
- * Opens a file for reading; `followLink: false` for a path whose links were resolved, so that none may be in it any more.
+ * Opens a file for reading; `followLink: false` is for a path whose links have been resolved, so that it must not contain any more.
  *
- * @throws (as a rejection) IrregularFileError, whose `kind` says what exists in place of a file; what the system says.
+ * @throws (as a rejection) IrregularFileError, whose `kind` says what exists instead of a file; otherwise the system's error.
  * @example
  * const { handle, stat } = await openRegularFile('reports/2026.pdf')
  * console.log(stat.size)
@@ -45,7 +45,7 @@ export async function openRegularFile(path: string, { followLink = true } = {}):
 }
 
 /**
- * What exists at a path, where it is not a file.
+ * Describes what exists at a path, where it is not a file.
  *
  * @example
  * import { lstat } from 'node:fs/promises'
@@ -63,13 +63,13 @@ function irregular(path: string, kind: string): Error {
   return Object.assign(IrregularFileError(path, kind), { kind })
 }
 
-/** @throws IrregularFileError for anything but a file. */
+/** Returns the status of a file. @throws IrregularFileError for anything else. */
 export function regularOnly(path: string, stat: Stats): Stats {
   if (stat.isFile()) return stat
   throw irregular(path, kindOf(stat))
 }
 
-/** Why a path cannot be opened; sockets, and folders on some systems, cannot be opened at all because of their kind. */
+/** Why a path cannot be opened; sockets, and on some systems folders, cannot be opened at all because of their kind. */
 export function openingFailure(path: string, error: unknown): unknown {
   const { code } = error as { code?: unknown }
   if (code === 'ENXIO') return withCause(irregular(path, 'a socket'), error)
@@ -77,8 +77,8 @@ export function openingFailure(path: string, error: unknown): unknown {
 }
 
 /**
- * Up to this many bytes a part of a file is read in one piece: a stream takes longer than the file (a file of 6 KB cost 244 µs
- * by one, and half of that in one piece).
+ * The number of bytes up to which a part of a file is read in one piece: a stream takes longer than reading the file (a file of 6 KB
+ * cost 244 µs through a stream, and half of that in one piece).
  *
  * @example
  * const { handle, stat } = await openRegularFile('reports/2026.pdf')
@@ -87,9 +87,9 @@ export function openingFailure(path: string, error: unknown): unknown {
 export const smallPart = 65_536
 
 /**
- * Reads a part of an open file, and closes it.
+ * Reads a part of an open file, and closes the file.
  *
- * @throws (as a rejection) where the file has become shorter since it was measured: its length and its tag are wrong now.
+ * @throws (as a rejection) if the file has become shorter since it was measured: its length and its tag are now wrong.
  * @example
  * const { handle } = await openRegularFile('reports/2026.pdf')
  * const head = await readPart(handle, 0, 5)
@@ -97,7 +97,7 @@ export const smallPart = 65_536
  */
 export async function readPart(handle: FileHandle, start: number, length: number): Promise<Buffer> {
   try {
-    // Not from the pool: its bytes are passed on.
+    // Not from the shared pool: these bytes are passed on.
     const bytes = Buffer.allocUnsafeSlow(length)
     for (let at = 0; at < length; ) {
       const { bytesRead } = await handle.read(bytes, at, length - at, start + at)

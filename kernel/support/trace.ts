@@ -1,21 +1,21 @@
 import { channel, tracingChannel } from 'node:diagnostics_channel'
 import { isPromise } from './within.ts'
 
-/** The members of an event once its work has failed. */
+/** The members that an event has once its work has failed. */
 export interface TraceOutcome {
-  /** What the work has failed with; absent while it runs and when it has succeeded. */
+  /** The error that the work failed with; absent while it runs and when it has succeeded. */
   error?: unknown
 }
 
 /**
- * Does the work of an event, by a call of `work`, within a context that it enters. The work is done once, also where a wrapper throws or
- * does not call it, and its result does not pass through.
+ * Enters a context and does the work of an event in it, by calling `work`. The work is done exactly once, even if a wrapper throws or
+ * does not call it, and its result does not pass through the wrapper.
  */
 export type WrapWork<Event extends object = object> = (event: Event, work: () => void) => void
 
 type Wrappers = Set<WrapWork<never>>
 
-/** Of the process, not of this module: an application may have loaded two copies of it. */
+/** The wrappers of the process, not of this module: an application may have loaded two copies of it. */
 function wrappersOf(kind: string): Wrappers {
   const key = Symbol.for(`framework.trace.wrappers.${kind}`)
   const shared = globalThis as { [key: symbol]: Wrappers | undefined }
@@ -24,8 +24,8 @@ function wrappersOf(kind: string): Wrappers {
 }
 
 /**
- * Enters a context around all work of a kind from now on, for tools whose contexts are entered by a call; returns a function that ends it.
- * `start` is published before. The wrapper that was added first is the outermost.
+ * Enters a context around all work of a kind from now on, for tools whose contexts are entered by a call; returns a function that ends
+ * this. `start` is published before the wrapper runs. The wrapper that was added first is the outermost.
  *
  * @example
  * const end = wrapWork<RequestTrace>('request', ({ request }, work) => console.group(request.path) ?? work())
@@ -37,7 +37,7 @@ export function wrapWork<Event extends object>(kind: string, wrap: WrapWork<Even
   return () => void wrappers.delete(one)
 }
 
-/** Calls the work within the wrapper. A tool that fails must not make the work fail, or happen twice. */
+/** Calls the work within the wrapper. A tool that fails must not make the work fail or happen twice. */
 function wrapped<Result>(wrap: WrapWork<never>, event: object, work: () => Result): Result {
   let finish: (() => Result) | undefined
   const once = () => {
@@ -61,11 +61,11 @@ function wrapped<Result>(wrap: WrapWork<never>, event: object, work: () => Resul
 }
 
 /**
- * Work of one kind that tools may follow: a tracing channel of `node:diagnostics_channel`, called `tracing:framework:<kind>:start` and so on.
+ * Work of one kind that tools can follow: a tracing channel of `node:diagnostics_channel`, `tracing:framework:<kind>:start` and so on.
  *
- * `start` is published before the work, and stores that are bound to it apply to the work and to all that follows from it. `asyncEnd` is
- * published once, when the work is done, also where it was synchronous; `error` before it where the work has failed. All of them have the same
- * event, so that a subscriber can keep its own data there.
+ * `start` is published before the work, and stores bound to it apply to the work and to everything that follows from it. `asyncEnd` is
+ * published once, when the work is done, even if it was synchronous; if the work has failed, `error` comes first. All of them publish the
+ * same event, so that a subscriber can keep its own data in it.
  *
  * @example
  * const exports = new Trace<{ file: string }>('audit.export')
@@ -83,7 +83,7 @@ export class Trace<Event extends object> {
     this.#wrappers = wrappersOf(kind)
   }
 
-  /** Whether there is a subscriber. Without one nothing is created and nothing is called. */
+  /** Whether there is a subscriber. Without one, nothing is created and nothing is called. */
   get isOn(): boolean {
     const { start, end, asyncEnd, error } = this.#channel
     const isFollowed = start.hasSubscribers || asyncEnd.hasSubscribers || error.hasSubscribers || end.hasSubscribers
@@ -106,7 +106,7 @@ export class Trace<Event extends object> {
     }
   }
 
-  /** Reports the end of work that `begin` has begun, once; with `error` in the event where it has failed. */
+  /** Reports the end of work that `begin` has begun, once; if the work has failed, the event has an `error`. */
   end(event: Event & TraceOutcome): void {
     const { asyncStart, asyncEnd, error } = this.#channel
     if ('error' in event) error.publish(event as never)
@@ -114,7 +114,7 @@ export class Trace<Event extends object> {
     asyncEnd.publish(event as never)
   }
 
-  /** Does the work, which receives the event where there is a subscriber, and reports its end. Returns the result of the work. */
+  /** Does the work, which receives the event if there is a subscriber, and reports its end. Returns the result of the work. */
   run<Result>(event: () => Event, work: (event?: Event) => Result): Result {
     if (!this.isOn) return work()
     const one: Event & TraceOutcome = event()
@@ -130,7 +130,7 @@ export class Trace<Event extends object> {
       throw error
     }
     if (result instanceof Promise) result.then(() => this.end(one), fail)
-    // Awaited by the caller: some libraries begin their work with each `then`.
+    // Only the caller awaits it: some libraries start their work with each `then`.
     else if (!isPromise(result)) this.end(one)
     else return followed(result, () => this.end(one), fail) as Result
     return result
@@ -144,7 +144,7 @@ function followed(thenable: PromiseLike<unknown>, done: () => void, fail: (error
 }
 
 /**
- * An event in one moment: a channel of `node:diagnostics_channel`, called `framework:<kind>`.
+ * An event without a duration: a channel of `node:diagnostics_channel`, called `framework:<kind>`.
  *
  * @example
  * const hits = new TracePoint<{ key: string }>('audit.hit')
@@ -157,12 +157,12 @@ export class TracePoint<Event extends object> {
     this.#channel = channel(`framework:${kind}`)
   }
 
-  /** Whether anyone follows; look here before an event is made that costs something. */
+  /** Whether there is a subscriber; check it before creating an event that costs something. */
   get isOn(): boolean {
     return this.#channel.hasSubscribers
   }
 
-  /** Hands the event to those who follow. */
+  /** Passes the event to the subscribers. */
   publish(event: Event): void {
     this.#channel.publish(event)
   }

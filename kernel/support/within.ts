@@ -1,18 +1,18 @@
 /**
- * Whether a value has a `then`, of whatever library.
+ * Whether a value has a `then`, whichever library it comes from.
  *
  * @example
  * isPromise(Promise.resolve()) // true
  */
 export function isPromise(value: unknown): value is Promise<unknown> {
-  // A function too: some libraries make callable promises for remote calls.
+  // Functions are included: some libraries make callable promises for remote calls.
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
   return isObject && typeof (value as { then?: unknown }).then === 'function'
 }
 
 /**
- * Settles as the promise does when that happens within `ms` milliseconds; else with the result or error of `late`. The work goes
- * on, and its outcome after that is lost.
+ * Settles as the promise does if that happens within `ms` milliseconds, otherwise with the result or error of `late`. The work then
+ * continues, and its outcome is lost.
  *
  * @example
  * const answer = await within(fetch('http://localhost'), 500, () => {
@@ -46,7 +46,7 @@ export function within<Value, Late>(
 }
 
 /**
- * Whether a promise is fulfilled within `ms` milliseconds; when it is rejected, so is the result.
+ * Whether a promise is fulfilled within `ms` milliseconds; if it rejects, so does the result.
  *
  * @example
  * await isInTime(pool.query('select 1'), 500) // true, unless the database is slow

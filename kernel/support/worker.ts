@@ -2,7 +2,7 @@ import { defineError } from './errors.ts'
 
 /** The place of this process among several that do the same work. */
 export interface WorkerPlace {
-  /** From 1 on; a process that replaces another has its number. */
+  /** The number of this worker, from 1; a process that replaces another has its number. */
   readonly number: number
   /** How many workers there are. */
   readonly of: number
@@ -11,28 +11,28 @@ export interface WorkerPlace {
 /** Receives the events of a server's life. */
 export interface SupervisedServer {
   listens(): void
-  /** It will not listen. */
+  /** The server will not listen. */
   failed(): void
   closed(): void
 }
 
-/** The supervisor of several processes, as each of them sees it. */
+/** The supervisor of several processes, as each of the processes sees it. */
 export interface Supervisor {
   /**
-   * The port to bind, which all of them share: for 0, the same for all.
+   * The port to bind, which all of them share: for 0, the same free one for all.
    *
-   * Rejects as binding would when any other process has it.
+   * Rejects as binding would if any other process has the port.
    */
   share(host: string, port: number): Promise<number>
   /** A server is about to listen. */
   starting(): SupervisedServer
   /** Whether this process does the work that only one may do. */
   readonly leads: boolean
-  /** Calls when this process takes over that work. */
+  /** Calls `run` when this process takes over that work. */
   onLead(run: () => void): void
-  /** Asks the process that leads; rejects when there is none at this moment, or it does not answer. */
+  /** Asks the process that leads; rejects if no process leads at this moment, or if it does not answer. */
   ask(topic: string, question: unknown): Promise<unknown>
-  /** Answers when this process leads. */
+  /** Answers questions on a topic when this process leads. */
   answer(topic: string, answer: (question: unknown) => unknown): void
 }
 
@@ -42,7 +42,7 @@ const WorkerVariableError = defineError(
   (given: string) =>
     `FRAMEWORK_WORKER is ${JSON.stringify(given)}; it takes the number of this worker and how many there are, such as "2/4". The process manager sets it; leave it out for a single process`,
 )
-/** The place of this process, where its process manager has set one. */
+/** The place of this process, if its process manager has set one. */
 export function workerPlace(): WorkerPlace | undefined {
   const given = variable()
   if (given === undefined || given === '') return undefined
@@ -51,7 +51,7 @@ export function workerPlace(): WorkerPlace | undefined {
   return { number: Number(number), of: Number(of) }
 }
 
-/** Deno throws where the permission is missing. */
+/** Reads the variable; Deno throws where the permission is missing. */
 function variable(): string | undefined {
   try {
     return process.env.FRAMEWORK_WORKER
@@ -67,7 +67,7 @@ export function setSupervisor(supervisor: Supervisor): void {
   Object.assign(globalThis, { [mark]: supervisor })
 }
 
-/** It exists under `framework start`, and nowhere else. */
+/** The supervisor, which exists only under `framework start`. */
 export function supervisor(): Supervisor | undefined {
   return (globalThis as { readonly [mark]?: Supervisor })[mark]
 }
@@ -76,7 +76,7 @@ export function supervisor(): Supervisor | undefined {
  * Whether this process does the work that only one of several may do.
  *
  * @example
- * isLeading(undefined) // true: a single process leads itself
+ * isLeading(undefined) // true: a single process always leads
  */
 export function isLeading(place: WorkerPlace | undefined): boolean {
   return supervisor()?.leads ?? (place === undefined || place.number === 1)

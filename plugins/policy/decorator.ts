@@ -9,7 +9,7 @@ import { routeDecorator } from '../toolkit/decorator/route-decorator.ts'
 import type { PolicyRecord } from './manager.ts'
 import type { PolicyRequirement, RouteCheckName } from './options.ts'
 
-/** Puts a check of one manager on a method, or on every method of a class. */
+/** Adds a check of one manager to a method, or to every method of a class. */
 export type PolicyDecorator<Policies extends PolicyRecord> = <
   Scope extends keyof Policies & string,
   Name extends RouteCheckName<Policies[Scope]> & string,
@@ -19,12 +19,12 @@ export type PolicyDecorator<Policies extends PolicyRecord> = <
   ...more: never[]
 ) => ClassMark & MethodMark
 
-/** The decorator of a manager; an unknown name throws where it is written. */
+/** The decorator of a manager; it throws for an unknown name where that is written. */
 export function policyDecorator<Policies extends PolicyRecord>(
   manager: PolicyRequirement['manager'],
 ): PolicyDecorator<Policies> {
   return function policy(scope, handler, ...more) {
-    // A dropped second check would let in clients that it refuses.
+    // If a second check were dropped, clients that it refuses would be let in.
     if (more.length > 0)
       throw DecoratorError('policy', 'a class or a method', 'it takes one check; write a decorator for each')
     manager.askOf(scope, handler)

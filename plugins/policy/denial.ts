@@ -16,16 +16,16 @@ export type PolicyErrorCallback = (req: Request, res: Response) => unknown
 
 /** The answer to a refused request. */
 export interface PolicyErrorOptions {
-  /** The status of the answer. Default: that of the policy, 401 as a rule. */
+  /** The status of the answer. Default: that of the policy, usually 401. */
   status?: number
   /** Makes the body. Default `{ error: 'Unauthorized' }`, in the default error format. */
   map?(req: Request): unknown
 }
 
-/** How a refused request is answered: by a function, or by a status and a body. */
+/** How a refused request is answered: by a function, or with a status and a body. */
 export type PolicyErrorHandler = PolicyErrorCallback | PolicyErrorOptions
 
-/** What a refusal is answered with. */
+/** What the answer to a refused request has. */
 interface Denying {
   /** The status for this request. */
   denial(req: Request): DenialStatus
@@ -33,13 +33,13 @@ interface Denying {
   readonly challenge: string | undefined
 }
 
-/** What the status of a refused request says: that someone else may try, or that this caller need not. */
+/** The status of a refused request: 401 says that another user may try, 403 that this one need not try again. */
 export type DenialStatus = 401 | 403
 
 const UnauthorizedError = defineError('UnauthorizedError', 401, () => 'authentication is required')
 const ForbiddenError = defineError('ForbiddenError', 403, () => 'the caller is not allowed to do this')
 
-// One for all: a stack for each refused request would cost the server more than the attacker.
+// One error for all requests: a stack for each refused request would cost the server more than the attacker.
 const reasons = { 401: UnauthorizedError(), 403: ForbiddenError() }
 const bodies = { 401: { error: 'Unauthorized' }, 403: { error: 'Forbidden' } }
 
@@ -68,7 +68,7 @@ export class PolicyDenials {
     this.#answer = typeof handler === 'function' ? handler : fromOptions(handler)
   }
 
-  /** Answers; returns a promise only when the handler does. */
+  /** Answers a refused request; returns a promise only if the handler does. */
   deny(req: Request, res: Response, ask: Denying): void | Promise<void> {
     const status = ask.denial(req)
     res.status(status)
@@ -79,7 +79,7 @@ export class PolicyDenials {
 
   #finish(value: unknown, req: Request, res: Response, status: DenialStatus, { challenge }: Denying): void {
     finish(value, req, res, status)
-    // After the handler: a 404 that says how to sign in would hide nothing, and a challenge of its own stays.
+    // After the handler: a 404 that says how to sign in would hide nothing, and a challenge that the handler sets stays.
     if (challenge === undefined || res.statusCode !== 401 || res.getHeader('www-authenticate') !== undefined) return
     res.header('www-authenticate', challenge)
   }
@@ -87,7 +87,7 @@ export class PolicyDenials {
 
 const isDenial = (status: number) => status === 401 || status === 403
 
-/** A returned value is the body, like that of a route's handler; a handler that does not answer still refuses. */
+/** Sends a returned value as the body, like that of a route's handler; if the handler does not answer, the request is still refused. */
 function finish(value: unknown, req: Request, res: Response, refused: DenialStatus): void {
   if (res.answered) return
   if (value !== undefined && value !== res) {

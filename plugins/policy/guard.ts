@@ -2,7 +2,7 @@ import type { Middleware, Request } from '../../kernel/index.ts'
 import type { PolicyDenials } from './denial.ts'
 import type { Ask } from './manager.ts'
 
-/** A middleware that goes on when the check allows; without a promise when the check needs none. */
+/** A middleware that continues if the check allows it; without a promise if the check needs none. */
 export function guard(name: string, ask: Ask, denialsOf: (req: Request) => PolicyDenials): Middleware {
   const middleware: Middleware = (req, res, next) => {
     const verdict = ask(req)

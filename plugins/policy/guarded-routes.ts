@@ -6,5 +6,5 @@ export interface GuardedRoute {
   readonly requirements: readonly PolicyRequirement[]
 }
 
-/** By the services of the server, for the inspector. */
+/** The guarded routes by the services of their server, for the inspector. */
 export const guardedRoutes = new WeakMap<object, readonly GuardedRoute[]>()

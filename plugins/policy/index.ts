@@ -23,21 +23,21 @@ declare module '../../kernel/routing/options.ts' {
     policy?: PolicyOption
   }
   interface OptionChecks<Options> {
-    /** Holds a route's policies against those of their managers; exists for the type checker only. */
+    /** Compares a route's policies with those of their managers; exists for the type checker only. */
     policy: Options extends { readonly policy: infer Given } ? CheckedPolicy<Given> : unknown
   }
 }
 
 declare module '../../kernel/routing/params.ts' {
   interface RequestExtensions<Options> {
-    /** What the policies of a route prove of its request, `req.user` for example; exists for the type checker only. */
+    /** What the policies of a route prove about its request, such as `req.user`; exists for the type checker only. */
     policy: Options extends { readonly policy: infer Given } ? ProofOfPolicy<Given> : {}
   }
 }
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
-    /** Answers requests that a policy refused; `server.setPolicyErrorHandler` sets how. */
+    /** Answers requests that a policy has refused; `server.setPolicyErrorHandler` sets how. */
     policy: PolicyDenials
   }
 }

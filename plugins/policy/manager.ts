@@ -37,7 +37,7 @@ const ResourcePolicyError = defineError(
 )
 
 /** Decides whether a user may do something; anything but `true` is a refusal. */
-// The type of a method, so that a check for a certain user type is accepted where checks for any are.
+// The type of a method, so that a check for a certain user type is accepted where checks for any user are.
 export type PolicyCheck = { run(user: unknown, ...args: unknown[]): boolean | Promise<boolean> }['run']
 
 /** Checks by scope and name. */
@@ -50,18 +50,18 @@ export interface PolicyManagerOptions {
   /** The subject of the checks of a route; may be async. Default `req.user`. */
   user?(req: Request): unknown
   /**
-   * The answer to a refused request of a route. `'byUser'`: 403 where the checks have a user, because signing in again is
-   * useless then, and 401 where they do not. Default 401.
+   * The status of the answer to a refused request of a route. `'byUser'` is 403 if the checks have a user, because signing in again
+   * would not help, and 401 if they do not. Default 401.
    */
   status?: PolicyStatus
   /**
-   * `WWW-Authenticate` of an answer with 401: how a client signs in, `'Bearer'` for example. RFC 9110 section 11.6.1 wants one, which
+   * The header `WWW-Authenticate` of a 401: how a client signs in, such as `'Bearer'`. RFC 9110 section 11.6.1 requires one, which
    * only the application knows; sessions have none.
    */
   challenge?: string
   /** Milliseconds after which a check that has not settled counts as a refusal. Default 5000. */
   timeout?: number
-  /** Logger for errors in checks of `canAccess`; checks of routes log to `req.log`. Default standard error. */
+  /** The logger for errors in checks of `canAccess`; checks of routes log to `req.log`. Default standard error. */
   logger?: Logger
 }
 
@@ -97,9 +97,9 @@ interface KeptCheck {
 /** Runs one check for one request. */
 export interface Ask {
   (req: Request): boolean | Promise<boolean>
-  /** The status for a request that it has refused. */
+  /** The status for a request that the check has refused. */
   denial(req: Request): DenialStatus
-  /** `WWW-Authenticate` of a 401. */
+  /** The header `WWW-Authenticate` of a 401. */
   readonly challenge: string | undefined
 }
 
@@ -107,7 +107,7 @@ export interface Ask {
  * Named checks of users' permissions, for routes (option `policy`) and for handlers (`canAccess`).
  *
  * It fails closed: only `true` allows. A check that throws, rejects, returns anything else or does not settle in time
- * denies, and the reason is logged.
+ * refuses, and the reason is logged.
  *
  * @example
  * interface User { id: string; role: 'admin' | 'member' }
@@ -128,11 +128,11 @@ export class PolicyManager<
   declare readonly '~policies': Policies
   /** Whether the checks of routes receive `req.user`, so that their proofs apply to it. */
   declare readonly '~isAboutUser': 'user' extends keyof Options ? false : true
-  // A map of copies: no name reaches a prototype, and no later change of the record changes permissions.
+  // A map of copies: no name reaches a prototype, and later changes to the record do not change permissions.
   readonly #checks = new Map<string, Map<string, KeptCheck>>()
   readonly #user: (req: Request) => unknown
   readonly #timeout: number
-  /** The answer to a refused request of a route. */
+  /** The status of the answer to a refused request of a route. */
   readonly status: PolicyStatus
   readonly #logger: Logger | undefined
   readonly #challenge: string | undefined
@@ -159,7 +159,7 @@ export class PolicyManager<
   }
 
   /**
-   * Whether a check allows a user, called with exactly the given arguments.
+   * Whether a check allows a user; it is called with exactly the given arguments.
    *
    * @throws (as a rejection) UnknownPolicyError for an unknown name; never the error of a check.
    * @example
@@ -180,7 +180,7 @@ export class PolicyManager<
   }
 
   /**
-   * A check as a middleware, for a group, a plugin or a whole server: later registrations there are guarded as well.
+   * Returns a check as a middleware, for a group, a plugin or a whole server: it also guards later registrations there.
    *
    * @throws UnknownPolicyError for an unknown name, ResourcePolicyError for a check about a resource.
    * @example
@@ -202,9 +202,9 @@ export class PolicyManager<
   /**
    * Makes the decorator `policy(scope, handler)` of this manager, for controllers and their methods.
    *
-   * All checks of a class and a method must pass, those of the class first, each place from the top down.
+   * All checks of a class and a method must pass: those of the class first, in each place from the top down.
    *
-   * @throws (the decorator) UnknownPolicyError for an unknown name, ResourcePolicyError for a check about
+   * @throws (from the decorator) UnknownPolicyError for an unknown name, ResourcePolicyError for a check about
    * a resource.
    * @example
    *   const policies = new PolicyManager({ site: { admin: (user?: { admin: boolean }) => user?.admin === true } })
@@ -222,7 +222,7 @@ export class PolicyManager<
   }
 
   /**
-   * One check for the requests of a route, as the route option `policy` uses it.
+   * Returns one check for the requests of a route, as the route option `policy` uses it.
    *
    * @throws UnknownPolicyError for an unknown name. ResourcePolicyError for a check about a resource: it
    * would receive the request instead, and compare missing members, `undefined === undefined`.
@@ -241,7 +241,7 @@ export class PolicyManager<
       verdictOf(
         () => {
           const subject = user(req)
-          // A promise in place of a user passes every check that only tests whether there is one.
+          // A promise instead of a user would pass every check that only tests whether there is a user.
           return isThenable(subject)
             ? Promise.resolve(subject).then((one) => askAbout(one, req))
             : askAbout(subject, req)
@@ -249,7 +249,7 @@ export class PolicyManager<
         timeout,
         (why, error) => logFault(req.log, scope, handler, `${why}${missingMember(req, error)}`, error),
       )
-    // Where determining the user failed, there is none.
+    // If determining the user failed, there is no user.
     const denial = (req: Request) => (status === 'byUser' ? (known.has(req) ? 403 : 401) : status)
     return Object.assign(ask, { denial, challenge: this.#challenge })
   }
@@ -268,7 +268,7 @@ export class PolicyManager<
   }
 }
 
-/** Why a route cannot use a check; `undefined` when it can. */
+/** Why a route cannot use a check; `undefined` if it can. */
 function whyUnfit(check: Function): string | undefined {
   if (isForResource(check)) return 'it was created by forResource()'
   const count = parametersOf(check)

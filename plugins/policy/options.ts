@@ -3,9 +3,9 @@ import { option } from '../toolkit/options/index.ts'
 import { type Ask, type PolicyRecord, type PolicyStatus, policyStatus } from './manager.ts'
 import type { ResourceMark } from './resource.ts'
 
-/** One check of a route: its manager, and its name there. */
+/** One check of a route: its manager, and its name in the manager. */
 export interface PolicyRequirement {
-  /** The manager that has the check: its `status` for refused requests, and `askOf`, by which a route asks. */
+  /** The manager that has the check, with its `status` for refused requests, and `askOf`, through which a route asks. */
   readonly manager: {
     readonly '~policies': PolicyRecord
     readonly status: PolicyStatus
@@ -15,7 +15,7 @@ export interface PolicyRequirement {
   readonly scope: string
   /** The name of the check in the group. */
   readonly handler: string
-  /** The answer to a refused request; default: that of the manager. */
+  /** The status of the answer to a refused request; default: that of the manager. */
   readonly status?: PolicyStatus
 }
 
@@ -53,7 +53,7 @@ type CheckedHandler<Given, Checks> = Given extends { readonly handler: infer Han
     : `the check ${Handler} asks about a resource: ask it in the handler, with canAccess`
   : RouteCheckName<Checks> & string
 
-/** Checks the names in a `policy` option against its manager: an unknown one does not compile. */
+/** Checks the names in a `policy` option against its manager: an unknown name does not compile. */
 export type CheckedPolicy<Given> = Given extends undefined
   ? 'undefined would leave the route open; leave the option out'
   : Given extends readonly []
@@ -72,20 +72,20 @@ const requirement = option.shape({
 })
 
 /**
- * The requirements of a route as a list, each of the right form. `policy: undefined` is a failed import, and must not
+ * The requirements of a route as a list, each in the right form. `policy: undefined` means a failed import, and must not
  * leave the route open.
  */
 export function policyOfRoute(given: unknown, place: OptionPlace): readonly PolicyRequirement[] {
   if (!Array.isArray(given)) return [requirementOf(given, place)]
   // An empty list would silently leave the route open.
   if (given.length === 0) place.wrong(described('an empty list'), `${form}; leave it out for an open route`)
-  // A hole of a list is not a requirement either.
+  // A hole in a list is not a requirement, either.
   return Array.from<unknown, PolicyRequirement>(given, (one, i) => requirementOf(one, place.in(i)))
 }
 
 function requirementOf(given: unknown, place: OptionPlace): PolicyRequirement {
   if (typeof given === 'object' && given !== null) return requirement.read(given as PolicyRequirement, place)
   place.wrong(quoted(given), form)
-  // The boot fails; this is never used.
+  // The boot fails, so this is never used.
   return undefined as never
 }

@@ -2,10 +2,10 @@
 const opaque = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|\/\/[^\n]*|\/\*.*?\*\//gs
 
 /**
- * How many parameters a function declares, with those that have a default, and with a rest parameter as one.
+ * How many parameters a function declares, including those that have a default, and counting a rest parameter as one.
  *
- * `length` stops before the first of these: that of `(user = guest, post, comment) => …` is 0. A function without a
- * source, such as a bound one, only has its `length`.
+ * `length` stops before the first of these: for `(user = guest, post, comment) => …` it is 0. A function without a
+ * source, such as a bound one, has only its `length`.
  */
 export function parametersOf(fn: Function): number {
   const source = Function.prototype.toString.call(fn).replace(opaque, (text) => (text.startsWith('/') ? ' ' : '0'))
@@ -13,7 +13,7 @@ export function parametersOf(fn: Function): number {
   return Math.max(fn.length, declaredIn(source))
 }
 
-/** Counts in the first parentheses that do not belong to a computed name. */
+/** Counts the parameters in the first parentheses that do not belong to a computed name. */
 function declaredIn(source: string): number {
   let depth = 0
   let list: string | undefined

@@ -39,7 +39,7 @@ export const policy = definePlugin({
   },
 })
 
-/** For the API description. */
+/** The refusals, for the API description. */
 function failures({ options }: DescribedRoute): { readonly [status: string]: string } {
   const statuses = [options.policy ?? []].flat().map((one: PolicyRequirement) => one.status ?? one.manager.status)
   const has = (status: DenialStatus) => statuses.some((one) => one === status || one === 'byUser')

@@ -10,8 +10,8 @@ export interface ProvingCheck<Extension extends object> {
 }
 
 /**
- * Declares which members a check proves: handlers of its routes find them on the request, and need not check again. A check that
- * is a type predicate of the user, `(user?: User) => user !== undefined`, proves `{ user: User }` by itself.
+ * Declares which members a check proves: handlers of its routes find them on the request and need not check again. A check that
+ * is a type predicate about the user, `(user?: User) => user !== undefined`, proves `{ user: User }` by itself.
  *
  * @example
  * interface User { id: string; role: 'admin' | 'member' }
@@ -25,7 +25,7 @@ export function proves<Extension extends object>(check: PolicyCheck): ProvingChe
   return check as ProvingCheck<Extension>
 }
 
-/** The proof of one check. A predicate is about its user, which is `req.user` where no other is set. */
+/** The proof of one check. A predicate is about its user, which is `req.user` unless another one is set. */
 export type ProofOf<Check, IsAboutUser> = Check extends { readonly '~extension'?: infer Extension extends object }
   ? Extension
   : // biome-ignore lint/suspicious/noExplicitAny: a predicate for a certain user is not one for `unknown`
@@ -47,7 +47,7 @@ type ProofOfRequirement<Given> = Given extends {
     : {}
   : {}
 
-/** The proof of the `policy` of a route: all checks of a list must pass. */
+/** The proof of a route's `policy`: all checks of a list must pass. */
 export type ProofOfPolicy<Given> = Given extends readonly [infer First, ...infer Rest]
   ? ProofOfRequirement<First> & ProofOfPolicy<Rest>
   : Given extends PolicyRequirement

@@ -1,16 +1,16 @@
 import { OptionError } from '../../kernel/index.ts'
 
-/** `Symbol.for`, so that a check of another copy of the package is recognised. */
+/** Marks the check; `Symbol.for`, so that a check from another copy of the package is recognised. */
 const brand = Symbol.for('framework.policy.resource')
 
-/** A check that is marked. */
+/** A check that is marked as one about a resource. */
 export interface ResourceMark {
   /** Exists for the type checker only. */
   readonly '~resource': true
 }
 
 /**
- * Marks a check about a resource: `canAccess` passes one to it; a route has none, and refuses the check at boot.
+ * Marks a check about a resource: `canAccess` passes it a resource; a route has none, and refuses the check at boot.
  *
  * @example
  * interface User { id: string }
@@ -25,7 +25,7 @@ export function forResource<This, Args extends unknown[], Answer extends boolean
   check: (this: This, ...args: Args) => Answer,
 ): ((this: This, ...args: Args) => Answer) & ResourceMark {
   if (typeof check !== 'function') throw OptionError('forResource', check, 'a function (user, resource) => boolean')
-  // A new function: the given one may be a check of a route elsewhere.
+  // A new function, because the given one may be a check of a route elsewhere.
   const marked = function (this: This, ...args: Args): Answer {
     return check.apply(this, args)
   }

@@ -1,16 +1,16 @@
 import { within } from '../../kernel/index.ts'
-/** Called with the reason when a check that did not return `true` or `false` counts as a refusal. */
+/** Called with the reason when a check counts as a refusal because it did not return `true` or `false`. */
 export type OnFault = (why: string, error?: unknown) => void
 
 const expired = Symbol('expired')
 
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  // A function too: some libraries make callable promises for remote calls.
+  // Functions are included: some libraries make callable promises for remote calls.
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
   return isObject && typeof (value as { then?: unknown }).then === 'function'
 }
 
-/** Only `true` allows: a truthy rule would accept `'false'`, an error object, or a promise that was not awaited. */
+/** Judges an answer. Only `true` allows: any truthy value would include `'false'`, an error object, or a promise that was not awaited. */
 function judge(answer: unknown, onFault: OnFault): boolean {
   if (answer === true) return true
   if (answer !== false) onFault(`answered ${answer === null ? 'null' : `a ${typeof answer}`}, not a boolean`)
@@ -18,8 +18,8 @@ function judge(answer: unknown, onFault: OnFault): boolean {
 }
 
 /**
- * The decision of a check, synchronous when the check is. A throw, a rejection, a value that is not a boolean and one that
- * does not come within `timeout` milliseconds are refusals.
+ * The decision of a check, synchronous if the check is. An error, a rejection, a value that is not a boolean and a value that
+ * does not arrive within `timeout` milliseconds are refusals.
  */
 export function verdictOf(ask: () => unknown, timeout: number, onFault: OnFault): boolean | Promise<boolean> {
   let answer: unknown

@@ -6,7 +6,7 @@ import { helpers, type Shape, scalarTypes } from './writer-helpers.ts'
 
 const objectKeywords = ['properties', 'required', 'additionalProperties', 'patternProperties']
 
-/** The types that a schema names, or implies. */
+/** The types that a schema names or implies. */
 export function typesOf(node: Node): string[] {
   const { type } = node
   const types = Array.isArray(type) ? type.map(String) : typeof type === 'string' ? [type] : []
@@ -21,8 +21,8 @@ export function typesOf(node: Node): string[] {
 /**
  * Writes a schema as functions, one for each object, array or combination in it.
  *
- * Code and not closures: reading members by constant names is three times as fast. No string of a schema becomes code:
- * names are inserted as JSON literals, everything else by its index in a list.
+ * It generates code instead of closures: reading members by constant names is three times as fast. No string of a schema becomes
+ * code: names are inserted as JSON literals, everything else by its index in a list.
  */
 class Writer {
   readonly #root: Node
@@ -52,7 +52,7 @@ class Writer {
     return name
   }
 
-  /** The code that calls it: parts that branch into themselves would check many values repeatedly, so results are remembered. */
+  /** The code that calls it. Parts that branch into themselves would check many values repeatedly, so their results are remembered. */
   #call(node: unknown, isBranch = false): string {
     const name = this.name(node)
     if (!this.#branching.has(node) || !(isBranch || isCombination(node as Node))) return name
@@ -87,14 +87,14 @@ class Writer {
     return `${code}${this.#values(node)}return r`
   }
 
-  /** The result of another schema for the same value is merged into that of an object, and otherwise replaces it. */
+  /** The code for another schema that applies to the same value: its result is merged into an object, and otherwise replaces the value. */
   #merge(call: string, types: string[]): string {
     const isScalar = types.length > 0 && !types.includes('object') && !types.includes('array')
     return isScalar ? `${call};` : `r=merge(r,${call},v);`
   }
 
   #oneOf(list: unknown[]): string {
-    // Without objects or arrays there is nothing to pick; constants are looked up.
+    // Without objects or arrays, there is nothing to pick; constants are looked up.
     if (list.every((one) => isObject(one) && isScalar(one.const))) {
       return `among(v,${this.#constant(new Set(list.map((one) => (one as Node).const)))})`
     }
@@ -115,7 +115,7 @@ class Writer {
       : `alike(r,${this.#constant(memberTest(list))});`
   }
 
-  /** Determines which of the types a value has. */
+  /** The code that determines which of the types a value has. */
   #types(types: string[], node: Node): string {
     if (types.length === 1) return this.#type(types[0]!, node)
     const cases = types
@@ -139,7 +139,7 @@ class Writer {
     return `if(${misses(type, name)})${name}=s.${type}(${name}${format});`
   }
 
-  /** For a schema that is only a type, its test without a call; `first` comes before a closer check. */
+  /** For a schema that is only a type, the test without a call; `first` comes before a closer check. */
   #plainScalar(node: unknown, name: string, first = ''): string | undefined {
     if (!isObject(node) || [...combining, '$ref', 'enum', 'const'].some((keyword) => keyword in node)) return undefined
     const types = typesOf(node)
@@ -163,7 +163,7 @@ class Writer {
       const isKnown = Object.hasOwn(properties, name)
       const variable = isKnown ? `x${members.length}` : 'x'
       code += this.#property(variable, name, isKnown ? properties[name] : undefined, required.has(name), isKnown)
-      // Written plainly, the key would set the prototype.
+      // Written without brackets, the key would set the prototype.
       if (isKnown) members.push(`${name === '__proto__' ? '["__proto__"]' : JSON.stringify(name)}:${variable}`)
     }
     code += `o={${members.join()}};${this.#others(node, Object.keys(properties))}}catch(e){throw passing(e,k)}r=o;`
@@ -184,7 +184,7 @@ class Writer {
     return required ? `${start}${missing}${take}` : `${start}if(${x}!==undefined){${take}}`
   }
 
-  /** Properties without a name in the schema: they are sent only where the schema allows it. */
+  /** The code for properties that the schema does not name: they are sent only where the schema allows it. */
   #others(node: Node, names: string[]): string {
     const patterns = isObject(node.patternProperties) ? Object.entries(node.patternProperties) : []
     const rest = node.additionalProperties
@@ -219,7 +219,7 @@ class Writer {
   }
 }
 
-/** The value of an object in JSON, if it defines one. */
+/** Code that reads the value of an object in JSON, if the object defines one. */
 const read = `if(typeof v==='object'&&v!==null&&v.toJSON!==undefined)v=plain(v);`
 
 /** Code that is true for a value without the type. */
@@ -245,11 +245,11 @@ const combining = ['allOf', 'anyOf', 'oneOf', 'if']
 const isReference = (node: Node, types: readonly string[]) =>
   node.$ref !== undefined && types.length === 0 && ![...combining, 'const', 'enum'].some((keyword) => keyword in node)
 
-/** Whether several of its schemas check one value. */
+/** Whether several schemas in a schema check the same value. */
 const isCombination = (node: Node) =>
   combining.some((keyword) => keyword in node) || (node.$ref !== undefined && !isReference(node, typesOf(node)))
 
-/** The schemas with a combination below them that contains itself, at any depth. */
+/** The schemas that have below them, at any depth, a combination that contains itself. */
 function branchingOf(root: Node): ReadonlySet<unknown> {
   const around = new Map<Node, Node[]>()
   for (const node of schemasOf(root)) {
@@ -289,7 +289,7 @@ export function compileShape(schema: object, strictness: Strictness): Shape {
   return write(schema, strictness, (writer, root) => writer.name(root)) as Shape
 }
 
-/** The same for every schema within one: of its flat form. */
+/** The same for every schema within the flat form of a schema. */
 export function compileShapes(schema: object, strictness: Strictness): ReadonlyMap<unknown, Shape> {
   let nodes: unknown[] = []
   const list = write(schema, strictness, (writer, root) => {

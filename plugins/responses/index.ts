@@ -8,7 +8,7 @@ export type { CompileOptions, ResponseSchemas, Responses } from './service.ts'
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
-    /** Serialisers made of response schemas. */
+    /** Serialisers made from response schemas. */
     responses: Responses
   }
 }
@@ -16,7 +16,7 @@ declare module '../../kernel/plugin/services.ts' {
 // In the files that declare the interfaces: merging into the entry point would hide them from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
-    /** Schemas of the answers by their status: members outside a schema are never sent. */
+    /** Schemas of the answers by status: members outside a schema are never sent. */
     responses?: { readonly [status: number]: object }
   }
 }
@@ -34,15 +34,15 @@ declare module '../../kernel/routing/params.ts' {
     setHeader(...given: Parameters<Response['setHeader']>): RouteResponse<Options>
     /** Sets headers that `presetHeaders` has checked; what follows keeps the types of the route. */
     setHeaders(...given: Parameters<Response['setHeaders']>): RouteResponse<Options>
-    /** Takes a header back; what follows keeps the types of the route. */
+    /** Removes a header; what follows keeps the types of the route. */
     removeHeader(...given: Parameters<Response['removeHeader']>): RouteResponse<Options>
-    /** Adds to a header; what follows keeps the types of the route. */
+    /** Adds a value to a header; what follows keeps the types of the route. */
     appendHeader(...given: Parameters<Response['appendHeader']>): RouteResponse<Options>
     /** Adds names to `Vary`; what follows keeps the types of the route. */
     vary(...given: Parameters<Response['vary']>): RouteResponse<Options>
     /** Sets the content type; what follows keeps the types of the route. */
     type(...given: Parameters<Response['type']>): RouteResponse<Options>
-    /** Sets the status, one that the option `responses` has; the body that follows is checked against its schema. */
+    /** Sets the status, which must be in the option `responses`; the body that follows is checked against its schema. */
     status<const Status extends number>(code: AnswerStatus<Options, Status>): WithStatus<Options, Status>
   }
   interface HandlerTypes<Options> {

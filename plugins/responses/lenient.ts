@@ -9,8 +9,8 @@ import { helpers, type Shape, scalarTypes } from './writer-helpers.ts'
 type Scalars = ReturnType<typeof scalarsFor>
 
 /**
- * The part of a mismatching place that may be sent: a scalar. It has no members, so it contains none outside the
- * schema; objects and arrays may, and are left out.
+ * The part of a mismatching value that may be sent: a scalar. It has no members, so none of them is outside the
+ * schema; objects and arrays may have such members, and are left out.
  */
 function scalarOf(value: unknown): unknown {
   const given = plain(value)
@@ -19,9 +19,9 @@ function scalarOf(value: unknown): unknown {
 }
 
 /**
- * Picks the members of a JSON Schema from a value that does not match it; `undefined`: no part of it may be sent.
+ * Picks the members of a JSON Schema from a value that does not match it; `undefined` if no part of it may be sent.
  *
- * It interprets the schema: it runs for wrong answers only.
+ * It interprets the schema, since it runs only for wrong answers.
  */
 export class LenientShape {
   readonly #root: Node
@@ -32,7 +32,7 @@ export class LenientShape {
   constructor(schema: object, strictness: Strictness) {
     this.#root = flattened(schema).schema
     this.#scalars = scalarsFor(strictness)
-    // Each level is checked strictly before it is picked from: without a cache all levels below would be, again and again.
+    // Each level is checked strictly before members are picked from it: without a cache, all levels below would be checked repeatedly.
     this.#strict = new Map([...compileShapes(schema, strictness)].map(([node, shape]) => [node, once(shape)]))
   }
 
@@ -71,12 +71,12 @@ export class LenientShape {
     return isListed && !helpers.fits(value, this.#strictly(node)) ? scalarOf(value) : picked
   }
 
-  /** The check that answers pass first, for a part of the schema. */
+  /** The strict check, which answers pass first, for a part of the schema. */
   #strictly(node: unknown): Shape {
     return this.#strict.get(node) ?? (() => helpers.fail('is not allowed'))
   }
 
-  /** With two schemas that may apply, one may name members that the other must keep back. */
+  /** Picks with the one schema that may apply: of two such schemas, one may name members that the other must not send. */
   #pickOne(list: unknown[], value: unknown): unknown {
     for (const one of list) {
       if (helpers.fits(value, this.#strictly(one))) return this.#strictly(one)(value)
@@ -139,7 +139,7 @@ export class LenientShape {
     const tuple = prefix ?? (Array.isArray(node.items) ? node.items : undefined)
     const rest = tuple === undefined ? (node.items ?? true) : prefix === undefined ? node.additionalItems : node.items
     const items = tuple === undefined || isObject(rest) || rest === true ? value : value.slice(0, tuple.length)
-    // A place of which nothing may be sent keeps its index.
+    // An item of which nothing may be sent keeps its index.
     return items.map((item, i) => this.#pick(tuple !== undefined && i < tuple.length ? tuple[i] : rest, item) ?? null)
   }
 }

@@ -1,6 +1,6 @@
-/** Thrown where a value does not match its schema. Not an Error: in `anyOf` it only means the next schema, and a stack costs time. */
+/** Thrown where a value does not match its schema. Not an Error: in `anyOf` it only means trying the next one, and a stack costs time. */
 export class Mismatch {
-  /** Keys from the outside in, collected while it passes up. */
+  /** The keys from the outside in, collected while the mismatch passes up. */
   readonly path: (string | number)[]
   readonly expected: string
 
@@ -19,7 +19,7 @@ export function fail(expected: string): never {
   throw new Mismatch(expected)
 }
 
-/** Adds a key to a passing mismatch; any other error, of a getter for example, is rethrown unchanged. */
+/** Adds a key to a mismatch that passes up; any other error, such as that of a getter, is rethrown unchanged. */
 export function passing(thrown: unknown, key: string | number): unknown {
   if (thrown instanceof Mismatch) thrown.path.unshift(key)
   return thrown

@@ -1,12 +1,12 @@
 import { Mismatch } from './mismatch.ts'
 
-/** The result of a part of a schema for a value: its picked members, or why it does not match. */
+/** The result of a part of a schema for a value: the picked members, or why the value does not match. */
 type Outcome = { readonly picked: unknown } | { readonly expected: string; readonly path: readonly (string | number)[] }
 
 /** The earlier results for the current value. */
 let known: Map<unknown, Map<object, Outcome>> | undefined
 
-/** Runs with a cache of its own, unless there is one. */
+/** Runs a function with a cache of its own, unless there already is one. */
 export function remembering<Result>(run: () => Result): Result {
   if (known !== undefined) return run()
   known = new Map()
@@ -18,8 +18,8 @@ export function remembering<Result>(run: () => Result): Result {
 }
 
 /**
- * Checks each object and list once. For branches within branches: without it, a tree whose nodes are of several kinds would be
- * checked twice as often for each further level.
+ * Makes a check run only once for each object and list. For branches within branches: without it, a tree whose nodes are of several
+ * kinds would be checked twice as often for each further level.
  */
 export function once(shape: (value: unknown) => unknown): (value: unknown) => unknown {
   const look = (value: object): unknown => {

@@ -3,13 +3,13 @@ import { option } from '../toolkit/options/index.ts'
 
 /** Options of the response schemas. */
 export interface ResponsesOptions {
-  /** Convert numbers to strings and strings to numbers where the schema requires it, instead of a 500. Default false. */
+  /** Whether to convert numbers to strings and strings to numbers where the schema requires it, instead of a 500. Default false. */
   coerce?: boolean
 }
 
 export const responsesOptions = option.shape({ coerce: option.flag().default(false) }).typed<ResponsesOptions>()
 
-/** The schemas of a route as they are, if their keys are statuses: the types of `res.ok()` and the others depend on these alone. */
+/** The schemas of a route, unchanged, if their keys are statuses: the types of `res.ok()` and the others depend on these alone. */
 export function responsesOfRoute(
   given: unknown,
   place: OptionPlace,

@@ -3,10 +3,10 @@ import { responsesOfRoute, responsesOptions } from './options.ts'
 import { Responses } from './service.ts'
 
 /**
- * Shapes answers by the schemas in the route option `responses`: members outside a schema are never sent.
+ * Shapes answers with the schemas in the route option `responses`: members outside a schema are never sent.
  *
- * Every server has it. An answer that does not match its schema is an error like any other: the error handler, else
- * 500 without a body, and a line in the log that names route and status.
+ * Every server has it. An answer that does not match its schema is an error like any other: the error handler answers,
+ * otherwise 500 without a body is sent, and a line in the log names route and status.
  *
  * @example
  * import { router } from 'framework'

@@ -2,18 +2,18 @@ import { fail } from './mismatch.ts'
 
 /** How strictly scalars are checked. */
 export interface Strictness {
-  /** Numbers become strings and strings numbers, if nothing is lost. */
+  /** Whether numbers become strings and strings become numbers, if nothing is lost. */
   readonly coerce: boolean
 }
 
-/** The value of an object in JSON: a date becomes a string, for example. */
+/** The value that an object has in JSON: a date, for example, becomes a string. */
 export function plain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const { toJSON } = value as { toJSON?: unknown }
   return typeof toJSON === 'function' ? (toJSON.call(value, '') as unknown) : value
 }
 
-/** The helpers that compiled code calls where a value is not of the right type at once. */
+/** The helpers that compiled code calls where a value does not have the right type from the start. */
 export function scalarsFor({ coerce }: Strictness) {
   return {
     string(value: unknown, format?: string): string {

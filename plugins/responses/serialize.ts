@@ -20,7 +20,7 @@ const ResponseMismatchError = defineError(
     `the answer ${status} of ${route} does not match its schema: ${why}. ${sent}`,
 )
 
-/** Writes the answers of one schema. */
+/** Writes the answers for one schema. */
 export type Serializer = (payload: unknown, status: number) => string
 
 /** A compiled schema: the function that picks from a value, and the one that writes it. */
@@ -29,7 +29,7 @@ interface Compiled {
   readonly write: Write
 }
 
-// A schema is compiled once in a process.
+// A schema is compiled once per process.
 const compiled = [new WeakMap<object, Compiled>(), new WeakMap<object, Compiled>()] as const
 
 function compile(schema: object, strictness: Strictness): Compiled {
@@ -45,7 +45,7 @@ function compile(schema: object, strictness: Strictness): Compiled {
 }
 
 /**
- * The serialiser of one schema of one route: picks and checks the members of the schema, and writes them.
+ * The serialiser for one schema of one route: it picks and checks the members of the schema, and writes them.
  *
  * With `onMismatch` it is lenient, see `Responses.compile`.
  *
@@ -103,7 +103,7 @@ function lenient(
     try {
       return strict(payload, status)
     } catch (error) {
-      // A getter that threw, or a cycle: the value cannot be written.
+      // A getter has thrown, or there is a cycle: the value cannot be written.
       const { cause } = error as Error
       if (!(cause instanceof Mismatch)) throw error
       pick ??= pickerOf(schema, strictness)

@@ -7,21 +7,21 @@ export interface ResponseSchemas {
   readonly [statusOrClass: string]: object
 }
 
-/** The route of schemas, and their mode. */
+/** The route that the schemas belong to, and their mode. */
 export interface CompileOptions {
-  /** Its name in errors: `GET /users/:id`. */
+  /** The name of the route in errors: `GET /users/:id`. */
   readonly route: string
   /**
-   * Makes it lenient: an answer that does not match is sent as far as it does, and this is called with the reason, once.
-   * Without it such an answer throws.
+   * Makes the serialiser lenient: the matching part of an answer that does not match is sent, and this is called once with the
+   * reason. Without it, such an answer throws.
    */
   onMismatch?(error: Error): void
 }
 
-/** Makes sure that only one schema has an `$id`. */
+/** Ensures that only one schema has a given `$id`. */
 type Claim = (schema: object, route: string, part: string) => void
 
-/** Serialisers made of response schemas, for plugins and decorators. */
+/** Serialisers made from response schemas, for plugins and decorators. */
 export class Responses {
   readonly #strictness: Strictness
   #claim: Claim | undefined
@@ -36,11 +36,11 @@ export class Responses {
   }
 
   /**
-   * One serialiser for the schemas of one route, by the status of the answer: the nearest schema is used, and an
-   * answer without one is written as plain JSON. A route's only success also applies to 200.
+   * Returns one serialiser for the schemas of one route: it uses the schema that is nearest to the status of the answer, and writes
+   * an answer without one as plain JSON. The schema of a route's only success also applies to 200.
    *
-   * In lenient mode members outside the schema are left out nevertheless: a scalar of the wrong type is sent as it is, an
-   * object or an array in the place of another type is not sent.
+   * Even in lenient mode, members outside the schema are left out: a scalar of the wrong type is sent as it is, but an
+   * object or an array instead of another type is not sent.
    *
    * @throws ResponseSchemaError for a key that is not a status and a schema that cannot be compiled.
    * @example
@@ -64,12 +64,12 @@ export class Responses {
       else if (key === 'default') others = serializer
       else throw ResponseSchemaError(route, key, 'the keys are statuses from 200 to 599, classes like 2xx, or default')
     }
-    // 200 is also the status of a returned value by default: members that 201 keeps back must not be sent with it.
+    // 200 is also the default status of a returned value: members that the schema of 201 excludes must not be sent with it.
     const successes = [...exact].filter(([status]) => status < 300)
     if (successes.length === 1 && !classes.has(2) && others === undefined) exact.set(200, successes[0]![1])
     return (payload, status) => {
       const serializer = exact.get(status) ?? classes.get(Math.floor(status / 100)) ?? others
-      // The framework's own answers, a 413 for example, have their own form whatever the route declares.
+      // The framework's own answers, such as a 413, have their own form, whatever the route declares.
       if (serializer === undefined || isFailureBody(payload)) return toJson(payload)
       const text = serializer(payload, status)
       if (text === '{}') refuseEmptied(payload)

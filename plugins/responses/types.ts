@@ -3,19 +3,19 @@ import type { InputOf } from '../validation/index.ts'
 
 type SchemasOf<Options> = Options extends { readonly responses: infer Schemas } ? Schemas : undefined
 
-/** A key is a number, or a string of digits. */
+/** The schema of a status; the key is a number, or a string of digits. */
 type SchemaOf<Schemas, Status extends number> = Status extends keyof Schemas
   ? Schemas[Status]
   : `${Status}` extends keyof Schemas
     ? Schemas[`${Status}`]
     : undefined
 
-/** `HttpError` in the place of a schema: that failure is thrown, so that it has the format of the server. */
+/** `HttpError` instead of a schema: that failure is thrown, so that it has the format of the server. */
 interface FailureSchema {
   readonly '~standard': { readonly vendor: 'framework' }
 }
 
-/** The arguments of the shorthand for a status: its body by the schema, any body where the route declares no responses. */
+/** The arguments of the shorthand for a status: the body that the schema allows, or any body if the route declares no responses. */
 export type BodyArguments<Options, Status extends number> =
   SchemasOf<Options> extends infer Schemas
     ? Schemas extends undefined
@@ -31,7 +31,7 @@ export type BodyArguments<Options, Status extends number> =
         : never
     : never
 
-/** The argument of `res.json` without a status before it: the body of one of the responses, any body where the route declares none. */
+/** The argument of `res.json` without a status before it: the body of any of the responses, or any body if the route declares none. */
 export type AnyBodyArguments<Options> =
   SchemasOf<Options> extends infer Schemas
     ? Schemas extends undefined
@@ -66,7 +66,7 @@ export type WithStatus<Options, Status extends number> = number extends Status
 
 type StatusOf<Key> = Key extends number ? Key : Key extends `${infer Status extends number}` ? Status : never
 
-/** A status of a route's answers: one of its responses where it declares any. */
+/** A status that a route's answers may have: that of one of its responses, if it declares any. */
 export type AnswerStatus<Options, Status> =
   SchemasOf<Options> extends infer Schemas
     ? Schemas extends undefined
@@ -80,7 +80,7 @@ export type AnswerStatus<Options, Status> =
 
 type SuccessKey<Key> = Key extends number | string ? (`${Key}` extends `2${string}` ? Key : never) : never
 
-/** The schema of a handler's return value: that of 200, else of the only success. */
+/** The schema of a handler's return value: that of 200, otherwise that of the only success. */
 type ReturnedSchema<Schemas> = 200 extends keyof Schemas
   ? Schemas[200]
   : '200' extends keyof Schemas
@@ -97,7 +97,7 @@ type IsUnion<Keys, All = Keys> = [Keys] extends [never]
       : true
     : never
 
-/** Return values without a schema: nothing, for a handler that answers by `res`, and values that are sent as they are. */
+/** Return values without a schema: nothing, for a handler that answers through `res`, and values that are sent as they are. */
 type Unshaped =
   | void
   | undefined

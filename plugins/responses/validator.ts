@@ -2,7 +2,7 @@ import { isObject } from '../toolkit/schema/keywords.ts'
 import { Mismatch } from './mismatch.ts'
 import { helpers, type Shape } from './writer-helpers.ts'
 
-/** The used part of a validator that follows Standard Schema. */
+/** The part of a Standard Schema validator that is used here. */
 export interface Validator {
   readonly '~standard': {
     readonly validate: (value: unknown) => { value?: unknown; issues?: readonly { message: string; path?: unknown }[] }
@@ -20,7 +20,7 @@ function run(schema: Validator, value: unknown) {
   return result
 }
 
-/** The validator decides what is sent: its result. */
+/** The shape of a validator, whose result is what is sent. */
 export function shapeOfValidator(schema: Validator): Shape {
   return (value) => {
     const result = run(schema, value)
@@ -33,7 +33,7 @@ export function shapeOfValidator(schema: Validator): Shape {
   }
 }
 
-/** Where Zod and Valibot store the schemas of members, of items, and the inner one of an optional schema. */
+/** Where Zod and Valibot store the schemas of members and items, and the inner schema of an optional one. */
 interface Inside {
   shape?: unknown
   entries?: unknown
@@ -44,8 +44,8 @@ interface Inside {
 }
 
 /**
- * Picks the members that their own validators accept. A refused one is left out, also a scalar: its
- * validator may be there to hide a part of it, and has not finished.
+ * Picks the members that their own validators accept. A refused member is left out, even a scalar: the purpose of its
+ * validator may be to hide a part of it, and it has not finished.
  */
 export function pickByValidator(schema: unknown, value: unknown): unknown {
   if (!isValidator(schema)) return undefined

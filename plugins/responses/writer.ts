@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { isOldV8 } from './writer-helpers.ts'
 import { writtenSchemaOf } from './written-schema.ts'
 
-/** Turns the picked members of an answer into JSON; `undefined` where JSON has no text for them. */
+/** Turns the picked members of an answer into JSON; `undefined` if they have no form in JSON. */
 export type Write = (picked: unknown) => string | undefined
 
 export type WriterName = 'JSON.stringify' | 'fast-json-stringify'
@@ -16,13 +16,13 @@ export type WriterName = 'JSON.stringify' | 'fast-json-stringify'
  */
 export const writerName: WriterName = isOldV8 ? 'fast-json-stringify' : 'JSON.stringify'
 
-/** Lists of this many items or more are written faster by `JSON.stringify` on Node.js 20 too. */
+/** The number of items from which `JSON.stringify` writes lists faster even on Node.js 20. */
 const longList = 100
 
-// It takes 43 ms to load: only where it is used.
+// It takes 43 ms to load, so it is loaded only where it is used.
 const require = createRequire(import.meta.url)
 
-/** How answers of a JSON Schema are written, always with the same text; `picked` is the result of its shape. */
+/** The function that writes answers of a JSON Schema, always as the same text; `picked` is the result of the schema's shape. */
 export function writerOf(schema: object, name: WriterName = writerName): Write {
   const written = name === 'JSON.stringify' ? undefined : writtenSchemaOf(schema)
   if (written === undefined) return JSON.stringify
@@ -31,7 +31,7 @@ export function writerOf(schema: object, name: WriterName = writerName): Write {
     const build = require('fast-json-stringify') as typeof import('fast-json-stringify').default
     write = build(written as Parameters<typeof build>[0])
   } catch {
-    // Nested more deeply than it supports, for example.
+    // For example, because the schema is nested more deeply than fast-json-stringify supports.
     return JSON.stringify
   }
   if (written.type !== 'array') return write

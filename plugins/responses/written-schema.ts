@@ -3,7 +3,7 @@ import { isObject, type Node } from '../toolkit/schema/keywords.ts'
 import { typesOf } from './checked-copy.ts'
 import { scalarTypes } from './writer-helpers.ts'
 
-/** A schema with types only, for picked members: everything else was checked before. */
+/** A schema that has only types, for picked members: everything else has already been checked. */
 export interface WrittenSchema {
   readonly type?: string
   readonly nullable?: true
@@ -12,15 +12,15 @@ export interface WrittenSchema {
   readonly items?: WrittenSchema
 }
 
-/** Written by `JSON.stringify`: a newly created part, so that it has a text in any case. */
+/** For a part that `JSON.stringify` writes: it is newly created, so that it always has a form in JSON. */
 const anything: WrittenSchema = {}
 
 const combining = ['allOf', 'anyOf', 'oneOf', 'if']
 
-/** Names that are safe in generated code, and not inherited by every object. */
+/** Whether a name is safe in generated code, and is not one that every object inherits. */
 const isTame = (name: string) => /^[\w-]+$/.test(name) && !(name in Object.prototype)
 
-/** More nodes generate more code than they save time. */
+/** The maximum number of nodes: with more, generating the code costs more time than it saves. */
 const maxNodes = 500
 
 class Derivation {
@@ -32,7 +32,7 @@ class Derivation {
     this.#root = root
   }
 
-  /** `undefined` for a place whose value may have no text, a function for example: its object must be written as a whole. */
+  /** Derives the schema; `undefined` where a value may have no form in JSON, such as a function: its object must be written as a whole. */
   derive(node: unknown): WrittenSchema | undefined {
     let one = node
     for (let hops = 0; isObject(one) && one.$ref !== undefined; hops++) {
@@ -71,7 +71,7 @@ class Derivation {
       if (one === undefined) return anything
       properties[name] = one
     }
-    // It writes required members first: it may know them only where that changes no order, which makes it faster.
+    // fast-json-stringify writes required members first, which is faster: they may be marked only where that does not change the order.
     const required = new Set(Array.isArray(node.required) ? node.required : [])
     const end = names.findIndex((name) => !required.has(name))
     return { properties, required: end === -1 ? names : names.slice(0, end) }
@@ -88,9 +88,9 @@ function isSurelyWritten(node: Node): boolean {
 /**
  * The schema for fast-json-stringify: the same members in the same order, so that its text equals that
  * of `JSON.stringify`. Without rules, it neither loads a validator nor converts types, and without
- * unusual names only plain words of the schema get into the code that it generates.
+ * unusual names, only plain words of the schema get into the code that it generates.
  *
- * `undefined` for a schema without any gain.
+ * `undefined` for a schema for which there is no gain.
  */
 export function writtenSchemaOf(schema: object): WrittenSchema | undefined {
   const root = flattened(schema).schema

@@ -21,17 +21,17 @@ export interface JsonSchema {
 /** The schema of a variant. */
 export type VariantSchema = StandardSchema | JsonSchema
 
-/** An object with any members stands for every object, one whose type is an interface too. */
+/** Turns an object with any members into `object`, so that every object fits, even one whose type is an interface. */
 type Loosened<Type> = unknown extends Type ? unknown : { [name: string]: unknown } extends Type ? object : Type
 
 /** The type that the function of a variant with that schema may return. */
 export type TakenBy<Schema> = Loosened<InputOf<Schema>> | PromiseLike<Loosened<InputOf<Schema>>>
 
-/** The first place where a value does not match its schema, `undefined` when there is none. */
+/** Finds the first place where a value does not match its schema; `undefined` if it matches. */
 export type FindMismatch = (value: unknown) => Promise<Mismatch | undefined>
 
 export interface Mismatch {
-  /** A JSON pointer, `''` for the value itself. */
+  /** A JSON pointer; `''` for the value itself. */
   readonly pointer: string
   readonly message: string
   /** All issues of the validator. */
@@ -44,7 +44,7 @@ export const VariantSchemaError = defineError(
   (why: string) => `${why}. A variant takes a Standard Schema (Zod 4 for example), a TypeBox schema or a JSON Schema`,
 )
 
-/** Compiles a schema at its first use; one that cannot be compiled rejects each time. */
+/** Compiles a schema at its first use; for one that cannot be compiled, each call rejects. */
 export function mismatchFinder(schema: VariantSchema): FindMismatch {
   if (!isSchema(schema)) throw VariantSchemaError(`the schema is ${schema === null ? 'null' : `a ${typeof schema}`}`)
   const check = lazyCheckOf(schema, 'exact', VariantSchemaError)

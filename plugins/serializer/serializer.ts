@@ -26,16 +26,16 @@ const VariantWithoutSchemaError = defineError(
     `the variant ${JSON.stringify(name)} has no schema for validation. Pass one as the third argument of defineVariant`,
 )
 
-/** The types of the variants: by name, what each returns and the context it needs. */
+/** The types of the variants: by name, what each one returns and the context that it needs. */
 export interface VariantTypes {
   readonly [name: string]: { readonly result: unknown; readonly context: unknown }
 }
 
 /** The options of one use of a variant. */
 export interface UseVariantOptions<Context = unknown> {
-  /** Check the mapped data against the variant's schema; default false. */
+  /** Whether to check the mapped data against the variant's schema; default false. */
   validate?: boolean
-  /** Passed to the variant's function. */
+  /** The context, passed to the variant's function. */
   ctx?: Context
 }
 
@@ -53,23 +53,23 @@ type Defined<Name extends string, Result, Context> = {
 
 /** One form of an answer. */
 interface Variant {
-  /** Makes it of the data. */
+  /** Makes the answer from the data. */
   readonly map: (data: never, ctx: never) => unknown
-  /** Finds what its schema refuses; `undefined` without a schema. */
+  /** Finds what the schema refuses; `undefined` without a schema. */
   readonly mismatch: FindMismatch | undefined
 }
 
 /** Named ways to show one type of data; made by {@link serializer}. */
 export class Serializer<Data, Variants extends VariantTypes = {}> {
-  // A map, so that a variant may have any name, `__proto__` too.
+  // A map, so that a variant may have any name, even `__proto__`.
   readonly #variants = new Map<string, Variant>()
 
   /**
    * Adds a variant and returns the same serializer, which then knows its name and type.
    *
-   * The schema types what the function returns; it is only run by `useVariant` with `validate: true`.
+   * The schema decides the type that the function returns; it is run only by `useVariant` with `validate: true`.
    *
-   * @throws DuplicateVariantError for a name that exists already.
+   * @throws DuplicateVariantError for a name that already exists.
    * @example
    * const users = serializer<{ name: string; email: string }>()
    *   .defineVariant('public', (user) => ({ name: user.name }))
@@ -100,7 +100,7 @@ export class Serializer<Data, Variants extends VariantTypes = {}> {
   }
 
   /**
-   * Maps data by one of the variants.
+   * Maps data with one of the variants.
    *
    * @throws (as a rejection) UnknownVariantError, which lists the defined ones; with `validate: true`
    * VariantMismatchError, which names the variant and the place, or VariantWithoutSchemaError.

@@ -1,7 +1,7 @@
-/** Header names to values; looking one up ignores case. */
+/** The headers by name; looking one up ignores case. */
 export type MockHeaders = { readonly [name: string]: string | readonly string[] | undefined }
 
-/** A plain object with lower-case keys that also answers to other spellings of them. */
+/** A plain object with lower-case keys, whose members can also be read with other spellings. */
 export function caseless(headers: Readonly<Record<string, string | readonly string[]>>): MockHeaders {
   const own: Record<string, string | readonly string[]> = { ...headers }
   const find = (key: string) => (Object.hasOwn(own, key.toLowerCase()) ? key.toLowerCase() : key)
@@ -18,7 +18,7 @@ export function textOf(bytes: Uint8Array): string {
   return utf8.decode(bytes)
 }
 
-/** A body by its content type: JSON parsed, text as text, everything else as bytes; `undefined` when it is empty. */
+/** A body in the form of its content type: parsed JSON, text as a string, everything else as bytes; `undefined` if it is empty. */
 export function bodyOf(bytes: Uint8Array, contentType: string): unknown {
   if (bytes.byteLength === 0) return undefined
   const type = contentType.split(';')[0]!.trim().toLowerCase()
@@ -41,18 +41,18 @@ export function bodyOf(bytes: Uint8Array, contentType: string): unknown {
   return isText ? textOf(bytes) : bytes
 }
 
-/** The beginning of a text, for a message. */
+/** The beginning of a string, for a message. */
 export function shorten(text: string): string {
   return text.length > 300 ? `${text.slice(0, 300)}… (${text.length} characters)` : text
 }
 
 /** One `Set-Cookie` line, parsed. */
 export interface MockCookie {
-  /** The name as it stands in the header. */
+  /** The name as it is in the header. */
   readonly name: string
   /** The value, percent-decoded. */
   readonly value: string
-  /** Lower-case names; one without a value, such as `httponly`, is `true`. */
+  /** The attributes, with lower-case names; one without a value, such as `httponly`, is `true`. */
   readonly attributes: { readonly [name: string]: string | true | undefined }
 }
 

@@ -4,7 +4,7 @@ import { cookieHeader, type MockOptions, type MockQuery, mockOptions, withQuery 
 import { payloadOf } from './payload.ts'
 import { MockResponse } from './response.ts'
 
-/** A request with a method of its own. */
+/** Sends a request with the method that it is named after. */
 export type MockVerb = <Body = unknown, Query extends object = MockQuery, Answer = unknown>(
   path: string,
   options?: MockOptions<Body, Query>,
@@ -19,7 +19,7 @@ export interface MockMethods {
    * const res = await server.inject.get('/users', { query: { page: 2 } })
    */
   readonly get: MockVerb
-  /** Sends a HEAD; the answer has headers and no body. */
+  /** Sends a HEAD; the answer has headers but no body. */
   readonly head: MockVerb
   /**
    * Sends a POST; a `body` that is an object is sent as JSON.
@@ -34,17 +34,17 @@ export interface MockMethods {
   readonly patch: MockVerb
   /** Sends a DELETE. */
   readonly delete: MockVerb
-  /** Sends a QUERY: safe like GET, with a body (RFC 10008). */
+  /** Sends a QUERY, which is safe like GET, with a body (RFC 10008). */
   readonly query: MockVerb
   /** Sends an OPTIONS, as browsers do before a request to another origin. */
   readonly options: MockVerb
-  /** Sends a request of any method, of one that the server does not know, too. */
+  /** Sends a request with any method, even one that the server does not know. */
   request<Body = unknown, Query extends object = MockQuery, Answer = unknown>(
     method: string,
     path: string,
     options?: MockOptions<Body, Query>,
   ): Promise<MockResponse<Answer>>
-  /** Opens a websocket in process. A refused one resolves too: its `response` says why. */
+  /** Opens a websocket in process. It also resolves if the server refuses: the `response` of the socket says why. */
   ws(path: string, options?: MockSocketOptions): Promise<MockSocket>
 }
 
@@ -57,7 +57,7 @@ async function send(
 ): Promise<MockResponse<never>> {
   const call = `inject.${method.toLowerCase()}`
   const options = mockOptions.parse(given, call)
-  // A client would refuse it as well; sent as it is, it would be a request that no client makes.
+  // A client would also refuse such a path; sent as it is, it would make a request that no client makes.
   if (typeof path !== 'string' || !/^(?:\/|https?:)/.test(path))
     throw ArgumentsError(call, `a path that begins with "/": ${call}('/users')`)
   const { query, ip, signal } = options
@@ -111,7 +111,7 @@ export function mockMethods(inject: Inject): MockMethods {
 }
 
 /**
- * A test client of its own: the whole pipeline, no socket. It keeps no cookies; pass those of an answer on.
+ * A separate test client: the whole pipeline, without a socket. It does not keep cookies; pass on those of an answer.
  *
  * @example
  * const client = server.getMockServer()
@@ -131,7 +131,7 @@ export class MockServer implements MockMethods {
   readonly request: MockMethods['request']
   readonly ws: MockMethods['ws']
 
-  /** `prepare` runs before the first request; when it fails, every request fails with its error. */
+  /** `prepare` runs before the first request; if it fails, every request fails with its error. */
   constructor(inject: Inject, prepare?: () => Promise<void>) {
     const methods = mockMethods(prepare === undefined ? inject : preparing(inject, prepare))
     this.get = methods.get

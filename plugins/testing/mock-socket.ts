@@ -8,9 +8,9 @@ import { isSubset } from './subset.ts'
 
 /** Options for opening a websocket in a test. */
 export interface MockSocketOptions {
-  /** Headers of the request that opens it, names in any case. */
+  /** Headers of the request that opens it, with names in any case. */
   headers?: { readonly [name: string]: string | number | readonly string[] | undefined }
-  /** Overrides parameters of the same names in the path. */
+  /** The query; overrides parameters with the same names in the path. */
   query?: { readonly [name: string]: unknown }
   /** Cookies by name, sent as the header `Cookie`. */
   cookies?: { readonly [name: string]: string }
@@ -35,17 +35,17 @@ export const mockSocketOptions = option
 
 /** How a websocket ended: the code of RFC 6455 section 7.4, and the reason. */
 export interface MockClose {
-  /** The code; 1005 where none was sent. */
+  /** The code; 1005 if none was sent. */
   readonly code: number
-  /** The text that was sent with it, `''` for none. */
+  /** The reason that was sent with it; `''` without one. */
   readonly reason: string
 }
 
-/** Timeout of the wait for a message, in milliseconds. */
+/** How long to wait for a message, in milliseconds. */
 const patience = 1000
 
 /**
- * The client's end of a websocket in process. A refused one has a `response` and is not open.
+ * The client's end of an in-process websocket. If the server has refused it, it has a `response` and is not open.
  *
  * @example
  * const socket = await server.inject.ws('/chat')
@@ -56,9 +56,9 @@ const patience = 1000
 export class MockSocket {
   /** The answer of the server: 101, or a refusal. */
   readonly response: MockResponse
-  /** The sub-protocol that the server chose, `''` for none. */
+  /** The sub-protocol that the server chose; `''` without one. */
   readonly protocol: string
-  /** Resolves when the connection has ended, at once for one that was refused. */
+  /** Resolves when the connection has ended; immediately if it was refused. */
   readonly ended: Promise<MockClose>
   readonly #link: Link
 
@@ -74,12 +74,12 @@ export class MockSocket {
     return this.#link.isOpen
   }
 
-  /** All messages so far: JSON objects and lists parsed, other text as text, bytes as bytes. */
+  /** All messages so far: JSON objects and lists are parsed, other text is a string, bytes are bytes. */
   received(): readonly unknown[] {
     return this.#link.messages
   }
 
-  /** Sends text and bytes as they are, anything else as JSON. */
+  /** Sends strings and bytes as they are, anything else as JSON. */
   send(message: string | Uint8Array | object): this {
     this.assertOpen()
     const isFrame = typeof message === 'string' || message instanceof Uint8Array
@@ -87,12 +87,12 @@ export class MockSocket {
     return this
   }
 
-  /** The next message that was not returned yet; rejects when the socket ends, or none comes within a second. */
+  /** The next message that has not been returned yet; rejects if the socket ends, or no message arrives within a second. */
   next<Message = unknown>(): Promise<Message> {
     return this.#link.next() as Promise<Message>
   }
 
-  /** Asserts that the next message has these members, or is this text. Resolves to the message. */
+  /** Asserts that the next message has these members, or is this string. Resolves to the message. */
   async assertNext<Message = unknown>(expected: unknown): Promise<Message> {
     const actual = await this.next()
     if (isSubset(actual, expected)) return actual as Message
@@ -139,7 +139,7 @@ export class MockSocket {
     })
   }
 
-  /** Closes from the side of the client; resolves when the server's side has ended. */
+  /** Closes the client's side; resolves when the server's side has ended. */
   close(code = 1000, reason = ''): Promise<MockClose> {
     this.#link.server?.close(code, reason)
     return this.ended

@@ -1,12 +1,12 @@
 import { option } from '../toolkit/options/index.ts'
 
-/** One value of a query or a form; `undefined` leaves it out, a list repeats the name. */
+/** One value in a query or a form; `undefined` leaves it out, a list repeats the name. */
 export type MockValue = string | number | boolean | null | undefined | readonly (string | number | boolean)[]
 
 /** A query or an urlencoded form as plain data. */
 export type MockQuery = { readonly [name: string]: MockValue }
 
-/** One part of a multipart form; a `File` carries its name and type. */
+/** One part of a multipart form; a `File` has its own name and type. */
 export type MockPart =
   | string
   | number
@@ -16,33 +16,33 @@ export type MockPart =
   | undefined
   | readonly (string | number | boolean | Blob)[]
 
-/** The parts of a request; at most one of `body`, `formData` and `urlencoded`. */
+/** The parts of a request, with at most one of `body`, `formData` and `urlencoded`. */
 export interface MockOptions<Body = unknown, Query extends object = MockQuery> {
   /**
-   * Sent as JSON; a string, bytes and streams are sent as they are. The content type is JSON for data and strings and
-   * `application/octet-stream` for bytes and streams, unless `headers` names one.
+   * The body, sent as JSON; a string, bytes and streams are sent as they are. The content type is JSON for data and strings, and
+   * `application/octet-stream` for bytes and streams, unless `headers` has one.
    */
   body?: Body
-  /** Sent as `multipart/form-data`: web `FormData`, or names with values and files. */
+  /** A form that is sent as `multipart/form-data`: web `FormData`, or names with values and files. */
   formData?: FormData | { readonly [name: string]: MockPart }
-  /** Sent as `application/x-www-form-urlencoded`. */
+  /** A form that is sent as `application/x-www-form-urlencoded`. */
   urlencoded?: string | URLSearchParams | MockQuery
-  /** Headers of the request, names in any case. */
+  /** Headers of the request, with names in any case. */
   headers?: { readonly [name: string]: string | number | readonly string[] | undefined }
-  /** Overrides parameters of the same names in the path. */
+  /** The query; overrides parameters with the same names in the path. */
   query?: Query
-  /** Sent as the `Cookie` header, percent-encoded where it must be. */
+  /** Cookies by name, sent as the `Cookie` header, percent-encoded where necessary. */
   cookies?: { readonly [name: string]: string }
   /** The address of the client. Default `127.0.0.1`. */
   ip?: string
-  /** The client disconnects when it aborts. */
+  /** A signal that makes the client disconnect when it aborts. */
   signal?: AbortSignal
 }
 
 const anything = option.value<unknown>('anything')
 const named = option.value<object>('an object', (given) => typeof given === 'object' && given !== null)
 
-/** The types of bodies are distinguished where they are written. */
+/** The check of the options; the types of bodies are distinguished where they are written. */
 export const mockOptions = option
   .shape({
     body: anything,
@@ -80,7 +80,7 @@ export function appendValues(params: URLSearchParams, values: object): void {
 }
 
 const cookieName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-// Everything but the octets of RFC 6265 section 4.1.1; `%` too, since readers of cookies decode it.
+// Everything but the octets of RFC 6265 section 4.1.1, and also `%`, since readers of cookies decode it.
 const notCookieOctet = /[^\x21\x23\x24\x26-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]/gu
 
 /** The value of a `Cookie` header. */

@@ -1,12 +1,12 @@
 import { appendValues, type MockOptions, type MockPart } from './options.ts'
 
-/** A body as it goes over the wire, with its content type. */
+/** A body as it is sent, with its content type. */
 export interface Payload {
   readonly body: string | Uint8Array | AsyncIterable<Uint8Array>
   readonly type: string
 }
 
-/** The body of a request, from whichever of the three options is given. */
+/** The body of a request, from the one of the three options that is given. */
 export async function payloadOf(options: MockOptions<unknown, object>): Promise<Payload | undefined> {
   const { body, formData, urlencoded } = options
   if ([body, formData, urlencoded].filter((one) => one !== undefined).length > 1) {
@@ -42,10 +42,10 @@ function form(fields: NonNullable<MockOptions['urlencoded']>): Payload {
   return { body: params.toString(), type }
 }
 
-/** The runtime itself writes the parts, so that the bytes are those of a real client. */
+/** Lets the runtime itself write the parts, so that the bytes are those of a real client. */
 async function multipart(data: FormData): Promise<Payload> {
   const written = new Response(data)
-  // Before the body is read: then Bun forgets the type, and with it the boundary.
+  // Read before the body: reading the body makes Bun forget the type, and with it the boundary.
   const type = written.headers.get('content-type') ?? ''
   return { body: new Uint8Array(await written.arrayBuffer()), type }
 }

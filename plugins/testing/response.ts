@@ -6,7 +6,7 @@ import { isSame, isSubset } from './subset.ts'
 type Judgement = Readonly<{ actual: unknown; expected: unknown; operator: string }>
 
 /**
- * The answer to a mock request. Assertions throw node's `AssertionError` with the actual and the expected value, and
+ * The answer to a mock request. Assertions throw Node's `AssertionError` with the actual and the expected value, and
  * return the response, so that they can be chained.
  *
  * @example
@@ -29,23 +29,23 @@ export class MockResponse<Answer = unknown> {
     return this.#answer.status
   }
 
-  /** JSON parsed, text as text, everything else as bytes; `undefined` when it is empty. */
+  /** The body: parsed JSON, text as a string, everything else as bytes; `undefined` if it is empty. */
   body<Body = Answer>(): Body {
     // The caller states what it expects; assertions check it.
     return bodyOf(this.#answer.body, String(this.#header('content-type') ?? '')) as Body
   }
 
-  /** A plain object with lower-case keys; looking one up ignores case. `set-cookie` is a list. */
+  /** The headers: a plain object with lower-case keys; looking one up ignores case. `set-cookie` is a list. */
   headers(): MockHeaders {
     return this.#headers
   }
 
-  /** The cookies that the answer sets, name to value; can be passed on as the `cookies` of the next request. */
+  /** The cookies that the answer sets, by name; can be passed on as the `cookies` of the next request. */
   cookies(): Record<string, string> {
     return Object.fromEntries(this.#setCookies().map(({ name, value }) => [name, value]))
   }
 
-  /** One cookie that the answer sets, with its attributes; the last one of that name. */
+  /** One cookie that the answer sets, with its attributes; the last one with that name. */
   cookie(name: string): MockCookie | undefined {
     return this.#setCookies().findLast((one) => one.name === name)
   }
@@ -55,12 +55,12 @@ export class MockResponse<Answer = unknown> {
     return this.#answer.body
   }
 
-  /** The body as text, whatever its type. */
+  /** The body as a string, whatever its type. */
   text(): string {
     return textOf(this.#answer.body)
   }
 
-  /** Checks the status; the error of another one shows the body. @throws AssertionError. */
+  /** Checks the status; the error for another status shows the body. @throws AssertionError. */
   assertStatus(status: number): this {
     const actual = this.statusCode()
     const body = actual === status ? '' : `. Body: ${shorten(this.text()) || '(empty)'}`
@@ -71,7 +71,7 @@ export class MockResponse<Answer = unknown> {
     })
   }
 
-  /** `value`: equal, or matched by a regular expression; of a repeated header one line is enough. */
+  /** Checks that a header equals the value or matches the regular expression; for a repeated header, one matching line is enough. */
   assertHeader(name: string, value: string | number | RegExp | readonly string[]): this {
     const actual = this.#header(name)
     const lines = actual === undefined ? [] : [actual].flat()
@@ -86,13 +86,13 @@ export class MockResponse<Answer = unknown> {
     })
   }
 
-  /** Checks that the answer has a header of this name, in any case. @throws AssertionError. */
+  /** Checks that the answer has a header with this case-insensitive name. @throws AssertionError. */
   assertHeaderExists(name: string): this {
     const actual = this.#header(name)
     return this.#judge(actual !== undefined, `the header ${name}`, { actual, expected: name, operator: 'exists' })
   }
 
-  /** Checks that the answer has no header of this name, in any case. @throws AssertionError. */
+  /** Checks that the answer has no header with this case-insensitive name. @throws AssertionError. */
   assertHeaderNotExists(name: string): this {
     const actual = this.#header(name)
     return this.#judge(actual === undefined, `no header ${name}, got ${show(actual)}`, {
@@ -102,7 +102,7 @@ export class MockResponse<Answer = unknown> {
     })
   }
 
-  /** The answer sets a cookie to the value; `attributes` compares those it names: `{ path: '/', httponly: true }`. */
+  /** Checks that the answer sets a cookie to the value, with the given `attributes`: `{ path: '/', httponly: true }`. */
   assertCookie(name: string, value: string, attributes: MockCookie['attributes'] = {}): this {
     const cookie = this.cookie(name)
     const actual = cookie && { value: cookie.value, ...pick(cookie.attributes, Object.keys(attributes)) }
@@ -134,7 +134,7 @@ export class MockResponse<Answer = unknown> {
     })
   }
 
-  /** Members of objects by name, members of lists in order with others in between allowed. */
+  /** Checks that the parsed body contains the given members: of objects by name, of lists in order, with others allowed in between. */
   assertBodySubset(expected: unknown): this {
     const actual = this.body<unknown>()
     const operator = 'assertBodySubset'
@@ -145,7 +145,7 @@ export class MockResponse<Answer = unknown> {
     })
   }
 
-  /** Checks that the parsed body equals the given value, no member more and none less. @throws AssertionError. */
+  /** Checks that the parsed body equals the given value, without any additional or missing member. @throws AssertionError. */
   assertBodyDeepEqual(expected: unknown): this {
     const actual = this.body<unknown>()
     const operator = 'deepStrictEqual'
@@ -178,7 +178,7 @@ export class MockResponse<Answer = unknown> {
     })
   }
 
-  /** Holds unless the function throws or returns `false`; it must not be async. */
+  /** Runs a check, which fails if the function throws or returns `false`; it must not be async. */
   assertCustom(check: (response: this) => void | boolean): this {
     const actual: unknown = check(this)
     if (typeof (actual as { then?: unknown } | undefined)?.then === 'function') {

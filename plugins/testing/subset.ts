@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 
 /**
- * Whether everything in `part` is found in `whole`: members of objects by name, members of lists in the same order,
- * others in between. Everything else must be equal.
+ * Whether `whole` contains everything in `part`: members of objects by name, members of lists in the same order,
+ * with others allowed in between. Everything else must be equal.
  */
 export function isSubset(whole: unknown, part: unknown): boolean {
   if (Array.isArray(part)) return Array.isArray(whole) && holdsInOrder(whole, part)
@@ -22,7 +22,7 @@ function holdsInOrder(whole: readonly unknown[], part: readonly unknown[]): bool
   })
 }
 
-/** Deep equality; bytes are equal by content, whichever class they are of. */
+/** Deep equality; bytes are compared by content, whatever their class. */
 export function isSame(actual: unknown, expected: unknown): boolean {
   if (actual instanceof Uint8Array && expected instanceof Uint8Array) {
     return actual.length === expected.length && actual.every((byte, index) => byte === expected[index])

@@ -23,17 +23,17 @@ export const addressLike = (kind: keyof typeof kinds) => `an address such as ${k
 
 export function isAddress(kind: keyof typeof kinds, value: unknown): value is string {
   if (typeof value !== 'string' || !kinds[kind].protocols.test(value) || !URL.canParse(value)) return false
-  // With "/" or "#" in a password the rest of it would count as the path, and be shown.
+  // With "/" or "#" in a password, the rest of it would count as the path and be shown.
   const { pathname, hash } = new URL(value)
   if (kind === 'redis' && !/^\/?\d*$/.test(pathname)) return false
   return hash === '' && !pathname.includes('@')
 }
 
-/** An address as an option; no message and no listing shows it. */
+/** An option for an address; no message or listing shows it. */
 export const addressOption = (kind: keyof typeof kinds) =>
   option.value<string>(addressLike(kind), (given) => isAddress(kind, given)).secret()
 
-/** The given address, or that of the environment, or the default. */
+/** The given address, otherwise the one in the environment, otherwise the default. */
 export function addressOf(kind: 'redis' | 'postgres', given: string | undefined): string {
   const { variable: name, fallback } = kinds[kind]
   const address = given ?? variable(name) ?? fallback
@@ -45,7 +45,7 @@ export function addressOf(kind: 'redis' | 'postgres', given: string | undefined)
   )
 }
 
-/** An address for messages: a password is before the host, or after the question mark. */
+/** An address for messages, without the parts that may contain a password: before the host, and after the question mark. */
 export function shownAddress(address: string): string {
   const { protocol, host, pathname } = new URL(address)
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`

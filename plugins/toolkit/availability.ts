@@ -1,8 +1,8 @@
 import { within } from '../../kernel/index.ts'
 
 /**
- * Remembers whether something outside the process can be reached, and reports each change once: a store that is down for an hour
- * is one line in the log, and one more when it is back.
+ * Remembers whether something outside the process can be reached, and reports each change once: for a store that is down for an
+ * hour, the log has one line, and one more when it is back.
  */
 export class Availability {
   readonly #onChange: (isDown: boolean, error?: unknown) => void
@@ -30,7 +30,7 @@ export class Availability {
 }
 
 /**
- * Settles as the promise does, or rejects when that takes longer than `ms` milliseconds: for calls to a service.
+ * Settles as the promise does, or rejects if that takes longer than `ms` milliseconds: for calls to a service.
  *
  * @example
  * await answerWithin(pool.query('select 1'), 500)

@@ -17,18 +17,18 @@ export function bodyFailures(route: BodyRoute): { readonly [status: string]: str
   return takesBody(route) ? { 400: 'BadRequest', 413: 'PayloadTooLarge', 415: 'UnsupportedMediaType' } : {}
 }
 
-/** The specifics of one parser of bodies. */
+/** The specifics of one body parser. */
 export interface BodyFormat<Settings> {
   /** The name of its middleware. */
   readonly name: string
-  /** The result for a content type: another format, this one in UTF-8, or this one in an unsupported charset. */
+  /** Whether a content type is of another format (`'none'`), this one in UTF-8 (`'read'`), or this one in another charset (`'charset'`). */
   typeOf(contentType: string | undefined): 'none' | 'charset' | 'read'
   /** The refusal of another charset: `JSON must be in UTF-8`. */
   readonly utf8Only: string
   parse(bytes: Uint8Array, settings: Settings): unknown
 }
 
-/** Reads the bodies of one format into `req.body`, each by the settings of its route; `false` leaves it unread. */
+/** Reads the bodies of one format into `req.body`, each with the settings of its route; `false` leaves the body unread. */
 export function bodyParser<Settings extends { readonly sizeLimit: number }>(
   { name, typeOf, utf8Only, parse }: BodyFormat<Settings>,
   ofServer: Settings,
@@ -43,7 +43,7 @@ export function bodyParser<Settings extends { readonly sizeLimit: number }>(
     if (settings === false) return next()
     if (type === 'charset') throw UnsupportedMediaTypeError(utf8Only)
     refuseEncoded(raw)
-    // The promise of `next()` is left to the chain, which awaits it anyway: one promise less.
+    // The promise of `next()` is left to the chain, which awaits it anyway: this saves one promise.
     return raw.bytes(settings.sizeLimit).then((bytes) => {
       req.body = parse(bytes, settings)
       next()

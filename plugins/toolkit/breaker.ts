@@ -1,12 +1,12 @@
 import { Availability } from './availability.ts'
 
-/** When a store that failed is tried again, and which callback is called. */
+/** When a store that failed is tried again, and what is called when its state changes. */
 export interface BreakerOptions {
   /** Milliseconds between two attempts. */
   readonly restMs: number
-  /** Checks whether it answers again, independently of requests. Without it the first caller after a rest tries. */
+  /** Checks whether the store answers again, independently of requests. Without it, the first caller after a rest tries. */
   probe?(): Promise<unknown>
-  /** Called once per change. */
+  /** Called once for each change. */
   onChange?(isDown: boolean, error?: unknown): void
 }
 
@@ -47,7 +47,7 @@ export class Breaker {
     this.#probeLater()
   }
 
-  /** Runs when the store answers again; for calls that may have been executed although their answers were lost. */
+  /** Runs an action when the store answers again; for calls that may have been executed although their answers were lost. */
   whenClosed(action: () => unknown): void {
     if (this.#later.size < 1000) this.#later.add(action)
   }

@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, join, posix } from 'node:path'
 
-/** The data that a build sets before its first module runs (`framework build` writes it). */
+/** The data that a build sets before its first module runs (written by `framework build`). */
 interface Build {
-  /** The folder of the sources, as patterns name it: `src`, or `''` for the folder of the process. */
+  /** The folder of the sources, as it appears in patterns: `src`, or `''` for the working folder of the process. */
   readonly sources: string
-  /** The folder with its contents now, absolute. */
+  /** The absolute folder that now has its contents. */
   readonly folder: string
 }
 
 const build = (): Build | undefined =>
   (globalThis as { [key: symbol]: unknown })[Symbol.for('framework.build')] as Build
 
-/** The part of a relative path that lies below the sources; `undefined` for another, and outside of a build. */
+/** The part of a relative path that is below the sources; `undefined` for any other path, and outside a build. */
 function belowSources(path: string, sources: string): string | undefined {
   if (isAbsolute(path)) return undefined
   const plain = posix.normalize(path)
@@ -22,8 +22,8 @@ function belowSources(path: string, sources: string): string | undefined {
 }
 
 /**
- * A file or folder that an application names relative to the folder of the process. In a build, a path of the sources means
- * its built copy: `src/emails` is `dist/emails`.
+ * The path of a file or folder that an application names relative to the working folder of the process. In a build, a path in the
+ * sources stands for its built copy: `src/emails` becomes `dist/emails`.
  *
  * @example
  * const folder = builtPath('src/emails')
@@ -36,7 +36,7 @@ export function builtPath(path: string): string {
   return existsSync(built) ? built : path
 }
 
-/** The same for a glob: folder and rest, with the endings of the built modules: `*.ts` is `*.js`. */
+/** The same for a glob: its folder and the rest, with the endings of the built modules: `*.ts` becomes `*.js`. */
 export function builtPattern(pattern: string): { folder: string; pattern: string } | undefined {
   const found = build()
   const below = found && belowSources(pattern, found.sources)

@@ -1,11 +1,11 @@
-/** The bytes of an answer, both ends included; `'whole'` without a range that applies, `'none'` when no byte is in it. */
+/** The bytes of an answer, both ends included; `'whole'` if no range applies, `'none'` if the range contains no byte. */
 export type ByteRange = { readonly start: number; readonly end: number } | 'whole' | 'none'
 
-// More digits than a length can have are not a number any more.
+// A number with more digits than a length can have is malformed.
 const single = /^bytes=(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/i
 
 /**
- * Reads a `Range` header (RFC 9110 section 14.2) for this many bytes.
+ * Reads a `Range` header (RFC 9110 section 14.2) for a file of `size` bytes.
  *
  * Several ranges, and malformed ones, are ignored as the standard allows: the answer is the whole file, once, however
  * many ranges were requested.
@@ -27,7 +27,7 @@ export function byteRange(header: string | undefined, size: number): ByteRange {
 
 /**
  * Whether `If-Range` permits a range (RFC 9110 section 13.1.5): only the exact date does. The tags made here are weak, and a
- * weak one never matches: two files of one size and one second would be mixed.
+ * weak tag never matches: otherwise two files of the same size and the same second could be mixed.
  */
 export function isRangeFresh(ifRange: string | undefined, lastModified: string | undefined): boolean {
   return ifRange === undefined || ifRange === lastModified

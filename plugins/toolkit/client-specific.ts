@@ -3,9 +3,9 @@ import type { Request } from '../../kernel/http/request/request.ts'
 const watched = new WeakMap<Request, () => unknown>()
 
 /**
- * Informs caches about a plugin's data of one client: `state` returns `undefined` while nothing was
- * changed, and another value after each change. Such an answer is for that client only, although its headers do not show
- * it yet: a session sets its cookie when the answer is sent.
+ * Informs caches about data that a plugin keeps for one client: `state` returns `undefined` as long as nothing has
+ * changed, and another value after each change. After a change, the answer is for that client only, although its headers do not show
+ * this yet: a session sets its cookie when the answer is sent.
  *
  * @example
  * ctx.use((req, _res, next) => {
@@ -19,7 +19,7 @@ export function watchPersonal(req: Request, state: () => unknown): void {
 }
 
 /**
- * What {@link watchPersonal} gives at this moment; `undefined` where no one watches.
+ * The current value of the `state` given to {@link watchPersonal}; `undefined` where that was not called.
  *
  * @example
  * ctx.onSend((req, res) => {

@@ -12,7 +12,7 @@ declare module '../../kernel/plugin/define.ts' {
   }
 }
 
-/** What the help says of an option. */
+/** What the help says about an option. */
 interface FlagText {
   /** One letter: `l` for `-l`. */
   readonly short?: string
@@ -23,8 +23,8 @@ interface FlagText {
 }
 
 /**
- * One option of a command, by its `type`: `--name value`, and for a boolean `--name`, or `--no-name` where the `default` is true. Without a
- * default it is absent unless it is typed.
+ * One option of a command. Its `type` decides the form: `--name value`, or for a boolean `--name`, and `--no-name` where the `default` is
+ * true. Without a default, the option is absent unless it is typed.
  */
 export type CommandFlag =
   | (FlagText & { readonly type: 'string'; readonly default?: string })
@@ -33,13 +33,13 @@ export type CommandFlag =
 
 /** One positional argument of a command. */
 export interface CommandArgument {
-  /** What the usage calls it, and the key in `arguments`. */
+  /** Its name in the usage, and its key in `arguments`. */
   readonly name: string
   /** One sentence for `--help`. */
   readonly description?: string
   /** Whether the command refuses to run without it; default false. */
   readonly required?: boolean
-  /** Takes all following arguments, as a list, which is empty without them; for the last one. */
+  /** Whether it receives all remaining arguments as a list, which may be empty; for the last argument only. */
   readonly variadic?: boolean
 }
 
@@ -51,7 +51,7 @@ export interface CommandShape {
   readonly flags?: { readonly [name: string]: CommandFlag }
 }
 
-/** The arguments of a command by name: `string` where they are required, and a list where they are variadic. */
+/** The arguments of a command by name: a `string` where they are required, a list where they are variadic. */
 export type CommandArguments<List> = List extends readonly CommandArgument[]
   ? { readonly [One in List[number] as One['name']]: ArgumentValue<One> }
   : {}
@@ -66,7 +66,7 @@ type ArgumentValue<One> = CommandArgument extends One
       ? string
       : string | undefined
 
-/** The flags of a command by name: certain where there is a default, and `false` for a `boolean` that was not given. */
+/** The flags of a command by name: always present where there is a default, and `false` for a `boolean` that was not given. */
 export type CommandFlags<Flags> = { readonly [Name in keyof Flags]: FlagValue<Flags[Name]> }
 
 type FlagValue<Flag> = Flag extends { readonly type: 'boolean' }
@@ -89,13 +89,13 @@ export interface CommandInput<Shape extends CommandShape = Required<CommandShape
   readonly arguments: CommandArguments<Shape['arguments']>
   /** The options by name, converted and checked, with their defaults. */
   readonly flags: CommandFlags<Shape['flags']>
-  /** Writes a line of the result, to standard output. */
+  /** Writes a line of the result to standard output. */
   print(line: string): void
-  /** Writes a line about the result, to standard error: a pipe does not receive it. */
+  /** Writes a line about the result to standard error, so that a pipe does not receive it. */
   note(line: string): void
   /**
-   * Boots a server without listening, and closes it when the command has ended, however it ended. Default: the server
-   * of the application, found as for every command.
+   * Boots a server without listening, and closes it when the command has ended, for whatever reason. Default: the server
+   * of the application, which is found as for every command.
    *
    * @throws (as a rejection) the failure of the boot, naming the plugin.
    */
@@ -104,18 +104,18 @@ export interface CommandInput<Shape extends CommandShape = Required<CommandShape
 
 /** A command of the command line: data, so that it can be listed without running anything. */
 export interface CommandDefinition extends CommandShape {
-  /** What is typed to run it: letters, digits, `-`, `_`, `.` and `:`, after a letter. */
+  /** The name that is typed to run it: a letter, then letters, digits, `-`, `_`, `.` and `:`. */
   readonly name: string
   /** What the command does, in one line, for the list of commands. */
   readonly description: string
   /** Further text for the help of this command. */
   readonly details?: string
-  /** Runs the command; the returned number, 0 to 255, is the exit code, 0 without one. A throw is exit code 1 with the message. */
+  /** Runs the command. The returned number, 0 to 255, is the exit code; without one it is 0. An error is exit code 1 with its message. */
   run(input: CommandInput): void | number | Promise<void | number>
 }
 
 /**
- * Types a command by its declarations, so that `run` knows its arguments and flags.
+ * Gives a command the types of its declarations, so that `run` knows its arguments and flags.
  *
  * @example
  * export const greet = defineCommand({

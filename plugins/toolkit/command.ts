@@ -2,13 +2,13 @@ import type { Logger } from '../../kernel/support/logger.ts'
 import type { CommandArgument, CommandDefinition, CommandFlag, CommandInput } from './command-definition.ts'
 import { lineLogger } from './logger.ts'
 
-/** Marks the class; `Symbol.for`, so that a command of another copy of the package is still one. */
+/** Marks the class; `Symbol.for`, so that a command from another copy of the package is recognised. */
 const brand = Symbol.for('framework.command')
 
 /**
- * The base class of a command; `framework` finds its subclasses in `src/commands`, and makes one instance without arguments.
+ * The base class of a command; `framework` finds its subclasses in `src/commands`, and creates one instance of each, without arguments.
  *
- * `as const` after the declarations is what `CommandInput<this>` reads the types from.
+ * Write `as const` after the declarations: `CommandInput<this>` reads the types from them.
  *
  * @example
  * import { Command, type CommandInput } from 'framework'
@@ -28,11 +28,11 @@ export abstract class Command implements CommandDefinition {
   abstract readonly name: string
   abstract readonly description: string
   declare readonly details?: string
-  /** Its positional arguments, in order; those of `this.arguments` in `run` have the types that follow from them. */
+  /** Its positional arguments, in order; the `arguments` that `run` receives have the types that follow from them. */
   declare readonly arguments?: readonly CommandArgument[]
   /** Its options by name: `force` is typed as `--force`. */
   declare readonly flags?: { readonly [name: string]: CommandFlag }
-  /** A logger with the name of the class: from `warn` on, to standard error. */
+  /** A logger with the name of the class; it writes to standard error, from `warn` on. */
   readonly logger: Logger
 
   constructor() {
@@ -46,7 +46,7 @@ export abstract class Command implements CommandDefinition {
   }
 }
 
-/** Whether a value is a class of commands, of this copy of the package or another; `Command` itself does not count. */
+/** Whether a value is a class of commands, from this copy of the package or another; `Command` itself is not. */
 export function isCommandClass(value: unknown): value is new () => CommandDefinition {
   if (typeof value !== 'function' || typeof value.prototype !== 'object' || value.prototype === null) return false
   return brand in value.prototype && !Object.hasOwn(value.prototype, brand)

@@ -7,7 +7,7 @@ const word = <const Words extends readonly string[]>(...words: Words) =>
 
 const hostName = /^\.?[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i
 
-/** Where a cookie is sent; its lifetime is checked elsewhere. */
+/** The options that decide where a cookie is sent; its lifetime is checked elsewhere. */
 export const cookieAttributes = {
   path: option.name(/^\/[\x20-\x3a\x3c-\x7e]*$/, 'a path that begins with "/", printable ASCII without ";"'),
   domain: option.name(hostName, 'a host name'),

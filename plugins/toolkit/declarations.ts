@@ -1,22 +1,22 @@
 /** Runs declarations: the service of a server, or of a script. */
 export interface Runner<Declared> {
-  /** Whether it can run this one. */
+  /** Whether it can run this declaration. */
   takes(declared: Declared): boolean
-  /** Begins to run it; a throw or a rejection means that it does not. */
+  /** Starts to run a declaration; if it throws or rejects, it does not run it. */
   adopt(declared: Declared): void | Promise<void>
-  /** It did not adopt a declaration that another runner has left; no caller awaits that. */
+  /** Called when it has failed to adopt a declaration that another runner has left: no caller awaits that. */
   refused(declared: Declared, error: unknown): void
 }
 
-/** The runner of a declaration. */
+/** The runner of a declaration, if it has one. */
 interface Entry<One> {
   runner: One | undefined
   isReported: boolean
 }
 
 /**
- * The declarations of this process, made before or after there is a server, and their runners: of the runners that can run one,
- * only the oldest does. When that leaves, the next one takes it over, or the declaration waits for one.
+ * The declarations of this process, made before or after there is a server, and their runners. Of the runners that can run a
+ * declaration, only the oldest does. When that runner leaves, the next one takes over, or the declaration waits for one.
  */
 export class Declarations<Declared extends object, One extends Runner<Declared>> {
   /** The services that run declarations, or are about to. */
@@ -33,15 +33,15 @@ export class Declarations<Declared extends object, One extends Runner<Declared>>
     return this.#entries.has(declared)
   }
 
-  /** Those that have not left, the oldest first. */
+  /** The runners that have not left, the oldest first. */
   get runners(): readonly One[] {
     return this.#runners
   }
 
   /**
-   * Adds a declaration. It has begun where there is a runner; else it waits for one.
+   * Adds a declaration. If there is a runner, the declaration runs when this resolves; otherwise it waits for one.
    *
-   * @throws (as a rejection) the failure of the runner; it is not declared then.
+   * @throws (as a rejection) the failure of the runner; the declaration is then not added.
    */
   async add(declared: Declared): Promise<void> {
     const entry: Entry<One> = { runner: undefined, isReported: false }
@@ -64,22 +64,22 @@ export class Declarations<Declared extends object, One extends Runner<Declared>>
   }
 
   /**
-   * Adds a runner: it adopts the declarations without one.
+   * Adds a runner, which adopts the declarations without one.
    *
-   * @throws (as a rejection) its first refusal. It stays until it leaves.
+   * @throws (as a rejection) the runner's first refusal. The runner stays until it leaves.
    */
   async open(runner: One): Promise<void> {
     this.#runners.push(runner)
     await this.takeFree(runner)
   }
 
-  /** An existing runner adopts declarations without a runner that it can take by now. */
+  /** Lets an existing runner adopt declarations without a runner that it can run by now. */
   async takeFree(runner: One): Promise<void> {
     const free = [...this.#entries].filter(([declared, entry]) => entry.runner === undefined && runner.takes(declared))
     await Promise.all(free.map(([declared, entry]) => this.#give(declared, entry, runner)))
   }
 
-  /** A runner takes nothing new and ends its declarations itself; others may begin them at once. */
+  /** Removes a runner, which ends its declarations itself; others may start them immediately. */
   leave(runner: One): void {
     const index = this.#runners.indexOf(runner)
     if (index === -1) return
@@ -91,7 +91,7 @@ export class Declarations<Declared extends object, One extends Runner<Declared>>
     }
   }
 
-  /** Passes it to the oldest runner that can take it and does not refuse; each refusal is reported to its runner. */
+  /** Passes a declaration to the oldest runner that can run it and does not refuse; each refusal is reported to its runner. */
   async #handOver(declared: Declared, entry: Entry<One>): Promise<void> {
     for (const next of [...this.#runners]) {
       const isFree = this.#entries.get(declared) === entry && entry.runner === undefined
@@ -113,7 +113,7 @@ export class Declarations<Declared extends object, One extends Runner<Declared>>
     try {
       await runner.adopt(declared)
     } catch (error) {
-      // Its runner has left meanwhile: it runs in the next one, or waits.
+      // Its runner has left in the meantime: the declaration runs in the next one, or waits.
       if (entry.runner !== runner) return
       entry.runner = undefined
       throw error

@@ -1,4 +1,4 @@
-/** Makes a function that reports, once in a process, that a form is deprecated and what replaces it. */
+/** Makes a function that reports, once per process, that a form is deprecated and what replaces it. */
 export function deprecation(code: `FRAMEWORK_DEP${number}`, sentence: string): () => void {
   let isReported = false
   return () => {

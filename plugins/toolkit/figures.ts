@@ -4,15 +4,15 @@ announcePluginData('metrics')
 
 /** One figure of a plugin, for the plugin `metrics`. */
 export interface Figure {
-  /** The name, in snake case, with the unit at its end; of a counter without `_total`, which is added. */
+  /** The name, in snake case, with the unit at its end; for a counter without `_total`, which is added. */
   readonly name: string
-  /** A `counter` only grows until the process ends, a `gauge` goes up and down. */
+  /** The type: a `counter` only grows until the process ends, a `gauge` goes up and down. */
   readonly type: 'counter' | 'gauge'
   /** Its meaning, in a sentence. */
   readonly help: string
-  /** The last word of the name, where it is a unit: `seconds` or `bytes`. */
+  /** The last word of the name, if it is a unit: `seconds` or `bytes`. */
   readonly unit?: string
-  /** The values as they are now, each with its labels. */
+  /** The current values, each with its labels. */
   readonly samples: readonly FigureSample[]
   /** How samples with the same labels are combined where the plugin is in several scopes. Default `'sum'`. */
   readonly scopes?: 'sum' | 'least'
@@ -20,9 +20,9 @@ export interface Figure {
 
 /** One value of a figure. */
 export interface FigureSample {
-  /** The number; of a counter all since the process started. */
+  /** The number; for a counter, the total since the process started. */
   readonly value: number
-  /** The labels by name; no value of them may come from a client. */
+  /** The labels by name; none of their values may come from a client. */
   readonly labels?: { readonly [name: string]: string }
 }
 

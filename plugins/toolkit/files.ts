@@ -15,7 +15,7 @@ export interface FoundFiles {
 // On Windows people write backslashes, which are escapes in a glob.
 const toGlob = (pattern: string) => (process.platform === 'win32' ? pattern.replaceAll('\\', '/') : pattern)
 
-// Declarations are not modules, and a server must not run a test beside its subject.
+// Declarations are not modules, and a server must not run a test that is next to its subject.
 const isLeftOut = (file: string) => /\.(d\.[cm]?ts|(test|spec)\.[cm]?[jt]sx?)$/.test(file)
 
 /**
@@ -29,7 +29,7 @@ const isLeftOut = (file: string) => /\.(d\.[cm]?ts|(test|spec)\.[cm]?[jt]sx?)$/.
 export async function findFiles(patterns: readonly string[], folder: string): Promise<FoundFiles> {
   if (patterns.length === 0) return { files: [], unmatched: [] }
   const { escapePath, glob } = await import('tinyglobby')
-  // All from the root: with a folder in between, the exclusions would not apply to files outside of it.
+  // All patterns are resolved from the root: with a working folder, the exclusions would not apply to files outside it.
   const absolute = (pattern: string) => {
     if (isAbsolute(pattern)) return toGlob(pattern)
     const place = builtPattern(toGlob(pattern)) ?? { folder, pattern: toGlob(pattern) }
@@ -65,12 +65,12 @@ export interface FileLoading {
   unmatched(pattern: string, folder: string): void
   /** The error for a file that fails; its `cause` will be the thrown value. */
   failure(file: string, why: string): Error
-  /** Receives the exports of a file; a throw is a failure of that file. */
+  /** Receives the exports of a file; an error that it throws is a failure of that file. */
   take(exported: ReadonlySet<unknown>, file: string): void | Promise<void>
 }
 
 /**
- * Imports the files that globs match, relative to the folder of the process or absolute, in order of their names.
+ * Imports the files that globs match, absolute or relative to the working folder of the process, in order of their names.
  *
  * @throws (as a rejection) the result of `failure`, for the first file that fails.
  * @example
@@ -97,7 +97,7 @@ export async function importFiles(patterns: readonly string[], loading: FileLoad
   }
 }
 
-/** Node.js runs no decorators, and older ones no TypeScript at all. */
+/** The hint that Node.js does not run decorators, and older versions do not run TypeScript at all. */
 function hintFor(file: string, error: unknown): string {
   if ('Bun' in globalThis || 'Deno' in globalThis || !/\.[cm]?tsx?$/.test(file)) return ''
   const code = String((error as { code?: unknown } | null)?.code ?? '')

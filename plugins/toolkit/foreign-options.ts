@@ -1,11 +1,11 @@
 import { nearest, type OptionPlace } from '../../kernel/index.ts'
 
-/** Shorter names are often close to each other without a mistake. */
+/** Names shorter than this are often close to each other without being a mistake. */
 const shortest = 4
 
 /**
- * Reads further members of the options of a package. It has many, and a later version of it has others, so only a name that is close to a
- * known one is refused.
+ * Reads further members of a package's options. The package has many options, and later versions have others, so only a name that is
+ * close to a known one is refused.
  */
 export function foreignOption(known: readonly string[]) {
   const long = known.filter((name) => name.length >= shortest)

@@ -3,14 +3,14 @@ export type HandedOver = readonly (readonly [id: string, text: string, until: nu
 
 /** Receives the changes of a store. */
 export interface HandoverWriter {
-  /** `until`: milliseconds since 1970. */
+  /** Sets an entry; `until` is in milliseconds since 1970. */
   set(id: string, text: string, until: number): void
   delete(id: string): void
 }
 
-/** Keeps the data of stores in memory from one version of an application to the next, in development. */
+/** Keeps the data of in-memory stores from one version of an application to the next, in development. */
 export interface Handover {
-  /** `restore` receives the data of the previous version, before the server listens. */
+  /** Opens a store; `restore` receives the data of the previous version before the server listens. */
   open(store: string, restore: (entries: HandedOver) => void): HandoverWriter
 }
 
@@ -21,7 +21,7 @@ export function setHandover(handover: Handover): void {
   Object.assign(globalThis, { [mark]: handover })
 }
 
-/** It exists under `framework serve`, and nowhere else. */
+/** The handover, which exists only under `framework serve`. */
 export function handover(): Handover | undefined {
   return (globalThis as { readonly [mark]?: Handover })[mark]
 }

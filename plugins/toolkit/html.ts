@@ -6,5 +6,5 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** A text for a page, within an element or the quotes of an attribute, with all its markup escaped. */
+/** Escapes all markup in a string, for use in an element or a quoted attribute of a page. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character]!)

@@ -8,14 +8,14 @@ export interface ImportedMethod<Note> {
   /** `Reports.send`; only `send` where the protocol of decorators does not name the class. */
   readonly label: string
   readonly place: CallSite
-  /** The class, where the protocol names it. */
+  /** The class, if the protocol names it. */
   readonly owner: AnyClass | undefined
   readonly value: AnyMethod
 }
 
 /**
- * The decorated methods of this process whose class no service has: only the decorator knows a class that is
- * imported and neither listed nor exported by a file of jobs.
+ * The decorated methods of this process whose class no service has: only the decorator knows about a class that is
+ * imported but neither listed nor exported by a file of jobs.
  */
 export class ImportedMethods<Note extends object> {
   readonly #notes: Notes<Note>
@@ -27,19 +27,19 @@ export class ImportedMethods<Note extends object> {
     this.#notes = notes
   }
 
-  /** Adds a note to a method, in a decorator. */
+  /** Adds a note to a method; called by a decorator. */
   add({ label, owner, value, ...on }: DecoratedMethod, note: Note, place: CallSite): void {
     this.#notes.add({ ...on, label }, note)
     this.#left.set(note, { note, label, place, owner, value })
   }
 
-  /** A service has the class: its methods, and those of its bases, are removed from the list. */
+  /** Called when a service has the class: removes its methods and those of its bases from the list. */
   take(cls: AnyClass): void {
     this.resolve(cls)
     for (const note of this.#notesOf(cls)) this.#left.delete(note)
   }
 
-  /** The class is known from now on, so its substitutes end. */
+  /** Called when the class is known: ends its substitutes. */
   resolve(cls: AnyClass): void {
     for (const note of this.#notesOf(cls)) {
       this.#standIns.get(note)?.()
@@ -62,7 +62,7 @@ export class ImportedMethods<Note extends object> {
     return [...new Set([...this.#left.values()].map(({ owner }) => owner))].filter((one) => one !== undefined)
   }
 
-  /** Those that no other of them extends: a base has no jobs of its own. */
+  /** The known classes that no other one extends: a base has no jobs of its own. */
   get outerClasses(): AnyClass[] {
     const all = this.classes
     return all.filter((cls) => !all.some((other) => other.prototype instanceof cls))
@@ -73,7 +73,7 @@ export class ImportedMethods<Note extends object> {
     return [...this.#left.values()].filter(({ owner }) => owner === undefined)
   }
 
-  /** The method runs without its class, until the class is known. */
+  /** Notes that a method runs without its class until the class is known; `end` then ends it. */
   standIn(note: Note, end: () => void): void {
     this.#standIns.set(note, end)
     this.#reported.add(note)
@@ -83,7 +83,7 @@ export class ImportedMethods<Note extends object> {
     return this.#standIns.has(note)
   }
 
-  /** Logs every remaining method, once in a process. */
+  /** Logs every remaining method, once per process. */
   report(log: Logger, sentence: (method: ImportedMethod<Note>) => string): void {
     for (const [note, method] of this.#left) {
       if (this.#reported.has(note)) continue

@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** Calls a function within the context that it was made in, and returns its result. */
+/** Calls a function within the context that was kept, and returns its result. */
 export type InContext = <Result>(call: () => Result) => Result
 
-/** For work that no tool follows. */
+/** The same for work that no tool follows: calls the function in any context. */
 export const inAnyContext: InContext = (call) => call()
 
 /**
- * Keeps the context of the caller. What follows a failed attempt, its log line and the error handler, happens after the tracing channel has
- * reported the end, so outside of the attempt's context: the line that an operator looks for first would lead to no trace.
+ * Keeps the context of the caller. The log line and the error handler of a failed attempt run after the tracing channel has reported the
+ * end, so outside the attempt's context: the line that an operator looks for first would not lead to a trace.
  */
 export const keepContext = (): InContext => AsyncLocalStorage.snapshot()

@@ -1,6 +1,6 @@
 /** The settings of a development server for the servers in its process. */
 export interface InspectorRequest {
-  /** The same for every version of the application, so that an open page keeps working. */
+  /** The token, the same for every version of the application, so that an open page keeps working. */
   readonly token: string
 }
 
@@ -11,7 +11,7 @@ export function requestInspector(request: InspectorRequest): void {
   Object.assign(globalThis, { [mark]: request })
 }
 
-/** It exists under `framework serve`, and nowhere else. */
+/** The settings, which exist only under `framework serve`. */
 export function inspectorRequest(): InspectorRequest | undefined {
   return (globalThis as { readonly [mark]?: InspectorRequest })[mark]
 }

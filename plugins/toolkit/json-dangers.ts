@@ -1,8 +1,8 @@
 import { scan } from 'secure-json-parse'
 
-/** Whether a parsed value has a key that reaches a prototype. Parsed from `text`. */
+/** Whether a value that was parsed from `text` has a key that reaches a prototype. */
 export function reachesPrototype(value: unknown, text: string): boolean {
-  // `__proto__` and `constructor.prototype` both need these letters, or an escape in their place.
+  // `__proto__` and `constructor.prototype` both need these letters, or an escape instead of them.
   if (!text.includes('proto') && !text.includes('\\u')) return false
   if (typeof value !== 'object' || value === null) return false
   try {
@@ -27,11 +27,11 @@ function opensMore(text: string, maxDepth: number): boolean {
 }
 
 /**
- * Whether it may be too deep, read at its opening brackets alone. The next object of a list opens no level, since the previous one
- * it is closed, so a long list need not be read whole.
+ * Whether a text may be too deep, reading only its opening brackets. The next object of a list does not open a level, since the previous
+ * one is closed, so a long list does not have to be read in full.
  *
- * For 16 kB of orders it takes 4 % of the time that parsing does, and reading all 25 %. Tiny objects, a bracket every seven bytes,
- * take longer here (38 % and 11 %).
+ * For 16 kB of orders, this takes 4 % of the time of parsing, and reading everything takes 25 %. Tiny objects, with a bracket every seven
+ * bytes, take longer here (38 % and 11 %).
  */
 function mayNestDeeper(text: string, maxDepth: number): boolean {
   let depth = 0
@@ -66,8 +66,8 @@ function mayNestDeeper(text: string, maxDepth: number): boolean {
 const nestedLength = 4
 
 /**
- * Whether a bracket begins an object in the same list as one before it, or in a list around that, so that it is no deeper:
- * an item, with no list that begins between them. `square` is where the next one may, `end` how far the item may be.
+ * Whether a bracket begins an object in the same list as an earlier one, or in a list around that, so that it is no deeper:
+ * an item, with no list beginning in between. `square` is where the next list may begin, `end` how far away the item may be.
  */
 function isLaterInList(text: string, at: number, end: number, square: number): boolean {
   return at !== -1 && at <= end && (square === -1 || at < square) && closedBefore(text, at) > 0
@@ -75,8 +75,8 @@ function isLaterInList(text: string, at: number, end: number, square: number): b
 
 /**
  * How many levels certainly close directly before the bracket of an object, as in `}]},{"name"`; 0 where that is
- * uncertain, as in a string. A quote that ends a string cannot come before a letter or a digit in JSON, so that the parser goes no
- * further there; a quote that begins one proves that the characters before it are not part of another.
+ * uncertain, as in a string. In JSON, a quote that ends a string cannot be followed by a letter or a digit, so the parser would stop
+ * there; a quote that begins a string proves that the characters before it are not part of another one.
  */
 function closedBefore(text: string, at: number): number {
   const quote = skipBlanks(text, at + 1, 1)
@@ -104,8 +104,8 @@ function isWord(code: number): boolean {
 }
 
 /**
- * A million nested arrays keep `JSON.parse` busy for a third of a second, so they are counted before. On bytes, which
- * are read a third faster than characters; no byte of a longer character is a bracket or a quote.
+ * A million nested arrays keep `JSON.parse` busy for a third of a second, so they are counted first. Bytes are counted, which
+ * can be read a third faster than characters; no byte of a longer character is a bracket or a quote.
  */
 function nestsDeeper(bytes: Uint8Array, maxDepth: number): boolean {
   const { length } = bytes

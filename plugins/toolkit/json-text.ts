@@ -5,7 +5,7 @@ const kindOf = (value: unknown) =>
       ? 'undefined'
       : `a ${typeof value}`
 
-/** A value as JSON; `fail` makes the error for a value without a form in JSON, which would otherwise be lost. */
+/** A value as JSON; `fail` makes the error for a value that JSON cannot represent, which would otherwise be lost. */
 export function jsonText(value: unknown, fail: (why: string) => Error): string {
   let text: string | undefined
   try {

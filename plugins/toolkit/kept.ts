@@ -1,5 +1,5 @@
 /**
- * The value under a key of a map, made when it is first needed and once for all concurrent callers. After a failure the next
+ * The value under a key of a map, made when it is first needed, and once for all concurrent callers. After a failure, the next
  * caller makes it again.
  */
 export function keptIn<Key, Value>(
@@ -11,7 +11,7 @@ export function keptIn<Key, Value>(
   if (known !== undefined) return known
   const made = make()
   map.set(key, made)
-  // The map may have been cleared meanwhile, and have another one.
+  // The map may have been cleared in the meantime, and have another value.
   made.catch(() => map.get(key) === made && map.delete(key))
   return made
 }

@@ -1,9 +1,9 @@
-/** Fields for a line of the log: of the work during which it is written, or of a request that is over. */
+/** Returns fields for a log line: those of the work during which it is written, or of a request that is over. */
 export type LogFields = (request?: object) => Readonly<Record<string, string>> | undefined
 
 const sources: LogFields[] = []
 
-/** Adds fields to the lines of the log from now on; gives what ends it. */
+/** Adds fields to the log lines from now on; returns a function that ends this. */
 export function addLogFields(source: LogFields): () => void {
   sources.push(source)
   return () => void sources.splice(sources.indexOf(source), 1)
@@ -17,7 +17,7 @@ const fieldsOf: LogFields = (request) => {
   return undefined
 }
 
-/** What gives the fields, `undefined` where nothing adds some, so that without it a line costs nothing. */
+/** The function that returns the fields; `undefined` if nothing adds any, so that a line then costs nothing. */
 export function logFields(): LogFields | undefined {
   return sources.length === 0 ? undefined : fieldsOf
 }

@@ -10,7 +10,7 @@ type Level = keyof typeof levels
 /**
  * An error as plain data; getters that throw and cycles must not turn a log line into a second failure.
  *
- * @param forText for lines for people, which record whether the framework has written a message.
+ * @param forText For lines for people, which record whether the framework has written a message.
  */
 export function describeError(value: unknown, forText: boolean, depth = 0): unknown {
   if (!(value instanceof Error)) {
@@ -56,7 +56,7 @@ class LineLogger implements Logger {
     this.#bound = bound
   }
 
-  /** The same from `info` on, unless a level was given. */
+  /** The same logger, but from `info` on unless a level was given. */
   get talkative(): Logger {
     return new LineLogger(this.#write, this.#from ?? 'info', this.#bound)
   }
@@ -90,7 +90,7 @@ class LineLogger implements Logger {
 }
 
 /**
- * The logger of a server without one: one JSON line an entry on standard error, from `warn` on unless a level is
+ * The logger of a server without one: it writes one JSON line per entry to standard error, from `warn` on unless a level is
  * given.
  *
  * It exists so that a failure is never silent; the log plugin replaces it with pino.
@@ -104,7 +104,7 @@ export function lineLogger(write?: (line: string) => void, from?: Level): Logger
 }
 
 /**
- * The logger for an application's own messages, in a job for example: `info` is written too, unless the application
+ * The logger for an application's own messages, such as those of a job: it also writes `info`, unless the application
  * has chosen a logger or a level. The framework's own lines are written from `warn` on.
  *
  * @example
@@ -123,7 +123,7 @@ function writeToStandardError(line: string): void {
 }
 
 function openStandardError(): (line: string) => void {
-  // Without a listener the first line after the reader has gone would end the process.
+  // Without a listener, the first line after the reader has gone would end the process.
   process.stderr.on('error', () => {})
   const paint = textFor(2)
   if (paint === undefined) return (line) => void process.stderr.write(`${line}\n`)
@@ -134,7 +134,7 @@ function openStandardError(): (line: string) => void {
 /** The loggers of servers without one. */
 const fallbacks = new WeakSet<Logger>()
 
-/** The logger of a server without one. */
+/** Makes the logger of a server without one. */
 export function fallbackLogger(): Logger {
   const logger = lineLogger()
   fallbacks.add(logger)

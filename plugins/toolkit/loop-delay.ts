@@ -1,20 +1,20 @@
-/** Milliseconds of a timer: its additional wait is the delay. */
+/** Milliseconds of the timer; the time that it fires late is the delay. */
 const resolution = 20
 
 /** How late the event loop of this process is. */
 export interface LoopDelay {
-  /** The mean since the last call, in milliseconds; resets the measurement. */
+  /** Returns the mean since the last call, in milliseconds, and resets the measurement. */
   take(): number
-  /** The number of samples and the sum of their milliseconds since the start, for readers that read now and then. */
+  /** The number of samples and the sum of their milliseconds since the start, for readers that read from time to time. */
   total(): { readonly count: number; readonly sum: number }
   stop(): void
 }
 
 /**
- * Begins to watch the event loop; the watch does not keep a process alive.
+ * Begins to watch the event loop; this does not keep a process alive.
  *
- * By a timer on every runtime. `monitorEventLoopDelay` of Node.js records nothing at its first tick after a `reset()`: where each turn of the loop takes
- * longer than the time between two samples, which is the case to detect, it never records one. That of Deno measures nothing at all.
+ * It uses a timer on every runtime. `monitorEventLoopDelay` of Node.js records nothing at its first tick after a `reset()`: if each turn
+ * of the loop takes longer than the time between two samples, the case to detect, it never records one. Deno's measures nothing at all.
  */
 export function watchLoopDelay(): LoopDelay {
   let sum = 0

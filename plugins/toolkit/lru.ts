@@ -1,13 +1,13 @@
-/** Why an entry was removed: for lack of room, expired, replaced by another, or deleted. */
+/** Why an entry was removed: evicted for lack of room, expired, replaced by another, or deleted. */
 export type Dropped = 'evicted' | 'expired' | 'replaced' | 'deleted'
 
 export interface LruOptions<Value> {
   /** The maximum number of entries. */
   readonly max?: number
-  /** The maximum of their sizes together, as `sizeOf` measures. A single larger one is not kept. */
+  /** The maximum of the total size, as `sizeOf` measures it. A single entry that is larger is not kept. */
   readonly maxSize?: number
   readonly sizeOf?: (value: Value, key: string) => number
-  /** The clock, in milliseconds. Default: one that changes of the system clock do not affect. */
+  /** The clock, in milliseconds. Default: one that is not affected by changes of the system clock. */
   readonly now?: () => number
   readonly onDrop?: (value: Value, key: string, why: Dropped) => void
 }
@@ -24,8 +24,8 @@ interface Entry<Value> {
 /**
  * A bounded map that drops the least recently used entries.
  *
- * A list of its own and not the order of the `Map`: a used entry would be deleted there and added again, and after as many
- * uses as there are entries the whole table is rebuilt, while requests wait.
+ * It has a list of its own and does not rely on the order of the `Map`: there, a used entry would be deleted and added again, and after
+ * as many uses as there are entries the whole table is rebuilt, while requests wait.
  */
 export class LruMap<Value> {
   readonly #entries = new Map<string, Entry<Value>>()
@@ -44,12 +44,12 @@ export class LruMap<Value> {
     this.#now = options.now ?? (() => performance.now())
   }
 
-  /** The number of entries, including expired ones that were not read since. */
+  /** The number of entries, including expired ones that have not been read since. */
   get size(): number {
     return this.#entries.size
   }
 
-  /** The value, which is now the most recently used. */
+  /** Returns the value, which becomes the most recently used. */
   get(key: string): Value | undefined {
     const entry = this.#current(key)
     if (entry === undefined) return undefined
@@ -60,7 +60,7 @@ export class LruMap<Value> {
     return entry.value
   }
 
-  /** Whether there is one; this does not count as a use. */
+  /** Whether there is an entry for a key; this does not count as a use. */
   has(key: string): boolean {
     return this.#current(key) !== undefined
   }
@@ -90,17 +90,17 @@ export class LruMap<Value> {
     for (const entry of [...this.#entries.values()]) this.#drop(entry, 'deleted')
   }
 
-  /** Of all unexpired entries. */
+  /** The keys of all unexpired entries. */
   keys(): string[] {
     return [...this.#entries.values()].filter((entry) => !this.#hasEnded(entry)).map(({ key }) => key)
   }
 
-  /** All that have not expired, with their ends. None is used by that. */
+  /** All entries that have not expired, with their ends. This does not count as a use. */
   *entries(): Generator<Pick<Entry<Value>, 'key' | 'value' | 'end'>> {
     for (const entry of this.#entries.values()) if (!this.#hasEnded(entry)) yield entry
   }
 
-  /** Of all entries, including expired ones. This does not count as a use. */
+  /** The values of all entries, including expired ones. This does not count as a use. */
   *values(): Generator<Value> {
     for (const { value } of this.#entries.values()) yield value
   }
@@ -113,7 +113,7 @@ export class LruMap<Value> {
   }
 
   #hasEnded({ end }: Entry<Value>): boolean {
-    // In this form an end that is not a number has passed, and does not keep its entry for ever.
+    // In this form, an end that is not a number counts as passed and does not keep its entry for ever.
     return end !== Number.POSITIVE_INFINITY && !(end >= this.#now())
   }
 

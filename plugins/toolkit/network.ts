@@ -1,8 +1,8 @@
 const mappedHead = /^(?:0{0,4}:){2,5}(?:0{0,4}:)?ffff:/i
 
 /**
- * The network by which an address counts: an IPv4 address alone, also where it is written as IPv6, and the first 64 bits
- * of an IPv6 address. A household has a /64 or more, so single addresses would be as good as no limit.
+ * The network to which an address counts: an IPv4 address itself, even where it is written as IPv6, and the first 64 bits
+ * of an IPv6 address. A household has a /64 or more, so limiting single addresses would be as good as no limit.
  */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address
@@ -12,7 +12,7 @@ export function networkOf(address: string): string {
   const groups = left === '' ? [] : left.split(':')
   if (right !== undefined) {
     const tail = right === '' ? [] : right.split(':')
-    // An address may end in the form of IPv4, which stands for two groups.
+    // An address may end in the form of an IPv4 address, which stands for two groups.
     const width = tail.length + (right.includes('.') ? 1 : 0)
     while (groups.length + width < 8) groups.push('0')
     groups.push(...tail)

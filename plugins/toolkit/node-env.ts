@@ -1,5 +1,5 @@
 /**
- * `NODE_ENV` of this process. Where Deno throws because it is not allowed, this counts as production: pages that are open
+ * `NODE_ENV` of this process. Where Deno throws because access is not allowed, it counts as production: pages that are open
  * in development stay closed.
  */
 export function nodeEnv(): string | undefined {
@@ -10,5 +10,5 @@ export function nodeEnv(): string | undefined {
   }
 }
 
-/** Whether `NODE_ENV` is meant to say production. For what shows secrets of users, and so must not be open for a spelling. */
+/** Whether `NODE_ENV` is meant to be production. For anything that shows users' secrets, which a spelling mistake must not open. */
 export const isProduction = (): boolean => /^\s*prod(?:uction)?\s*$/i.test(nodeEnv() ?? '')

@@ -2,12 +2,12 @@ import type { Kernel } from '../../kernel/index.ts'
 
 /** A page that a person may open in a browser. */
 export interface Page {
-  /** Its name, in a word or two: `API docs`. */
+  /** The name of the page, in a word or two: `API docs`. */
   readonly what: string
   readonly path: string
 }
 
-// On the server itself, because a development server may have another copy of this package.
+// The list is stored on the server itself, because a development server may have another copy of this package.
 const mark = Symbol.for('framework.pages')
 type WithPages = Kernel & { [mark]?: Page[] }
 

@@ -8,7 +8,7 @@ export type PanelCell = string | number | boolean | Date | object | null | undef
 
 /** One row of a panel. */
 export interface PanelRow {
-  /** The argument of its actions; unique within the panel. */
+  /** The id that the row's actions receive; unique within the panel. */
   readonly id: string
   /** The values, one for each column. */
   readonly cells: readonly PanelCell[]
@@ -18,9 +18,9 @@ export interface PanelRow {
 export interface PanelAction {
   /** The text of its button. */
   readonly name: string
-  /** The question before it runs; without it there is none. */
+  /** The question to ask before it runs; by default, it runs without a question. */
   readonly confirm?: string
-  /** Runs it for the row with this id. The result is shown: text, or data as JSON. */
+  /** Runs the action for the row with this id. The result is shown: text, or data as JSON. */
   run(services: PanelServices, id: string): unknown
 }
 
@@ -30,7 +30,7 @@ export interface InspectorPanel {
   readonly title: string
   /** The headings of its columns, in order. */
   readonly columns: readonly string[]
-  /** The current rows, at most `limit`; further ones are not shown. */
+  /** Returns the current rows, at most `limit`; further ones are not shown. */
   rows(
     services: PanelServices,
     limit: number,

@@ -10,7 +10,7 @@ export const PeerMissingError = defineError(
       : `${feature} needs the packages ${names.map((name) => `"${name}"`).join(' and ')}, which are not installed. Add them: ${install}`,
 )
 
-/** The install command of the package manager that runs this process; npm, yarn, pnpm and bun are recognised by their user agent. */
+/** The install command of the package manager that runs this process: npm, yarn, pnpm or bun, recognised by the user agent. */
 function installCommand(names: readonly string[]): string {
   const wanted = names.map((name) => `${name}${versionOf(name)}`)
   if ('Deno' in globalThis) return `deno add ${wanted.map((one) => `npm:${one}`).join(' ')}`
@@ -24,7 +24,7 @@ function installer(): string {
   return agent.startsWith('yarn') ? 'yarn add' : 'npm install'
 }
 
-/** The peer dependencies of this package; none where it cannot be found, as in a bundle. */
+/** The peer dependencies of this package; empty where the package cannot be found, as in a bundle. */
 function peerRanges(): Readonly<Record<string, string>> {
   const load = createRequire(import.meta.url)
   for (const manifest of ['../../package.json', '../package.json']) {
@@ -38,7 +38,7 @@ function peerRanges(): Readonly<Record<string, string>> {
   return {}
 }
 
-/** `@16`: the latest version may be unsupported, or, where there are several, one that does not run on this Node.js. */
+/** The version to install, such as `@16`: the latest one may be unsupported or, if several are supported, not run on this Node.js. */
 function versionOf(name: string): string {
   const alternatives = (peerRanges()[name] ?? '').split('||')
   const isOld = !('Bun' in globalThis || 'Deno' in globalThis) && Number.parseInt(process.versions.node, 10) < 22
@@ -52,7 +52,7 @@ function versionOf(name: string): string {
 function isMissing(error: unknown, name: string): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown }
   const isNotFound = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND' || code === undefined
-  // Not when the package exists and one of its own dependencies does not: then its own message is more useful.
+  // Not if the package exists but one of its own dependencies does not: then the package's own message is more useful.
   return isNotFound && new RegExp(`['"\`](npm:)?${name}(@[^'"\`/]*)?['"\`]`).test(String(message))
 }
 

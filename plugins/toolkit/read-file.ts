@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { openingFailure, openRegularFile, regularOnly, unblocked } from '../../kernel/support/regular-file.ts'
 
 /**
- * The bytes of a file. @throws (as a rejection) as `openRegularFile` does.
+ * Reads the bytes of a file. @throws (as a rejection) as `openRegularFile` does.
  *
  * @example
  * const page = await readRegularFile('pages/index.html')
@@ -17,7 +17,7 @@ export async function readRegularFile(path: string): Promise<Buffer> {
 }
 
 /**
- * The same, synchronously. @throws also an error with the code `EFBIG` for more bytes than `limit`.
+ * Reads the bytes of a file synchronously. @throws also an error with the code `EFBIG` for more bytes than `limit`.
  *
  * @example
  * const key = readRegularFileSync('keys/server.pem', 65_536)

@@ -7,8 +7,8 @@ import { peer } from './peer.ts'
 /** An address, and the other options of `new Redis()` of `ioredis`: `host`, `password`, `keyPrefix`, `tls` … */
 export interface RedisAddress {
   /**
-   * The address: `redis://` or `rediss://`. Default `REDIS_URL`, else `redis://127.0.0.1:6379`; ignored beside `host` or
-   * `path`, and `port` alone is one of this machine.
+   * The address: `redis://` or `rediss://`. Default `REDIS_URL`, otherwise `redis://127.0.0.1:6379`; ignored together with `host` or
+   * `path`, and `port` alone is a port of this machine.
    */
   readonly url?: string | undefined
   readonly [option: string]: unknown
@@ -17,17 +17,17 @@ export interface RedisAddress {
 /** The address of a Redis as a string. */
 export const redisUrl = addressOption('redis')
 
-/** A number or its digits: variables of the environment are strings. */
+/** An option for a number or its digits: variables of the environment are strings. */
 const digits = (from: number, to: number, takes: string) =>
   option.value<number | string>(takes, (given) => {
     const number = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
     return Number.isInteger(number) && (number as number) >= from && (number as number) <= to
   })
 
-// Empty, too: a variable of the environment that is not set.
+// May also be empty: a variable of the environment that is not set.
 const text = option.value<string>('text', (given) => typeof given === 'string')
 
-/** The prefix of keys. */
+/** An option for the prefix of keys. */
 export const redisPrefix = (fallback: string) => text.default(fallback)
 
 const members = {
@@ -40,10 +40,10 @@ const members = {
   password: text.secret(),
 }
 
-/** Its members are not options: read as such, another client would be made, for the Redis of this machine. */
+/** Whether a value is a client. Its members are not options: read as such, they would make another client, for this machine's Redis. */
 const isClient = (given: unknown) => typeof (given as { sendCommand?: unknown }).sendCommand === 'function'
 
-/** Options of a Redis, with those of the plugin beside them: its `prefix`, for example. */
+/** Options of a Redis, together with those of the plugin, such as its `prefix`. */
 export function redisOptions<More extends option.Members = {}>(
   more?: More,
 ): Check<RedisAddress | undefined, RedisAddress & option.ShapeValue<More>, 'filled'> {
@@ -54,24 +54,24 @@ export function redisOptions<More extends option.Members = {}>(
   return new Check({ ...check.parts, takes, fits: (given) => check.parts.fits(given) && !isClient(given) }) as never
 }
 
-/** The address of a Redis, if it has one: the first argument of `new Redis()`, before the options. */
+/** The address of a Redis, if it has one, as the first argument of `new Redis()`, and the options as the next. */
 export function redisPlace({ url, ...options }: RedisAddress): { place: [] | [url: string]; options: object } {
   const { host, path, port } = options
   const isPlaced = host !== undefined || path !== undefined || (url === undefined && port !== undefined)
   return { place: isPlaced ? [] : [addressOf('redis', url)], options }
 }
 
-/** The caller of a connection, and its timeouts. */
+/** What a connection is for, and its timeouts. */
 export interface RedisUse {
-  /** For the error about a missing package: `the session plugin (store redis)`. */
+  /** The feature, for the error about a missing package: `the session plugin (store redis)`. */
   readonly feature: string
-  /** Milliseconds for the answer to one command. */
+  /** Milliseconds to wait for the answer to one command. */
   readonly commandTimeout: number
   /** Called at each failed attempt to connect, and at each success. Failing commands report their reasons themselves. */
   onState?(error: unknown | undefined): void
 }
 
-/** The members of every client, beside the commands. */
+/** The members of every client, in addition to the commands. */
 interface Connection {
   on(event: 'connect' | 'error' | 'ready', listener: (error?: unknown) => void): unknown
   connect(): Promise<unknown>
@@ -88,7 +88,7 @@ const RedisDatabaseError = defineError(
 /**
  * Reports each failed attempt to connect, and each success; all other errors of a client are ignored.
  *
- * A client whose database was refused would continue in database 0, among the keys of another application: it is disconnected before
+ * A client whose database was refused would continue in database 0, among the keys of another application: so it is disconnected before
  * it is ready, and tries again.
  */
 export function watchConnection(
@@ -100,10 +100,10 @@ export function watchConnection(
     isRefused = false
   })
   client.on('ready', () => onState(undefined))
-  // Without a listener ioredis writes each failed attempt to the console.
+  // Without a listener, ioredis writes each failed attempt to the console.
   client.on('error', (error) => {
     const { command, message } = error as { command?: { name: string; args: unknown[] }; message: string }
-    // The error of a refused login has the whole command, with the password.
+    // The error for a refused login contains the whole command, with the password.
     delete (error as { command?: unknown }).command
     // The following errors are caused by the disconnection.
     if (isRefused) return
@@ -118,11 +118,11 @@ const connectTimeout = 2_000
 const longestPause = 1_000
 
 /**
- * Connects a client of `ioredis` for commands with waiting callers: one that cannot be sent at once fails, and is never
+ * Connects a client of `ioredis` for commands whose callers wait: a command that cannot be sent immediately fails, and is never
  * sent later, when it may be outdated.
  *
- * Resolves also where Redis cannot be reached, or accepts connections without answering; it then retries until it can.
- * The type of the client is its used part: those of the package have thousands of overloads.
+ * It also resolves if Redis cannot be reached, or accepts connections without answering; it then retries until it succeeds.
+ * The type of the client is the part that is used: the types of the package have thousands of overloads.
  *
  * @throws (as a rejection) PeerMissingError without the package, OptionError for an invalid address in the environment,
  * RedisDatabaseError.

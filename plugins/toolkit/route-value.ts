@@ -2,9 +2,9 @@ import type { KernelRequest, Request } from '../../kernel/http/request/request.t
 import type { Route } from '../../kernel/routing/route.ts'
 
 /**
- * A value that a plugin computes for each route once and reads at every request: its own form of a route option.
+ * A value that a plugin computes once for each route and reads at every request: its own form of a route option.
  *
- * It belongs to the compiled route and not to its name: it is removed with its route, and HEAD has that of its
+ * It belongs to the compiled route and not to the route's name: it is removed with its route, and HEAD has the value of its
  * GET route.
  *
  * @example
@@ -16,7 +16,7 @@ import type { Route } from '../../kernel/routing/route.ts'
  * })
  */
 export class RouteValue<Value> {
-  /** Keeps a value for a route, in an `onRoute` hook; `undefined` is not kept. */
+  /** Stores a value for a route, in an `onRoute` hook; `undefined` is not stored. */
   set(route: Route, value: Value | undefined): void {
     if (value !== undefined) route.values.set(this, value)
   }

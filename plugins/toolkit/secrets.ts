@@ -6,7 +6,7 @@ import { option } from './options/index.ts'
 export const enough = 16
 const takes = `a random string of ${enough} characters or more, or a list of them: node -p "crypto.randomBytes(32).toString('base64url')"`
 
-/** Secrets for signing: one or a list, the first of which signs. No message and no listing shows one. */
+/** An option for signing secrets: one, or a list whose first secret signs. No message or listing shows one. */
 export const secrets = option
   .custom<string | readonly string[], readonly string[]>(takes, (given, place) => {
     // Spread, because `map` skips holes.
@@ -27,7 +27,7 @@ function isWeak(secret: string): boolean {
   return secret.length < enough
 }
 
-/** In production a short one is an error; elsewhere it is convenient, and a warning reports it. */
+/** Reports short secrets: in production they are an error; elsewhere they are convenient, and a warning reports them. */
 export function warnOfWeak(name: string, all: readonly string[], log: Logger): void {
   if (all.some(isWeak)) {
     log.warn(`${name} is short enough to guess and will be refused in production: use ${takes}`)

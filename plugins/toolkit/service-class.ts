@@ -11,9 +11,9 @@ export interface ServiceClassKind<Instance> {
   readonly base: abstract new () => Instance
   /** The notes of the decorator on methods. */
   readonly notes: Notes<unknown>
-  /** `@cron` */
+  /** The decorator: `@cron`. */
   readonly decorator: string
-  /** The option that lists them. */
+  /** The option that lists the classes. */
   readonly option: string
   readonly classError: (name: string, why: string) => Error
   readonly fileError: (file: string, why: string) => Error
@@ -22,7 +22,7 @@ export interface ServiceClassKind<Instance> {
 /** The files and classes to load. */
 export interface ServiceSources {
   readonly sources: readonly unknown[]
-  /** Whether the files are the default: then there may be none. */
+  /** Whether the files are the default ones, which do not have to exist. */
   readonly isDefault: boolean
   /** The valid members of the list, for the message. */
   readonly takes: string
@@ -35,18 +35,18 @@ const isSource = (given: unknown) => (typeof given === 'string' ? given.trim() !
 /** A list of globs and classes, as far as it can be checked before anything is loaded. */
 export const sourceList = <Source>(takes: string) => option.list(option.value<Source>(takes, isSource))
 
-/** The logger of the service that is making an instance; its constructor may log already. */
+/** The logger of the service that is creating an instance, whose constructor may already log. */
 let loggerNow: Logger | undefined
 
-/** For the constructor of a base: the logger of the service that makes the instance, with the name of its class. */
+/** For the constructor of a base class: the logger of the service that creates the instance, with the name of its class. */
 export const instanceLogger = (kind: string, cls: { readonly name: string }): Logger =>
   applicationLogger(loggerNow ?? lineLogger()).child({ [kind]: cls.name })
 
 /**
- * Imports the files of globs, and returns the classes that they export or that are listed; other declarations of the files run
- * during the import.
+ * Imports the files that globs match, and returns the classes that they export or that are listed; other declarations in the files
+ * run during the import.
  *
- * A base is included where its file exports it; its methods are called in the classes that extend it.
+ * A base class is included if its file exports it; its methods are called in the classes that extend it.
  *
  * @throws (as a rejection) the errors of the kind.
  */
@@ -87,14 +87,14 @@ export async function loadServiceClasses<Instance>(
 /** The name of a function or a class, for messages. */
 export const nameOf = (value: unknown) => (value as { name?: string }).name || 'a function'
 
-/** A class without decorated methods may be the base of others: by itself it has no jobs. */
+/** Whether a class has decorated methods: one without any may be the base of others, and has no jobs of its own. */
 const hasMethods = (notes: Notes<unknown>, value: unknown): value is AnyClass =>
   typeof value === 'function' &&
   typeof value.prototype === 'object' &&
   decoratedMethods(value as AnyClass).some((method) => notes.of(method).length > 0)
 
 /**
- * Makes an instance, which may log to this logger from the first line of its constructor.
+ * Creates an instance, which may log to this logger from the first line of its constructor on.
  *
  * @throws the error of the kind.
  */

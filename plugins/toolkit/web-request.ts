@@ -11,14 +11,14 @@ export const BodyParsedError = defineError(
 )
 
 /**
- * The request as a web `Request`, for handlers that expect one: of authentication libraries, of other frameworks,
- * and for `fetch`. Return their answers unchanged.
+ * The request as a web `Request`, for handlers that expect one: those of authentication libraries and other frameworks,
+ * and `fetch`. Return their answers unchanged.
  *
- * Its body is that of the connection, read as the handler reads it, so no parser may have read it before: the route has
+ * Its body comes from the connection while the handler reads it, so no parser may have read it before: give the route
  * `json: false`, and the same for the other parsers of the server. Its signal is `req.signal`. The headers of the connection
  * itself are left out (RFC 9110 section 7.6.1).
  *
- * @throws BodyParsedError where a parser has read the body.
+ * @throws BodyParsedError if a parser has read the body.
  * @example
  * const auth = { handler: async (request: globalThis.Request) => globalThis.Response.json({ at: request.url }) }
  * router.post('/api/auth/*', { json: false }, (req) => auth.handler(webRequest(req)))
@@ -27,9 +27,9 @@ export function webRequest(req: Request): globalThis.Request {
   const { method, raw, signal } = req
   const headers = new Headers(req.rawHeaders)
   for (const name of connectionHeaders(headers.get('connection'))) headers.delete(name)
-  // It was handled here; `fetch` of Node.js would refuse to send it on.
+  // `Expect` has been handled here; `fetch` of Node.js would refuse to send it on.
   headers.delete('expect')
-  // The web allows no body for those.
+  // Web requests with these methods must not have a body.
   if (!raw.hasBody || method === 'GET' || method === 'HEAD') {
     return new globalThis.Request(req.url, { method, headers, signal })
   }
@@ -42,7 +42,7 @@ export function webRequest(req: Request): globalThis.Request {
   return new globalThis.Request(req.url, init)
 }
 
-/** Nothing is read before the first call: code that refuses a request then need not receive it. */
+/** The body as a stream. Nothing is read before the first pull, so code that refuses a request does not have to receive it. */
 function bodyOf(raw: RawRequest): ReadableStream<Uint8Array<ArrayBuffer>> {
   const iterator = raw.stream()[Symbol.asyncIterator]()
   return new ReadableStream(

@@ -15,9 +15,9 @@ const WorkerLeadError = defineError(
 )
 
 /**
- * Asks the worker that does the work that only one may do. Question and answer must have a form in JSON.
+ * Asks the worker that leads, which does the work that only one may do. Question and answer must have a form in JSON.
  *
- * @throws (as a rejection) WorkerLeadError without one that answers within 5 seconds, and in processes without a connection.
+ * @throws (as a rejection) WorkerLeadError if no such worker answers within 5 seconds, and in processes without a connection.
  * @example
  * const answer = await askLeader('audit.count', { since: '2026-01-01' })
  */
@@ -32,7 +32,7 @@ export async function askLeader(topic: string, question?: unknown): Promise<unkn
 }
 
 /**
- * Answers the questions of other workers when this one does the work that only one may do.
+ * Answers the questions of other workers while this one leads.
  *
  * @example
  * answerAsLeader('audit.count', () => 42)
@@ -42,11 +42,11 @@ export function answerAsLeader(topic: string, answer: (question: unknown) => unk
 }
 
 /**
- * Refuses to continue in one of several workers: for state that would be wrong there unnoticed, such as a count of
- * requests, of which each would have a part.
+ * Refuses to continue in one of several workers: for state that would silently be wrong there, such as a count of
+ * requests, of which each worker would have only a part.
  *
  * @param what The beginning of the message: "the sessions are kept".
- * @param remedy The end of it: "Set session.store".
+ * @param remedy The end of the message: "Set session.store".
  * @throws WorkerMemoryError
  * @example
  * refuseSeveral(kernel.worker, 'the audit log is kept in memory', 'Set audit.store')

@@ -11,15 +11,15 @@ import {
 import type { Issue } from '../toolkit/schema/issue.ts'
 import { type Part, rowsOf, type ValidationIssue } from './issues.ts'
 
-/** All mistakes in a request, over all its parts. */
+/** All mistakes in a request, in all its parts. */
 export interface ValidationError extends Error {
-  /** `ValidationError`, which clients may compare. */
+  /** The code: `ValidationError`, which clients may compare. */
   readonly code: string
-  /** 422; a handler may answer with another status. */
+  /** The status: 422; a handler may answer with another one. */
   readonly status: number
-  /** Each thing that is wrong, with the part of the request that it is in. */
+  /** The mistakes, each with the part of the request that it is in. */
   readonly errors: readonly ValidationIssue[]
-  /** The validator's own errors: of the one failed part, or a list of them. */
+  /** The validator's own errors: those of the failed part, or a list if several parts failed. */
   readonly cause: unknown
 }
 
@@ -34,25 +34,25 @@ const makeError = defineError('ValidationError', 422, () => 'validation failed')
 
 export function validationError(failed: readonly FailedPart[]): ValidationError {
   const cause = failed.length === 1 ? failed[0]!.cause : failed.map((one) => one.cause)
-  // The message of every answer, without the prefix of the framework's other errors.
+  // Every answer has this message, without the prefix of the framework's other errors.
   return Object.assign(makeError(), { message: 'validation failed', errors: rowsOf(failed), cause })
 }
 
 /** Answers an invalid request; the status is preset to 422, a returned value becomes the body. */
 export type ValidationErrorCallback = (req: Request, res: Response, error: ValidationError) => unknown
 
-/** How such requests are answered: a status, and the body made from the error. */
+/** How invalid requests are answered: a status, and a function that makes the body from the error. */
 export interface ValidationErrorOptions {
   /** The status of the answer. Default 422. */
   status?: number
-  /** Makes the body. Default: the format of the server for failures, with the list of errors. */
+  /** Makes the body. Default: the server's format for failures, with the list of errors. */
   map?(error: ValidationError, req: Request): unknown
 }
 
-/** How requests that are not valid are answered: by a function, or by a status and a body. */
+/** How invalid requests are answered: by a function, or with a status and a body. */
 export type ValidationErrorHandler = ValidationErrorCallback | ValidationErrorOptions
 
-/** The default answer. */
+/** Sends the default answer. */
 function answerDefault(error: ValidationError, req: Request, res: Response, status: number): Response {
   return sendFailure(req, res, error, { status, errors: error.errors })
 }
@@ -76,7 +76,7 @@ export function toCallback(handler: ValidationErrorHandler): ValidationErrorCall
   }
 }
 
-/** Answers a failed request; one that the handler does not answer has the default answer. */
+/** Answers an invalid request; if the handler does not answer, the default answer is sent. */
 export function answerFailure(
   error: ValidationError,
   req: Request,

@@ -26,11 +26,11 @@ declare module '../../kernel/routing/options.ts' {
     body?: object
     /** Schema of the query; strings are coerced to its types. */
     query?: object
-    /** Schema of the headers, by their names in any case; strings are coerced. */
+    /** Schema of the headers, whose names are case-insensitive; strings are coerced. */
     headers?: object
     /** Schema of the parameters in the path; strings are coerced. */
     params?: object
-    /** Schema of headers, query and body as one object, which is at `req.validated`. Not for GET. */
+    /** Schema of headers, query and body as one object, which is in `req.validated`. Not for GET. */
     all?: object
   }
   interface BodilessOptions {
@@ -43,13 +43,13 @@ declare module '../../kernel/routing/options.ts' {
 
 declare module '../../kernel/routing/params.ts' {
   interface RequestTypes<Options, Path extends string> {
-    /** The parsed body, as the schema of the route leaves it; `unknown` without one. */
+    /** The parsed body, as the schema of the route leaves it; without a schema, `unknown`. */
     readonly body: BodyOf<Options>
     /** The query, as the schema of the route leaves it. */
     readonly query: QueryOf<Options>
     /** The headers, as the schema of the route leaves them. */
     readonly headers: HeadersOf<Options>
-    /** The parameters of the path, as the schema of the route leaves them; strings without one. */
+    /** The parameters of the path, as the schema of the route leaves them; without a schema, strings. */
     readonly params: ParamsOf<Options, Path>
     /** The result of the route's `all` schema for headers, query and body. */
     readonly validated: ValidatedOf<Options>

@@ -14,7 +14,7 @@ import { type FailedPart, type ValidationError, validationError } from './failur
 import { type Part, parts } from './issues.ts'
 import { mergedInput } from './merged.ts'
 
-/** The schemas of one route, by the part they are for. */
+/** The schemas of one route, by the part that they are for. */
 export type InputSchemas = { readonly [Name in Part]?: object | undefined }
 
 /** One part of one route: reads it, checks it, and stores the result. */
@@ -49,7 +49,7 @@ function compile(route: string, part: Part, schema: object): Step['run'] {
     case 'query':
       return (req) => check(readQuery(req.query))
     case 'body':
-      // A custom validator may accept a missing body; a JSON Schema describes an existing one.
+      // Another validator may accept a missing body; a JSON Schema describes an existing one.
       return isStandard ? (req) => check(req.body) : (req) => (req.body === undefined ? missingBody : check(req.body))
     case 'all': {
       const merge = mergedInput(keysOf(schema), !isStandard, readQuery)
@@ -60,7 +60,7 @@ function compile(route: string, part: Part, schema: object): Step['run'] {
 }
 
 /**
- * Makes lists of single members, where the schema expects lists: `?tag=a` and `?tag=a&tag=b` have one and two.
+ * Turns single members into lists where the schema expects lists: `?tag=a` and `?tag=a&tag=b` have one and two items.
  * Ajv coerces them by itself.
  */
 function queryReader(lists: readonly string[]): (query: Query) => Query {
@@ -108,7 +108,7 @@ function take({ part }: Step, verdict: Verdict, req: Request, failed: Failed): F
   return failed
 }
 
-/** Runs the steps in order; a promise only from the first asynchronous validator on. */
+/** Runs the steps in order; returns a promise only from the first asynchronous validator on. */
 function runSteps(steps: readonly Step[], index: number, req: Request, before: Failed): Failed | Promise<Failed> {
   let failed = before
   for (let i = index; i < steps.length; i++) {
@@ -125,7 +125,7 @@ function runSteps(steps: readonly Step[], index: number, req: Request, before: F
 /**
  * The middleware that validates the input of one route; `fail` answers an invalid request.
  *
- * @throws SchemaError naming route and part for a schema that cannot be compiled.
+ * @throws SchemaError, which names route and part, for a schema that cannot be compiled.
  */
 export function inputMiddleware(
   route: string,

@@ -6,18 +6,18 @@ export type Part = (typeof parts)[number]
 
 /** One row of the list in a validation error. */
 export interface ValidationIssue extends Issue {
-  /** The part of the request that it is in: `body`, `query`, `headers`, `params`, or `all` for the schema of several. */
+  /** The part of the request that it is in: `body`, `query`, `headers`, `params`, or `all` for the schema of several parts. */
   part: Part
 }
 
-/** All rows together, in bytes: paths contain keys that a client chose, and must not make an answer of 100 kB. */
+/** The maximum size of all rows, in bytes: paths contain keys that a client chose, which must not make an answer of 100 kB. */
 const maxBytes = 8_192
 
 function short(text: string, limit: number): string {
   return text.length <= limit ? text : `${text.slice(0, limit)}…`
 }
 
-/** Keeps a validator's details about its rule small, whatever the schema has: an `enum` of a thousand values, for example. */
+/** Keeps a validator's details about its rule small, whatever the schema contains, such as an `enum` of a thousand values. */
 function smallParams(params: Record<string, unknown>): Record<string, unknown> {
   const small: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(params)) {
@@ -31,7 +31,7 @@ function smallParams(params: Record<string, unknown>): Record<string, unknown> {
   return small
 }
 
-/** The rows of all failed parts, cut to the limit of an answer; the first one is always included. */
+/** The rows of all failed parts, cut to the size limit; the first row is always included. */
 export function rowsOf(failed: readonly { part: Part; issues: readonly Issue[] }[]): ValidationIssue[] {
   const rows: ValidationIssue[] = []
   let left = maxBytes

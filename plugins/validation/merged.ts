@@ -7,12 +7,12 @@ const notAnObject: Verdict = {
   cause: undefined,
 }
 
-/** A copy of plain data: Ajv changes what it validates, and the parts stay as they were. */
+/** Copies plain data: Ajv changes what it validates, and the parts must stay as they were. */
 function copy(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copy)
   const prototype: unknown = Object.getPrototypeOf(value)
-  // A file of an upload is passed on as it is.
+  // An uploaded file is passed on as it is.
   if (prototype !== Object.prototype && prototype !== null) return value
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, copy(one)]))
 }
@@ -20,7 +20,7 @@ function copy(value: unknown): unknown {
 /**
  * Reads headers, query and body of a request as one object: the body overrides the query, the query the headers.
  *
- * `keys` are those that the schema names: no other header is included. Without them all headers are.
+ * `keys` are the keys that the schema names: no other header is included. Without `keys`, all headers are included.
  */
 export function mergedInput(
   keys: readonly string[] | undefined,
@@ -36,7 +36,7 @@ export function mergedInput(
     else {
       for (const key of keys) {
         const value = headers[key.toLowerCase()]
-        // `__proto__` as a key of a schema must not set a prototype.
+        // `__proto__` as a key in a schema must not set a prototype.
         if (value !== undefined) Object.defineProperty(input, key, { value, ...plain })
       }
     }

@@ -2,13 +2,13 @@ import type { OptionPlace, OptionRoute } from '../../kernel/index.ts'
 import { isSchema } from '../toolkit/schema/check.ts'
 import { keysOf } from '../toolkit/schema/keys.ts'
 
-/** A schema as it is; it is compiled with the route. `undefined` is a failed import, and would check nothing. */
+/** Reads a schema, which is compiled with the route. `undefined` is refused: it means a failed import, and would check nothing. */
 export function schemaOfRoute(given: unknown, place: OptionPlace): object | undefined {
   if (isSchema(given)) return given
   return void place.wrong(given, 'a JSON Schema, or a TypeBox, Zod or other Standard Schema')
 }
 
-/** The same for parameters: one that the path does not have would refuse every request. */
+/** The same for parameters: with one that the path does not have, the schema would refuse every request. */
 export function paramsSchemaOfRoute(given: unknown, place: OptionPlace, { path }: OptionRoute<unknown>) {
   const schema = schemaOfRoute(given, place)
   if (schema === undefined) return undefined

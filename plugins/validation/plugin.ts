@@ -7,7 +7,7 @@ import { bodySchemaOfRoute, paramsSchemaOfRoute, schemaOfRoute } from './options
 import { Validation } from './service.ts'
 
 /**
- * Validates requests by the schemas in the route options `headers`, `params`, `query`, `body` and `all`.
+ * Validates requests with the schemas in the route options `headers`, `params`, `query`, `body` and `all`.
  *
  * Every server has it. A failure is 422 `ValidationError`, a body without a parser 415; `setValidationErrorHandler`
  * changes the answer. A schema that cannot be compiled fails the boot and names the route.
@@ -42,7 +42,7 @@ export const validation = definePlugin({
   },
 })
 
-/** For the API description. A body of a type without a parser is refused where there is a schema for it. */
+/** The failures, for the API description. Where the body has a schema, a body whose type has no parser is refused. */
 function failures(route: DescribedRoute): { readonly [status: string]: string } {
   const { body, query, all } = route.options
   if (parts.every((part) => route.options[part] === undefined)) return {}

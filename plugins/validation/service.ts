@@ -19,7 +19,7 @@ const SchemaIdError = defineError(
     `the schemas of ${first} and of ${second} share the $id "${id}" but differ. Change the $id of one of them`,
 )
 
-/** Keywords that are written by hand, and misspelt. */
+/** Keywords that people write by hand, and misspell. */
 const keywords = [
   ...[
     'type',
@@ -36,7 +36,7 @@ const keywords = [
   ...['allOf', 'anyOf', 'oneOf', 'description', 'definitions', 'nullable', 'examples', 'multipleOf', 'title'],
 ]
 
-/** Ajv's message about an unknown keyword, in terms of the schema's author. */
+/** Ajv's message about an unknown keyword, in the terms of the schema's author. */
 function whyOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   const keyword = /^strict mode: unknown keyword: "(.+)"$/.exec(message)?.[1]
@@ -50,13 +50,13 @@ export class Validation {
   #handler: ValidationErrorCallback | undefined
   readonly #ids = new Map<string, { schema: object; route: string }>()
 
-  /** Replaces the default answer; a function `(req, res, error)` or `{ status, map(error, req) }`. */
+  /** Replaces the default answer, with a function `(req, res, error)` or with `{ status, map(error, req) }`. */
   setHandler(handler: ValidationErrorHandler): void {
     this.#handler = toCallback(handler)
   }
 
   /**
-   * The check of one schema of one route.
+   * Returns the check for one schema of one route.
    *
    * @throws SchemaError for an invalid schema, SchemaIdError when another schema of this server has its `$id`.
    */
@@ -87,7 +87,7 @@ export class Validation {
   /**
    * The middleware that validates the parts of a request; for the slot `input` of a route.
    *
-   * `fail` answers in place of the server's error handler.
+   * `fail` answers instead of the server's error handler.
    */
   middleware(
     route: string,

@@ -7,15 +7,15 @@ import type { Place } from '../place.ts'
 import { declaration, envModule, withDeclarations } from './schema-text.ts'
 import type { Variable } from './variables.ts'
 
-/** The files of the environment with variables of generated code, and the lines that must be added by hand. */
+/** The environment files with the variables of generated code, and the lines that must be added by hand. */
 export interface EnvironmentFiles {
   readonly files: readonly ScaffoldFile[]
   readonly notes: readonly string[]
 }
 
 /**
- * Each variable once in `src/env.ts`, `.env`, `.env.example` and, where it is required, `.env.test`; existing ones stay.
- * A file that is also among the others has their text as well, and replaces theirs.
+ * Adds each variable once to `src/env.ts`, `.env`, `.env.example` and, if it is required, `.env.test`; existing ones stay.
+ * A file that is also among the other files includes their text, and replaces theirs.
  */
 export function environmentFiles(
   place: Place,
@@ -30,7 +30,7 @@ export function environmentFiles(
     module!,
     { path: '.env', text: withLines(before('.env') ?? ownNote, variables, own), mode: 0o600 },
     ...shared,
-    // A project without .env may have no line for it either.
+    // A project without .env may not have a line for it, either.
     ...(before('.env') === undefined
       ? [{ path: '.gitignore', text: ignoring(before('.gitignore') ?? '', secretFiles) }]
       : []),
@@ -38,14 +38,14 @@ export function environmentFiles(
   return changed(place, variables, texts, before)
 }
 
-/** The same where `.env` has its values already, in existing files: a project without them reads variables in a way of its own. */
+/** The same if `.env` already has the values, and only for existing files: a project without them reads variables in its own way. */
 export function declaringFiles(place: Place, variables: readonly Variable[]): EnvironmentFiles {
   const before = (path: string) => textOf(place, path)
   const texts = sharedTexts(place, variables, before).filter(({ path }) => before(path) !== undefined)
   return changed(place, variables, texts, before)
 }
 
-/** The planned contents of a file; `undefined` where nothing can be added to the existing text. */
+/** The planned content of a file; `undefined` if nothing can be added to the existing text. */
 type Planned = Omit<ScaffoldFile, 'text'> & { readonly text: string | undefined }
 type Before = (path: string) => string | undefined
 
@@ -90,13 +90,13 @@ const exampleNote = '# A template of .env for people who clone this: copy it to 
 const moduleWith = (text: string | undefined, variables: readonly Variable[]) =>
   text === undefined ? envModule(variables.map((one) => declaration(one))) : withDeclarations(text, variables)
 
-/** The lines to add by hand to a file whose form does not allow adding. */
+/** The lines to add by hand to a file whose form does not allow adding them automatically. */
 const leftFor = (path: string, variables: readonly Variable[], isModule: boolean): string[] => [
   `${path} has its own form. The written code reads these variables from it:`,
   ...variables.map((one) => (isModule ? `  ${declaration(one)}` : `  ${one.name}`)),
 ]
 
-/** The text with a line for each missing variable; `undefined` for one in JSON. */
+/** The text with a line for each missing variable; `undefined` for a text in JSON. */
 function withLines(
   text: string,
   variables: readonly Variable[],
@@ -105,7 +105,7 @@ function withLines(
 ): string | undefined {
   if (/^\s*[[{]/.test(text)) return undefined
   const found = [...text.matchAll(/^(\s*#)?\s*(?:export\s+)?([\w.-]+)\s*=/gm)]
-  // A comment is enough for an optional one.
+  // For an optional variable, a comment is enough.
   const isThere = (name: string, isNeeded: boolean) =>
     found.some(([, comment, one]) => one === name && (comment === undefined || !isNeeded))
   const newline = text.includes('\r\n') ? '\r\n' : '\n'

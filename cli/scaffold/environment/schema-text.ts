@@ -15,10 +15,10 @@ export const envModule = (lines: readonly string[]): string =>
 
 export const declaration = ({ name, type }: Variable, schema = 'schema'): string => `${name}: ${schema}.${type},`
 
-/** `(schema) => ({`, with a type or without. */
+/** `(schema) => ({`, with or without a type. */
 const opening = /\(?\s*\b([A-Za-z_$][\w$]*)\s*(?::\s*\w+\s*)?\)?\s*=>\s*\(\s*\{/
 
-/** The module with the variables that its schema lacks; `undefined` where its schema is not recognised. */
+/** The module with the variables that its schema lacks; `undefined` if its schema is not recognised. */
 export function withDeclarations(text: string, variables: readonly Variable[]): string | undefined {
   const found = opening.exec(text)
   if (found === null || !/\bexport\s+const\s+env\b/.test(text)) return undefined

@@ -7,16 +7,16 @@ export interface Variable {
   readonly about?: string
   /** The value in `.env.example`: empty for a secret, which must not be copied. */
   readonly example: string
-  /** The value in `.env`, so that the application runs here at once. Without it the variable is optional, and stays a comment. */
+  /** The value in `.env`, so that the application runs here immediately. Without it, the variable is optional, and stays a comment. */
   readonly value?: string
   /** The value in `.env.test`, which is committed. Default: `value`. */
   readonly test?: string
 }
 
-/** A required one; without it the boot fails with its name. */
+/** A required variable; without it, the boot fails with its name. */
 export const required = (name: string, value: string): Variable => ({ name, type: 'string()', example: value, value })
 
-/** The same with a password: no error shows it. */
+/** The same for a variable with a password, which no error shows. */
 export const requiredSecret = (name: string, example: string, value = example): Variable => ({
   name,
   type: 'string({ secret: true })',
@@ -44,7 +44,7 @@ export const awsVariables = [
   optionalSecret('AWS_SESSION_TOKEN', '…'),
 ]
 
-/** The function of a generated module that passes them to a client. */
+/** The function of a generated module that passes the variables to a client. */
 export const awsSource = `/** The client finds missing values as every AWS client does: in a profile, or by the role of the machine. */
 function aws() {
   const region = env.get('AWS_REGION')

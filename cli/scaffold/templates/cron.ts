@@ -7,7 +7,7 @@ import { identifier, imports, literal } from '../source.ts'
 export interface CronSettings {
   readonly pattern: string
   readonly timezone: string | undefined
-  /** As a method of a class. */
+  /** Whether it is a method of a class. */
   readonly asClass: boolean
 }
 

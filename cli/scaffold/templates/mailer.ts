@@ -60,7 +60,7 @@ const smtpUrl: Variable = {
 export function mailer(place: Place, kind: MailKind): Scaffold {
   const adapter: Adapter = adapters[kind]
   const file = inFolder(place, 'mailer.ts')
-  // Beside the module: a build includes the files among the sources.
+  // Next to the module: a build includes the files among the sources.
   const template = adapter.file === undefined ? undefined : inFolder(place, `templates/welcome.${adapter.file[0]}`)
   return {
     files: [

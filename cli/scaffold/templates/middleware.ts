@@ -4,13 +4,13 @@ import { importPath, inFolder, type Place } from '../place.ts'
 import type { Scaffold } from '../scaffold.ts'
 import { identifier, imports } from '../source.ts'
 
-/** Existing members of requests, of the kernel and of plugins: a middleware must not replace them. */
+/** Existing members of requests, from the kernel and from plugins, which a middleware must not replace. */
 const members = new Set(
   `abort body context cookie cookies file files headers id ip log method params path protocol query raw rawHeaders route
   server session signal signedCookies url validated`.split(/\s+/),
 )
 
-/** A middleware that adds a member to the request, and refuses it where that is missing. */
+/** A middleware that adds a member to the request, and refuses requests without it. */
 export function middleware(place: Place, { kebab, camel, pascal }: Names): Scaffold {
   const file = inFolder(place, `${kebab}.ts`)
   const name = identifier(camel, 'Middleware')

@@ -7,13 +7,13 @@ import { imports, literal, propertyName } from '../source.ts'
 
 /** The data of a topic for its file. */
 export interface TopicSettings {
-  /** As it was typed. */
+  /** The topic as it was typed. */
   readonly topic: string
   /** Whether it has a wildcard: its handler receives the topic. */
   readonly isPattern: boolean
-  /** Without `$share/<group>/`. */
+  /** The topic without `$share/<group>/`. */
   readonly filter: string
-  /** As a method of a class. */
+  /** Whether it is a method of a class. */
   readonly asClass: boolean
 }
 
@@ -41,7 +41,7 @@ export function mqtt(place: Place, { kebab, pascal }: Names, settings: TopicSett
 
 interface Parts extends TopicSettings {
   readonly className: string
-  /** A broker's own topics have plain text, and no other client publishes to them. */
+  /** Whether it is one of the broker's own topics, which have plain text, and to which no other client publishes. */
   readonly isOfBroker: boolean
 }
 

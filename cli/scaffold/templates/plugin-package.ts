@@ -2,7 +2,7 @@ import { manifest, packageName, programName } from '../../package.ts'
 import type { ScaffoldFile } from '../files.ts'
 import { indexSource, type PluginParts, pluginSource, serviceSource, testSource } from './plugin.ts'
 
-/** A plugin as a package that can be published, in a folder of its own. `installed` is its dev dependency on the framework. */
+/** A plugin as a package that can be published, in a folder of its own. `installed` is its development dependency on the framework. */
 export function pluginPackage(folder: string, parts: PluginParts, installed?: string): ScaffoldFile[] {
   const { kebab } = parts
   const name = `${programName}-${kebab}`

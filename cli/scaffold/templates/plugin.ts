@@ -7,7 +7,7 @@ import { identifier, imports } from '../source.ts'
 /** The names in the files of one plugin. */
 export interface PluginParts {
   readonly kebab: string
-  /** The factory. */
+  /** The name of the factory. */
   readonly name: string
   /** The key of its service, and of the plugin in the object form. */
   readonly key: string

@@ -43,7 +43,7 @@ const connections: Readonly<Record<QueueKind, Connection>> = {
 `,
   },
   sqs: {
-    // Only where it is not AWS.
+    // Only if the service is not AWS.
     variables: [optional('SQS_ENDPOINT', 'http://127.0.0.1:9324'), ...awsVariables],
     declared: `const endpoint = env.get('SQS_ENDPOINT')
 

@@ -52,7 +52,7 @@ export function files(root = env.get('STORAGE_ROOT')): LocalStorageProvider {
 const s3: Provider = {
   imported: 'S3StorageProvider',
   packages: ['@aws-sdk/client-s3', '@aws-sdk/lib-storage', '@aws-sdk/s3-request-presigner'],
-  // The endpoint only for another service than AWS.
+  // The endpoint is only for services other than AWS.
   variables: [required('S3_BUCKET', 'shop'), optional('S3_ENDPOINT', 'http://127.0.0.1:9000'), ...awsVariables],
   source: `${awsSource}
 

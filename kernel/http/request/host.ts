@@ -1,25 +1,25 @@
 import { isPunycode } from './punycode.ts'
 import { absoluteForm } from './target.ts'
 
-// A name as DNS has it (labels of letters, digits, `-` and `_`, perhaps a dot after the last one) or an IPv6 address in
-// brackets, and a port (RFC 9110 section 7.2). Stricter than the grammar of a reg-name, on purpose: userinfo, blanks, slashes
-// and the comma of two joined headers would make a link lead elsewhere, and runtimes read escapes and sub-delims
+// A DNS name (labels of letters, digits, `-` and `_`, with an optional dot after the last one) or an IPv6 address in
+// brackets, and an optional port (RFC 9110 section 7.2). Deliberately stricter than the grammar of a reg-name: userinfo, blanks,
+// slashes and the comma of two joined headers would make a link lead elsewhere, and runtimes read escapes and sub-delims
 // differently.
 const form = /^(?:([A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*\.?)|\[[0-9A-Fa-f:.]{2,45}\])(?::(\d{0,5}))?$/
 const longestName = 254
 
-/** The URL standard reads a host that ends in a number as an IPv4 address, in octal and hexadecimal too. */
+/** The URL standard reads a host that ends in a number as an IPv4 address, even in octal and hexadecimal. */
 const numeric = /(?:^|\.)(?:\d+|0[Xx][0-9A-Fa-f]*)\.?$/
 const ipv4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/
 
 let lastValid = ''
 
 /**
- * Whether this is one host and nothing else, so that a URL can be made of it: the one rule for the Host header, the authority
+ * Whether a string is one host and nothing else, so that a URL can be made from it: the one rule for the Host header, the authority
  * of an absolute target and the host that a proxy reports.
  *
- * It is the same on every runtime. The runtime's own parser checks IPv6, whose grammar is not worth implementing twice,
- * and punycode, so that a URL can be made of the host in any case.
+ * The rule is the same on every runtime. The runtime's own parser checks IPv6, whose grammar is not worth implementing twice,
+ * and punycode, so that a URL can always be made from the host.
  */
 export function isValidHost(host: string): boolean {
   if (host === lastValid) return true
@@ -39,7 +39,7 @@ function fits(host: string): boolean {
   return !/xn--/i.test(name) || (name.split('.').every(isAlphabetic) && isUrl(host))
 }
 
-/** A label of ASCII letters, or one that stands for a label in another alphabet. */
+/** Whether this is a plain ASCII label, or valid punycode for a label in another alphabet. */
 function isAlphabetic(label: string): boolean {
   return !/^xn--/i.test(label) || isPunycode(label)
 }
@@ -53,8 +53,8 @@ function isUrl(host: string): boolean {
 }
 
 /**
- * The host that a request is for, by its target and its Host header: that of an absolute target, else Host (RFC 9112 section
- * 3.2.2). A Host that is missing or malformed is kept, so that the request is refused for it: the target cannot hide it.
+ * The host that a request is for: that of an absolute target, otherwise the Host header (RFC 9112 section 3.2.2). A Host that is
+ * missing or malformed is kept, so that the request is refused for it: the target cannot hide it.
  */
 export function hostFor(target: string, header: string | undefined, isOptional: boolean): string | undefined {
   if (target.charCodeAt(0) === 47 /* / */) return header

@@ -2,7 +2,7 @@ const base = 36
 const highest = 0x10_ffff
 
 /**
- * The text that a label of punycode stands for, without its `xn--` and in lower case (RFC 3492 section 6.2); `undefined` for an
+ * Decodes a label of punycode, given without its `xn--` and in lower case (RFC 3492 section 6.2); `undefined` for an
  * invalid label.
  */
 function decode(label: string): string | undefined {
@@ -51,7 +51,7 @@ const unfit = /(?!\u200c|\u200d)\p{C}|\p{Z}|^\p{M}|^[\u200c\u200d]|[\u200c\u200d
 
 /**
  * Whether a label that begins with `xn--` is a name in another alphabet, in its one spelling. The URL parser of Node.js accepts any such
- * since 24; earlier ones, Bun and Deno each refuse different labels.
+ * label since 24; those of earlier versions, Bun and Deno each refuse different ones.
  */
 export function isPunycode(label: string): boolean {
   const text = decode(label.slice(4).toLowerCase())

@@ -6,7 +6,7 @@ export type Query = Record<string, string | string[]>
 const maxPairs = 1_000
 const refused = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** A malformed escape is kept as it is. */
+/** Decodes a name or a value; a malformed escape is kept as it is. */
 function decode(text: string): string {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
   if (!spaced.includes('%')) return spaced
@@ -18,9 +18,9 @@ function decode(text: string): string {
 }
 
 /**
- * Reads a query string into an object without prototype; `__proto__`, `constructor` and `prototype` are ignored.
+ * Reads a query string into an object without a prototype; `__proto__`, `constructor` and `prototype` are ignored.
  *
- * @throws BadRequestError for more than 1000 parameters: an error and not a cut, so that nothing is lost silently.
+ * @throws BadRequestError for more than 1000 parameters: they are not cut off, so that nothing is lost silently.
  * @example
  * parseQuery('tag=a&tag=b&page=2') // { tag: ['a', 'b'], page: '2' }
  */
@@ -30,7 +30,7 @@ export function parseQuery(text: string, what = 'the query'): Query {
   for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) pairs++
   if (pairs > maxPairs) throw BadRequestError(`${what} has more than ${maxPairs} parameters`)
   const query = Object.create(null) as Query
-  // By hand: most names and values have nothing to decode, and `node:querystring` took three times as long.
+  // Written by hand: most names and values have nothing to decode, and `node:querystring` took three times as long.
   for (let start = 0; start <= text.length; ) {
     const found = text.indexOf('&', start)
     const end = found === -1 ? text.length : found

@@ -8,8 +8,8 @@ import { parseQuery, type Query } from './query.ts'
 import type { Target } from './target.ts'
 
 /**
- * The server that a request belongs to. The kernel, the top level, declares in `kernel.ts` what that is; no lower level
- * imports it.
+ * The server that a request belongs to. The kernel, the top level, declares its members in `kernel.ts`, which no lower level
+ * imports.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: open for the kernel
 export interface HostServer {}
@@ -19,57 +19,57 @@ export interface HostServer {}
  * them with `ctx.decorate('request', …)`.
  */
 export interface Request {
-  /** The method as it was sent, `GET` for example; methods are case-sensitive (RFC 9110 section 9.1). */
+  /** The method as it was sent, such as `GET`; methods are case-sensitive (RFC 9110 section 9.1). */
   readonly method: string
-  /** Absolute: scheme, the validated host, path and query with the escapes that were sent; `new URL(req.url)` always works. */
+  /** The absolute URL: scheme, validated host, path and query with the escapes that were sent; `new URL(req.url)` always works. */
   readonly url: string
   /**
-   * The path alone, without dot segments and in one spelling: only the characters that must be percent-encoded are. So
+   * The path alone, without dot segments and in one spelling: only characters that must be percent-encoded are encoded. So
    * two requests have the same path exactly when the router reads the same path, except for one trailing slash.
    */
   readonly path: string
-  /** Decoded; typed by the path of the route. */
+  /** The decoded parameters of the path; their type comes from the path of the route. */
   params: { readonly [name: string]: string | undefined }
-  /** Repeated names become arrays; parsed when first read. */
+  /** The query, parsed when first read; repeated names become arrays. */
   query: Query
-  /** The parsed body; `undefined` without body or parser. */
+  /** The parsed body; `undefined` without a body or a parser. */
   body: unknown
-  /** Lower-case names, repeated headers joined. */
+  /** The headers, with lower-case names and repeated ones joined. */
   readonly headers: { readonly [name: string]: string | undefined }
   /** The headers as web `Headers`. */
   readonly rawHeaders: Headers
   /** The id of the request: created for it, or the client's `x-request-id` with the option `trustRequestId`. */
   readonly id: string
-  /** The address of the peer; of the client behind a proxy with the plugin `trustProxy`. */
+  /** The address of the peer; with the plugin `trustProxy`, that of the client behind a proxy. */
   readonly ip: string
   /** The scheme: `https` when the connection is encrypted, or when a trusted proxy says so (plugin `trustProxy`). */
   readonly protocol: 'http' | 'https'
   /** Aborts when the client disconnects before the answer is complete, and when the request is given up. */
   readonly signal: AbortSignal
-  /** Gives up the request: aborts `signal` with the reason. For timeouts, which answer by throwing; later answers are dropped. */
+  /** Gives up the request: aborts `signal` with the reason, and drops later answers. For timeouts, which answer by throwing. */
   abort(reason: Error): void
   /**
-   * Gives the request this many milliseconds from now, in place of the server's `requestTimeout`; `false`: no limit.
-   * For plugins that keep the time themselves.
+   * Gives the request this many milliseconds from now, instead of the server's `requestTimeout`; `false` for no limit.
+   * For plugins that limit the time themselves.
    */
   extend(ms: number | false): void
   /** The server that received the request: its logger, its services and `explain`. */
   readonly server: HostServer
   /** The server's logger with the id of this request. */
   readonly log: Logger
-  /** The path of the route that answers, as registered; `undefined` for 404 and 405. */
+  /** The path of the route that answers, as it was registered; `undefined` for 404 and 405. */
   readonly route: string | undefined
-  /** The request of the runtime: for body parsers, which read its bytes. */
+  /** The request as the runtime passed it: for body parsers, which read its bytes. */
   readonly raw: RawRequest
 }
 
-// A counter after a random start: unique over processes, and free (a UUID for each request costs 0.2 µs).
+// A counter after a random prefix: unique across processes, and free (a UUID for each request costs 0.2 µs).
 const prefix = Math.random().toString(36).slice(2, 10).padEnd(8, '0')
 let count = 0
 
 const trustedId = /^[\w.:-]{1,128}$/
 
-/** What the request must know of the compiled route that answers it. */
+/** What the request must know about the compiled route that answers it. */
 export interface AnsweringRoute {
   readonly path: string | undefined
   /** What plugins keep for the route; missing where they keep nothing. */
@@ -79,7 +79,7 @@ export interface AnsweringRoute {
 
 /** How a request that matches no route may still be answered. */
 export interface Miss {
-  /** The methods that the path has. */
+  /** The methods that are registered for the path. */
   readonly allowed: readonly string[]
   readonly fallbacks: readonly { run(req: Request, res: Response): void | Promise<void> }[]
 }
@@ -96,12 +96,12 @@ export class KernelRequest {
   body: unknown = undefined
   params: { readonly [name: string]: string | undefined }
   readonly compiled: AnsweringRoute
-  /** The request was given up: the handler's answer is ignored. */
+  /** Whether the request was given up: the handler's answer is then ignored. */
   givenUp = false
   /** What the request is working on, when that takes time; the pipeline sets it. */
   current: object | undefined = undefined
   timeLimit: TimeLimit | undefined = undefined
-  /** Set where no route matches: what else may answer. */
+  /** What may still answer the request; set if no route matches. */
   miss: Miss | undefined = undefined
 
   #query: Query | undefined = undefined
@@ -140,7 +140,7 @@ export class KernelRequest {
   get url(): string {
     const { sent, query } = this.target
     const { host } = this.raw
-    // Middlewares run for a request that is refused for its host, too.
+    // Middlewares also run for a request that is refused for its host.
     const shown = host === undefined || !isValidHost(host) ? 'localhost' : host
     return `${this.protocol}://${shown}${sent}${query === '' ? '' : `?${query}`}`
   }

@@ -1,9 +1,9 @@
 import type { RawRequest, Reply } from '../raw.ts'
 import { isValidHost } from './host.ts'
 
-/** What a request counts as; what is left out stays as it came. */
+/** What a request is treated as; members that are left out stay as received. */
 export interface Rewrite {
-  /** The method that routes are looked for with: `DELETE` for a form that says so, for example. */
+  /** The method that the request is routed by: for example `DELETE`, for a form that asks for it. */
   readonly method?: string
   /** The path and the query that the request is routed by: `/users?page=2`. */
   readonly target?: string
@@ -18,7 +18,7 @@ export interface Rewrite {
 /** Looks at a request before it is routed; an error it throws is answered like any other. */
 export type Rewriter = (raw: RawRequest) => Rewrite | undefined
 
-/** A request that is treated as another one; everything else is the original's. */
+/** A request that is treated as another one; everything that is not rewritten comes from the original. */
 class RewrittenRequest implements RawRequest {
   readonly method: string
   readonly target: string
@@ -95,14 +95,14 @@ function asError(thrown: unknown): Error {
     : new Error('a rewriter threw something that is not an error', { cause: thrown })
 }
 
-/** Applies the rewriters in order, each to the outcome of the one before. Never throws: a failure becomes a refusal. */
+/** Applies the rewriters in order, each to the result of the previous one. Never throws: a failure becomes a refusal. */
 export function rewriteRequest(raw: RawRequest, rewriters: readonly Rewriter[]): RawRequest {
   let current = raw
   for (const rewriter of rewriters) {
     try {
       const rewrite = rewriter(current)
       if (rewrite === undefined) continue
-      // An async rewriter would count as one that changes nothing, and its guard would never hold.
+      // An async rewriter would count as one that changes nothing, and a check in it would never apply.
       if (rewrite instanceof Promise) {
         rewrite.catch(() => {})
         throw new TypeError('a rewriter returned a promise; it must be synchronous')

@@ -2,15 +2,15 @@
 export interface Target {
   /** The path, without dot segments, fragment and query; percent-encoded, each path in one spelling. */
   path: string
-  /** The same with the original escapes. */
+  /** The path with the original escapes. */
   sent: string
-  /** The query without its question mark, `''` when there is none. */
+  /** The query without its question mark; `''` without a query. */
   query: string
   /** What the router matches: `path` with every escape decoded but those of `%`, `/`, `?` and `#`. */
   match: string
 }
 
-// 1: a path with it needs the slow way, 2: so does a query. All other characters are passed as they are.
+// 1: a path with this character needs the slow way; 2: so does a query. All other characters are passed on as they are.
 const special = new Uint8Array(128)
 for (let code = 0; code <= 0x20; code++) special[code] = 2
 for (const char of '"<>#\x7f') special[char.charCodeAt(0)] = 2
@@ -26,16 +26,16 @@ const PERCENT = 37
 const QUESTION = 63
 
 /**
- * Brings a request target into the one form that router, middlewares, log and cache share, or `undefined` when it is
- * malformed: a bad escape, NUL, or nothing that a URL could be.
+ * Converts a request target into the one form that router, middlewares, log and cache share, or `undefined` when it is
+ * malformed: when it has a bad escape or NUL, or cannot be a URL.
  *
  * The rules are those of the URL standard, since Bun and Deno apply them before the framework sees the request: dot
- * segments (`%2e` too) are resolved, a backslash is a slash, a fragment is cut. Guards get bypassed when two components
+ * segments (also `%2e`) are resolved, a backslash is a slash, a fragment is cut off. Guards are bypassed when two components
  * read one path in two ways.
  */
 export function parseTarget(target: string): Target | undefined {
   if (target.charCodeAt(0) !== SLASH) {
-    // Routed on the path; the authority is for `hostFor`.
+    // The request is routed by the path; the authority is for `hostFor`.
     const authority = absoluteForm.exec(target)
     if (authority === null) return undefined
     const rest = target.slice(authority[0].length)
@@ -56,7 +56,7 @@ export function parseTarget(target: string): Target | undefined {
       if (target.charCodeAt(i - 1) === SLASH) slow = true
     } else if (code === PERCENT) {
       escaped = true
-      // %2e and %2E are dots for the URL standard.
+      // %2e and %2E are dots in the URL standard.
       if (target.charCodeAt(i + 1) === 50 && (target.charCodeAt(i + 2) | 32) === 101) slow = true
     }
   }
@@ -81,7 +81,7 @@ function decoded(sent: string, query: string): Target | undefined {
 }
 
 function parseSlowly(target: string): Target | undefined {
-  // The URL parser silently drops some of them; over a socket they never arrive here.
+  // The URL parser silently drops some of these characters; over a socket they never arrive here.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   if (/[\0-\x1f\x7f]/.test(target)) return undefined
   let url: URL
@@ -90,7 +90,7 @@ function parseSlowly(target: string): Target | undefined {
   } catch {
     return undefined
   }
-  // Part of the path's encode set only since 2024: Bun and newer Nodes encode it, Node 20 does not.
+  // `^` has been in the encode set of paths only since 2024: Bun and newer versions of Node.js encode it, Node.js 20 does not.
   const path = url.pathname.replaceAll('^', '%5E')
   return decoded(path, url.search.slice(1))
 }
@@ -106,11 +106,11 @@ export function decodePath(path: string): string | undefined {
   return decoded.includes('\0') ? undefined : decoded
 }
 
-/** What must be escaped in a path by the URL standard, and a backslash, which it takes for a slash. */
+/** Characters that must be escaped in a path according to the URL standard, and the backslash, which it reads as a slash. */
 const encoded = /[\0-\x20"<>\\^`{}\x7f-\uffff]+/g
 
 /**
- * The one spelling of a decoded path: only characters that must be escaped are, in upper case. Two paths are equal in
+ * The one spelling of a decoded path: only characters that must be escaped are escaped, in upper case. Two paths are equal in
  * this form exactly when the router reads the same path, and no character in it could end a line or a header.
  */
 function encodePath(match: string): string {

@@ -10,9 +10,9 @@ export interface Failure {
   readonly code: string
   /** What went wrong, in words that any client may read. */
   readonly message: string
-  /** A URI that names the kind of problem, where the error has one. */
+  /** A URI that names the kind of problem, if the error has one. */
   readonly type?: string | undefined
-  /** What is not valid in a request, one row each. */
+  /** The mistakes in an invalid request, one object each. */
   readonly errors?: readonly object[] | undefined
   /** Members of an `HttpError` other than its code and its message. */
   readonly details?: Readonly<Record<string, unknown>> | undefined
@@ -20,13 +20,13 @@ export interface Failure {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** The thrown value. Do not send it: its text was not written for clients. */
   readonly error: unknown
-  /** Whether the error defines no answer of its own: a 500 that is a mistake of the application. */
+  /** Whether the error does not define an answer of its own: a 500 that is a mistake in the application. */
   readonly unhandled: boolean
   /** The body in the default format; `undefined` for none. */
   readonly body: object | undefined
 }
 
-/** The answer to a failure: JSON, or a string of the type that the headers name. */
+/** The answer to a failure: JSON, or a string with the type that the headers name. */
 export interface FailureAnswer {
   /** An object is sent as JSON, a string as it is. */
   readonly body: object | string
@@ -34,18 +34,18 @@ export interface FailureAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Receives an error from making an answer; an answer is still sent. */
+/** Receives an error that occurred while an answer was made; an answer is still sent. */
 export type OnFormatFailure = (error: unknown, message: string) => void
 
 /** The one place that decides how failures are answered. The kernel receives it. */
 export interface Failures {
   /** What a client may learn of a value that was thrown or raised. Never throws. */
   of(error: unknown): Failure
-  /** The same for a mistake of the application, whatever the error says itself. */
+  /** The same for a mistake in the application, whatever answer the error itself defines. */
   mistake(error: unknown): Failure
   /**
-   * The answer; `undefined` is an empty body. `req` is missing where the head could not be read. Never throws, and the body is a new object
-   * that the caller may change.
+   * The answer; `undefined` stands for an empty body. `req` is `undefined` where the head could not be read. Never throws; the body is a
+   * new object that the caller may change.
    */
   answer(failure: Failure, req: Request | undefined, onFailure: OnFormatFailure): FailureAnswer | undefined
 }
@@ -66,7 +66,7 @@ export function isFailureBody(body: unknown): boolean {
 /**
  * Answers with a failure in the format of the server; for failures that are answered where they occur instead of being thrown.
  *
- * `more` overrides members of the error: `{ status: 400, errors }`; with `body` another body of the default format.
+ * `more` overrides members of the error: `{ status: 400, errors }`; its `body` replaces the body in the default format.
  *
  * @example
  * const Locked = defineError('LockedError', 423, (id: string) => `the document ${id} is locked`)
@@ -93,7 +93,7 @@ export function sendFailure(
   const body = answer?.body
   if (typeof body === 'object') failureBodies.add(body)
   const kind = body === undefined ? 'empty' : typeof body === 'string' ? 'text' : 'json'
-  // Every response is an instance of it.
+  // Every response is a KernelResponse.
   return (res as KernelResponse).answer(kind, body, failure.status)
 }
 

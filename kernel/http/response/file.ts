@@ -7,9 +7,9 @@ import { wellFormed } from './headers.ts'
 import { mediaTypeOfFile } from './media-types.ts'
 import type { KernelResponse } from './response-buffer.ts'
 
-/** What `res.file` takes beside the path. */
+/** The options of `res.file`. */
 export interface FileOptions {
-  /** The folder that the file must lie in, symbolic links resolved; `path` is then relative to it. */
+  /** The folder that must contain the file, after symbolic links are resolved; `path` is then relative to it. */
   root?: string
 }
 
@@ -20,7 +20,7 @@ interface FileBody {
   modified: string
 }
 
-/** Codes that mean that the file does not exist or cannot be read; the answer never shows the path. */
+/** Error codes for a file that does not exist or cannot be read; the answer never shows the path. */
 const missing = new Set([
   'ENOENT',
   'ENOTDIR',
@@ -49,7 +49,7 @@ export async function openFile<Res extends KernelResponse>(
   return file.body instanceof Uint8Array ? res.answer('bytes', file.body) : res.answer('stream', file.body)
 }
 
-/** Opens a file for sending, and measures what was opened: a file replaced in between keeps its length. */
+/** Opens a file for sending, and measures the opened file: if the path is replaced in between, the length still matches. */
 async function fileBody(path: string, options: FileOptions = {}): Promise<FileBody> {
   try {
     const full = options.root === undefined ? path : await insideRoot(options.root, path)

@@ -19,7 +19,7 @@ export const FramingHeaderError = defineError(
   (name: string, why: string) => `the header "${name}" cannot be set: ${why}`,
 )
 const framing = new Map([
-  // Beside a content-length, two clients could read it in two ways (RFC 9112 section 6.3).
+  // With a content-length next to it, two clients could read the answer in two ways (RFC 9112 section 6.3).
   [
     'transfer-encoding',
     'the server itself sends bodies of unknown length in chunks. Leave the header out; res.stream sends a stream',
@@ -36,14 +36,14 @@ function normalizeName(name: string): string {
   if (normalized !== undefined) return normalized
   if (typeof name !== 'string' || !token.test(name)) throw HeaderNameError(String(name))
   const lower = name.toLowerCase()
-  // Names may be made from input; the memory must not grow with it.
+  // Names may come from input; memory must not grow with it.
   if (known.size < 500) known.set(name, lower)
   return lower
 }
 
 const refused = /[^\t\x20-\x7e\x80-\xff]/
 
-/** CR or LF would start a header of the attacker's choice, NUL and characters above U+00FF would be cut or mangled. */
+/** CR or LF would start a header of the attacker's choice; NUL and characters above U+00FF would be cut or mangled. */
 function checkValue(name: string, value: string): string {
   const found = refused.exec(value)
   if (found !== null) {
@@ -69,12 +69,12 @@ export const bodyHeaders = [
   'set-cookie',
 ]
 
-/** What a header is set to; each element of a list is a line of its own. */
+/** The value that a header is set to; each element of a list becomes a line of its own. */
 export type HeaderValue = string | number | readonly string[]
 
 /** Headers that are the same on many answers, checked once; made by {@link presetHeaders}. */
 export interface HeaderPreset {
-  /** Name before value, names in lower case. */
+  /** Names and values in turn, names in lower case. */
   readonly flat: readonly (string | readonly string[])[]
 }
 
@@ -95,9 +95,9 @@ export function presetHeaders(headers: Readonly<Record<string, HeaderValue>>): H
   return { flat: Object.entries(bag.all()).flat() }
 }
 
-/** Response headers: names in lower case, in the order of setting. */
+/** Response headers: names in lower case, in the order in which they were set. */
 export class HeaderBag {
-  // Flat, name before value, as they leave: a header costs two entries, and a whole reply one copy.
+  // Names and values in turn, as they are sent: a header costs two entries, and a whole reply one copy.
   readonly #flat: (string | readonly string[])[] = []
   #hasLists = false
 
@@ -158,7 +158,7 @@ export class HeaderBag {
     return all
   }
 
-  /** Flat `[name, value, …]`, a new array; a list of values as repeated names. */
+  /** A new flat array, `[name, value, …]`; the name is repeated for each value of a list. */
   flatten(): string[] {
     const flat = this.#flat
     if (!this.#hasLists) return flat.slice() as string[]
@@ -179,7 +179,7 @@ export class HeaderBag {
   }
 }
 
-/** Encodes what a header cannot carry, and keeps existing escapes. */
+/** Encodes the characters that a header cannot contain, and keeps existing escapes. */
 export function encodeLocation(url: string): string {
   if (typeof url !== 'string') throw new TypeError('res.redirect takes the URL as a string')
   return url.replace(/[^\x21-\x7e]+/g, (part) => encodeURIComponent(wellFormed(part)))
@@ -189,8 +189,8 @@ export function encodeLocation(url: string): string {
 const ofConnection = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade']
 
 /**
- * The headers of one connection, which say nothing on another one (RFC 9110 section 7.6.1), with those that the connection itself names:
- * `connection` is the value of the header of that name.
+ * The headers that apply to one connection only (RFC 9110 section 7.6.1), including those that the header `connection` names, whose
+ * value is the argument.
  *
  * @example
  * connectionHeaders('close, x-hop').has('x-hop') // true

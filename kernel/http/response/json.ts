@@ -6,7 +6,7 @@ const UnserializableError = defineError(
   (why: string) => `the body cannot be serialized as JSON: ${why}. Answer with plain data`,
 )
 
-/** Turns a value into JSON text; a serialiser made from a schema takes the place of {@link toJson}. */
+/** Turns a value into JSON text; a serialiser made from a schema replaces {@link toJson}. */
 export type Serialize = (payload: unknown, status: number) => string
 
 /**
@@ -22,7 +22,7 @@ export function toJson(payload: unknown): string {
   } catch (error) {
     throw Object.assign(UnserializableError(error instanceof Error ? error.message : String(error)), { cause: error })
   }
-  // undefined for a function or a symbol.
+  // It is undefined for a function or a symbol.
   if (text === undefined) throw UnserializableError(`it is a ${typeof payload}`)
   if (text === '{}') refuseEmptied(payload)
   return text
@@ -30,7 +30,7 @@ export function toJson(payload: unknown): string {
 
 /**
  * Refuses a value that JSON wrote as `{}` although it has contents: a Map, a Set, an Error. Called only when the result is `{}`, so
- * that other bodies pay nothing.
+ * that it costs other bodies nothing.
  *
  * @throws UnserializableError
  * @example

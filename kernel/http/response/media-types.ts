@@ -7,8 +7,8 @@ export interface MediaTypeLibrary {
 let loadLibrary: (() => MediaTypeLibrary) | undefined
 
 /**
- * Sets a library for endings that the table does not have. The kernel has none of its own; the first library that is given
- * is used, and is loaded when such an ending comes.
+ * Sets a library for endings that the built-in table does not have. The kernel has no library of its own; the first one that is set
+ * is used, and it is loaded when such an ending occurs.
  *
  * @example
  * extendMediaTypes(() => ({ getType: (ending) => (ending === 'glb' ? 'model/gltf-binary' : null) }))
@@ -53,7 +53,7 @@ const unknown = 'application/octet-stream'
 const text = /^(?:text\/|application\/(?:javascript|json))/
 
 /**
- * `json`, `.json` or a whole media type → a media type with its charset; an unknown type becomes bytes.
+ * The media type with its charset for `json`, `.json` or a whole media type; that of bytes for an unknown name.
  *
  * @example
  * mediaType('json') // 'application/json; charset=utf-8'

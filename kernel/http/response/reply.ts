@@ -15,7 +15,7 @@ function isBodiless(status: number): boolean {
   return status === 204 || status === 205 || status === 304
 }
 
-/** The line of the answer itself was written before, with the status that its head has. */
+/** Logs a body that broke off. The line for the answer itself has already been written, with the status in its head. */
 function reportBroken({ method, path, route, log }: KernelResponse['request'], err: unknown): void {
   log.warn({ err, method, path, route }, 'a streamed answer broke off')
 }
@@ -73,7 +73,7 @@ export function toReply(res: KernelResponse, closing: boolean): Reply {
     else if (name === 'content-length') declared = i
     else if (name === 'connection') connected = true
   }
-  // A length that is not a number would be sent as it is, and readers would interpret it differently.
+  // A length that is not a number would be sent unchanged, and readers would interpret it differently.
   if (declared !== -1 && !/^\d+$/.test(headers[declared + 1]!)) {
     headers.splice(declared, 2)
     declared = -1

@@ -22,17 +22,17 @@ export class KernelResponse {
   kind: BodyKind = 'none'
   payload: unknown = undefined
   code = 0
-  /** Whether the application has not answered, so that the answer is the empty one; and whether it has left. */
+  /** Whether the application has not answered, so that the answer is empty; and whether the answer has left. */
   isDefault = false
   sent = false
-  /** When its request came, and the body that has left, where hooks need them. */
+  /** When the request arrived, and the body that has left, where hooks need them. */
   started = 0
   left: Reply['body'] | undefined = undefined
   /** Whether this answers a failure already. */
   failed = false
   /** Why the body could not be written. */
   unencodable: unknown = undefined
-  /** A file that is being opened: the answer waits for it, also where the handler does not. */
+  /** A file that is being opened: the answer waits for it, even where the handler does not. */
   opening: Promise<unknown> | undefined = undefined
   /** Called once when an answer is given; for a middleware that answers after it has returned. */
   onAnswer: (() => void) | undefined = undefined
@@ -67,7 +67,7 @@ export class KernelResponse {
     return this
   }
 
-  /** The one place where an answer is taken. */
+  /** The one place where an answer is accepted. */
   answer(kind: BodyKind, payload: unknown, status = 0): this {
     if (this.kind !== 'none') {
       // It will not be read, and a file would stay open.
@@ -203,7 +203,7 @@ export class KernelResponse {
 
   file(path: string, options?: FileOptions): Promise<this> {
     const opening = openFile(this, path, options)
-    // Perhaps no handler awaits it: the chain then throws its failure.
+    // The handler may not await it: the chain then throws its failure.
     opening.catch(() => this.onAnswer?.())
     this.opening = opening
     return opening

@@ -4,7 +4,7 @@ import { toJson } from './json.ts'
 export interface SseMessage {
   /** The payload; a string is sent line by line, anything else as JSON. */
   data: unknown
-  /** The type that the client listens for; without one it is `message`. */
+  /** The type that the client listens for; `message` if it is left out. */
   event?: string
   /** What a client that reconnects sends back as `Last-Event-ID`. */
   id?: string
@@ -12,7 +12,7 @@ export interface SseMessage {
   retry?: number
 }
 
-/** A line break in a field would let its text forge the next field or event (CR alone counts too). */
+/** A line break in a field, even a single CR, would let its text forge the next field or event. */
 function oneLine(text: string): string {
   return text.replace(/[\r\n\0]+/g, ' ')
 }
@@ -31,7 +31,7 @@ function encode(message: string | SseMessage): string {
 /** The wire form of a sequence of events. */
 export async function* serverSentEvents(events: AsyncIterable<string | SseMessage>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
-  // Bun sends the head with the first chunk: without one a client would not know that it is connected.
+  // Bun sends the head with the first chunk: without a chunk, a client would not know that it is connected.
   if ('Bun' in globalThis) yield encoder.encode(':\n\n')
   for await (const event of events) yield encoder.encode(encode(event))
 }

@@ -22,7 +22,7 @@ export const statuses = {
   gatewayTimeout: 504,
 } as const
 
-/** The statuses that have a method of their own on `res`, by its name: from `ok`, 200, to `gatewayTimeout`, 504. */
+/** The statuses that have a method of their own on `res`, by the name of the method: from `ok`, 200, to `gatewayTimeout`, 504. */
 export type Statuses = typeof statuses
 /** The name of a shorthand: `notFound`. */
 export type StatusName = keyof Statuses

@@ -11,10 +11,10 @@ export const UnsendableResponseError = defineError(
 )
 
 /**
- * Sends body objects of the web, which JSON would write as `{}`: a `Response`, a `Blob`, a form, a buffer. `false` for
- * every other object, which becomes JSON.
+ * Sends body objects of the web platform, which JSON would write as `{}`: a `Response`, a `Blob`, a form, a buffer. Returns `false`
+ * for every other object, which becomes JSON.
  *
- * They are recognised by their tag: naming the classes would make Node.js load its fetch, 30 ms of CPU and 9 MB, for every server.
+ * They are recognised by their tag: naming the classes would make Node.js load its fetch, 30 ms of CPU and 9 MB, on every server.
  */
 export function sendWebBody(res: KernelResponse, body: object, status: number): boolean {
   if (ArrayBuffer.isView(body)) {
@@ -42,7 +42,7 @@ export function sendWebBody(res: KernelResponse, body: object, status: number): 
   }
 }
 
-/** Deno sends no bytes of shared memory. */
+/** Copies bytes in shared memory, which Deno does not send. */
 function unshared(bytes: Uint8Array): Uint8Array {
   return bytes.buffer instanceof SharedArrayBuffer ? bytes.slice() : bytes
 }
@@ -55,14 +55,14 @@ function sendBlob(res: KernelResponse, blob: Blob, status: number): boolean {
   if (typeof blob.stream !== 'function') return false
   if (!res.answered) {
     describe(res, blob.type)
-    // A Blob of Bun may refer to a file or a store, and not know its size.
+    // A Blob of Bun may refer to a file or a store and not know its size.
     if (Number.isSafeInteger(blob.size)) res.setHeader('content-length', blob.size)
   }
   res.answer('stream', blob.stream() as StreamBody, status)
   return true
 }
 
-/** The `status` of a shorthand takes precedence; a 200 by default does not replace a status that was set. */
+/** Sends a web `Response`. The `status` of a shorthand takes precedence; a default of 200 does not replace a status that was set. */
 function sendResponse(res: KernelResponse, response: globalThis.Response, status: number): boolean {
   const { headers, body } = response
   if (typeof headers?.forEach !== 'function' || (body && !isStream(body))) return false
@@ -98,7 +98,7 @@ function copyHeaders(res: KernelResponse, { headers, url, body }: globalThis.Res
   const decoded = body !== null && url !== '' && encoding !== null && isDecodedByFetch(encoding)
   // The length of the encoded bytes differs from that of the decoded ones.
   if (decoded) dropped.add('content-encoding').add('content-length')
-  // All are checked before the first is set: otherwise the answer to a failure would have half of them.
+  // All headers are checked before the first is set: otherwise the answer to a failure would have half of them.
   const checked = new HeaderBag()
   headers.forEach((value, name) => {
     if (!dropped.has(name)) checked.append(name, value)
@@ -108,13 +108,13 @@ function copyHeaders(res: KernelResponse, { headers, url, body }: globalThis.Res
     else if (name === 'vary') res.vary(...String(value).split(/, */))
     else res.setHeader(name, value as string)
   }
-  // Bun adds the type of a text only in its own server, where it cannot be read.
+  // Bun adds the type of a string body only in its own server, where it cannot be read.
   if (body !== null && url === '' && 'Bun' in globalThis) describe(res, 'text/plain; charset=utf-8')
 }
 
 /**
- * Releases a value that a handler returned and that is not sent, because there is an answer already. A stream may be in use
- * by a handler that has answered itself; where the request was given up, it is not needed.
+ * Releases a value that a handler returned and that is not sent, because there is already an answer. A stream may be in use
+ * by a handler that has answered itself; where the request was given up, the stream is not needed.
  */
 export function disposeUnsent(value: unknown, res: KernelResponse): void {
   const isResponse = (value as { [Symbol.toStringTag]?: unknown } | null)?.[Symbol.toStringTag] === 'Response'
@@ -123,16 +123,16 @@ export function disposeUnsent(value: unknown, res: KernelResponse): void {
   if (isUnused && isStream(body) && body !== res.payload) disposeStream(body)
 }
 
-/** Encodings that `fetch` of this runtime decodes, measured; the header stays, and would make clients decode again. */
+/** Whether `fetch` of this runtime decodes an encoding, as measured; the header stays, and would make clients decode again. */
 function isDecodedByFetch(encoding: string): boolean {
   const codings = ['gzip', 'br']
   if (!('Deno' in globalThis)) {
     codings.push('x-gzip', 'deflate')
-    // Node.js decodes it since 24, and Bun claims to be a later version.
+    // Node.js has decoded it since 24, and Bun claims to be a later version.
     if (Number.parseInt(process.versions.node, 10) >= 24) codings.push('zstd')
   }
   const listed = encoding.split(',')
-  // Of two encodings, only Node.js decodes both; the others decode neither.
+  // For two encodings, only Node.js decodes both; the others decode neither.
   if (listed.length > 1 && ('Deno' in globalThis || 'Bun' in globalThis)) return false
   return listed.every((coding) => codings.includes(coding.trim().toLowerCase()))
 }

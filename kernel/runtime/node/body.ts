@@ -8,8 +8,8 @@ import { asChunk, lengthGuard } from '../sending.ts'
 import { type BodyReader, EndedEarlyError } from './message.ts'
 
 /**
- * Reads the whole body into one piece of memory, never more than `limit` bytes of it. `onLeft` is called before the
- * promise rejects: a `catch` of the caller would be one more promise for every body that arrives whole.
+ * Reads the whole body into one piece of memory, but never more than `limit` bytes. `onLeft` is called before the
+ * promise rejects: a `catch` in the caller would be one more promise for every body that arrives whole.
  */
 export const readBody: BodyReader = (message, limit, onLeft) =>
   new Promise((resolve, reject) => {
@@ -38,12 +38,12 @@ export const readBody: BodyReader = (message, limit, onLeft) =>
     const release = () => {
       message.off('data', onData).off('end', onEnd).off('close', onGone)
     }
-    // 'error' stays: an error after an abort must find a listener.
+    // The listener for 'error' stays: an error after an abort must find one.
     message.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone)
     if (message.destroyed) onGone()
   })
 
-/** Takes an unread body off the wire, so that the next request can come, and no more than `limit` bytes of it. */
+/** Reads and discards at most `limit` bytes of an unread body, so that the next request can arrive. */
 export function discardBody(message: IncomingMessage, limit: number, onTooMuch: () => void): void {
   let size = 0
   const onData = (chunk: Uint8Array) => {
@@ -61,18 +61,18 @@ interface StreamedBody extends AsyncIterableIterator<Uint8Array> {
   isStalled(): boolean
 }
 
-/** A reader that waits for a piece. */
+/** A reader that is waiting for a piece. */
 interface Reader {
   resolve(result: IteratorResult<Uint8Array>): void
   reject(error: Error): void
 }
 
 /**
- * The body piece by piece, from the first piece that is requested, when `onBegin` is called. Leaving the loop early
+ * The body piece by piece; reading begins, and `onBegin` is called, when the first piece is requested. Leaving the loop early
  * keeps the socket, on which an answer may still be written, and calls `onLeft`.
  *
- * Not a generator, which would leave only when the awaited piece has arrived, and a slow client never sends it. Nor the iterator of
- * the message: it joins the received pieces into new memory, and an upload of 1 MB costs a tenth more with it.
+ * Not a generator, which would end only when the awaited piece has arrived, and a slow client never sends it. Nor the iterator of
+ * the message: it joins the received pieces in new memory, and an upload of 1 MB costs a tenth more with it.
  */
 export function streamBody(message: IncomingMessage, onBegin: () => void, onLeft: () => void): StreamedBody {
   const pieces: Uint8Array[] = []
@@ -105,7 +105,7 @@ export function streamBody(message: IncomingMessage, onBegin: () => void, onLeft
   }
   const over = () => {
     state = 'over'
-    // 'error' stays: what follows an abort must find a listener.
+    // The listener for 'error' stays: an error after an abort must find one.
     message.off('data', onData).off('end', onEnd).off('close', onGone)
   }
   const leave = () => {
@@ -148,7 +148,7 @@ export function streamBody(message: IncomingMessage, onBegin: () => void, onLeft
 
 /**
  * Sends a stream with backpressure; resolves when all is written, rejects when the answer could not be completed.
- * `hasLatin1`: the head leaves with the first piece, which is bytes.
+ * With `hasLatin1`, the head is sent with the first piece, which is bytes.
  */
 export async function writeStream(
   response: ServerResponse,
@@ -184,7 +184,7 @@ export async function writeStream(
       const chunk = hasLatin1 && typeof piece === 'string' ? Buffer.from(piece) : piece
       guard.add(typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.length)
       if (!response.write(chunk)) {
-        // A client that never reads never drains: a source that gives up on it must end the connection.
+        // A client that never reads never causes a 'drain': a source that gives up on it must end the connection.
         if (!isWatched) source.onFailure?.(() => wake?.())
         isWatched = true
         await new Promise<void>((resolve) => {

@@ -3,7 +3,7 @@ import { IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http'
 import { Socket } from 'node:net'
 import { declaredLength } from '../sending.ts'
 
-/** The undocumented members of `node:http` that this module relies on; `node-probe.ts` checks that they behave as expected. */
+/** The undocumented members of an answer that this module relies on; `probe.ts` checks that they behave as expected. */
 export interface OpenResponse extends ServerResponse {
   _header: string | null
   _headerSent: boolean
@@ -18,7 +18,7 @@ export interface OpenResponse extends ServerResponse {
   _finish(): void
 }
 
-/** The same of the socket. */
+/** The undocumented members of a socket that this module relies on. */
 export interface OpenSocket extends Socket {
   _httpMessage?: ServerResponse | null
   _hadError?: boolean
@@ -27,7 +27,7 @@ export interface OpenSocket extends Socket {
 
 type Encoding = 'latin1' | 'utf8'
 
-/** How head and body leave together. */
+/** Sends head and body together. */
 export type Sending = (
   response: OpenResponse,
   socket: OpenSocket,
@@ -36,7 +36,7 @@ export type Sending = (
   encoding: Encoding,
 ) => void
 
-/** Sends an answer with a text body and returns true; or does nothing and returns false, for the ordinary path. */
+/** Sends an answer with a string as its body and returns true; or does nothing and returns false, for the ordinary path. */
 export type DirectWriter = (
   response: ServerResponse,
   status: number,
@@ -44,38 +44,38 @@ export type DirectWriter = (
   body: string,
 ) => boolean
 
-/** Where Node stores, since 24, that all of an answer was passed on; before that it computes it. */
+/** The member in which Node, since 24, stores that all of an answer was passed on; earlier versions compute it. */
 const handedOver = Object.getOwnPropertySymbols(new ServerResponse(new IncomingMessage(new Socket()))).find(
   ({ description }) => description === 'kWritableFinished',
 )
 
 /**
- * Both in one write, without the checks that were already done. Until Node 22 the ordinary path makes two writes, the second empty and
- * only there to report its end.
+ * Sends both in one write, without the checks that have already been done. Until Node 22, the ordinary path makes two writes, the second
+ * empty and only there to report the end.
  */
 export const writeOnce: Sending = (response, socket, head, body, encoding) => {
   response._header = head
   response._headerSent = true
   const isLarge = body.length >= largeFrom && body.length <= largest && socket.writableCorked === 0
   socket.write(isLarge ? inSpare(head, body, encoding) : head + body, encoding, (error) => {
-    // Node 22 says that a client has left, as 24 does, but its `node:http` ignores it: the answer counts as finished there.
+    // Node 22 reports that a client has left, as 24 does, but its `node:http` ignores it: there, the answer counts as finished.
     if (error && handedOver !== undefined) return
-    // Without the socket its end was reported before.
+    // If the answer no longer has the socket, its end has already been reported.
     if (!socket._hadError && response.socket === socket) reportEnd(response)
   })
-  // The system has not taken all of it: it will read this memory later.
+  // The system has not accepted all of it: it will read this memory later.
   if (isLarge && socket.writableLength > 0) spare = none
   response.finished = true
   response._finish()
   newest = response
 }
 
-/** From here on Node allocates memory for each string that it writes. */
+/** The length from which Node allocates memory for each string that it writes. */
 const largeFrom = 16_384 - 2_048
-/** Larger memory is not kept for the next answer. */
+/** The most memory that is kept for the next answer. */
 const largest = 1_048_576
 const none = Buffer.alloc(0)
-/** Memory of large answers that the system took at once, for the next one: a list of 115 kB costs 0.93 to 0.96 of what it does without. */
+/** Memory of a large answer that the system took at once, kept for the next one: a list of 115 kB costs 0.93 to 0.96 times as much. */
 let spare = none
 
 function inSpare(head: string, body: string, encoding: Encoding): Uint8Array {
@@ -97,16 +97,16 @@ let newest: OpenResponse | undefined
 /** The socket that holds answers until the end of this turn, to send them in one write. */
 let collecting: OpenSocket | undefined
 
-/** Bytes that may wait for the end of the turn; a client that does not read must not fill the memory. */
+/** How many bytes may wait for the end of the turn; a client that does not read must not fill the memory. */
 const mostCollected = 65_536
 
 /**
- * For a request that came in one piece with the one before it: reports the end of that one's answer now, so that this one has the
- * socket at once, and holds the answers of this turn for one write. Returns whether `response` has the socket now: not where the
- * answer before was not written here, not in full, or was the last of its connection.
+ * For a request that arrived in one piece with the previous one: reports the end of the previous answer now, so that this answer gets
+ * the socket immediately, and collects the answers of this turn for one write. Returns whether `response` now has the socket: it does
+ * not if the previous answer was not written here, was not written in full, or was the last of its connection.
  *
- * `node:http` reports the end of an answer a tick after it was written. Until then those of further requests are queued, and leave
- * one by one, each with a tick and a system call of its own: ten at a time cost 2.2 times as much.
+ * `node:http` reports the end of an answer a tick after it was written. Until then, the answers to further requests are queued, and are
+ * sent one by one, each with a tick and a system call of its own: ten at a time cost 2.2 times as much.
  */
 export function makeWay(socket: OpenSocket, response: ServerResponse): boolean {
   if (newest === undefined || socket._httpMessage !== newest || socket._hadError) return false
@@ -128,7 +128,7 @@ function sendCollected(): void {
 
 const { writeHead, write, end, _storeHeader } = ServerResponse.prototype as OpenResponse
 
-/** Whether the bypassed methods are those of Node. An agent that is loaded first has replaced them by now. */
+/** Whether the bypassed methods are those of Node. A monitoring agent that was loaded first has replaced them by now. */
 export function areNodesOwn(): boolean {
   const contains = (method: unknown, part: string) => Function.prototype.toString.call(method).includes(part)
   return (
@@ -146,13 +146,13 @@ export function directWriter(send: Sending): DirectWriter {
     const open = response as OpenResponse
     const socket = open.socket as OpenSocket | null
     if (socket === null || body === '' || !isPlain(open, socket)) return false
-    // Without a length node would send the body in chunks.
+    // Without a length, Node would send the body in chunks.
     const length = declaredLength(headers)
     const head = length === undefined ? undefined : headOf(status, headers)
     if (head === undefined) return false
     open.statusCode = status
     open.statusMessage = STATUS_CODES[status]!
-    // As many bytes as characters: all of them are ASCII, and latin1 is the fastest encoding for those.
+    // As many bytes as characters: all of them are ASCII, for which latin1 is the fastest encoding.
     send(
       open,
       socket,
@@ -164,7 +164,7 @@ export function directWriter(send: Sending): DirectWriter {
   }
 }
 
-/** Whether this answer has no special case: it is the next one on its connection, which is kept, and no other code has touched it. */
+/** Whether this answer is an ordinary one: it is the next one on its connection, which is kept, and no other code has touched it. */
 function isPlain(response: OpenResponse, socket: OpenSocket): boolean {
   const { req } = response
   return (
@@ -184,7 +184,7 @@ function isPlain(response: OpenResponse, socket: OpenSocket): boolean {
     !response.strictContentLength &&
     req.httpVersionMajor === 1 &&
     req.httpVersionMinor === 1 &&
-    // An agent may replace these methods, on the prototype or on this one response, or have set a header.
+    // A monitoring agent may have replaced these methods, on the prototype or on this one response, or have set a header.
     response.writeHead === writeHead &&
     response.write === write &&
     response.end === end &&
@@ -201,10 +201,10 @@ for (const code of Object.keys(STATUS_CODES).map(Number)) {
 
 const unusual = /[^ -~]/
 const token = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
-/** Headers by which Node changes an answer, or the connection. */
+/** Headers that make Node change an answer or the connection. */
 const special = ['connection', 'date', 'expect', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade']
 
-/** A header as it was last written: most have the same value in every answer, and are checked and joined once. */
+/** A header as it was last written: most headers have the same value in every answer, and are checked and joined once. */
 interface Line {
   readonly isPlain: boolean
   value: string | undefined
@@ -213,19 +213,19 @@ interface Line {
 
 const lines = new Map<string, Line>()
 
-/** Cookies and the like differ each time, and may be long. */
+/** The longest header that is kept: cookies and the like differ each time, and may be long. */
 const longestKept = 256
 
 function lineOf(name: string): Line {
   const known = lines.get(name)
   if (known !== undefined) return known
   const line = { isPlain: token.test(name) && !special.includes(name), value: undefined, text: '' }
-  // Names may be made from input; the memory must not grow with it.
+  // Names may come from input; memory must not grow with it.
   if (lines.size < 500) lines.set(name, line)
   return line
 }
 
-/** The head without its end; `undefined` where node has more to write in it. */
+/** The head without its end; `undefined` where Node has more to write in it. */
 function headOf(status: number, headers: readonly string[]): string | undefined {
   let head = statusLines[status]
   if (head === undefined) return undefined
@@ -234,7 +234,7 @@ function headOf(status: number, headers: readonly string[]): string | undefined 
     const value = headers[i + 1]!
     const line = lineOf(name)
     if (value !== line.value) {
-      // The kernel has checked values before; here once more, because this is where a line break would split an answer.
+      // The kernel has already checked values; they are checked again, because this is where a line break would split an answer.
       if (!line.isPlain || unusual.test(value)) return undefined
       const text = `${name}: ${value}\r\n`
       head += text
@@ -249,7 +249,7 @@ function headOf(status: number, headers: readonly string[]): string | undefined 
 let second = 0
 let dateLine = ''
 
-/** By the clock and not by a timer: a test's fake timers would stop it for ever. */
+/** The date, kept up to date by the clock and not by a timer: a test's fake timers would stop it for ever. */
 function date(): string {
   const now = Math.floor(Date.now() / 1000)
   if (now !== second) {

@@ -10,7 +10,7 @@ const lingering = new WeakSet<Duplex>()
  * Ends a connection slowly after its last answer.
  *
  * Closing a socket with unread bytes sends a reset, which can overtake the answer; so the answer is sent, the server's
- * half is closed, and only then, after a moment, the socket is destroyed.
+ * half is closed, and only after a moment is the socket destroyed.
  */
 export function lingerAfter(socket: Duplex & { destroySoon?: () => void }): void {
   if (lingering.has(socket)) return
@@ -21,21 +21,21 @@ export function lingerAfter(socket: Duplex & { destroySoon?: () => void }): void
   }
 }
 
-/** Whether a connection ends by itself within that time after its last answer. */
+/** Whether a connection will end by itself within that time after its last answer. */
 export function isLingering(socket: Duplex): boolean {
   return lingering.has(socket)
 }
 
 /** Ends the connection after the answer, without reading the rest of the body. */
 export function closeUnread(message: IncomingMessage): void {
-  // With a 'readable' listener node does not dump (that is: read) the rest of the body after the answer.
+  // With a 'readable' listener, Node does not dump (that is, read) the rest of the body after the answer.
   if (!message.readableEnded) message.on('readable', ignore)
   lingerAfter(message.socket)
 }
 
 /**
- * The same for Bun, which ends such a connection at once, and with it the answer of every third client that
- * still sends. So the answer does not announce the end, and for that moment the rest is read: later bytes are lost.
+ * The same for Bun, which ends such a connection immediately, and with it the answer to every third client that is
+ * still sending. So the answer does not announce the end, and for that moment the rest is read; later bytes are lost.
  */
 export function closeIncomplete(message: IncomingMessage, response: ServerResponse): void {
   const linger = () => {

@@ -16,19 +16,19 @@ import { refuseConnect, refuseConnection } from './refuse.ts'
 import { type Expectation, type NodeContext, NodeRequest } from './request.ts'
 import { hasBody, takeUpgrades } from './upgrade.ts'
 
-/** How long all kept connections may stay silent, after the listener was closed, before they are ended. */
+/** How long all kept-alive connections may stay silent, after the listener was closed, before they are ended. */
 const graceMs = 120
 
 /** How often a stopping server looks for connections that have become idle. */
 const sweepMs = 50
 
-/** The adapter on `node:http`: the one of Node, and the hardened choice on Deno, whose own server has no time limits. */
+/** The adapter on `node:http`: the default on Node, and the hardened choice on Deno, whose own server has no time limits. */
 export function nodeAdapter(options: NodeAdapterOptions = {}): Adapter {
   return new NodeAdapter(options)
 }
 
 export interface NodeAdapterOptions {
-  /** Leaves the writing of answers and the time of idle connections to `node:http` alone, at a higher price. */
+  /** Leaves the writing of answers and the time limit of idle connections to `node:http` alone, at a higher cost. */
   ordinary?: boolean
 }
 
@@ -51,7 +51,7 @@ class NodeAdapter implements Adapter {
     const { host, limits, https, failures, onWarning } = options
     const refusals = { failures, onWarning }
     keepShapes()
-    // On Node.js the supervisor has the port, and `node:cluster` gives each process its part.
+    // On Node.js, the supervisor has the port, and `node:cluster` distributes its connections to the processes.
     const share = detectRuntime() === 'node' ? undefined : options.share
     const port = share === undefined ? options.port : await sharedPort(share, options)
     const ordinary = this.#ordinary
@@ -65,15 +65,15 @@ class NodeAdapter implements Adapter {
     }
     const server = await create(options, settings, requestListener(context, handler, 'nothing'))
     this.#server = server
-    // 0: node silently cuts a longer list; `refusal()` checks the count, the parser the size.
+    // 0 means no limit, since Node would silently cut a longer list; `refusal()` checks the count, the parser the size.
     server.maxHeadersCount = 0
     server.on('checkContinue', requestListener(context, handler, 'continue'))
     server.on('checkExpectation', requestListener(context, handler, 'unknown'))
     server.on('connection', (socket: Socket) => track(this.#sockets, socket))
     server.on('secureConnection', (socket: Socket) => track(this.#secured, socket))
     server.on('clientError', (error: Error & { code?: string; reason?: string }, socket) => {
-      // A client that leaves in the middle of a request is normal. Each of the others is one line: where in the parser it
-      // happened helps no one, and strangers decide how often it is written.
+      // A client that leaves in the middle of a request is normal. Any other error is logged in one line: where in the parser it
+      // happened helps no one, and strangers decide how often the line is written.
       if (error.code?.startsWith('HPE_') && error.code !== 'HPE_INVALID_EOF_STATE')
         onWarning(`a malformed request was refused: ${error.reason ?? error.message} (${error.code})`)
       refuseConnection(error, socket, refusals)
@@ -110,28 +110,28 @@ class NodeAdapter implements Adapter {
   async #stop(): Promise<void> {
     const server = this.#server
     if (!server?.listening) return
-    // Bun's `close` ends idle connections at once.
+    // Bun's `close` ends idle connections immediately.
     if (isBun) await busiestMoment(this.#activity)
     const closed = new Promise<void>((resolve) => closeListener(server, resolve))
-    // Idle connections first have the time of one more request: `http.Server.close` ends them at once, and a client
-    // whose next request is already under way is reset (measured: up to 12 of 40).
+    // Idle connections first have time for one more request: `http.Server.close` ends them immediately, and a client
+    // whose next request is already on its way is reset (measured: up to 12 of 40).
     await Promise.race([closed, silence(this.#activity, graceMs)])
     this.#endIdle(server)
     const sweep = setInterval(() => this.#endIdle(server), sweepMs)
     await closed
     clearInterval(sweep)
     this.#stopSweeping?.()
-    // The sockets' own 'close' comes a little after that of the server.
+    // The sockets emit 'close' a little later than the server.
     this.#sockets.clear()
     // Frees the timer that checks the limits.
     server.close(() => {})
   }
 
   #endIdle(server: Server): void {
-    // It would also end connections whose last answer is still being sent, or read.
+    // `closeIdleConnections` would also end connections whose last answer is still being sent or read.
     if (!this.#isSending()) server.closeIdleConnections()
     // Node counts a connection without a single byte as busy and would wait for it for ever. Bun shows a connection
-    // only with its first request, and counts no bytes.
+    // only with its first request, and does not count bytes.
     if (isBun) return
     for (const socket of [...this.#sockets, ...this.#secured]) if (socket.bytesRead === 0) socket.destroy()
   }
@@ -145,7 +145,7 @@ class NodeAdapter implements Adapter {
 }
 
 function track(sockets: Set<Socket>, socket: Socket): void {
-  // A socket that was given back after a refused upgrade comes again.
+  // A socket that was given back after a refused upgrade arrives here again.
   if (sockets.has(socket)) return
   sockets.add(socket)
   socket.once('close', () => sockets.delete(socket))
@@ -155,7 +155,7 @@ function track(sockets: Set<Socket>, socket: Socket): void {
 interface OwnSettings {
   readonly keepAliveTimeout: number
   readonly IncomingMessage?: typeof CollectingMessage
-  /** From Node.js 24 on a request that declares no body is a stream that ends before it begins, and has no events. */
+  /** From Node.js 24 on, a request that declares no body is a stream that ends before it begins, and has no events. */
   readonly optimizeEmptyRequests: boolean
 }
 
@@ -179,7 +179,7 @@ async function create(
   }
   if (!https) return createServer(settings, listener)
   const { key, cert, ca, passphrase } = https
-  // A handshake may otherwise take two minutes, in which no other limit applies.
+  // Otherwise a handshake may take two minutes, in which no other limit applies.
   const secure = {
     key: pem(key),
     cert: pem(cert),
@@ -187,7 +187,7 @@ async function create(
     passphrase,
     handshakeTimeout: limits.headersTimeout,
   }
-  // Loaded only where it is used: 3 to 10 ms of a start.
+  // Loaded only where it is used: it takes 3 to 10 ms of a start.
   const { createServer: createSecureServer } = await import('node:https')
   return createSecureServer({ ...settings, ...secure }, listener)
 }
@@ -212,17 +212,17 @@ function requestListener(context: NodeContext, handler: RequestHandler, expects:
   return (message: IncomingMessage, response: ServerResponse) => {
     if (announced > 0) announce(response, announced)
     const { socket } = message
-    // The socket goes to the request before it, if there is one whose answer is not written yet.
+    // The socket belongs to the previous request, if its answer has not been written yet.
     if (response.socket === null && !makeWay(socket, response)) {
       const pipeline = pipelineOf(socket)
       pipeline.take({ response, begin: () => begin(message, response, pipeline) })
     }
-    // Otherwise the connection ends, as announced to the client: requests that it sends nevertheless do not begin.
+    // Otherwise the connection is ending, as announced to the client: requests that it sends nevertheless do not begin.
     else if (socket.writable) begin(message, response, undefined)
   }
 }
 
-/** The port of the other workers. */
+/** The port that is shared with the other workers. */
 async function sharedPort(share: NonNullable<ListenOptions['share']>, { host, port }: ListenOptions): Promise<number> {
   if (isBun) {
     throw ListenError(host, port, 'node:http on Bun cannot share a port with other workers. Leave out adapter: "node"')

@@ -4,10 +4,10 @@ import type { Duplex } from 'node:stream'
 import type { OpenSocket } from './direct.ts'
 import { lingerAfter } from './linger.ts'
 
-/** How many requests of one connection are in progress at the same time, beside the first one. */
+/** How many requests of one connection are in progress at the same time, in addition to the first one. */
 const mostInWork = 16
 
-/** Bytes of answers that a client has not read: above it no further request of its connection begins, nor is one read. */
+/** How many bytes of answers a client may leave unread: above that, no further request of its connection begins or is read. */
 const mostUnsent = 262_144
 
 /** How many requests after the last one are parsed and dropped, before the connection is no longer read. */
@@ -31,7 +31,7 @@ export function pipelineOf(socket: Duplex): Pipeline {
   return pipeline
 }
 
-/** Calls back when all requests of a connection have their answers, or all before one; at once where none is in progress. */
+/** Calls back when all requests of a connection, or all before a given one, have their answers; immediately if none is in progress. */
 export function whenAnswered(socket: Duplex, run: () => void, before?: ServerResponse): void {
   const current = (socket as OpenSocket)._httpMessage
   // `node:http` passes the connection to the next answer within the same event, before this code runs.
@@ -44,22 +44,22 @@ export function whenAnswered(socket: Duplex, run: () => void, before?: ServerRes
  *
  * `node:http` starts all requests of one piece of data and keeps their answers in order. It does not decide how
  * many begin (2000 requests of 26 bytes each arrive in one piece; with answers of 1 MB they took 2 GB), nor what happens
- * to those after an answer that ends the connection (they began, and were never answered). This class decides both.
+ * to requests after an answer that ends the connection (they began, and were never answered). This class decides both.
  */
 export class Pipeline {
   readonly #socket: OpenSocket
-  /** Begun and, at the last check, not sent in full; in their order. */
+  /** The answers that have begun and were not sent in full at the last check; in order. */
   #begun: ServerResponse[] = []
   readonly #waiting: Turn[] = []
   #inWork = 0
   #unsent = 0
-  /** The length from which `#begun` is worth a check. */
+  /** The length from which checking `#begun` is worthwhile. */
   #lookAt = 64
   #isAdvancing = false
   #isHeld = false
-  /** The answer after whose end others begin. */
+  /** The answer after whose end further requests begin. */
   #awaited: ServerResponse | undefined
-  /** No request begins after it. */
+  /** The last answer: no request begins after it. */
   #last: ServerResponse | undefined
   #dropped = 0
 
@@ -67,7 +67,7 @@ export class Pipeline {
     this.#socket = socket
     socket.once('close', () => {
       this.#waiting.length = 0
-      // Until Node.js 22 only the first answer learns that its client has left.
+      // Until Node.js 22, only the first answer learns that its client has left.
       for (const response of this.#begun) {
         if (response.destroyed || response.writableFinished) continue
         response.destroyed = true
@@ -76,7 +76,7 @@ export class Pipeline {
     })
   }
 
-  /** A request has arrived while the one before it is not answered. */
+  /** Called for a request that has arrived while the previous one is not answered yet. */
   take(turn: Turn): void {
     if (this.#last !== undefined) {
       this.#drop()
@@ -86,12 +86,12 @@ export class Pipeline {
     if (this.#waiting.length === 0 && (newest === undefined || newest.writableFinished)) this.#restart()
     this.#waiting.push(turn)
     this.#advance()
-    // Waiting requests begin at the end of another one, and would run in its context: a handler would read the tenant, or the
-    // user, of another client from an `AsyncLocalStorage`.
+    // Waiting requests begin at the end of another one, and would run in its context: a handler would read the tenant or the
+    // user of another client from an `AsyncLocalStorage`.
     if (this.#waiting.at(-1) === turn) turn.begin = AsyncResource.bind(turn.begin)
   }
 
-  /** A request that this pipeline took has its answer. */
+  /** Called when a request that this pipeline received has its answer. */
   answered(response: ServerResponse): void {
     this.#inWork--
     this.#unsent += response.writableLength
@@ -99,8 +99,8 @@ export class Pipeline {
   }
 
   /**
-   * An answer ends its connection: no further request begins, and the last answer in progress announces the end. Returns whether
-   * that is this one.
+   * Called for an answer that ends its connection: no further request begins, and the last answer in progress announces the end.
+   * Returns whether that is this answer.
    */
   endsWith(response: ServerResponse): boolean {
     if (this.#last === undefined) {
@@ -113,8 +113,8 @@ export class Pipeline {
   }
 
   /**
-   * The bytes after `current`, the first request, are not HTTP. Whole requests have their answers, and nothing comes after
-   * them; `refuse` is called when a request that breaks off halfway is the next to be answered.
+   * Called when the bytes after `current`, the first request, are not HTTP. Whole requests get their answers, and nothing comes
+   * after them; `refuse` is called when a request that breaks off halfway is the next to be answered.
    */
   endAfter(current: ServerResponse, refuse: () => void): void {
     if (this.#last !== undefined) return
@@ -139,7 +139,7 @@ export class Pipeline {
     else last.once('finish', () => this.#socket.destroySoon())
   }
 
-  /** The client learns that the connection ends; it may send this request again on another one. */
+  /** Drops a request: its client learns that the connection ends, and may send the request again on another one. */
   #drop(): void {
     if (this.#dropped === 0) lingerAfter(this.#socket)
     if (++this.#dropped > mostDropped) this.#socket.pause()
@@ -194,7 +194,7 @@ export class Pipeline {
     if (!this.#isHeld) return
     this.#isHeld = false
     this.#socket.off('resume', this.#pause)
-    // Where `node:http` has paused it as well, it resumes the socket itself.
+    // If `node:http` has also paused the socket, it resumes it itself.
     if (!this.#socket._paused) this.#socket.resume()
   }
 

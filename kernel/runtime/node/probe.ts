@@ -15,7 +15,7 @@ import {
 } from './direct.ts'
 import { type BodyReader, CollectingMessage, collectBody } from './message.ts'
 
-/** An answer whose bytes show how every part is written. */
+/** A test answer whose bytes show how every part is written. */
 interface Sample {
   readonly headers: readonly string[]
   readonly body: string
@@ -34,10 +34,10 @@ const samples: readonly Sample[] = [
 let found: Promise<DirectWriter | undefined> | undefined
 
 /**
- * The direct writer of this process, `undefined` where it may differ from the ordinary path.
+ * The direct writer of this process; `undefined` where it may differ from the ordinary path.
  *
  * It relies on undocumented members. So answers are first sent both ways into a socket in memory: if a
- * byte, event or state differs, an exception is thrown or a member is missing, all answers take the ordinary path.
+ * byte, event or state differs, an exception is thrown or a member is missing, all answers use the ordinary path.
  */
 export function findDirectWriter(): Promise<DirectWriter | undefined> {
   found ??= probe()
@@ -70,7 +70,7 @@ export async function isFaithful(send: Sending): Promise<boolean> {
   }
 }
 
-/** Whether a socket shows the answer that it belongs to, and an answer announces how long the connection is kept when that is set. */
+/** Whether a socket shows the answer that it belongs to, and an answer announces how long its connection is kept if that is set. */
 export function showsOwners(): boolean {
   if (detectRuntime() !== 'node') return false
   try {
@@ -85,7 +85,7 @@ export function showsOwners(): boolean {
   }
 }
 
-/** Bodies as the parser gives them: in pieces, then `null` at the end, or the connection is gone. */
+/** Bodies as the parser passes them on: in pieces, with `null` at the end, or without it if the connection has gone. */
 const bodies = [[null], ['a', null], ['a', 'b', 'c', null], ['a', 'bcd', 'e', null], ['a', 'bcd'], ['a']] as const
 
 let collects: Promise<boolean> | undefined
@@ -96,7 +96,7 @@ export function findCollecting(): Promise<boolean> {
   return collects
 }
 
-/** Whether bodies that are read in this way, and their messages, are identical to those that were read by events. */
+/** Whether bodies that are read in this way, and their messages, are identical to those that are read through events. */
 export async function readsAlike(read: BodyReader): Promise<boolean> {
   const reads = [readBody, read].map((one) => Promise.all(bodies.map((pieces) => recordBody(one, pieces))))
   try {
@@ -122,7 +122,7 @@ async function recordBody(read: BodyReader, pieces: readonly (string | null)[]):
   return seen.join(' ')
 }
 
-// Not setImmediate, which fake timers delay: only ticks lie between a write and its end.
+// Not setImmediate, which fake timers delay: there are only ticks between a write and its end.
 async function ticks(): Promise<void> {
   for (let i = 0; i < 10; i++) await new Promise<void>((resolve) => process.nextTick(resolve))
 }

@@ -14,7 +14,7 @@ import {
 import { isBun } from '../runtime-name.ts'
 import { pipelineOf } from './pipelining.ts'
 
-/** The methods that a server can have; only for answers that are given before a route is known. */
+/** The methods that a server can have; only for answers that are sent before a route is known. */
 const allow = 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
 
 /** Makes answers for connections without a request object. */
@@ -32,14 +32,14 @@ export function refuseConnection(error: Error & { code?: string }, socket: Duple
     pipelineOf(socket).endAfter(current, () => refuseConnection(error, socket, how))
     return
   }
-  // After resets, failed handshakes and write errors no client is listening; a head that has begun must not be followed by a second one.
+  // After resets, failed handshakes and write errors, no client is listening; a head that has begun must not be followed by a second one.
   if (!(timedOut || code.startsWith('HPE_')) || !socket.writable || current?.headersSent) {
     socket.destroy()
     return
   }
   if (timedOut) {
     // An early 408 on a connection without any bytes would be read as the answer to its first request.
-    // Bun counts no bytes, and shows no connection without any.
+    // Bun does not count bytes, and does not show a connection without any.
     if (!isBun && (socket as Duplex & { bytesRead?: number }).bytesRead === 0) socket.destroy()
     else write(socket, lateRequest(), how)
   } else if (code === 'HPE_HEADER_OVERFLOW') {

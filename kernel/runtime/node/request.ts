@@ -30,12 +30,12 @@ export interface NodeContext {
   readonly limits: Limits
   /** Set where the direct writer is known to be safe. */
   readonly direct: DirectWriter | undefined
-  /** How long answers announce that their connection is kept; 0 where node announces it. */
+  /** How long answers say that their connection is kept; 0 where Node announces it. */
   readonly announced: number
   onWarning(message: string, error?: unknown): void
 }
 
-/** What a client waits for before it sends the body: `100 Continue`, or an expectation that the server does not know. */
+/** What a client waits for before sending the body: nothing, `100 Continue`, or an expectation that the server does not know. */
 export type Expectation = 'nothing' | 'continue' | 'unknown'
 
 /** A request for another protocol, with the parts that only its connection has. */
@@ -50,13 +50,13 @@ export class NodeRequest implements RawRequest {
   readonly #response: ServerResponse
   readonly #context: NodeContext
   readonly #expects: Expectation
-  /** Set where the request came after another one. */
+  /** Set if the request came after another one on its connection. */
   readonly #pipeline: Pipeline | undefined
   /** The bytes after the head of a request whose connection may be taken over. */
   readonly #upgrade: AskedUpgrade | undefined
-  /** The rest of the body will never be read. */
+  /** Whether the rest of the body will never be read. */
   #abandoned = false
-  /** The connection ends with the answer. */
+  /** Whether the connection ends with the answer. */
   #isLast = false
   #isRead = false
   #isHandedOver = false
@@ -155,7 +155,7 @@ export class NodeRequest implements RawRequest {
     }
     if (this.#isRead) return Promise.reject(BodyReadError())
     this.#begin()
-    // Node has ended the stream of a message that declares no body, which reads like one that broke off.
+    // Node has ended the stream of a message that declares no body, which looks like a body that broke off.
     if (!this.hasBody) return Promise.resolve(Buffer.alloc(0))
     const message = this.#message
     const read = isUntouched(message) ? collectBody : readBody
@@ -237,7 +237,7 @@ export class NodeRequest implements RawRequest {
     else void sending.then(answered)
   }
 
-  /** A promise where a stream is sent; it never rejects. */
+  /** Writes the answer; returns a promise, which never rejects, where a stream is sent. */
   #write(reply: Reply): Promise<void> | undefined {
     const response = this.#response
     const { body } = reply
@@ -253,7 +253,7 @@ export class NodeRequest implements RawRequest {
     } else if (!this.#isRead && this.hasBody) discardBody(this.#message, mostUnread, () => this.#closeAfterAnswer())
     try {
       if (typeof body === 'string' && this.#context.direct?.(response, reply.status, headers, body)) return undefined
-      // `node:http` keeps a connection whose answer has the header without `close`, also for a client that wants it closed.
+      // `node:http` keeps a connection whose answer has the header without `close`, even for a client that wants it closed.
       if (!response.shouldKeepAlive && headers.includes('connection')) headers = closing(headers)
       if (isClosing(headers) && !pipelineOf(this.#message.socket).endsWith(response))
         headers = withoutConnection(headers)
@@ -272,7 +272,7 @@ export class NodeRequest implements RawRequest {
   /** Whether the body is unread, and its rest is too large to read for the sake of the next request. */
   #leavesMuch(): boolean {
     if (this.#isRead || !this.hasBody) return false
-    // A client that waits for `100 Continue` may now send the body, or the next request in its place.
+    // A client that waits for `100 Continue` may now send the body, or the next request instead.
     return this.#expects === 'continue' || Number(this.header('content-length') ?? 0) > mostUnread
   }
 
@@ -284,7 +284,7 @@ export class NodeRequest implements RawRequest {
     })
   }
 
-  /** A half-written answer must not look finished, so the connection ends here, when earlier requests have their answers. */
+  /** Ends the connection once earlier requests have their answers: a half-written answer must not look finished. */
   #breakOff(): void {
     const response = this.#response
     if (response.headersSent) {
@@ -310,7 +310,7 @@ export class NodeRequest implements RawRequest {
 
 /**
  * Whether a value has characters from U+0080 to U+00FF, one byte each (RFC 9110 section 5.5). `node:http` writes the head together
- * with the first text of the body, and as UTF-8 then: two bytes each. With bytes it does not.
+ * with the first string of the body, and then as UTF-8: two bytes each. If the body begins with bytes, it does not.
  */
 function hasLatin1(headers: readonly string[]): boolean {
   for (let i = 1; i < headers.length; i += 2) if (latin1.test(headers[i]!)) return true

@@ -5,12 +5,12 @@ import { leaveIdle } from './idle.ts'
 import { whenAnswered } from './pipelining.ts'
 import { type AskedUpgrade, type NodeContext, NodeRequest } from './request.ts'
 
-/** Whether a request declares a body, an empty one too. */
+/** Whether a request declares a body, even an empty one. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }
 
-/** The protocol that a connection is to be taken over for. A body would then stay unread: with one, the request is an ordinary one. */
+/** The protocol for which to take over a connection. A body would then stay unread, so a request with one is an ordinary request. */
 function wantsUpgrade(message: IncomingMessage, upgrades: readonly Upgrade[]): string | undefined {
   const { headers, method, httpVersion } = message
   if (method !== 'GET' || hasBody(message) || httpVersion !== '1.1') return undefined
@@ -19,7 +19,7 @@ function wantsUpgrade(message: IncomingMessage, upgrades: readonly Upgrade[]): s
 
 /**
  * Sends requests for another protocol through the ordinary pipeline, which ends in a connection that is taken over or in an ordinary
- * answer. `node:http` has released the connection by then: it parses no more bytes, and receives no error.
+ * answer. By then, `node:http` has released the connection: it parses no more bytes, and receives no errors.
  */
 export function takeUpgrades(
   server: Server,
@@ -27,12 +27,12 @@ export function takeUpgrades(
   context: NodeContext,
   handler: RequestHandler,
 ): void {
-  // Without a listener `node:http` treats every such request as an ordinary one.
+  // Without a listener, `node:http` treats every such request as an ordinary one.
   if (upgrades.length === 0) return
   // An answer of the direct writer would keep the connection.
   const shared: NodeContext = { ...context, direct: undefined }
   server.on('upgrade', (message: IncomingMessage, stream: Duplex, head: Buffer) => {
-    // A client may ask with each of its requests: one listener for a connection, not for a request.
+    // A client may ask with each of its requests, so there is one listener per connection and not per request.
     if (!stream.listeners('error').includes(destroyThis)) stream.on('error', destroyThis)
     const protocol = wantsUpgrade(message, upgrades)
     whenAnswered(message.socket, () => {
@@ -43,7 +43,7 @@ export function takeUpgrades(
 }
 
 // Not a closure: it stays for the life of the connection, and would keep the request that opened it. With the listeners of the websocket plugin,
-// which are not closures either, an idle socket takes 12.4 kB in place of 15.7.
+// which are not closures either, an idle socket takes up 12.4 kB instead of 15.7.
 function destroyThis(this: Duplex): void {
   this.destroy()
 }
@@ -55,7 +55,7 @@ function begin(
   { protocol, stream, head }: { readonly protocol: string; readonly stream: Duplex; readonly head: Buffer },
 ): void {
   const { socket } = message
-  // `node:http` measures the silence since the previous answer, and would end the connection while a guard still waits.
+  // `node:http` measures the silence since the previous answer, and would end the connection while a guard is still waiting.
   socket.setTimeout(0)
   const response = new ServerResponse(message)
   response.shouldKeepAlive = false
@@ -65,7 +65,7 @@ function begin(
     response.emit('close')
   }
   socket.once('close', onClose)
-  // `node:http` has removed its listener with all others: an answer in pieces would wait for ever.
+  // `node:http` has removed its listener together with all others: an answer in pieces would wait for ever.
   const onDrain = () => response.emit('drain')
   socket.on('drain', onDrain)
   response.once('finish', () => socket.destroySoon())
@@ -84,9 +84,9 @@ function begin(
 }
 
 /**
- * Gives a request for an unknown protocol back to `node:http`, as an ordinary one on the same connection: written again
- * without `Upgrade`, before the bytes after it. Since Node.js 24.9 the option `shouldUpgradeCallback` would let such a request through,
- * and drop the requests after it.
+ * Gives a request for an unknown protocol back to `node:http` as an ordinary one on the same connection: it is written again
+ * without `Upgrade`, followed by the bytes after it. Since Node.js 24.9, the option `shouldUpgradeCallback` would let such a request
+ * through, and drop the requests after it.
  */
 function giveBack(server: Server, message: IncomingMessage, stream: Duplex, head: Buffer): void {
   const { method, url, httpVersion, rawHeaders } = message
@@ -94,6 +94,6 @@ function giveBack(server: Server, message: IncomingMessage, stream: Duplex, head
   for (let i = 0; i < rawHeaders.length; i += 2)
     if (rawHeaders[i]!.toLowerCase() !== 'upgrade') text += `${rawHeaders[i]}: ${rawHeaders[i + 1]}\r\n`
   stream.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, 'latin1'), head]))
-  // A TLS server takes a 'connection' for one that must still encrypt.
+  // A TLS server assumes that a 'connection' is not encrypted yet.
   server.emit('encrypted' in stream ? 'secureConnection' : 'connection', stream)
 }

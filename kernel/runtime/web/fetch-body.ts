@@ -6,8 +6,8 @@ import { asChunk, lengthGuard } from '../sending.ts'
 const encoder = new TextEncoder()
 
 /**
- * How long a connection whose request is not read to its end is kept after the answer: long enough to read that. Deno keeps
- * in memory the bytes that still arrive in that time: a client that sends as fast as it can cost 160 MB in half a second.
+ * How long a connection whose request is not read to its end is kept after the answer: long enough for the client to read the answer.
+ * Deno keeps the bytes that still arrive in memory during that time: a client that sent as fast as it could cost 160 MB in half a second.
  */
 const lingerMs = 100
 
@@ -16,7 +16,7 @@ const mostTyped = 100
 
 /**
  * The second argument of `Response`. The head of nearly every small answer is its content type alone, and existing `Headers`
- * cost less than an object that must be read: 242 ns for such a `Response` and not 333 on Bun, 256 and not 338 on Deno.
+ * cost less than an object that must be read: 242 ns instead of 333 for such a `Response` on Bun, 256 instead of 338 on Deno.
  */
 export function responseInit(status: number, headers: readonly string[]): ResponseInit {
   if (status !== 200 || headers.length !== 2 || headers[0] !== 'content-type')
@@ -25,12 +25,12 @@ export function responseInit(status: number, headers: readonly string[]): Respon
   const known = typed.get(type)
   if (known !== undefined) return known
   const init = { status, headers: new Headers([['content-type', type]]) }
-  // Types may be made from input; the memory must not grow with it.
+  // Types may come from input; memory must not grow with it.
   if (typed.size < mostTyped) typed.set(type, init)
   return init
 }
 
-/** Headers as a `Response` takes them fastest: a plain object, unless one of them repeats. */
+/** Headers in the form that `Response` reads fastest: a plain object, unless one of them is repeated. */
 function webHeaders(flat: readonly string[]): Record<string, string> | Headers {
   const plain: Record<string, string> = {}
   for (let i = 0; i < flat.length; i += 2) {
@@ -47,7 +47,7 @@ function repeatedHeaders(flat: readonly string[]): Headers {
   return headers
 }
 
-/** A whole body. The `Response` constructor must not add a content type to a text without one. */
+/** A whole body. The `Response` constructor must not add a content type to a string without one. */
 export function plainBody(body: string | Uint8Array | null, headers: readonly string[]): BodyInit | null {
   if (body === null || body.length === 0) return null
   if (typeof body !== 'string') return body as Uint8Array<ArrayBuffer>
@@ -56,8 +56,8 @@ export function plainBody(body: string | Uint8Array | null, headers: readonly st
 }
 
 /**
- * A whole body with a declared length, as a stream that fails after its last byte: the client has its
- * answer by then, and the runtime ends the connection.
+ * A whole body with a declared length, as a stream that fails after its last byte: by then the client has
+ * its answer, and the runtime ends the connection.
  */
 export function breakingOff(bytes: Uint8Array): ReadableStream<Uint8Array> {
   let isSent = false
@@ -85,7 +85,7 @@ export interface StreamEvents {
   onError(error: unknown): void
 }
 
-/** Any stream as the web stream that a `Response` takes: one piece is read when one is wanted, none ahead. */
+/** Converts any stream into the web stream that a `Response` needs: a piece is read when one is wanted, never ahead. */
 export function webStream(
   body: StreamBody,
   length: number | undefined,
@@ -102,13 +102,13 @@ export function webStream(
     cancelled = true
     source.cancel()
     events.onError(error)
-    // An errored stream makes the runtime break the connection off: half an answer must not look finished.
+    // A stream with an error makes the runtime break off the connection: half an answer must not look finished.
     controller.error(error)
   }
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        // A client that never reads never pulls: a source that gives it up must end the answer. Bun's idle timer then ends the connection.
+        // A client that never reads never pulls: a source that gives up on it must end the answer. Bun's idle timer ends the connection.
         source.onFailure?.((error) => {
           failure = { error }
           if (!isReading) fail(controller, error)

@@ -3,7 +3,7 @@ import type { Deadlines } from '../../support/deadlines.ts'
 import { defaultLimits, type Limits, type Upgrade } from '../adapter.ts'
 import type { Activity } from '../drain-moments.ts'
 
-/** The state of a request, reported only for those that are not answered at once; `left`: done, and its body was not read to its end. */
+/** The state of a request, reported only if it is not answered immediately; `left`: done, but its body was not read to the end. */
 export type Phase = 'working' | 'done' | 'left'
 
 export type HeaderLines = readonly (readonly [name: string, value: string])[]
@@ -12,24 +12,24 @@ export type HeaderLines = readonly (readonly [name: string, value: string])[]
 export interface FetchContext {
   readonly limits: Limits
   readonly secure: boolean
-  /** The request came over a socket: its Host is a header, and its body is as long as its head says. */
+  /** Whether the request came over a socket: then its Host is a header, and its body is as long as its head says. */
   readonly wire: boolean
-  /** The runtime speaks HTTP/2 here, whose requests have their authority in place of a Host, and does not show which do. */
+  /** Whether the runtime may speak HTTP/2, whose requests have an authority instead of a Host, without showing which of them do. */
   readonly hasAuthority: boolean
-  /** The address of a request has the authority of an absolute target, as it came; where it is Host in any case, that target's is lost. */
+  /** Whether the URL of a request has the authority of an absolute target, as sent; where it always has the Host, the authority is lost. */
   readonly showsTarget: boolean
-  /** The runtime keeps a connection whose client has not sent all of its request, unless an answer breaks off. */
+  /** Whether the runtime keeps a connection whose client has not sent all of its request, unless an answer breaks off. */
   readonly keepsUnread: boolean
-  /** Until when a body must have arrived; without them there is no limit. */
+  /** The time limits within which bodies must arrive; without them, there is no limit. */
   readonly deadlines: Deadlines | undefined
-  /** The kernel does not refuse a missing Host: the runtime does where that is an error. */
+  /** Whether the kernel accepts a missing Host, because the runtime refuses it where that is an error. */
   readonly hostOptional: boolean
   /**
-   * All header lines of a request, in any order and any case. Where the runtime accepts heads above `maxHeaderSize`: there they are
-   * counted, and a request keeps them.
+   * Returns all header lines of a request, in any order and any case. For runtimes that accept heads above `maxHeaderSize`: there, the
+   * lines are counted, and a request keeps them.
    */
   readonly linesOf: ((request: globalThis.Request) => HeaderLines) | undefined
-  /** The protocols that a connection can be taken over for. */
+  /** The protocols for which a connection can be taken over. */
   readonly upgrades: readonly Upgrade[]
   readonly activity: Activity
   /** The connection of a request, for one of those protocols. */

@@ -14,7 +14,7 @@ const encoder = new TextEncoder()
 type WebRequest = globalThis.Request
 type WebResponse = globalThis.Response
 
-/** A function from web request to web response. A synchronous answer is returned without a promise. */
+/** Returns a function from web request to web response. A synchronous answer is returned without a promise. */
 export function fetchHandler(
   handler: RequestHandler,
   context: Partial<FetchContext> = {},
@@ -57,10 +57,10 @@ class FetchRequest implements RawRequest {
     return this.#request.method
   }
 
-  /** The runtimes prepend an authority, made of Host or of an absolute target; only `host` knows which. */
+  /** The runtimes prepend an authority, from the Host or an absolute target; only `host` knows which. */
   get target(): string {
     const url = this.#url
-    // Bun gives the path alone when the Host is bad; the kernel refuses a scheme other than http.
+    // Bun passes the path alone when the Host is malformed; the kernel refuses a scheme other than http.
     if ((url.charCodeAt(0) | 32) !== lowerH) return url
     const start = url.indexOf('/', url.indexOf(':') + 3)
     return start === -1 ? url : url.slice(start)
@@ -115,7 +115,7 @@ class FetchRequest implements RawRequest {
 
   get hasBody(): boolean {
     const { method } = this.#request
-    // A web request has none (RFC 9110 section 9.3.1 gives it no meaning); Bun and Deno drop one that is sent.
+    // A web request has no body then (RFC 9110 section 9.3.1 gives it no meaning); Bun and Deno drop one that is sent.
     if (method === 'GET' || method === 'HEAD') return false
     const length = this.#header('content-length')
     if (length !== null) return Number(length) > 0
@@ -125,7 +125,7 @@ class FetchRequest implements RawRequest {
   get upgrade(): string | undefined {
     const { upgrades } = this.#context
     if (upgrades.length === 0 || this.#request.method !== 'GET') return undefined
-    // Its body would be read as the first bytes of the other protocol.
+    // The body would be read as the first bytes of the other protocol.
     if (this.#header('content-length') !== null || this.#header('transfer-encoding') !== null) return undefined
     return upgradeOf(upgrades, this.#header('upgrade'), this.#header('connection'))
   }
@@ -160,7 +160,7 @@ class FetchRequest implements RawRequest {
       queueMicrotask(onGone)
       return
     }
-    // One for all, so that it can be removed.
+    // One listener for all, so that it can be removed.
     if (before !== undefined) signal.removeEventListener('abort', before)
     this.#onGone = onGone
     signal.addEventListener('abort', onGone, { once: true })
@@ -209,7 +209,7 @@ class FetchRequest implements RawRequest {
     this.#resolve?.(response)
   }
 
-  /** The answer itself when it is available at once, else a promise of it. */
+  /** The answer itself if it is available immediately, otherwise a promise of it. */
   answer(): WebResponse | Promise<WebResponse> {
     if (this.#response) return this.#response
     if (!this.#busy) this.#enter('working')
@@ -237,7 +237,7 @@ class FetchRequest implements RawRequest {
     return new Response(this.#stream(body, declaredLength(headers), brokeOff), responseInit(status, said))
   }
 
-  /** A stream that breaks off would be a failed answer in HTTP/2, where a request rarely has a Host. */
+  /** Whether a stream may break off: in HTTP/2, where a request rarely has a Host, that would be a failed answer. */
   get #isPlain(): boolean {
     return !this.#context.hasAuthority || this.#header('host') !== null
   }
@@ -255,9 +255,9 @@ class FetchRequest implements RawRequest {
     })
   }
 
-  /** From now on no listener needs to know what the client does. */
+  /** Ends the request: from now on, no listener needs to know what the client does. */
   #settle(): void {
-    // Deno fires `abort` after every answer that was delivered, too, and warns about it if there is a listener.
+    // Deno also fires `abort` after every answer that was delivered, and warns about it if there is a listener.
     if (this.#onGone) this.#request.signal.removeEventListener('abort', this.#onGone)
     this.#onGone = undefined
     this.#body?.settle()
@@ -269,7 +269,7 @@ class FetchRequest implements RawRequest {
     this.#waiting = undefined
   }
 
-  /** Some of the body is still to come, and will not be read: the connection may have to end. */
+  /** Whether some of the body is still to come and will not be read: the connection may have to end. */
   get #isLeft(): boolean {
     const body = this.#body
     if (body?.isRead || body?.isAbandoned) return body.isAbandoned
@@ -284,13 +284,13 @@ class FetchRequest implements RawRequest {
   }
 }
 
-/** Whether this Host equals that of the address, as for every request whose target is a path. */
+/** Whether this Host equals that of the URL, as for every request whose target is a path. */
 function isAuthority(host: string, url: string): boolean {
   const start = url.indexOf(':') + 3
   return url.startsWith(host, start) && url.charCodeAt(start + host.length) === slash
 }
 
-/** Everything that repeats is joined: all readers of a header must see the same. */
+/** Returns a header. Repeated ones are joined: all readers of a header must see the same value. */
 function headerIn(lines: HeaderLines, name: string): string | null {
   let found: string | null = null
   for (let i = 0; i < lines.length; i++) {

@@ -3,11 +3,11 @@ import type { AnyClass } from './decorator.ts'
 type ClassWork = (cls: AnyClass) => void
 
 /**
- * The work that waits for a class whose compiler does not report when its last decorator has run: `experimentalDecorators`,
- * and compilers of the standard form without `addInitializer`.
+ * The work to do for a class whose compiler does not report when its last decorator has run: with `experimentalDecorators`,
+ * and with compilers of the standard form without `addInitializer`.
  *
- * It is done after each decorator and undone before the next, so that a policy above a controller applies as well as one
- * below it. After a decorator that throws nothing stays done: a route of that class would lack that decorator's effect.
+ * It is done after each decorator and undone before the next, so that a policy above a controller applies just like one
+ * below it. If a decorator throws, the work stays undone: a route of that class would lack that decorator's effect.
  */
 export class Completion {
   readonly #work: { readonly run: ClassWork; readonly undo: ClassWork | undefined }[] = []

@@ -4,7 +4,7 @@ import { bindPrototype, type ClassNotes, notesOfMetadata, notesOfPrototype, ownN
 import { bindOrphans, noteOrphan, orphansOf } from './orphans.ts'
 
 /**
- * A decorator stands where it has no meaning, or with a value that it does not take; the message names the class.
+ * Says that a decorator is in a place where it has no meaning, or has a value that it does not accept; the message names the class.
  *
  * @example
  * throw DecoratorError('audited', 'Reports.send', 'it is for classes')
@@ -15,32 +15,32 @@ export const DecoratorError = defineError(
   (name: string, on: string, why: string) => `@${name} on ${on}: ${why}`,
 )
 
-// Compilers make a metadata object only where the symbol exists, and esbuild falls back to this one.
+// Compilers create a metadata object only if the symbol exists; esbuild falls back to this one.
 if ((Symbol as { metadata?: symbol }).metadata === undefined) {
   Object.defineProperty(Symbol, 'metadata', { value: Symbol.for('Symbol.metadata') })
 }
 
-/** A class of any constructor, abstract ones too. */
+/** A class with any constructor, including abstract ones. */
 export type AnyClass = abstract new (...args: never[]) => object
-/** A method of any signature. */
+/** A method with any signature. */
 export type AnyMethod = (...args: never[]) => unknown
 
-/** The second argument of a decorator of the standard on a class. */
+/** The second argument of a standard decorator on a class. */
 interface ClassContext {
-  /** What the decorator stands on. */
+  /** The kind of thing that is decorated. */
   readonly kind: 'class'
-  /** The name of the class; `undefined` for one without. */
+  /** The name of the class; `undefined` for a class without one. */
   readonly name: string | undefined
 }
-/** The second argument of a decorator of the standard on a method. */
+/** The second argument of a standard decorator on a method. */
 interface MethodContext {
-  /** What the decorator stands on. */
+  /** The kind of thing that is decorated. */
   readonly kind: 'method'
   /** The name of the method. */
   readonly name: string | symbol
-  /** Methods of the class itself are refused. */
+  /** Always `false`: static methods are refused. */
   readonly static: false
-  /** Methods that no one can call from outside are refused. */
+  /** Always `false`: private methods, which cannot be called from outside, are refused. */
   readonly private: false
 }
 
@@ -53,7 +53,7 @@ export interface ClassMark<Class = AnyClass> {
 /** A decorator for methods of instances, in both protocols. */
 export interface MethodMark<Method = AnyMethod> {
   (value: Method, context: MethodContext): void
-  // For a static method the first argument is the class itself, which has a `prototype`.
+  // For a static method, the first argument is the class itself, which has a `prototype`.
   (
     target: object & { prototype?: never },
     name: string | symbol,
@@ -61,15 +61,15 @@ export interface MethodMark<Method = AnyMethod> {
   ): void
 }
 
-/** The place of a decorator: its notes are stored there. */
+/** The class or method that is decorated, where notes are stored. */
 export interface Decorated {
-  /** Whether the decorator stands on a class or on a method. */
+  /** Whether a class or a method is decorated. */
   readonly kind: 'class' | 'method'
   /** The name of the class or the method. */
   readonly name: PropertyKey
-  /** The place for messages: `Users.list`, or only `list` where the protocol does not say the class. */
+  /** Its name for messages: `Users.list`, or only `list` where the protocol does not provide the class. */
   readonly label: string
-  /** What `Notes` keep here; read it through them. */
+  /** The data that `Notes` keep here; read it through them. */
   readonly notes: ReadonlyMap<object, unknown>
 }
 
@@ -84,15 +84,15 @@ export interface DecoratedClass extends Decorated {
 
 /** A decorated method. */
 export interface DecoratedMethod extends Decorated {
-  /** Its class, where the protocol provides it: that of the standard does not. */
+  /** Its class, if the protocol provides it: the standard one does not. */
   readonly owner: AnyClass | undefined
-  /** The present method; a decorator above may replace it. */
+  /** The method as it is now; a decorator above may replace it. */
   readonly value: AnyMethod
 }
 
-/** What a decorator does, for each thing that it may stand on. */
+/** What a decorator does, for each kind of thing that it may decorate. */
 interface Targets {
-  /** Without the `@`, for messages. */
+  /** The name of the decorator without the `@`, for messages. */
   readonly name: string
   /** Decorates a class. */
   class?(on: DecoratedClass): void
@@ -101,12 +101,12 @@ interface Targets {
 }
 
 /**
- * Makes a decorator that works in both protocols: that of the standard, and `experimentalDecorators`.
+ * Makes a decorator that works in both protocols: the standard one, and `experimentalDecorators`.
  *
  * It decorates the kinds for which a function is given; on anything else it throws, and mostly does not compile.
  *
- * @throws DecoratorError (the decorator) naming decorator and member, on a field, an accessor, a parameter, a static or
- * private method, and on a class or a method where the decorator is not for those.
+ * @throws DecoratorError (from the decorator), which names decorator and member, on a field, an accessor, a parameter, a static or
+ * private method, and on a class or a method if the decorator is not for those.
  * @example
  * const tags = new Notes<string>()
  * const tag = (name: string) => decorator({ name: 'tag', class: (on) => tags.add(on, name) })
@@ -135,12 +135,12 @@ function goesOn({ name, class: onClass, method }: Targets): string {
   return `@${name} goes on ${places.join(' or ')}`
 }
 
-/** The place of a decorator's call; of another kind where no note can be stored. */
+/** The place where a decorator was called; without a `kind`, no note can be stored there. */
 type Site = Partial<Omit<DecoratedClass & DecoratedMethod, 'kind'>> & {
   readonly kind?: 'class' | 'method'
   readonly label: string
   readonly what: string
-  /** Runs the decorator where others may follow unnoticed. */
+  /** Runs the decorator, for places where others may follow unnoticed. */
   around?(decorate: () => void): void
 }
 
@@ -165,7 +165,7 @@ function readStandard(value: unknown, context: StandardContext): Site {
     bindPrototype(cls.prototype, notes)
     if (context.addInitializer === undefined) return openClassSite(cls, notes)
     return classSite(cls, notes, (run) =>
-      // Another decorator may have replaced the class: this has the name of the final one.
+      // Another decorator may have replaced the class: `this` is the final one.
       context.addInitializer!(function whenDefined() {
         run(this)
       }),
@@ -207,7 +207,7 @@ function classSite(cls: AnyClass, notes: ClassNotes, whenDefined: DecoratedClass
   return { kind: 'class', name, label: name, notes: notes.own, whenDefined, what: 'a class' }
 }
 
-/** A class that may have further decorators, where the last one is unknown. */
+/** The site of a class that may have further decorators, where the last one is unknown. */
 function openClassSite(cls: AnyClass, notes: ClassNotes): Site {
   const completion = completionOf(cls)
   const site = classSite(cls, notes, (run, undo) => completion.add(run, undo))
@@ -223,27 +223,27 @@ function lineageOf(cls: AnyClass): ClassNotes[] {
     one = Object.getPrototypeOf(one)
   ) {
     const notes = ownNotes(one as AnyClass, orphansOf)
-    // A class that another decorator put in place of the first shares its notes: once is enough.
+    // A class with which another decorator replaced the original shares its notes: once is enough.
     if (notes !== undefined) lineage.add(notes)
   }
   return [...lineage].reverse()
 }
 
 /**
- * A class and its base classes as places with notes, the outermost base first.
+ * A class and its base classes, as far as they have notes, the outermost base first.
  *
  * @example
  * class Reports {}
- * decoratedClasses(Reports) // []: neither it nor a class it extends has a decorator
+ * decoratedClasses(Reports) // []: neither this class nor one that it extends has a decorator
  */
 export function decoratedClasses(cls: AnyClass): Decorated[] {
   return lineageOf(cls).map(({ own }) => ({ kind: 'class', name: cls.name, label: cls.name, notes: own }))
 }
 
 /**
- * The decorated methods of a class, inherited ones included, in the order in which they were declared.
+ * The decorated methods of a class, including inherited ones, in the order in which they were declared.
  *
- * A method that overrides another and has decorators of its own has only those; without any it keeps the base's.
+ * A method that overrides another and has decorators of its own has only those; without any, it keeps those of the base.
  *
  * @example
  * class Reports {

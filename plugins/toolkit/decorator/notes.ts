@@ -16,7 +16,7 @@ export class ClassNotes {
   }
 }
 
-// Two keys for one class: its prototype, and the metadata object that decorators of the standard see before it exists.
+// Two keys for one class: its prototype, and the metadata object that standard decorators see before the class exists.
 // Both belong to that class alone, so nothing is ever written into the notes of a parent.
 const byPrototype = new WeakMap<object, ClassNotes>()
 const byMetadata = new WeakMap<object, ClassNotes>()
@@ -48,7 +48,7 @@ export function ownNotes(cls: AnyClass, unbound: (cls: AnyClass) => ClassNotes |
 }
 
 /**
- * One kind of note that decorators put on classes and methods; they are read in the order of writing.
+ * One kind of note that decorators put on classes and methods; notes are read in the order in which the decorators are written.
  *
  * @example
  * const schedules = new Notes<string>()
@@ -59,7 +59,7 @@ export function ownNotes(cls: AnyClass, unbound: (cls: AnyClass) => ClassNotes |
  * for (const method of decoratedMethods(Jobs)) schedules.of(method) // ['* * * * *']
  */
 export class Notes<Value> {
-  /** Adds one note. Decorators run from the innermost out, and are read from the outermost in. */
+  /** Adds one note. Decorators run from the innermost to the outermost; notes are read from the outermost to the innermost. */
   add(on: Decorated, value: Value): void {
     const map = on.notes as NoteMap
     const list = map.get(this as Notes<unknown>)

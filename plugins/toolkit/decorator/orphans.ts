@@ -13,12 +13,12 @@ type NoteMap = ReturnType<ClassNotes['method']>
 interface Orphan {
   readonly value: Function
   readonly notes: NoteMap
-  /** The previous one of the same name: the same method under another function, when a decorator has replaced it. */
+  /** The previous one of the same name: the same method as another function, if a decorator has replaced it. */
   readonly below: Orphan | undefined
 }
 
 // Compilers of the standard form without `context.metadata` (TypeScript before 5.2, Babel's of 2022) do not provide the
-// class of a method: its notes wait here by the function until a class with it is decorated or read.
+// class of a method: its notes are kept here by its function until a class with that function is decorated or read.
 const byFunction = new WeakMap<Function, Orphan>()
 let last: { readonly name: PropertyKey; readonly orphan: Orphan } | undefined
 
@@ -51,7 +51,7 @@ function fill(notes: ClassNotes, cls: AnyClass): ClassNotes {
     const value: unknown = Object.getOwnPropertyDescriptor(cls.prototype, name)?.value
     const orphan = typeof value === 'function' ? byFunction.get(value) : undefined
     if (orphan === undefined) continue
-    // The route would be found, and a policy below it would not: that must be reported.
+    // The route would be found, but a policy below it would not: that must be reported.
     if (orphan.below !== undefined && !isInherited(cls, name, orphan.below.value))
       throw DecoratorMetadataError(String(name))
     notes.methods.set(name, orphan.notes)
@@ -59,7 +59,7 @@ function fill(notes: ClassNotes, cls: AnyClass): ClassNotes {
   return notes
 }
 
-/** Whether a function is the method of that name of a base class, which is being overridden. */
+/** Whether a function is the method with that name of a base class, which is being overridden. */
 function isInherited(cls: AnyClass, name: PropertyKey, value: Function): boolean {
   for (let base = Object.getPrototypeOf(cls.prototype); base !== null; base = Object.getPrototypeOf(base)) {
     if (Object.getOwnPropertyDescriptor(base, name)?.value === value) return true

@@ -10,18 +10,18 @@ import {
 } from './decorator.ts'
 import { Notes } from './notes.ts'
 
-/** A decorator's options for its routes. */
+/** The route options that a decorator sets. */
 export interface RouteContribution {
   /** The name of the decorator, for messages. */
   readonly decorator: string
-  /** The route options that it stands for, as a route would have them. */
+  /** The route options, in the form that a route would have them. */
   readonly options: RouteOptions & { readonly [marker: symbol]: unknown }
-  /** Whether each value joins those of other decorators in a list; otherwise the nearest one applies. */
+  /** Whether each value is added to those of other decorators in a list; otherwise the nearest one applies. */
   readonly adds: boolean
 }
 
 /**
- * All contributions, by class and method; the code that mounts a class merges them.
+ * All contributions of decorators, by class and method; the code that mounts a class merges them.
  *
  * @example
  * class Reports {}
@@ -38,7 +38,7 @@ export const routeContributions = new Notes<RouteContribution>()
 export const guardedClasses: ReadonlySet<AnyClass> = new Set()
 
 /**
- * Adds a class to them once it is defined.
+ * Adds a class to `guardedClasses` once it is defined.
  *
  * @example
  * const audited = decorator({ name: 'audited', class: (on) => noteGuarded(on) })
@@ -54,7 +54,7 @@ export function noteGuarded(on: DecoratedClass): void {
 /**
  * A decorator for a method or a whole class that sets route options.
  *
- * Where several set one option, the method's overrides the class's; with `adds` all of them apply, the
+ * If several set one option, the method's overrides the class's; with `adds`, all of them apply, the
  * class's first.
  *
  * @example

@@ -1,7 +1,7 @@
 import type { Kernel, Logger } from '../../../kernel/index.ts'
 import { entityTag } from '../validators.ts'
 
-/** A string to send, with the tag that distinguishes it from others. */
+/** A document as a string to send, with the tag that distinguishes it from others. */
 export interface Written {
   readonly text: string
   readonly etag: string
@@ -15,16 +15,16 @@ export interface Described<Document> {
   readonly notes: readonly { readonly route: string; readonly why: string }[]
 }
 
-/** The parts that determine the description of a server: the same parts give the same document. */
+/** The parts that determine the description of a server: the same parts result in the same document. */
 export type State = readonly unknown[]
 
-/** How a server is described: from which parts, and which function. */
+/** How a server is described: from which parts, and by which function. */
 export interface Describing<Document> {
   state(server: Kernel): State
   describe(server: Kernel): Described<Document>
 }
 
-/** One state in every requested form. */
+/** The document for one state, in every form that was requested. */
 interface Known<Document> {
   readonly state: State
   readonly document: Document
@@ -53,7 +53,7 @@ export class DocumentService<Document> {
     this.#log = log
   }
 
-  /** The current description of the server; the same object until that changes, so change a copy. */
+  /** The current description of the server; the same object until the server changes, so modify only a copy. */
   document(): Document {
     return this.#current().document
   }
@@ -83,7 +83,7 @@ export class DocumentService<Document> {
     return this.#known
   }
 
-  /** Once for each: routes that come and go must not fill the log. */
+  /** Reports each route once: routes that come and go must not fill the log. */
   #report(route: string, why: string): void {
     const note = `the description of ${route} is incomplete: ${why}`
     if (this.#reported.has(note) || this.#reported.size > 1_000) return

@@ -4,7 +4,7 @@ export type Json = { [name: string]: unknown }
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Sets a member whatever its name: an assignment to `__proto__` would change the prototype. */
+/** Sets a member with any name: an assignment to `__proto__` would change the prototype. */
 export function put(target: object, name: string, value: unknown): void {
   if (name !== '__proto__') (target as Json)[name] = value
   else Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true })
@@ -36,7 +36,7 @@ export function toPlain(value: unknown, open: ReadonlySet<unknown> = new Set()):
   return copy
 }
 
-/** Members of the second over those of the first, recursively for objects. */
+/** Merges two objects, recursively; members of the second override those of the first. */
 export function mergeOver(below: Json, above: Json): Json {
   const merged: Json = { ...below }
   for (const [name, value] of Object.entries(above)) {

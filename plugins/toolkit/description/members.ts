@@ -1,17 +1,17 @@
 import { isObject, type Json } from './json.ts'
 import { Link } from './schemas/links.ts'
 
-/** The members of an object by its translated schema. */
+/** The members of an object, according to its translated schema. */
 export interface Members {
   readonly properties: ReadonlyMap<string, unknown>
   readonly required: ReadonlySet<string>
-  /** Whether it may have members without a name in the schema. */
+  /** Whether it may have members that the schema does not name. */
   readonly isOpen: boolean
 }
 
 const none: Members = { properties: new Map(), required: new Set(), isOpen: true }
 
-/** Reads the members of an object schema, combinations and references included; one without any is open. */
+/** Reads the members of an object schema, including combinations and references; a schema without any is open. */
 export function membersOf(schema: unknown, open: ReadonlySet<unknown> = new Set()): Members {
   if (schema instanceof Link) {
     if (open.has(schema.part)) return none
@@ -29,7 +29,7 @@ export function membersOf(schema: unknown, open: ReadonlySet<unknown> = new Set(
   return all(parts)
 }
 
-/** `null` beside an object adds no members. */
+/** Whether a schema may have members: `null` as an alternative to an object adds none. */
 const isSome = (schema: unknown) => !(isObject(schema) && schema.type === 'null')
 
 function own(schema: Json): Members {
@@ -44,7 +44,7 @@ function own(schema: Json): Members {
   }
 }
 
-/** The members of a value with several schemas. */
+/** The members of a value to which several schemas apply. */
 function all(parts: readonly Members[]): Members {
   const properties = new Map<string, unknown>()
   for (const part of parts) {

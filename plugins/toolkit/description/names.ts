@@ -5,5 +5,5 @@ export const isComponentName = (name: string) => /^[\w.-]+$/.test(name)
 export const isAddress = (value: unknown): value is string =>
   typeof value === 'string' && /^[^\s<>"|\\^`]*$/.test(value)
 
-/** A name as the address of a channel: its own braces would be a parameter. */
+/** A name as the address of a channel: braces in it would be read as a parameter. */
 export const addressOfName = (name: string) => name.replaceAll('{', '%7B').replaceAll('}', '%7D')

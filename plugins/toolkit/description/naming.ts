@@ -20,7 +20,7 @@ export function idWithout(id: string, { without }: DescribedPath): string {
   return without.length === 0 ? id : `${id}Without${without.flatMap(words).map(capital).join('And')}`
 }
 
-/** The first word of a path that names its subject: that of `/api/v1/users/:id` is `users`. */
+/** The first word of a path that names its subject: `users` for `/api/v1/users/:id`. */
 export function tagOf({ template }: DescribedPath): string | undefined {
   const segments = template.split('/').filter((segment) => segment !== '' && !segment.startsWith('{'))
   const tag = segments.find((segment) => !/^(api|v\d+(\.\d+)*)$/i.test(segment))

@@ -5,7 +5,7 @@ import { isAddress, isComponentName } from './names.ts'
 export const text = option.value<string>('text', (given) => typeof given === 'string')
 export const url = option.value<string>('an address', isAddress)
 
-/** An object of a document: with these members, and those that begin with `x-`. */
+/** An object of a document, with these members and any that begin with `x-`. */
 export function extensible<Fields extends option.Members>(members: Fields) {
   const known = Object.keys(members)
   return option.shape(members, (name, given, place): unknown => {
@@ -15,7 +15,7 @@ export function extensible<Fields extends option.Members>(members: Fields) {
 
 export const externalDocs = extensible({ url: url.required(), description: text })
 
-/** The data of an API, in the terms of every format. */
+/** Information about an API, in terms that every format has. */
 export const infoMembers = {
   title: text,
   version: text,
@@ -30,7 +30,7 @@ export const tag = extensible({ name: text.required(), description: text, extern
 
 const names = 'names of letters, digits, ".", "-" and "_"'
 
-/** Notes names to which references could not be written. */
+/** Notes names that references could not use. */
 function checkNames(named: object, place: OptionPlace): void {
   const wrong = Object.keys(named).find((name) => !isComponentName(name))
   if (wrong !== undefined) place.wrong(quoted(wrong), names)
@@ -51,13 +51,13 @@ export const componentsOfKind = option
 /** The options that restrict access to a description. */
 export const accessMembers = {
   middlewares: option.list(option.fn<Middleware>('a middleware')).says('a list of middlewares').guard(),
-  // The plugin that reads it on every route checks it.
+  // It is checked by the plugin that reads it on every route.
   policy: option.value<RouteOptions['policy']>('a policy').guard(),
 }
 
 /** The options of the routes that serve a description. */
 export function accessOf({ middlewares, policy }: Pick<RouteOptions, 'middlewares' | 'policy'>): RouteOptions {
-  // By its presence and not by its value: the plugin that reads it refuses `null`, which must not leave the page open.
+  // Its presence decides and not its value: the plugin that reads it refuses `null`, which must not leave the page open.
   const own: RouteOptions = { ...(middlewares && { middlewares }), ...(policy !== undefined && { policy }) }
   return { ...own, apidoc: false } satisfies RouteOptions
 }

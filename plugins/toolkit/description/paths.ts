@@ -2,7 +2,7 @@ import type { RouteRecord } from '../../../kernel/index.ts'
 
 type Shape = RouteRecord['shapes'][number]
 
-/** A parameter of a path: its names in the route and in the description. */
+/** A parameter of a path: its name in the route and its name in the description. */
 export interface PathParameter {
   readonly name: string
   readonly described: string
@@ -12,12 +12,12 @@ export interface PathParameter {
 export interface DescribedPath {
   readonly template: string
   readonly parameters: readonly PathParameter[]
-  /** Optional parameters that this form of the path lacks. */
+  /** The optional parameters that this form of the path lacks. */
   readonly without: readonly string[]
 }
 
 /**
- * The templates of all paths. Two that differ only in the names of their parameters are one path in OpenAPI: both have the
+ * The templates of all paths. Two that differ only in the names of their parameters are one path in OpenAPI: both get the
  * names of the first.
  */
 export class Templates {
@@ -59,7 +59,7 @@ function wildcardBeside(names: readonly string[]): string {
   return name
 }
 
-/** A segment as a client sends it: above all without braces, which would be a parameter. */
+/** A segment as a client sends it: above all without braces, which would be read as a parameter. */
 function encoded(text: string): string {
   // Half a surrogate pair has no encoding.
   const decoded = text.replaceAll('%25', '%').replace(/\p{Cs}/gu, '\uFFFD')

@@ -5,7 +5,7 @@ import { isObject, type Json, put } from './json.ts'
 /** Names of security schemes that are required together, each with its scopes. */
 export type SecurityRequirement = { readonly [scheme: string]: readonly string[] }
 
-/** The scheme of all policies that have none of their own. */
+/** The scheme for all policies that have none of their own. */
 const credential = 'credential'
 
 /**
@@ -23,7 +23,7 @@ export class Policies {
     this.#defined = defined
   }
 
-  /** The requirements of an operation, `undefined` where it has no policy: those of all its policies, and of every operation. */
+  /** The requirements of an operation: those of all its policies and of every operation. `undefined` where it has no policy. */
   of({ sets }: { readonly sets: readonly RouteOptions[] }): SecurityRequirement[] | undefined {
     const policies = sets.flatMap((set) => (set as { policy?: unknown }).policy ?? []).filter(isNamed)
     if (policies.length === 0) return undefined
@@ -35,7 +35,7 @@ export class Policies {
       if (Object.hasOwn(this.#defined, name)) put(own, name, [])
       else if (!roles.includes(policy)) roles.push(policy)
     }
-    // The application's own scheme is also the one of its policies.
+    // The application's own scheme also applies to its policies.
     const isKnown = this.#always.length > 0 && !Object.hasOwn(this.#defined, credential)
     if (roles.length > 0 && !isKnown) {
       this.#isAsked = true
@@ -45,13 +45,13 @@ export class Policies {
     return around.map((one) => ({ ...one, ...own }) as SecurityRequirement)
   }
 
-  /** The list of an OAuth scheme has its scopes, that of other schemes names of roles (OpenAPI 3.1, Security Requirement Object). */
+  /** Whether the list has role names: for OAuth schemes it has scopes, for others roles (OpenAPI 3.1, Security Requirement Object). */
   get #takesRoles(): boolean {
     const { type } = (this.#defined[credential] ?? {}) as { readonly type?: unknown }
     return type !== 'oauth2' && type !== 'openIdConnect'
   }
 
-  /** Schemes for names that operations use without a definition: without one the document would be invalid. */
+  /** Schemes for names that operations use without a definition, which would make the document invalid. */
   missing(asked: Iterable<string>, defined: object, note: (why: string) => void): Json {
     const schemes: Json = {}
     for (const name of asked) {
@@ -62,7 +62,7 @@ export class Policies {
     return schemes
   }
 
-  /** A policy decides who may enter, but not how callers authenticate: by a bearer token, unless the application has another scheme. */
+  /** A policy decides who may enter, but not how callers authenticate: with a bearer token, unless the application has another scheme. */
   get schemes(): Json {
     if (!this.#isAsked) return {}
     const description = 'Identifies the caller. The roles of an operation are the policies that admit its callers.'

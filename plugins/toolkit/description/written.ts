@@ -2,9 +2,9 @@ import type { Handler, Request, Response } from '../../../kernel/index.ts'
 import { isKnown } from '../validators.ts'
 import type { Written } from './document-service.ts'
 
-/** Answers with a document, or 304 to a client that has it. */
+/** Answers with a document, or with 304 to a client that has it. */
 export function sendWritten(req: Request, res: Response, type: string, { text, etag }: Written): Response {
-  // `no-cache`: it may be kept, and is revalidated each time.
+  // `no-cache`: clients may keep it, but must revalidate it each time.
   res.header('cache-control', 'no-cache').header('etag', etag)
   if (isKnown(req.headers, { etag })) return res.status(304).send()
   return res.type(type).bytes(Buffer.from(text))

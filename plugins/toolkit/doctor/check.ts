@@ -1,17 +1,17 @@
 import type { HostServer, ListedPlugin, Listing, ServiceStore, Services } from '../../../kernel/index.ts'
 
-/** `error`: it does not work, or strangers have access; `warning`: it will fail some day; `hint`: it may be intended. */
+/** A level. `error`: it does not work, or strangers have access; `warning`: it will fail some day; `hint`: it may be intended. */
 export type DoctorLevel = 'error' | 'warning' | 'hint'
 
-/** A problem. */
+/** A problem that a check has found. */
 export interface DoctorFinding {
   /** The problem, with the name of the thing; no full stop at its end. */
   readonly problem: string
   /** The remedy, as an imperative. */
   readonly remedy: string
-  /** What the finding is about: of several with the same code about the same thing one is shown. Default: the problem. */
+  /** What the finding is about: of several with the same code about the same thing, only one is shown. Default: the problem. */
   readonly about?: string
-  /** The level of this finding, in place of that of the check. */
+  /** The level of this finding, if it differs from that of the check. */
   readonly level?: DoctorLevel
 }
 
@@ -23,11 +23,11 @@ export interface DoctorInput<Settings = unknown> {
   readonly listing: Listing
   /** The registration that is checked: a plugin in several scopes is checked in each. */
   readonly plugin: ListedPlugin
-  /** The options of the plugin, read. */
+  /** The options of the plugin, as its reader returned them. */
   readonly settings: Settings
   /** The services that the plugin of this registration sees. */
   readonly services: ServiceStore & Partial<Services>
-  /** Whether the server has booted; where that failed, `setup` may not have run. */
+  /** Whether the server has booted; if that failed, `setup` may not have run. */
   readonly booted: boolean
 }
 
@@ -35,13 +35,13 @@ export interface DoctorInput<Settings = unknown> {
 export interface DoctorCheck<Settings = unknown> {
   /** The name of the plugin, a dot, and the problem: `session.memory-store`. It stays the same from version to version. */
   readonly code: string
-  /** How serious the finding is where it does not say so itself: an `error` fails `framework doctor`. */
+  /** The level of findings that have none of their own: an `error` fails `framework doctor`. */
   readonly level: DoctorLevel
-  /** Only for production. */
+  /** Whether the check is only for production. */
   readonly production?: boolean
-  /** It asks other machines; it has a few seconds for that, and an error means that they could not be reached. */
+  /** Whether the check asks other machines; it has a few seconds for that, and an error means that they could not be reached. */
   readonly network?: boolean
-  /** The code of the error with which boot fails for the same reason, so that it is reported once. */
+  /** The code of the error with which the boot fails for the same reason, so that it is reported only once. */
   readonly explains?: string
   /** Returns the problems, if there are any. A missing package, reported by `peer`, may be thrown. */
   find(input: DoctorInput<Settings>): Found | Promise<Found>

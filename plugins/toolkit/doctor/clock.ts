@@ -1,14 +1,14 @@
 import type { DoctorFinding } from './check.ts'
 
-/** The clock of another machine, and how long the query took. */
+/** A reading of another machine's clock. */
 export interface ClockReading {
-  /** Milliseconds by which it is ahead of this process. */
+  /** Milliseconds by which the clock is ahead of this process. */
   readonly ahead: number
-  /** The possible error of that in milliseconds. */
+  /** The possible error of `ahead` in milliseconds. */
   readonly within: number
 }
 
-/** A smaller difference does no harm to times in seconds. */
+/** The tolerated difference in milliseconds: it does no harm to times in seconds. */
 const tolerated = 1_000
 
 export function readingOf(theirs: number, asked: number, answered: number): ClockReading {

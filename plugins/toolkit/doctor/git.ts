@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 
-/** Set by git for its hooks: with them the top of the work tree would be another folder. */
+/** Variables that git sets for its hooks: with them, the top of the work tree would be another folder. */
 const ofHooks = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_PREFIX']
 
 /**
- * The parts of git's output with `-z`; why there is none, where it is not installed or the folder is in no repository that it trusts.
+ * The parts of git's output with `-z`; or why there is none, if git is not installed or the folder is not in a repository that it trusts.
  */
 export function git(
   args: readonly string[],

@@ -7,9 +7,9 @@ interface AskedClient {
   query(text: string): Promise<{ readonly rows: readonly object[] }>
 }
 
-/** The Postgres that a plugin uses: options of a client of `pg`, or a client or pool of the application. */
+/** The Postgres that a plugin uses: options for a client of `pg`, or a client or pool of the application. */
 export type UsedPostgres = {
-  /** For messages, without the password. */
+  /** The address for messages, without the password. */
   readonly where: string
 } & ({ readonly options: object } | { readonly client: AskedClient })
 
@@ -34,7 +34,7 @@ export function postgresClock<Settings>(
 async function askAt(options: object, feature: string) {
   const { default: pg } = await peer('pg', () => import('pg'), feature)
   const client = new pg.Client({ connectionTimeoutMillis: 2_000, query_timeout: 2_000, ...options })
-  // A connection that breaks later is an event, which would end the process.
+  // A connection that breaks later emits an event, which would end the process.
   client.on('error', () => {})
   try {
     await client.connect()

@@ -1,10 +1,10 @@
 import { within } from '../../../kernel/index.ts'
 import { PeerMissingError } from '../peer.ts'
 
-/** Milliseconds, less than the doctor waits for a check: it does not know the machine. */
+/** Milliseconds to wait, fewer than the doctor waits for a check: the doctor could not name the machine. */
 const patience = 4_000
 
-/** The answer of another machine; without one, the error names it. */
+/** Waits for the answer of another machine; if it does not come, the error names the machine. */
 export async function answerOf<Answer>(where: string, asked: Promise<Answer>): Promise<Answer> {
   try {
     return await within(asked, patience, () => {

@@ -4,14 +4,14 @@ import type { DoctorCheck, DoctorInput } from './check.ts'
 import { type ClockReading, clockFinding, readingOf } from './clock.ts'
 import { answerOf } from './question.ts'
 
-/** The used part of a client of ioredis. */
+/** The part of a client of ioredis that is used here. */
 interface AskedClient {
   info(section: string): Promise<string>
   time(): Promise<readonly (number | string)[]>
 }
 
 interface RedisFacts {
-  /** `noeviction`, `allkeys-lru` … */
+  /** Its eviction policy: `noeviction`, `allkeys-lru` … */
   readonly policy: string | undefined
   readonly clock: ClockReading
 }
@@ -19,7 +19,7 @@ interface RedisFacts {
 /** The Redis that a plugin uses: its address, or a client of the application. */
 export type UsedRedis = { readonly address: RedisAddress } | { readonly client: object }
 
-/** Once for each Redis, for all checks. */
+/** The facts about each Redis, asked once for all checks. */
 const asked = new Map<unknown, Promise<RedisFacts>>()
 
 function factsOf(used: UsedRedis, feature: string): Promise<RedisFacts> {
@@ -54,9 +54,9 @@ async function ask(client: AskedClient): Promise<RedisFacts> {
   return { policy, clock: readingOf(Number(seconds) * 1000 + Number(micros) / 1000, before, Date.now()) }
 }
 
-/** For messages: without the password, and without the database, because this is about all of them. */
+/** The address for messages: without the password, and without the database, because the finding is about all of them. */
 function shown(used: UsedRedis): string {
-  // A client of ioredis has it in its options.
+  // A client of ioredis has the address in its options.
   const { place, options } =
     'client' in used
       ? { place: [], options: Object((used.client as { options?: unknown }).options) as object }
@@ -66,21 +66,21 @@ function shown(used: UsedRedis): string {
   return `Redis at ${shownAddress(place[0]).replace(/\/\d+$/, '')}`
 }
 
-/** Other clients have other commands. */
+/** Whether a Redis can be asked: clients of other packages have other commands. */
 const canBeAsked = (used: UsedRedis) =>
   'address' in used || ['info', 'time'].every((name) => typeof Object(used.client)[name] === 'function')
 
-/** The loss for a plugin when Redis evicts keys without an expiry. */
+/** What a plugin loses when Redis evicts keys without an expiry. */
 export interface EvictionCheck extends Pick<DoctorCheck, 'code' | 'level'> {
-  /** `sessions`, `messages` */
+  /** What is lost: `sessions`, `messages`. */
   readonly what: string
 }
 
 /**
  * Checks of the Redis that a plugin uses: its eviction policy, where that would lose data, and its clock.
  *
- * @param usedBy The user of it, for messages about a missing package.
- * @param of The Redis, from the options of the plugin; `undefined`: none.
+ * @param usedBy The feature that uses it, for messages about a missing package.
+ * @param of Returns the Redis from the options of the plugin; `undefined` for none.
  */
 export function redisChecks<Settings>(
   usedBy: string,

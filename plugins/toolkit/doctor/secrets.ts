@@ -2,7 +2,7 @@ import { enough } from '../secrets.ts'
 import type { DoctorFinding } from './check.ts'
 import { git } from './git.ts'
 
-/** For secrets that will be refused in production; there boot has failed already. */
+/** The finding for secrets that production will refuse; in production itself, the boot has already failed. */
 export function shortSecret(option: string, secrets: readonly string[]): DoctorFinding | undefined {
   if (secrets.every((secret) => secret.length >= enough)) return undefined
   return {
@@ -11,26 +11,26 @@ export function shortSecret(option: string, secrets: readonly string[]): DoctorF
   }
 }
 
-/** Files of the environment with examples, and that of tests, which everyone who clones the project needs. */
+/** Environment files with examples, and the one for tests, which everyone who clones the project needs. */
 export const envForEveryone = /^\.env\.(example|sample|template|dist|defaults?|test)$/i
 
 const shownFiles = 5
 
-/** For secrets in a file that git tracks: anyone who can read the repository can sign. */
+/** The finding for secrets in a file that git tracks: anyone who can read the repository can sign. */
 export function trackedSecret(option: string, secrets: readonly string[]): DoctorFinding | undefined {
-  // An empty list would be found in every file.
+  // An empty list would match every file.
   const lines = secrets.filter((secret) => !/[\r\n]/.test(secret))
   if (lines.length === 0) return undefined
-  // By standard input, because everyone on the machine can read the arguments of a process. In all of the repository: the compose file of a
-  // workspace is at its top.
+  // Through standard input, because everyone on the machine can read the arguments of a process. In the whole repository: the compose file
+  // of a workspace is at its top.
   const { lines: found } = git(['grep', '-I', '-z', '-l', '-F', '-f', '-', '--', ':/'], {
     input: `${lines.join('\n')}\n`,
   })
-  // A tracked file of the environment is reported itself.
+  // An environment file that is tracked is reported itself.
   const isAtFault = (file: string) => /^\.env(\.[^/]*)?$/.test(file) && !envForEveryone.test(file)
   const files = found.filter((file) => !isAtFault(file))
   if (files.length === 0) return undefined
-  // A common word is in many files.
+  // A secret that is a common word is in many files.
   const more = files.length > shownFiles ? ` and ${files.length - shownFiles} more` : ''
   return {
     problem: `${option} is in the repository: ${files.slice(0, shownFiles).join(', ')}${more}`,

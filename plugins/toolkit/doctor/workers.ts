@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { WorkerPlace } from '../../../kernel/index.ts'
 
-/** The sign that the application runs in several processes, as far as one of them can know that. */
+/** The sign that the application runs in several processes, as far as one of them can see it. */
 export function severalWorkers(own: WorkerPlace | undefined): string | undefined {
   if (own !== undefined && own.of > 1) return `this is worker ${own.number} of ${own.of}`
   const [name, script] = Object.entries(scripts()).find(([, text]) => workers.test(text)) ?? []

@@ -3,21 +3,21 @@ import { isAbsolute, resolve } from 'node:path'
 import { readRegularFileSync } from '../read-file.ts'
 import { variablesOf } from './parse.ts'
 
-/** The file of a variable, and its value there. */
+/** A variable's value, and the file that it comes from. */
 export interface Found {
   readonly value: unknown
   readonly file: string
 }
 
 const maxBytes = 100_000
-/** The expression of dotenv takes more than quadratic time for a run of blanks: 100000 empty lines took 43 seconds. */
+/** The longest run of blanks: for one, dotenv's regular expression takes more than quadratic time; 100000 empty lines took 43 seconds. */
 const maxBlanks = 1000
 
 const longestBlank = (text: string) => text.split(/\S+/).reduce((longest, run) => Math.max(longest, run.length), 0)
 
 /**
- * The files in order, each overriding those before it. Those of one machine are not for tests, which must not
- * depend on it.
+ * The files in order, each overriding those before it. Files for one machine are not read for tests, which must not
+ * depend on the machine.
  */
 export function filesOf(file: string, mode: string | undefined): string[] {
   const at = (suffix: string) => (file.endsWith('.json') ? `${file.slice(0, -5)}${suffix}.json` : `${file}${suffix}`)
@@ -25,7 +25,7 @@ export function filesOf(file: string, mode: string | undefined): string[] {
   return mode === undefined ? [file, ...local] : [file, at(`.${mode}`), ...local, at(`.${mode}.local`)]
 }
 
-/** Without the byte order mark; shells of Windows write files in UTF-16, in which nothing would be found. */
+/** The text of a file, without the byte order mark; shells on Windows write UTF-16, in which nothing would be found. */
 function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -34,7 +34,7 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** Why a file cannot be used, without its content. `undefined`: it does not exist. */
+/** Why a file cannot be used, without its content; `undefined` if it does not exist. */
 function whyUnreadable(error: unknown, file: string): string | undefined {
   const { code, name, kind } = error as { code?: string; name?: string; kind?: string }
   if (code === 'ENOENT' || code === 'ENOTDIR') return undefined

@@ -1,4 +1,4 @@
-/** The tokens that are possible at a place of a JSON text, for messages. */
+/** The tokens that are possible at a place in a JSON text, for messages. */
 type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or }' | ', or ]' | 'end'
 
 const named: Readonly<Record<Expected, string>> = {
@@ -19,7 +19,7 @@ const quotedPart = /"(?:[ !#-[\]-\uFFFF]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/y
 const plain = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
 /**
- * Where a text stops being a JSON object, and what is expected there; `undefined` where it is one.
+ * The place at which a text stops being a JSON object, and what is expected there; `undefined` if it is one.
  *
  * The messages of the runtimes' parsers differ, some lack the place, and they quote the text, which may be a secret.
  */

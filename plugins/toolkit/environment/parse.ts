@@ -2,10 +2,10 @@ import { createRequire } from 'node:module'
 import { parse as parseSafely } from 'secure-json-parse'
 import { jsonFault } from './json-fault.ts'
 
-// Only when a file is read: an application without an env file does not load the parser.
+// Used only when a file is read: an application without an environment file does not load the parser.
 const load = createRequire(import.meta.url)
 
-/** Parsed JSON, or `undefined`; the message of the parser quotes the text and is dropped. */
+/** The parsed JSON, or `undefined`; the parser's message quotes the text, and is dropped. */
 export function jsonOf(text: string): unknown {
   try {
     return parseSafely(text, null, { protoAction: 'error', constructorAction: 'error' })
@@ -22,8 +22,8 @@ export function isObject(value: unknown): value is { readonly [name: string]: un
 type Parsed = readonly (readonly [name: string, value: unknown])[] | string
 
 /**
- * The variables of a file: a JSON object where its name ends in `.json` or its text begins like one, else lines in the form
- * of dotenv; or why there are none.
+ * The variables of a file, or why there are none. It is read as a JSON object if its name ends in `.json` or its text begins like
+ * one, otherwise as lines in the form of dotenv.
  */
 export function variablesOf(text: string, file: string): Parsed {
   if (!/\.json$/i.test(file) && !/^\s*[[{]/.test(text)) {

@@ -12,20 +12,20 @@ export function refuseEnvironment(problems: readonly string[], read: readonly st
   throw Object.assign(EnvError(problems, read), { problems })
 }
 
-/** The file whose variables, with those of its siblings, are the process's own. */
+/** The file whose variables, with those of its siblings, become part of the environment of the process. */
 export const usualFile = '.env'
 
 /** The variables that files have added to the environment of this process. */
 interface Loaded {
-  /** By name, to distinguish them from a variable that the process was started with. */
+  /** The added variables by name, to distinguish them from variables that the process was started with. */
   readonly put: Map<string, { readonly text: string; readonly file: string }>
-  /** Once: an application that changes its folder, or a test that sets another `NODE_ENV`, has the same environment. */
+  /** Files are read once: an application that changes its folder, or a test that sets another `NODE_ENV`, keeps the same environment. */
   isRead: boolean
   /** Where and for which mode they were read. */
   place?: { readonly folder: string; readonly mode: string }
 }
 
-// One for all copies of the package: the command line loads the files, and the application may have another copy.
+// Shared by all copies of the package: the command line loads the files, and the application may have another copy.
 const loaded = ofAllCopies()
 
 function ofAllCopies(): Loaded {
@@ -39,8 +39,8 @@ function ofAllCopies(): Loaded {
 type Read = (name: string) => string | undefined
 
 /**
- * The part of the file names for `NODE_ENV`. Without one it is `development`, as for Bun, which reads these
- * files before it could be set.
+ * The part of the file names that stands for `NODE_ENV`. Without that variable it is `development`, as for Bun, which reads these
+ * files before the variable could be set.
  */
 export function modeOf(read: Read, report: (problem: string) => void): string {
   const mode = read('NODE_ENV') || 'development'
@@ -50,21 +50,21 @@ export function modeOf(read: Read, report: (problem: string) => void): string {
   return 'development'
 }
 
-/** A value of a file as the environment of a process can store it. */
+/** A value from a file in the form that the environment of a process can store. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   return value === null || value === undefined ? undefined : JSON.stringify(value)
 }
 
-/** The file from which a variable of the process comes; `undefined` for one of its own. */
+/** The file from which a variable of the process comes; `undefined` for one that it was started with. */
 export function fileOf(name: string): string | undefined {
   const put = loaded.put.get(name)
   return put !== undefined && process.env[name] === put.text ? put.file : undefined
 }
 
 /**
- * Reads `.env` and its siblings of the working folder, and sets their variables in `process.env`, where the process has no
- * variable of that name. If they were read before, later changes are applied.
+ * Reads `.env` and its siblings in the working folder, and sets their variables in `process.env` where the process has no
+ * variable with that name. If they were read before, later changes are applied.
  */
 export function readProcessFiles(mode: string, mustExist: boolean, report: (path: string, problem: string) => void) {
   let isUsable = true
@@ -72,7 +72,7 @@ export function readProcessFiles(mode: string, mustExist: boolean, report: (path
     isUsable = false
     report(path, problem)
   }
-  // Those of another folder, or of another mode, would replace the variables with which the application has begun.
+  // Files of another folder or mode would replace the variables with which the application has started.
   const before = loaded.isRead ? loaded.place : undefined
   const place = before ?? { folder: resolve(), mode }
   const result = readFiles(filesOf(usualFile, place.mode), mustExist, refuse, place.folder)
@@ -93,13 +93,13 @@ function putAll(found: ReadonlyMap<string, Found>, report: (path: string, proble
     if (text === undefined || !/^[A-Za-z_]/.test(name) || name === '__proto__' || /[=\0]/.test(name + text)) continue
     try {
       if (name === 'NODE_ENV') {
-        // Some modules have read it before any file is: it would be production only for the rest.
+        // Some modules have read it before any file is read: only the rest would be in production mode.
         if (!process.env.NODE_ENV)
           report(`NODE_ENV (of ${file})`, 'cannot be set in a file: set it where the process starts')
       } else put(name, text, file)
       warnOfExpansion(name, text, file)
     } catch {
-      // Deno denies it to this process: an error of Deno says so when the variable is read.
+      // Deno denies access to this variable: Deno's own error says so when it is read.
     }
   }
 }
@@ -111,7 +111,7 @@ function put(name: string, text: string, file: string): void {
   loaded.put.set(name, { text, file })
 }
 
-/** Bun reads these files itself, unless that is turned off, and replaces `$NAME` by other variables. */
+/** Warns that Bun reads these files itself, unless that is turned off, and replaces `$NAME` with the value of another variable. */
 function warnOfExpansion(name: string, text: string, file: string): void {
   if (!('Bun' in globalThis) || !/\$\{?\w/.test(text) || process.env[name] === text) return
   process.emitWarning(
@@ -121,7 +121,7 @@ function warnOfExpansion(name: string, text: string, file: string): void {
 }
 
 /**
- * Reads the files of the environment into `process.env`, unless that has been done.
+ * Reads the environment files into `process.env`, unless that has already been done.
  *
  * @throws EnvError for a file that cannot be read.
  */
@@ -136,7 +136,7 @@ export function loadEnvironment(): void {
   if (problems.length > 0) refuseEnvironment(problems, read)
 }
 
-/** Whether the files may be read without a question on the terminal: only Deno needs a permission. */
+/** Whether the files may be read without asking on the terminal: only Deno needs a permission. */
 function mayLoad(): boolean {
   const { Deno } = globalThis as {
     Deno?: { permissions: { querySync(what: object): { readonly state: string } } }
@@ -147,10 +147,10 @@ function mayLoad(): boolean {
 }
 
 /**
- * A variable that the framework itself knows, such as `PORT`; an empty one counts as absent. The files are read before the
- * first one, for a program of one file: an application that begins with `framework/env` has read them already.
+ * A variable that the framework itself knows, such as `PORT`; an empty one counts as absent. Before the first variable, the files
+ * are read, for programs of one file: an application that begins with `framework/env` has already read them.
  *
- * @throws EnvError for a file that cannot be read. A program without Deno's permission to read only has the environment.
+ * @throws EnvError for a file that cannot be read. Without Deno's permission to read files, a program has only its environment.
  */
 export function variable(name: string): string | undefined {
   if (!loaded.isRead && mayLoad()) loadEnvironment()

@@ -7,10 +7,10 @@ const PreconditionFailedError = defineError(
 )
 const RangeNotSatisfiableError = defineError('RangeNotSatisfiableError', 416, () => 'the file has no such range')
 
-/** The file does not match the condition; in the default format without a body. */
+/** Answers that the file does not match the condition; in the default format, without a body. */
 export const answerUnmet = (req: Request, res: Response): Response =>
   sendFailure(req, res, PreconditionFailedError(), { body: undefined })
 
-/** The file does not have the requested range; in the default format without a body. */
+/** Answers that the file does not have the requested range; in the default format, without a body. */
 export const answerNoRange = (req: Request, res: Response): Response =>
   sendFailure(req, res, RangeNotSatisfiableError(), { body: undefined })

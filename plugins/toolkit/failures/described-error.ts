@@ -1,10 +1,10 @@
 import { STATUS_CODES } from 'node:http'
 import { isFailureStatus } from '../../../kernel/support/errors.ts'
 
-/** Marks an error that describes its answer; `HttpError` has it. A symbol of the registry: there may be two copies of the package. */
+/** Marks an error that describes its answer, such as `HttpError`. A registered symbol, as there may be two copies of the package. */
 export const describesAnswer = Symbol.for('framework.httpError')
 
-// The format of the failure makes the body, and the body has its own length.
+// The failure format makes the body, and the body has its own length.
 export const headersOfBody = ['content-type', 'content-length', 'content-encoding', 'transfer-encoding']
 
 /** An error's description of its answer. */
@@ -19,13 +19,13 @@ export interface DescribedError {
 }
 
 /**
- * An error's description of its answer: an `HttpError`, from any copy of the package, or one in the form of the package `http-errors`,
- * with `expose: true`. A status alone is not enough: that of an upstream's answer, a 401 for example, would become that of this server.
+ * An error's description of its answer: for an `HttpError` from any copy of the package, or an error in the form of the package
+ * `http-errors` with `expose: true`. A status alone is not enough: the status of an upstream's answer, such as 401, would become ours.
  */
 export function describedError(thrown: unknown): DescribedError | undefined {
   if (!(thrown instanceof Error)) return undefined
   const own = (thrown as { readonly [describesAnswer]?: DescribedError })[describesAnswer]
-  // It may have been changed since it was made.
+  // The error may have been changed since it was created.
   if (own !== undefined) return isFailureStatus(own.status) ? own : undefined
   const { statusCode, status = statusCode, expose, headers } = thrown as Error & { readonly [name: string]: unknown }
   if (expose !== true || !isFailureStatus(status)) return undefined

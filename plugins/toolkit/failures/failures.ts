@@ -5,15 +5,15 @@ import { FileNotFoundError, isFrameworkError } from '../../../kernel/support/err
 import { isProduction, nodeEnv } from '../node-env.ts'
 import { codeOf, describedError, phraseOf } from './described-error.ts'
 
-/** Whether answers to failures have `stack` and `cause`: `'auto'` means while `NODE_ENV` is `development`. */
+/** Whether answers to failures have `stack` and `cause`; `'auto'` means only if `NODE_ENV` is `development`. */
 export type ExposeErrorDetails = boolean | 'auto'
 
-// One setting of the module: with several servers the newest one's value applies to all, as documented.
+// One setting for the whole module: with several servers, the newest one's value applies to all, as documented.
 let exposure: ExposeErrorDetails = false
 
 /**
  * Sets for this process whether answers to failures have the message, stack and cause of errors that were not written for
- * clients: the option `exposeErrorDetails` of a server. The last call holds.
+ * clients: the option `exposeErrorDetails` of a server. The last call applies.
  *
  * @example
  * setExposure('auto')
@@ -23,8 +23,8 @@ export function setExposure(value: ExposeErrorDetails): void {
 }
 
 /**
- * Whether answers to failures may say more than their code: the setting of `setExposure`, where `'auto'` is true with
- * `NODE_ENV=development` only.
+ * Whether answers to failures may say more than their code: the setting of `setExposure`, where `'auto'` is true only with
+ * `NODE_ENV=development`.
  *
  * @example
  * const detail = exposesDetails() ? 'the disk is full' : undefined
@@ -33,7 +33,7 @@ export function exposesDetails(): boolean {
   return exposure === 'auto' ? nodeEnv() === 'development' : exposure
 }
 
-/** Whether clients receive details of errors that were not meant for them; in production never, whatever the option is. */
+/** Whether clients receive details of errors that were not meant for them; never in production, whatever the option says. */
 export function exposesMistakes(): boolean {
   return exposesDetails() && !isProduction()
 }
@@ -42,28 +42,28 @@ export function exposesMistakes(): boolean {
 export interface FailureBody {
   /** The name of the error, which clients may compare: `RouteNotFoundError`. */
   code: string
-  /** What went wrong, for a person; it may change from version to version. */
+  /** What went wrong, for people; it may change from version to version. */
   message: string
-  /** The stack of what was thrown, with `exposeErrorDetails` only; in production not of a mistake of the application. */
+  /** The stack of the thrown value, only with `exposeErrorDetails`; in production not for a mistake in the application. */
   stack?: string
-  /** The `cause` of what was thrown, with `exposeErrorDetails` only; in production not of a mistake of the application. */
+  /** The `cause` of the thrown value, only with `exposeErrorDetails`; in production not for a mistake in the application. */
   cause?: unknown
 }
 
 /** Makes the answer to a failure. */
 export type FailureFormat = (failure: Failure, req: Request | undefined) => FailureAnswer | undefined
 
-/** The format's part of the API description. */
+/** A format's part of the API description. */
 export interface DescribedFormat {
   readonly contentType: string
-  /** `'problem'`: that of Problem Details. `undefined`: unknown. */
+  /** The schema of its bodies; `'problem'` for that of Problem Details, `undefined` if it is unknown. */
   readonly schema: object | 'problem' | undefined
 }
 
-/** Answers failures of one server; without a format as `{ code, message }`. */
+/** Answers failures of one server; without a format, as `{ code, message }`. */
 export class FormattedFailures implements Failures {
   readonly #format: FailureFormat | undefined
-  /** That of a format other than the default one. */
+  /** The description of a format other than the default one. */
   readonly described: DescribedFormat | undefined
 
   constructor(format?: FailureFormat, described?: DescribedFormat) {
@@ -87,14 +87,14 @@ export class FormattedFailures implements Failures {
         return { status, code, message, type, details, headers, error, unhandled: false, body }
       }
     } catch {
-      // A getter or a proxy that throws.
+      // A getter or a proxy has thrown.
     }
     return this.mistake(error)
   }
 
   mistake(error: unknown): Failure {
     try {
-      // A message or a stack of an application may contain anything: production never shows it, whatever the option is.
+      // A message or a stack of an application may contain anything: production never shows it, whatever the option says.
       if (exposesMistakes()) {
         const code = nameOf(error)
         const message = error instanceof Error ? error.message : String(error)
@@ -132,7 +132,7 @@ export function describedFormat(failures: Failures): DescribedFormat | undefined
   return failures instanceof FormattedFailures ? failures.described : undefined
 }
 
-/** A cause as plain data; an error inside would be `{}` in JSON. */
+/** A cause as plain data; an error would be `{}` in JSON. */
 function describeCause(cause: unknown): unknown {
   try {
     if (cause instanceof Error) return { name: cause.name, message: cause.message, stack: cause.stack }
@@ -160,13 +160,13 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.constructor.name || unnamed : unnamed
 }
 
-/** The name of a class that is more specific than `Error`. */
+/** The name of the error's class, if it is more specific than `Error`. */
 function ownName(error: unknown): string | undefined {
   const name = nameOf(error)
   return name === unnamed || name === 'Error' ? undefined : name
 }
 
-/** An object that is marked as the body of a failure must not be one with which handlers answer as well; and the copy can be written. */
+/** A copy that can be marked as the body of a failure: handlers may also answer with the original. The copy can certainly be serialised. */
 function copyOf(body: object | string): object | string {
   return typeof body === 'string' ? body : (JSON.parse(toJson(body)) as object)
 }

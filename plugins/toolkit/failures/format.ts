@@ -5,12 +5,12 @@ import { FormattedFailures } from './failures.ts'
 import { withPage } from './page.ts'
 import { problem, problemType } from './problem.ts'
 
-/** Makes the body of a failure; `req` is missing where its head could not be read. */
+/** Makes the body of a failure; `req` is `undefined` where the head of the request could not be read. */
 export type ErrorFormatter = (failure: Failure, req: Request | undefined) => object & { readonly then?: never }
 
 /** A custom format, with its part of the API description. */
 export interface CustomErrorFormat {
-  /** Makes the body of a failure; synchronous. One that throws is logged, and the default format is used. */
+  /** Makes the body of a failure; synchronous. If it throws, that is logged and the default format is used. */
   body: ErrorFormatter
   /** The schema of its bodies, for the API description: a schema of any kind. */
   schema?: object
@@ -18,7 +18,7 @@ export interface CustomErrorFormat {
   contentType?: string
 }
 
-/** The form of a failure's body, whatever raised it. */
+/** The form of the body of every failure, whatever raised it. */
 export type ErrorFormat = 'default' | 'problem' | ErrorFormatter | CustomErrorFormat
 
 const words = option.oneOf('default', 'problem')
@@ -42,15 +42,15 @@ export const errorFormat = own.default('default').into((given) => {
 })
 
 /**
- * The argument of a format. It cannot change the failure; and the thrown value, which may contain the credentials of an upstream, is not
- * in the result of `{ ...failure }`.
+ * The argument of a format. The format cannot change the failure; and the thrown value, which may contain the credentials of an upstream,
+ * is not in the result of `{ ...failure }`.
  */
 function shown({ error, body, ...visible }: Failure): Failure {
   const hidden = { error: { value: error }, body: { value: body } }
   return Object.freeze(Object.defineProperties(visible, hidden)) as Failure
 }
 
-/** A promise would be `{}`, and the answer to a failure waits for nothing. */
+/** Checks the result of a format: a promise would be `{}` in JSON, and the answer to a failure waits for nothing. */
 function checked(body: unknown): object {
   const isPending = isPromise(body)
   // Its failure would otherwise end the process as an unhandled rejection.

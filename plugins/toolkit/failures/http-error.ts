@@ -14,12 +14,12 @@ const bodySchema = {
 }
 const vendor = 'framework'
 
-/** Whether a schema is `HttpError` itself: it means the body of a failure in the format of the server. */
+/** Whether a schema is `HttpError` itself, which stands for the body of a failure in the format of the server. */
 export function isFailureSchema(schema: unknown): boolean {
   return (schema as { '~standard'?: { vendor?: unknown } } | null | undefined)?.['~standard']?.vendor === vendor
 }
 
-/** Members that the formats of failures give their own meaning. */
+/** Members that have a meaning of their own in the failure formats. */
 export const standardMembers = [
   'code',
   'message',
@@ -34,19 +34,19 @@ export const standardMembers = [
 
 type WithoutStandard = { readonly [Name in (typeof standardMembers)[number]]?: never }
 
-/** The details beside the code and the message: any object without those members. */
-// The first is for object literals, the second for types that are interfaces.
+/** The details next to the code and the message: any object without the standard members. */
+// The first alternative is for object literals, the second for types that are interfaces.
 export type HttpErrorDetails = (WithoutStandard & { readonly [name: string]: unknown }) | (WithoutStandard & object)
 
-/** The parts of an `HttpError` beside its status. */
+/** The parts of an `HttpError` other than its status. */
 export interface HttpErrorOptions {
-  /** What programs recognise it by. Default: made from the status, `NotFoundError` for 404. */
+  /** The code by which programs recognise it. Default: made from the status, `NotFoundError` for 404. */
   code?: string
   /** The message for people. Default: the phrase of the status, `Not Found`. */
   message?: string
   /** Headers of the answer. */
   headers?: Readonly<Record<string, string>>
-  /** Sent beside the code and the message, as members of the body. */
+  /** Further members of the body, next to the code and the message. */
   details?: HttpErrorDetails
   /** A URI that names the kind of problem, the member `type` of Problem Details. */
   type?: string
@@ -59,9 +59,9 @@ export interface HttpErrorOptions {
 const names = ['code', 'message', 'headers', 'details', 'type', 'cause', 'expose']
 
 /**
- * Answers a request with a failure, thrown from anywhere: in the format of the server, unless an error handler answers it.
+ * An error that can be thrown from anywhere to answer a request: in the failure format of the server, unless an error handler answers it.
  *
- * @throws ArgumentsError for a status that is not one of a failure, an unknown option, and details that would replace
+ * @throws ArgumentsError for a status that is not that of a failure, an unknown option, and details that would replace
  * members of the format itself.
  * @example
  * router.get('/books/:id', (req) => {
@@ -70,7 +70,7 @@ const names = ['code', 'message', 'headers', 'details', 'type', 'cause', 'expose
  */
 export class HttpError extends Error {
   /**
-   * A Standard Schema of its body, so that `responses` may have the class for failures that a route throws: `{ 200: Book, 404: HttpError }`.
+   * A Standard Schema for its body, so that `responses` can have the class for failures of a route: `{ 200: Book, 404: HttpError }`.
    */
   static readonly '~standard': {
     readonly version: 1
@@ -89,13 +89,13 @@ export class HttpError extends Error {
   readonly status: number
   /** The code in the body, for programs; the default follows from the status: `NotFoundError`. */
   readonly code: string
-  /** Headers of the answer, whatever its format. */
+  /** Headers of the answer, which it has in any format. */
   readonly headers: Readonly<Record<string, string>>
   /** Further members of the body, by name. */
   readonly details: Readonly<Record<string, unknown>>
   /** A URI that names the kind of problem (RFC 9457 section 3.1.1), for the format `problem`. */
   readonly type: string | undefined
-  /** Whether the message goes out: default true below 500, false from 500 on. */
+  /** Whether the message is sent to clients: by default true below 500, false from 500 on. */
   readonly expose: boolean
 
   constructor(status: number, options: HttpErrorOptions = {}) {

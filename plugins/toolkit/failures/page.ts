@@ -12,8 +12,8 @@ import type { FailureFormat } from './failures.ts'
 const load = createRequire(import.meta.url)
 
 /**
- * A page in place of the body, for a browser that meets a mistake of the application. A failure without a body, as in production, has
- * no page: clients must not learn more.
+ * Answers a browser that encounters a mistake in the application with a page instead of the body. A failure without a body, as in
+ * production, has no page: clients must not learn more.
  */
 export function withPage(format: FailureFormat): FailureFormat {
   return (failure, req) => {
@@ -49,7 +49,7 @@ function headersOf(): Record<string, string> {
   headers ??= {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
-    // Overrides that of helmet: this page has one style, and loads or runs nothing else.
+    // Overrides the policy of helmet: this page has one style, and loads or runs nothing else.
     'content-security-policy': `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
     'x-content-type-options': 'nosniff',
   }
@@ -95,7 +95,7 @@ function sectionOf(error: Error, index: number): string {
   return `${heading}${frame}<h2>Stack</h2>\n<pre>${lines.join('')}</pre>`
 }
 
-/** Lines before and after the failing one. */
+/** The number of lines that are shown before and after the failing one. */
 const around = 4
 
 function frameOf(place: string): string {

@@ -15,7 +15,7 @@ export const problem: FailureFormat = (failure, req) => {
     title,
     status,
     detail: detail === title ? undefined : detail,
-    // An occurrence has the id of its request, which the log and `x-request-id` have as well. A path would repeat the client's input.
+    // An occurrence has the id of its request, which is also in the log and in `x-request-id`. A path would repeat the client's input.
     instance: req && `urn:request:${req.id}`,
     code,
     errors,
@@ -24,11 +24,11 @@ export const problem: FailureFormat = (failure, req) => {
   }
   const given = Object.entries(standard).filter(([, value]) => value !== undefined)
   const members = Object.fromEntries(given)
-  // First for the order, and last because nothing may replace the members of the standard.
+  // First for the order, and again last because nothing may replace the standard members.
   return { headers: { 'content-type': problemType }, body: { ...members, ...details, ...members } }
 }
 
-/** The messages of the framework begin with their code, which is a separate member here. */
+/** A message without its code: the framework's messages begin with it, and here it is a separate member. */
 function withoutPrefix(code: string, message: string): string {
   const prefix = `${messagePrefix(code)}: `
   return message.startsWith(prefix) ? message.slice(prefix.length) : message

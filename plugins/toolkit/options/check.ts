@@ -5,27 +5,27 @@ export type Need = 'optional' | 'filled' | 'required'
 
 /** The parts of a check. */
 export interface CheckParts {
-  /** In words, for messages and for the tables of the documentation: `a whole number from 1 to 1000`. */
+  /** The valid values in words, for messages and for the tables of the documentation: `a whole number from 1 to 1000`. */
   readonly takes: string
-  /** Whether a value is of the kind of this check. */
+  /** Whether a value is of this check's kind. */
   fits(given: unknown): boolean
-  /** The meaning of a value of that kind; notes its mistakes. */
+  /** Returns what a value of that kind means, and notes its mistakes. */
   read?(given: never, place: OptionPlace): unknown
-  /** Whether the option may be left out, has a default, or must be given. Default `'optional'`. */
+  /** Whether the option may be omitted, has a default, or is required. Default `'optional'`. */
   readonly need?: Need
-  /** The required value in words, where `takes` alone would not help a user that has given none. */
+  /** The required value in words, where `takes` alone would not help a user who has not given one. */
   readonly needs?: string | undefined
-  /** Whether it restricts access. */
+  /** Whether the option restricts access. */
   readonly isGuard?: boolean
-  /** Whether no message and no listing may show what was given. */
+  /** Whether the value is a secret, which no message or listing may show. */
   readonly isSecret?: boolean
-  /** Whether a wrong string may be shown: in the place of a word, a number or a name. */
+  /** Whether a wrong string may be shown: where a word, a number or a name is expected. */
   readonly isQuoted?: boolean
   /** The default of an omitted option, as a user would write it. */
   readonly fallback?: unknown
-  /** The checks of the members, if there are some. */
+  /** The checks of the members, if there are any. */
   readonly members?: { readonly [name: string]: AnyCheck }
-  /** The form of a value of that kind in a listing, where its parts have checks of their own. */
+  /** Returns the form of a value of that kind in a listing, where its parts have checks of their own. */
   show?(value: never): unknown
 }
 
@@ -36,12 +36,12 @@ export type SettingsOf<One> = One extends Check<never, infer Value, Need> ? Valu
 export type AnyCheck = Check<never, unknown, Need>
 
 /**
- * Reads one option: knows its valid values, notes mistakes, and returns the meaning.
+ * Reads one option: knows its valid values, notes mistakes, and returns what the value means.
  *
- * `Input` is the written type, `Value` the one for the plugin. An option may be omitted unless it is `required()`.
+ * `Input` is the type that a user writes, `Value` the type for the plugin. An option may be omitted unless it is `required()`.
  */
 export class Check<in Input, out Value, out Given extends Need = 'optional'> {
-  /** What the check consists of: its default, the checks of its members, whether its value is secret. */
+  /** The parts of the check: its default, the checks of its members, whether its value is secret. */
   readonly parts: CheckParts
   /** Exist for the type checker only. */
   declare readonly '~input': (input: Input) => void
@@ -52,12 +52,12 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
     this.parts = parts
   }
 
-  /** What it takes, in words, for messages: `a whole number from 1 to 1000`. */
+  /** The valid values in words, for messages: `a whole number from 1 to 1000`. */
   get takes(): string {
     return this.parts.takes
   }
 
-  /** The meaning of an option. Mistakes in it are noted at its place, and the value is then not used. */
+  /** Returns what an option means. Mistakes in it are noted at its place, and the value is then not used. */
   read(given: unknown, place: OptionPlace): Value {
     const { parts } = this
     const value = given === undefined ? parts.fallback : given
@@ -75,7 +75,7 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
   /**
    * Reads the options of a call, where no plugin is registered; `path` comes before their names in messages.
    *
-   * @throws OptionError that reports all mistakes.
+   * @throws OptionError, which reports all mistakes.
    * @example
    * const address = option.shape({ host: option.name().default('localhost'), port: option.int().required() })
    * const { host, port } = address.parse({ port: 1883 }, 'connect')
@@ -88,13 +88,13 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
   }
 
   /**
-   * The default of an omitted option, as a user would write it.
+   * Sets the default of an omitted option, as a user would write it.
    *
    * @throws OptionError for a value that the check refuses.
    */
   default(fallback: Input): Check<Input, Value, 'filled'> {
     if (fallback !== undefined && !this.parts.fits(fallback)) {
-      // Otherwise a user who has omitted the option would be asked to change it.
+      // Otherwise users who have omitted the option would be asked to change it.
       const place = new OptionPlace('default')
       place.problem(`the default of an option does not pass its check, which takes ${this.takes}`)
       place.settle()
@@ -102,13 +102,13 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
     return new Check({ ...this.parts, fallback, need: 'filled' })
   }
 
-  /** An omitted one stays `undefined`: for an object that turns a feature on. */
+  /** Makes an omitted option stay `undefined`: for an object that turns on a feature. */
   optional(): Check<Input | undefined, Value | undefined, 'optional'> {
     return new Check({ ...this.parts, fallback: undefined, need: 'optional' })
   }
 
   /**
-   * The option is required; without it the message shows the valid values, or `needs`.
+   * Makes the option required; if it is missing, the message shows the valid values, or `needs`.
    *
    * @example
    * option.shape({ to: option.name().required() }).required('{ to: "someone" }')
@@ -118,14 +118,14 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
   }
 
   /**
-   * The option restricts access: where it is named and `undefined`, because of a wrong import for example, that is an error and
-   * not an omission.
+   * Marks the option as one that restricts access: if it is named but `undefined`, for example because of a wrong import, that is an
+   * error and not an omission.
    */
   guard(): Check<Input, Value, Given> {
     return new Check({ ...this.parts, isGuard: true })
   }
 
-  /** No message and no listing shows the given value. */
+  /** Marks the value as a secret, which no message or listing shows. */
   secret(): Check<Input, Value, Given> {
     return new Check({ ...this.parts, isSecret: true })
   }
@@ -135,13 +135,13 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
     return new Check({ ...this.parts, takes })
   }
 
-  /** Types the input, where a named type with documented members is more readable than the inferred one. */
+  /** Sets the type of the input, where a named type with documented members is more readable than the inferred one. */
   typed<Named extends Input & object>(): Check<undefined extends Input ? Named | undefined : Named, Value, Given> {
     return this as never
   }
 
   /**
-   * Continues with the value when it has no mistakes: computes the form that the plugin needs, and notes
+   * Continues with the value if it has no mistakes: `work` computes the form that the plugin needs, and notes
    * contradictions.
    *
    * @example
@@ -162,21 +162,21 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
     })
   }
 
-  /** The given value or its default, for a listing: without secrets. */
+  /** The given value or its default, for a listing, without secrets. */
   show(given: unknown): unknown {
     const { fallback, isSecret, show } = this.parts
     const value = given === undefined ? fallback : given
-    // The object may have been changed after the registration.
+    // The object may have been changed since the registration.
     if (value === undefined || !this.parts.fits(value)) return undefined
     if (isSecret) return '(secret)'
     return show === undefined ? showPlain(value) : show(value as never)
   }
 }
 
-/** A deeper listing helps no one, and that of an object which contains itself would not end. */
+/** The depth of a listing: a deeper one helps no one, and that of an object which contains itself would not end. */
 const deepest = 4
 
-/** A value without a more specific check: strings that look like a secret are not shown, nor are objects of this process. */
+/** Shows a value without a more specific check: neither strings that look like a secret nor objects of this process. */
 function showPlain(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return mayBeSecret(value) ? '(text)' : value
   if (typeof value === 'function') return '(function)'
@@ -187,7 +187,7 @@ function showPlain(value: unknown, depth = 0): unknown {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return `(${value.constructor?.name || 'object'})`
   const members = Object.entries(value)
-  // A custom store or provider, which may have its password beside its methods.
+  // A custom store or provider, which may have its password next to its methods.
   if (members.some(([, one]) => typeof one === 'function')) return '(object)'
   return Object.fromEntries(members.map(([name, one]) => [name, showPlain(one, depth + 1)]))
 }

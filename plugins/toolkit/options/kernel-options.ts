@@ -17,10 +17,10 @@ const port = option.custom<number, number>(portTakes, (given, place) => {
   return isPort(value) ? (value as number) : void place.wrong(quoted(given), portTakes)
 })
 
-// An address with a user in it would be looked up as a name, and be in the error about that.
+// An address with a user in it would be looked up as a host name, and would appear in the error about it.
 const host = option.text(/^[^\s/@?#]+$/, 'a host name or an address')
 
-/** A path in its place would fail in OpenSSL, with an unclear message. */
+/** Whether a value is PEM: a path instead would fail in OpenSSL, with an unclear message. */
 const isPem = (value: unknown) =>
   (typeof value === 'string' || value instanceof Uint8Array) && Buffer.from(value).includes('-----BEGIN ')
 const isTls = (given: unknown) => isPem((given as TlsOptions | null)?.key) && isPem((given as TlsOptions | null)?.cert)
@@ -60,10 +60,10 @@ export const kernelMembers = {
 
 const members = option.shape(kernelMembers)
 
-/** The meaning of the kernel's options; an omitted port or host comes from the environment, or has a default. */
+/** What the kernel's options mean; an omitted port or host comes from the environment, or has a default. */
 export function kernelSettings(given: SettingsOf<typeof members>, place: OptionPlace): ResolvedKernelOptions {
   const fromEnvironment = <Value>(check: Check<never, Value>, name: string): Value | undefined =>
-    // In the environment an empty variable counts as missing.
+    // In the environment, an empty variable counts as missing.
     check.read(variable(name), place.in(`${name} (of the environment)`))
   return {
     ...given,
@@ -75,7 +75,7 @@ export function kernelSettings(given: SettingsOf<typeof members>, place: OptionP
 }
 
 /**
- * Reads the options of the kernel, which accepts only the result.
+ * Reads the options of the kernel; a `Kernel` accepts only the result.
  *
  * @example
  * const kernel = new Kernel(kernelOptions.parse({ port: 0 }))

@@ -1,5 +1,5 @@
 /**
- * The checks of which the options of plugins and routes are made: `option.int()`, `option.list(…)`.
+ * The checks for the options of plugins and routes: `option.int()`, `option.list(…)`.
  *
  * @example
  * const settings = option.shape({ limit: option.int({ min: 1 }).default(100), name: option.text().required() })
@@ -20,11 +20,11 @@ import { parseSize, sizeTakes } from './size.ts'
 export interface NumberBounds {
   /** The least number. */
   readonly min?: number
-  /** The number that it must be greater than. */
+  /** The number that the value must be greater than. */
   readonly above?: number
   /** The greatest number. */
   readonly max?: number
-  /** For messages: `seconds`. */
+  /** The unit, for messages: `seconds`. */
   readonly unit?: string
 }
 
@@ -52,12 +52,12 @@ function inWords({ min, above, max }: NumberBounds): string {
 export const int = (bounds: NumberBounds = {}): Check<number, number> =>
   numeric('a whole number', Number.isSafeInteger, bounds)
 
-/** Any number that is finite. */
+/** Any finite number. */
 export const number = (bounds: NumberBounds = {}): Check<number, number> => numeric('a number', Number.isFinite, bounds)
 
-/** Milliseconds that a timer can wait: up to 2147483647, which messages omit unless it is given. */
+/** Milliseconds that a timer can wait: up to 2147483647, which messages mention only if it is given. */
 export function ms(bounds: NumberBounds = { min: 0 }): Check<number, number> {
-  // A timer accepts no more, and would run at once.
+  // A timer accepts no more, and would fire immediately.
   const { parts } = numeric('milliseconds', Number.isFinite, { ...bounds, max: bounds.max ?? 2_147_483_647 })
   return new Check({ ...parts, takes: `milliseconds${inWords(bounds)}` })
 }
@@ -72,7 +72,7 @@ export function size(): Check<number | string, number> {
   })
 }
 
-/** `true` or `false`. A string like `'false'`, from the environment for example, would otherwise count as yes. */
+/** `true` or `false`. Otherwise a string such as `'false'`, for example from the environment, would count as true. */
 export function flag(): Check<boolean, boolean> {
   return new Check({ takes: 'true or false', isQuoted: true, fits: (given) => typeof given === 'boolean' })
 }
@@ -101,13 +101,13 @@ export function text(pattern?: RegExp, takes = 'a non-empty string'): Check<stri
     throw OptionError('pattern', pattern, 'a regular expression')
   return new Check({
     takes,
-    // With a global pattern `test` would continue where the last string ended.
+    // With a global pattern, `test` would continue where the last string ended.
     fits: (given) =>
       typeof given === 'string' && given !== '' && (pattern === undefined || given.search(pattern) !== -1),
   })
 }
 
-/** A string that is not a secret by nature: a name or a path, for example. Messages show it. */
+/** A string that is not a secret by nature, such as a name or a path. Messages show it. */
 export function name(pattern?: RegExp, takes?: string): Check<string, string> {
   return new Check({ ...text(pattern, takes).parts, isQuoted: true })
 }
@@ -149,7 +149,7 @@ export function value<Type>(takes: string, fits: (given: unknown) => boolean = (
 }
 
 /**
- * Any value that a function reads; it notes mistakes at the place.
+ * Any value that a function can read; the function notes mistakes at the place.
  *
  * @example
  * option.custom<string, URL>('an address', (given, place) => {
@@ -184,7 +184,7 @@ export function list<Input, Value>(
     takes: `a list${min > 0 ? ` of ${min} or more` : ''}, each ${item.takes}`,
     isQuoted: item.parts.isQuoted ?? false,
     fits: (given) => Array.isArray(given) && given.length >= min,
-    // `map` skips holes, and they would be unchecked.
+    // `map` skips holes, which would stay unchecked.
     read: (given: readonly unknown[], place) => Array.from(given, (one, i) => each.read(one, place.in(i))),
     show: (given: readonly unknown[]) => Array.from(given, (one) => each.show(one)),
   })
@@ -253,11 +253,11 @@ type Written<Fields extends Members> = { [Name in NamesOf<Fields, 'required'>]: 
   [Name in NamesOf<Fields, 'optional' | 'filled'>]?: InputOf<Fields[Name]> | undefined
 }
 
-/** The written type of an object with these members: optional itself where none of them is required. */
+/** The type that a user writes for an object with these members: itself optional if no member is required. */
 export type ShapeInput<Fields extends Members> =
   {} extends Written<Fields> ? Written<Fields> | undefined : Written<Fields>
 
-/** The type of the result: every member, those without a default perhaps `undefined`. */
+/** The type of the result: every member; those without a default may be `undefined`. */
 export type ShapeValue<Fields extends Members> = {
   readonly [Name in keyof Fields]: Fields[Name] extends Check<never, infer Value, infer Given>
     ? Given extends 'optional'
@@ -269,11 +269,11 @@ export type ShapeValue<Fields extends Members> = {
 /** Reads a member of an object with an unknown name; the place is that of the object. */
 export type OtherMember<Other> = (name: string, given: unknown, place: OptionPlace) => Other
 
-/** The type of the result for an object that may have other members, too. */
+/** The type of the result for an object that may also have other members. */
 export type OpenValue<Fields extends Members, Other> = ShapeValue<Fields> & { readonly [name: string]: Other }
 
 /**
- * An object with known members, each read by its check; any other name is an error, unless a function reads it. An omitted one
+ * An object with known members, each read by its check; any other name is an error, unless a function reads it. An omitted object
  * counts as `{}`, unless a member is required or `.required()` is called.
  *
  * @example
@@ -305,7 +305,7 @@ export function shape(members: Members, other?: OtherMember<unknown>): Check<nev
         settings[name] = check.read(one, place.in(name))
       }
       if (other === undefined) return settings
-      // Not by assignment: one of these names may be `__proto__`.
+      // Not assigned one by one: one of these names may be `__proto__`.
       const others = otherNames(given, names).map((name) => [name, other(name, optionOf(given, name), place)])
       return { ...settings, ...Object.fromEntries(others) }
     },
@@ -319,8 +319,8 @@ function otherNames(given: object, known: readonly string[]): string[] {
 }
 
 /**
- * Reads the option of a route with the same members as the options of its plugin: omitted ones are those of the plugin,
- * and `false` turns the plugin off.
+ * Reads a route option with the same members as the options of its plugin: omitted members are those of the plugin,
+ * and `false` turns off the plugin.
  *
  * @example
  * const options = option.shape({ limit: option.int().default(100) })

@@ -3,7 +3,7 @@ import { OptionError, quoted } from '../../../kernel/support/options.ts'
 const units: Record<string, number> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 }
 
 /**
- * A size as bytes: a number of them, or a string such as `'100kb'` (of 1024) and `'1.5 MB'`; `undefined` for anything else.
+ * A size in bytes, from a number of them or a string such as `'100kb'` (1 kb is 1024 bytes) or `'1.5 MB'`; `undefined` for anything else.
  *
  * @example
  * parseSize('100kb') // 102400
@@ -18,7 +18,7 @@ export function parseSize(size: unknown): number | undefined {
 export const sizeTakes = 'a number of bytes above 0 or a size like "100kb" or "2mb"'
 
 /**
- * The bytes of a size option; otherwise an error that names the option.
+ * The number of bytes of a size option; throws an error that names the option for an invalid one.
  *
  * @example
  * sizeOption('upload.maxFileSize', '10mb') // 10485760

@@ -3,10 +3,10 @@ import { isFrameworkError } from '../../../kernel/index.ts'
 import type { Paint } from './paint.ts'
 import { type Place, placesOf, placeText, sourceFrame } from './stack.ts'
 
-/** How many errors of a chain of causes are shown. */
+/** How many errors in a chain of causes are shown. */
 const maxCauses = 5
 
-/** One error of a chain of causes, with the same members as in the log. */
+/** One error in a chain of causes, with the same members as in the log. */
 export interface Thrown {
   readonly name: string
   readonly message: string
@@ -15,7 +15,7 @@ export interface Thrown {
   readonly isOwn: boolean
 }
 
-/** An error, and below it its causes and the errors in it. */
+/** An error, followed by its causes and the errors in it. */
 export function thrownOf(thrown: unknown, depth = 0): Thrown[] {
   if (!(thrown instanceof Error)) return [saidAlone(typeof thrown === 'string' ? thrown : inspect(thrown))]
   const inner = [
@@ -30,13 +30,13 @@ export function thrownOf(thrown: unknown, depth = 0): Thrown[] {
   ]
 }
 
-/** A thrown value that is not an error has neither a stack nor a place. */
+/** The form of a thrown value that is not an error, and has neither a stack nor a place. */
 export const saidAlone = (message: string): Thrown => ({ name: '', message, stack: '', isOwn: false })
 
-/** Whether the message of an error may name a place that is shown: an error that is answered as 4xx repeats the client's input. */
+/** Whether the message of an error may name a place to show: an error that is answered with 4xx repeats the client's input. */
 export const namesPlaces = (error: unknown): boolean => isFrameworkError(error) && error.status === 500
 
-/** Bun has the place of a syntax error in a member. */
+/** The stack of an error; Bun has the place of a syntax error in a member instead. */
 function ownStack(error: Error): string {
   const { name, message, stack } = error
   const { position } = error as { readonly position?: { file?: unknown; line?: unknown; column?: unknown } | null }
@@ -44,10 +44,10 @@ function ownStack(error: Error): string {
   return `${name}: ${message}\n    at ${position.file}:${position.line}:${position.column}`
 }
 
-/** The messages of errors, without their places: the same failure again has the same. */
+/** The messages of errors, without their places: they are equal if the same failure occurs again. */
 export const saidBy = (chain: readonly Thrown[]): string => chain.map((one) => partOf(one).said).join('\n')
 
-/** Their place in the application, for people; `undefined` where that is not known. */
+/** The place of errors in the application, for people; `undefined` if it is not known. */
 export function placeOf(chain: readonly Thrown[]): string | undefined {
   const nearest = chain.map(partOf).flatMap((part) => placesIn(part).slice(0, 1).map(placeText))
   return nearest.length === 0 ? undefined : [...new Set(nearest)].join(', ')
@@ -63,21 +63,21 @@ function partOf({ name, message, stack, isOwn }: Thrown): Part {
   const parts = partsOf({ name, message, stack })
   if (parts === undefined) return { said: name === '' ? message : `${name}: ${message}`, frames: [], isOwn }
   const heading = parts.before.split('\n')
-  // A syntax error begins with its place, with a line of code.
+  // A syntax error begins with its place, followed by a line of code.
   const isPlaceFirst = heading.length > 1 && /^(?:file:\/\/)?\S+:\d+$/.test(heading[0]!)
   const frames = [...(isPlaceFirst ? [heading[0]!] : []), ...parts.frames]
   return { said: (heading.at(-1)! + message).trimEnd(), frames, isOwn }
 }
 
 /**
- * The frames of an error are the lines directly after its message. That may be the client's input, with lines that look like
- * frames, and must not choose the file whose lines are shown: a stack without the message, which was changed since, has none.
+ * The frames of an error: the lines directly after its message. The message may be the client's input, with lines that look like
+ * frames, and must not decide which file's lines are shown: a stack without the message, which was changed later, has no frames.
  */
 export const framesOf = (error: Pick<Thrown, 'name' | 'message' | 'stack'>): readonly string[] =>
   partsOf(error)?.frames ?? []
 
 function partsOf({ name, message, stack }: Pick<Thrown, 'name' | 'message' | 'stack'>) {
-  // A short message may be a part of the name, too.
+  // A short message may also be a part of the name.
   const found = [`${name}: ${message}`, `: ${message}`, message].find((text) => stack.includes(text))
   if (found === undefined || stack === '') return undefined
   const end = message === '' ? stack.search(/\n|$/) : stack.indexOf(found) + found.length
@@ -87,7 +87,7 @@ function partsOf({ name, message, stack }: Pick<Thrown, 'name' | 'message' | 'st
 }
 
 /**
- * A failure for people: its message, its place in the application, with the lines around that place, and the same of its causes.
+ * A failure for people: its message, its place in the application with the lines around it, and the same for its causes.
  * Frames of packages are left out, unless there are no others or `DEBUG` enables them.
  */
 export function failureLines(chain: readonly Thrown[], paint: Paint): string[] {
@@ -97,7 +97,7 @@ export function failureLines(chain: readonly Thrown[], paint: Paint): string[] {
   return parts.flatMap(({ said, frames, places, isOwn }, at) => {
     const [first = '', ...rest] = said.split('\n')
     const label = at === 0 ? '' : paint('dim', 'caused by: ')
-    // The compiler has printed the place already, with a frame of its own.
+    // The compiler has already printed the place, with a frame of its own.
     const isFramed = said.includes(' │ ')
     const where = isFramed
       ? []
@@ -111,9 +111,9 @@ export function failureLines(chain: readonly Thrown[], paint: Paint): string[] {
   })
 }
 
-/** An error of the framework has the problem and the remedy; others have the frames of packages. */
+/** The frames of packages, for errors other than the framework's own, which name the problem and the remedy. */
 function packageFrames(frames: readonly string[], paint: Paint): string[] {
-  // Those of the runtime, and of loaders of TypeScript, add nothing to the message.
+  // Frames of the runtime and of TypeScript loaders add nothing to the message.
   const useful = frames.filter((frame) => !frame.includes('node:') && !frame.includes('/dist/cli/'))
   return dim(useful.slice(0, 4), paint)
 }
@@ -125,7 +125,7 @@ const placesIn = ({ said, frames, isOwn }: Part): Place[] => [
   ...placesOf(frames),
 ]
 
-/** The place where a route was registered, for example, is more useful than where the boot began. */
+/** Places named in a message: for example, where a route was registered is more useful than where the boot began. */
 const placesNamedIn = (said: string) =>
   placesOf((said.match(/(?<=\bat )(?:\/|[A-Za-z]:[\\/])[^\s():]{1,500}:\d+:\d+/g) ?? []).slice(0, 4))
 

@@ -14,7 +14,7 @@ export function setLogForm(form: LogForm): void {
   Object.assign(globalThis, { [mark]: form })
 }
 
-/** The colours of text for people; `undefined` where programs read the output. Default: text in development, on a terminal. */
+/** The colours of text for people; `undefined` where programs read the output. Default: text in development and on a terminal. */
 export function textFor(descriptor: number): Paint | undefined {
   const said = (globalThis as { readonly [mark]?: unknown })[mark]
   const isTerminal = isatty(descriptor)

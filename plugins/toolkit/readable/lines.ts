@@ -1,33 +1,33 @@
 import { failureLines, saidAlone, saidBy, type Thrown, thrownOf } from './failure.ts'
 import type { Paint } from './paint.ts'
 
-/** Milliseconds for which a failure waits for the line of its request, to be printed below that. */
+/** Milliseconds for which a failure waits for the line of its request, so that it is printed below it. */
 const patience = 200
-/** Characters of the other members of an entry. */
+/** How many characters of the other members of an entry are shown. */
 const maxMembers = 500
 
 type Entry = Record<string, unknown>
 
-/** Members that every line has, or that the line shows in its own way. */
+/** Members that every line has, or that are shown in a way of their own. */
 const own = new Set(['level', 'time', 'pid', 'hostname', 'reqId', 'msg', 'err', 'error', 'name', 'v'])
 
 /** An entry as text: its own line, and the lines below it. */
 interface Text {
   readonly first: string
   readonly below: readonly string[]
-  /** Whether the line of the request has the same information. */
+  /** Whether the line of the request contains the same information. */
   readonly isOfRequest: boolean
 }
 
-/** Writes the JSON lines of a log as text for people: a line a request, with failures below it. */
+/** Writes the JSON lines of a log as text for people: one line per request, with failures below it. */
 export class ReadableLines {
   readonly #write: (text: string) => void
   readonly #paint: Paint
   readonly #hasRequests: boolean
-  /** Failures whose request has not been answered yet, by its id. */
+  /** Failures whose request has not been answered yet, by the id of the request. */
   readonly #waiting = new Map<string, { readonly texts: readonly Text[]; readonly timer: NodeJS.Timeout }>()
 
-  /** `hasRequests`: there is a line for each request, too. */
+  /** `hasRequests` says that the log also has a line for each request. */
   constructor(write: (text: string) => void, paint: Paint, { hasRequests }: { readonly hasRequests: boolean }) {
     this.#write = write
     this.#paint = paint
@@ -122,7 +122,7 @@ interface Answered {
   readonly ms: number
 }
 
-/** The part of a message that the error itself does not have: a remedy, for example. */
+/** The part of a message that is not in the error itself, such as a remedy. */
 function hintIn(message: string, chain: readonly Thrown[]): string {
   const said = saidBy(chain).split('\n')[0]!
   return message.startsWith(said) ? message.slice(said.length).replace(/^[.\s]+/, '') : ''
@@ -130,10 +130,10 @@ function hintIn(message: string, chain: readonly Thrown[]): string {
 
 const linesOf = ({ first, below }: Text) => [first, ...below]
 
-/** Below the message, which comes after the time. */
+/** The indentation that places lines below the message, which comes after the time. */
 const indent = ' '.repeat(9)
 
-/** The line of an answered request. */
+/** Whether an entry is the line of an answered request. */
 function isOfRequest(entry: Entry): entry is Entry & Answered & { readonly reqId: string } {
   const { reqId, method, path, status, ms } = entry
   const texts = [reqId, method, path].every((one) => typeof one === 'string')
@@ -167,7 +167,7 @@ function thrownIn(err: unknown): Thrown[] | undefined {
 // A terminal interprets U+001B and U+009B as the start of a command, and a direction mark reverses the rest of a line.
 const dangerous = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 
-/** A text without commands for a terminal. */
+/** A string without commands for a terminal. */
 export const clean = (text: string): string =>
   text.replace(dangerous, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 

@@ -1,7 +1,7 @@
-// `bright` ends a surrounding dim text.
+// `bright` ends a surrounding `dim`.
 const codes = { bright: 22, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
 
-/** Colours a text, or leaves it as it is. */
+/** Colours a string, or leaves it as it is. */
 export type Paint = (color: keyof typeof codes, text: string) => string
 
 const plain: Paint = (_color, text) => text

@@ -7,19 +7,19 @@ import { readRegularFileSync } from '../read-file.ts'
 export interface Place {
   readonly file: string
   readonly line: number
-  /** 0 where it is not known. */
+  /** The column; 0 if it is not known. */
   readonly column: number
   /** The function, if it has a name. */
   readonly name: string | undefined
 }
 
-/** A larger file is not written by a person. */
+/** The largest source in bytes: a larger file was not written by a person. */
 const maxSource = 1024 * 1024
 const maxLine = 160
 
 /**
- * The frames of a stack that are in files of the application, nearest first: neither those of the runtime, nor of packages, nor
- * of the framework, wherever that is. Stacks have the lines of the sources where the runtime reads source maps.
+ * The frames of a stack that are in files of the application, nearest first: not those of the runtime, of packages, or
+ * of the framework, wherever that is. Stacks have the lines of the sources if the runtime reads source maps.
  */
 export function placesOf(frames: readonly string[]): Place[] {
   return frames.flatMap((line) => placeIn(line) ?? [])
@@ -27,9 +27,9 @@ export function placesOf(frames: readonly string[]): Place[] {
 
 /** A frame in the form of V8 and JavaScriptCore, or the line before a syntax error. */
 const frame = /^(?:at (?:async )?)?(?:(.*?) ?\()?((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^()\n]*?):(\d+)(?::(\d+))?\)?$/
-/** A file without such an ending is not one of the application that throws, whatever a stack says: `.env` for example. */
+/** A file without such an ending, such as `.env`, is not a file of the application that throws, whatever a stack says. */
 const source = /\.(?:[cm]?[jt]s|[jt]sx)$/
-/** A longer line is not a frame, but a message that looks like one. */
+/** The longest frame: a longer line is a message that looks like a frame. */
 const maxFrame = 1_000
 
 function placeIn(line: string): Place | undefined {
@@ -50,12 +50,12 @@ function pathOf(url: string): string | undefined {
   }
 }
 
-/** The folder of this framework: linked to another folder it is not below `node_modules`. */
+/** The folders of this framework: if it is linked to another folder, it is not below `node_modules`. */
 let own: readonly string[] | undefined
 
 function isOfPackage(file: string): boolean {
   if (file.includes(`${sep}node_modules${sep}`)) return true
-  // Not when this module is loaded: Deno would ask, for every server, for a permission that only a failure needs.
+  // Not when this module is loaded: Deno would ask every server for a permission that only a failure needs.
   own ??= ownFolders()
   return own.some((folder) => file.startsWith(folder))
 }
@@ -63,7 +63,7 @@ function isOfPackage(file: string): boolean {
 function ownFolders(): string[] {
   let folder = dirname(fileURLToPath(import.meta.url))
   while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder)
-  // Beside these the repository has examples and tests, which are applications.
+  // In addition to these, the repository has examples and tests, which are applications.
   return ['dist', 'kernel', 'plugins', 'cli'].map((name) => join(folder, name) + sep)
 }
 
@@ -73,13 +73,13 @@ export function placeText({ file, line, column }: Place): string {
   return `${short.startsWith('..') ? file : short}:${line}${column === 0 ? '' : `:${column}`}`
 }
 
-/** A line of `sourceFrame`: one of the source, the one of the place, or the mark below that. */
+/** A line of `sourceFrame`: a line of the source, the line of the place, or the mark below it. */
 export interface FrameLine {
   readonly kind: 'source' | 'place' | 'mark'
   readonly text: string
 }
 
-/** The lines around a place with a mark below it; none where the file does not exist, or has changed since. */
+/** The lines around a place, with a mark below it; no lines if the file does not exist or has changed since. */
 export function sourceFrame({ file, line, column }: Place): FrameLine[] {
   const lines = sourceLines(file)
   const text = lines?.[line - 1]
@@ -101,7 +101,7 @@ export function sourceFrame({ file, line, column }: Place): FrameLine[] {
   })
 }
 
-/** The lines of a file of the application; `undefined` for a missing path or one that is not a source file: a device, a file of any size. */
+/** The lines of a file of the application; `undefined` for a missing path or one that is not a source file: a device, a huge file. */
 export function sourceLines(file: string): string[] | undefined {
   if (!source.test(file)) return undefined
   try {

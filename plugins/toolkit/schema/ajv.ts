@@ -5,10 +5,10 @@ import type { Mode } from './check.ts'
 import { bounded } from './formats.ts'
 import { isObject, type Node } from './keywords.ts'
 
-// Ajv takes 34 ms to load. By `require` and not `import()`: a route that is registered late is compiled in between.
+// Ajv takes 34 ms to load. It is loaded with `require` and not `import()`: a route that is registered late is compiled synchronously.
 const require = createRequire(import.meta.url)
 
-/** Keywords of OpenAPI and of API descriptions, which validate nothing. Other unknown ones are an error: a misspelt one would accept anything. */
+/** Keywords of OpenAPI and API descriptions, which validate nothing. Any other is an error: a misspelt one would accept anything. */
 const annotations = ['example', 'externalDocs', 'xml', 'discriminator']
 
 const changing: Options = { removeAdditional: true, useDefaults: true }
@@ -21,13 +21,13 @@ const optionsOf: Record<Mode, Options> = {
 
 export type Draft = 'draft-07' | '2019-09' | '2020-12'
 
-/** The properties that distinguish the instances. */
+/** The properties that distinguish the instances of Ajv. */
 export interface Dialect {
   readonly mode: Mode
   readonly draft: Draft
-  /** The schema has names like `constructor`: inherited members must not count as given. */
+  /** Whether the schema has names like `constructor`: inherited members must not count as given. */
   readonly ownProperties: boolean
-  /** All errors, in place of the first one. */
+  /** Whether all errors are collected instead of only the first one. */
   readonly allErrors: boolean
 }
 
@@ -38,22 +38,22 @@ const instances = new Map<string, Ajv>()
 export function compileWithAjv(schema: Node, dialect: Dialect): ValidateFunction {
   const key = `${dialect.mode} ${dialect.draft} ${dialect.ownProperties} ${dialect.allErrors}`
   const $defs = Object.fromEntries(Object.entries(schema.$defs ?? {}).map(([name, one]) => [name, withoutDefault(one)]))
-  // A name of its own, by which Ajv resolves `#`.
+  // The name of the schema, with which Ajv resolves `#`.
   return instanceOf(key, () => makeAjv(dialect)).compile({ ...schema, $defs, $id: 'schema:' })
 }
 
-/** A definition in the form for Ajv. Each reference to it has its default as well, where it is filled in. */
+/** A definition in the form for Ajv. Each reference to it also has its default, which is filled in there. */
 function withoutDefault(schema: unknown): unknown {
   if (!isObject(schema)) return schema
   const { default: _, ...rest } = schema
   return rest
 }
 
-/** @throws for an invalid schema of that draft, with the mistake and its place. */
+/** Checks a schema itself. @throws for a schema that is invalid in that draft, with the mistake and its place. */
 export function checkSchema(schema: object, draft: Draft): void {
   const ajv = instanceOf(draft, () => withFormats(new (moduleOf(draft).Ajv)({ logger: false, verbose: true })))
   if (ajv.validateSchema(schema) === true) return
-  // The others follow from the first one: an unknown type, for example, is also reported as an invalid list of types.
+  // The other errors follow from the first one: an unknown type, for example, is also reported as an invalid list of types.
   const { instancePath = '', message = 'is not valid', data, params } = ajv.errors?.[0] ?? {}
   const allowed: unknown = params?.allowedValues
   const why = Array.isArray(allowed) ? `must be one of ${allowed.join(', ')}` : message
@@ -87,9 +87,9 @@ function makeAjv({ mode, draft, ownProperties, allErrors }: Dialect): Ajv {
     strictTypes: false,
     strictTuples: false,
     strictRequired: false,
-    // All schemas have the same name, and none is visible to another.
+    // All schemas have the same name, and none must be visible to another.
     addUsedSchema: false,
-    // Once, by an instance for all of them: compiling the schema of schemas takes 15 ms.
+    // Schemas are validated by one instance for all of them: compiling the schema of schemas takes 15 ms.
     validateSchema: false,
     logger: false,
   })

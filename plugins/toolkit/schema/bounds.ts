@@ -5,7 +5,7 @@ import { maxIssues } from './issue.ts'
 import { isObject, type Node, schemasWithin } from './keywords.ts'
 import { findSame, memberTest } from './same.ts'
 
-/** The exports of Ajv for the code that keywords generate. */
+/** The exports of Ajv with which keywords generate code. */
 export interface Generating {
   readonly _: typeof _
   readonly Name: typeof Name
@@ -40,7 +40,7 @@ const around = [
 ]
 
 /**
- * Changes the code that an instance generates for some keywords, without a change of their meaning: their cost is
+ * Changes the code that an instance generates for some keywords without changing their meaning: their cost is
  * counted, `uniqueItems`, `enum` and `const` take work in proportion to the value, and no more errors are collected than
  * are reported: 20, or none where only the first one counts. Each instance of Ajv has definitions of its own.
  */
@@ -53,7 +53,7 @@ export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
   const change = (keywords: readonly string[], changed: (generate: Generate, keyword: string) => Generate) => {
     for (const keyword of keywords) {
       const definition = ajv.getKeyword(keyword)
-      // Older drafts do not have all of them.
+      // Older drafts do not have all of these keywords.
       if (typeof definition !== 'object' || !('code' in definition)) continue
       definition.code = changed(definition.code as Generate, keyword)
     }
@@ -70,16 +70,16 @@ export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
 
   change(loops, (generate, keyword) => (cxt, type) => {
     const { gen } = cxt
-    // From here on: errors of a branch are removed where another one matches.
+    // Errors are counted from here on: those of a branch are removed if another one matches.
     const before = gen.const('_before', count)
     const end = () => gen.if(_`${count} - ${before} >= ${most}`, () => gen.break())
     const { forRange, forIn } = gen
     const within = (body: (name: Name) => void) => (name: Name) => {
-      // The loops of inner keywords are their own.
+      // The loops of inner keywords belong to those keywords.
       Object.assign(gen, { forRange, forIn })
       chargeAgain(cxt, _`1`)
       body(name)
-      // The failures of an item do not count there: not every item must match.
+      // With `contains`, the failures of an item do not count: not every item must match.
       if (keyword === 'contains') cxt.reset()
       else end()
       hold()
@@ -104,7 +104,7 @@ export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
     charge(cxt, _`${25 + (size >> 2)}`)
     const before = gen.const('_before', count)
     const { assign } = gen
-    // Its errors are added to the list in one step, which would otherwise be copied for each level and each branch.
+    // The errors are added to the list in one step; otherwise it would be copied for each level and each branch.
     gen.assign = (left, right, hasEffects) => {
       if (String(left) !== list.str) return assign.call(gen, left, right, hasEffects)
       gen.assign = assign
@@ -153,7 +153,7 @@ export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
   })
   change(['enum', 'const'], (generate, keyword) => (cxt, type) => {
     const values = keyword === 'const' ? [cxt.schema as unknown] : (cxt.schema as unknown[])
-    // A few values are compared one after the other.
+    // If there are only a few values, they are compared one after the other.
     if (values.length <= 16 && values.every((value) => typeof value !== 'object' || value === null)) {
       return generate(cxt, type)
     }
@@ -174,15 +174,15 @@ export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
     gen.code = code
   })
   change(around, (generate) => (cxt, type) => {
-    // An error takes 50 ns for its path and its words, and would not be read.
+    // An error takes 50 ns for its path and its words, and would not be used.
     Object.assign(cxt.it, { createErrors: false })
     generate(cxt, type)
   })
 }
 
 /**
- * For a check that ends at the first error: members that distinguish the kinds of an object are checked before nested ones. Otherwise
- * a tree whose nodes name their kind last would be checked as each of the kinds, down to its leaves.
+ * Orders members for a check that ends at the first error: those that distinguish the kinds of an object come before nested ones.
+ * Otherwise a tree whose nodes name their kind last would be checked as each of the kinds, down to its leaves.
  */
 function cheapFirst(properties: Node): Node {
   const sorted = Object.entries(properties).map(([name, one]) => ({ name, one, rank: rankOf(one) }))
@@ -210,7 +210,7 @@ function hasReferences(root: Node): boolean {
   return has
 }
 
-/** The number of schemas within one, itself included. */
+/** The number of schemas in a schema, including itself. */
 const sizeOf = (schema: unknown) => (isObject(schema) ? nodesOf(schema).size : 1)
 
 function nodesOf(schema: Node): ReadonlySet<Node> {

@@ -7,18 +7,18 @@ export type Verdict =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly issues: readonly Issue[]; readonly cause: unknown }
 
-/** A compiled schema. A promise only where the validator is asynchronous. */
+/** A compiled schema. It returns a promise only if the validator is asynchronous. */
 export type Check = (value: unknown) => Verdict | Promise<Verdict>
 
 /**
  * How a schema is applied.
  *
  * `body` fills in defaults and removes members that `additionalProperties: false` refuses, in the value itself · `text`
- * coerces as well, for input that arrives as strings · `headers` is the same, its names in lower case · `exact` changes nothing.
+ * also coerces, for input that arrives as strings · `headers` is the same with names in lower case · `exact` changes nothing.
  */
 export type Mode = 'body' | 'text' | 'headers' | 'exact'
 
-// A schema is compiled once in a process for each mode, however many routes, servers and tests use it.
+// A schema is compiled once per process for each mode, however many routes, servers and tests use it.
 const compiled = new WeakMap<object, Map<Mode, Check>>()
 
 /** Whether a value can be a schema at all: an object, or a validator that is a function. */
@@ -42,7 +42,7 @@ export function checkOf(schema: object, mode: Mode): Check {
 }
 
 /**
- * The same, compiled when the first value comes: a script without any checks does not load a compiler.
+ * The same, compiled when the first value arrives: a script without any checks does not load a compiler.
  *
  * `unusable` makes the error for a schema that cannot be compiled.
  */
@@ -64,7 +64,7 @@ export function lazyCheckOf(schema: object, mode: Mode, unusable: (why: string) 
 /**
  * The value as its schema returns it.
  *
- * @throws (as a rejection) the result of `fail` for the first issue in words, with all of them as `issues`.
+ * @throws (as a rejection) the result of `fail` for the first issue in words, with all issues as `issues`.
  */
 export async function passed(verdict: Verdict | Promise<Verdict>, fail: (why: string) => Error): Promise<unknown> {
   const settled = await verdict

@@ -1,12 +1,12 @@
 /**
- * The work that one check may do, in steps of about ten nanoseconds. Most schemas take work in proportion to the value.
- * Where a schema contains itself in several branches (`anyOf` of two kinds of nodes) a small value can take twice as much for
- * each level of nesting, and a body of 1 kB would never be done.
+ * The work that one check may do, in steps of about ten nanoseconds. With most schemas, the work is in proportion to the value.
+ * Where a schema contains itself in several branches (`anyOf` of two kinds of nodes), a small value can take twice as much work for
+ * each level of nesting, and the check of a body of 1 kB would never end.
  *
- * By steps and not by the clock: a value that is refused on a busy machine is refused on every machine.
+ * Steps are counted and not time: a value that is refused on a busy machine is refused on every machine.
  */
 const leastSteps = 1_500_000
-/** A value with many parts may take this many steps for each of them: limits of bodies can be raised. */
+/** A value with many parts may take this many steps for each part: the limits of bodies can be raised. */
 const stepsOfPart = 30
 
 /** The remaining steps of the running check; only one runs at a time. */
@@ -37,7 +37,7 @@ export function beginEffort(value: unknown): void {
   isExtended = false
 }
 
-/** Must be called after it, so that nothing keeps the value. */
+/** Must be called after a check, so that nothing keeps the value. */
 export function endEffort(): void {
   checked = undefined
   if (removed.length > 0) removed = []
@@ -50,7 +50,7 @@ export function restoreRemoved(): void {
   }
 }
 
-/** Counts the steps of work whose size is only known while it is done. */
+/** Counts the steps of work whose amount is only known while it is being done. */
 export function spend(steps: number): void {
   effort.left -= steps
   if (effort.left < 0) spent()
@@ -64,7 +64,7 @@ function spent(): void {
   if (effort.left < 0) throw new TooMuchEffort()
 }
 
-/** The number of parts of a value; a string counts as one for every 16 characters. Not recursive: the nesting may be unlimited. */
+/** The number of parts of a value; a string counts as one part per 16 characters. Not recursive: the nesting may be unlimited. */
 export function partsOf(value: unknown): number {
   let parts = 0
   const seen = new Set<object>()

@@ -23,16 +23,16 @@ export const lostReference = Symbol('reference')
 /**
  * A JSON Schema whose references are all `#` or `#/$defs/name`, whatever they were before: addresses, anchors, pointers into
  * the middle, relative to an `$id`, or dynamic. So validators, writers of answers and descriptions cannot
- * interpret one differently, and no part of one schema is visible in another.
+ * interpret a reference differently, and no part of one schema is visible in another.
  */
 export interface Flat {
   readonly schema: Node
-  /** Why no value can be checked by it, if so. */
+  /** Why no value can be checked with this schema; `undefined` if values can. */
   readonly problem: string | undefined
 }
 
 export interface FlatOptions {
-  /** The names of its members in lower case, for headers; members of members keep theirs. */
+  /** Whether the names of its members are put in lower case, for headers; members of members keep their names. */
   readonly lowerCaseNames?: boolean
 }
 
@@ -50,7 +50,7 @@ export function flattened(schema: object, { lowerCaseNames = false }: FlatOption
 
 const prefix = '#/$defs/'
 
-/** The target of a reference in a flat schema, `undefined` for one that leads out of it. */
+/** The target of a reference in a flat schema; `undefined` for a reference that leads out of it. */
 export function targetOf(ref: unknown, root: unknown): unknown {
   if (ref === '#') return root
   if (typeof ref !== 'string' || !ref.startsWith(prefix) || !isObject(root) || !isObject(root.$defs)) return undefined
@@ -58,7 +58,7 @@ export function targetOf(ref: unknown, root: unknown): unknown {
   return Object.hasOwn(root.$defs, name) ? root.$defs[name] : undefined
 }
 
-/** All schemas within a flat one, itself included. */
+/** All schemas in a flat one, including itself. */
 export function schemasOf(root: Node): ReadonlySet<Node> {
   const nodes = new Set([root])
   for (const node of nodes) {
@@ -69,13 +69,13 @@ export function schemasOf(root: Node): ReadonlySet<Node> {
   return nodes
 }
 
-/** References to schemas that the validator itself knows. */
+/** Whether a reference is to a schema that the validator itself knows. */
 const isMetaSchema = (ref: string) => /^https?:\/\/json-schema\.org\/draft/.test(ref)
 
 const references: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef'])
 const anchors: ReadonlySet<string> = new Set(['$anchor', '$dynamicAnchor', '$recursiveAnchor'])
 
-/** One place while it is copied. */
+/** A place that is being copied. */
 interface Copy {
   readonly place: Place
   readonly isLower: boolean
@@ -129,7 +129,7 @@ class Flattening {
         else Object.assign(json, reference)
       } else put(json, keyword, this.#value(copy, keyword, value))
     }
-    // A second reference applies as well.
+    // A second reference also applies.
     if (more.length > 0) json.allOf = [...(Array.isArray(json.allOf) ? json.allOf : []), ...more]
     if (isLower) lowerNames(json)
   }
@@ -215,7 +215,7 @@ function put(target: object, name: string, value: unknown): void {
   Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true })
 }
 
-/** Header names are compared without regard to case. */
+/** Puts names in lower case: header names are case-insensitive. */
 function lowerNames(json: Json): void {
   for (const keyword of ['properties', 'dependentSchemas', 'dependentRequired', 'dependencies']) {
     const map = json[keyword]
@@ -232,7 +232,7 @@ const lowerList = (value: unknown) =>
 
 const endless = 'a reference points to itself, so no value can be checked'
 
-/** Whether a part of a schema, followed for one value alone, leads back to itself. */
+/** Whether a part of a schema leads back to itself for one and the same value. */
 function isEndless(root: Node): boolean {
   const inPlace = (node: Node) => {
     const parts = [...schemasWithin(node)].flatMap(([keyword, one]) => (inPlaceKeywords.has(keyword) ? [one] : []))

@@ -2,8 +2,8 @@ import type { Format } from 'ajv'
 import { spend } from './effort.ts'
 
 /**
- * The longest string for which a format is tested: longer than any valid one. Within these bounds none takes
- * more than 30 ms for 100 kB.
+ * The longest string for which a format is tested: longer than any valid one. Within these bounds, no format
+ * takes more than 30 ms for 100 kB.
  */
 const bounds: Record<string, number> = {
   url: 2_048,
@@ -17,10 +17,10 @@ const bounds: Record<string, number> = {
   'iso-date-time': 128,
 }
 const usualBound = 4_096
-/** One pass over the string; they are meant for long ones. */
+/** Formats that are checked in one pass over the string, and meant for long ones. */
 const unbounded = new Set(['byte', 'binary', 'password'])
 
-/** The same format, which refuses a string that is longer than any valid one. */
+/** The same format, but refusing a string that is longer than any valid one. */
 export function bounded(name: string, format: Format): Format {
   const limit = bounds[name] ?? usualBound
   if (unbounded.has(name)) return format
@@ -42,15 +42,15 @@ function guard(limit: number, validate: Test): Test {
 }
 
 /**
- * The expression takes 9 ms for 2 kB of colons, since the part before the `@` can be split in so many ways. It
- * is equivalent without that part. And a string with blanks is not a URL, which it determines again after each `@`.
+ * The regular expression takes 9 ms for 2 kB of colons, since the part before the `@` can be split in so many ways. It is
+ * equivalent without that split. And a string with blanks is not a URL, which the expression would find anew after each `@`.
  */
 function urlTest({ source, flags }: RegExp): Test {
   const linear = new RegExp(source.replace('(?:\\S+(?::\\S*)?@)?', '(?:\\S+@)?'), flags)
   return (text) => !/\s/.test(text) && linear.test(text)
 }
 
-/** An invalid expression costs an error with its stack, 5 µs. */
+/** Counts the cost of the test: an invalid expression costs an error with its stack, 5 µs. */
 function regexTest(validate: Test): Test {
   return (text) => {
     spend(50)

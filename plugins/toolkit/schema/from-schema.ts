@@ -1,7 +1,7 @@
-/** How a type is read: the output of a validator, defaults filled in; or its input. */
+/** How a type is read: as the output of a validator, with defaults filled in, or as its input. */
 export type Direction = 'output' | 'input'
 
-/** The next level of nesting. Below the last one everything is `unknown`, so that a recursive schema ends. */
+/** The next level of nesting. Below the last one, everything is `unknown`, so that a recursive schema ends. */
 interface Deeper {
   0: 1
   1: 2
@@ -41,14 +41,14 @@ type FilledIn<Properties, Key extends keyof Properties> = {
   [Name in Key]: Properties[Name] extends { readonly default: {} | null } ? Name : never
 }[Key]
 
-/** Keys that may be missing. After a validator those that it fills in exist. */
+/** Keys that may be missing. After a validator, the keys that it fills in exist. */
 type MissingKey<Properties, Key extends keyof Properties, D> = [Key] extends [never]
   ? never
   : D extends 'output'
     ? Exclude<Key, FilledIn<Properties, Key>>
     : Key
 
-/** One mapped type where all members are alike; otherwise it takes two and a third that merges them. */
+/** The members: one mapped type where all are alike; otherwise two, and a third that merges them. */
 type Members<Properties, Missing extends keyof Properties, Root, D extends Direction, Depth extends Level> = [
   Missing,
 ] extends [never]
@@ -124,7 +124,7 @@ type Combined<S, Root, D extends Direction, Depth extends Level> = (S extends { 
   (S extends { readonly anyOf: readonly (infer One)[] } ? From<One, Root, D, Deeper[Depth]> : unknown) &
   (S extends { readonly oneOf: readonly (infer One)[] } ? From<One, Root, D, Deeper[Depth]> : unknown)
 
-/** By pointer, by the name of a definition in TypeBox's form, or by the name of the whole. */
+/** The target of a reference: by pointer, by the name of a definition in TypeBox's form, or by the name of the whole. */
 type Definition<Ref, Root> = Ref extends '#'
   ? Root
   : Ref extends `#/${infer Group}/${infer Name}`
@@ -143,7 +143,7 @@ type Definition<Ref, Root> = Ref extends '#'
 
 type RootOf<S, Root> = S extends { readonly $defs: object } ? S : Root
 
-/** Rare keywords, tested together before the separate tests, which each cost time. */
+/** Rare keywords, tested together before the separate tests, each of which costs time. */
 type Rare =
   | false
   | { readonly '~unsafe': unknown }
@@ -156,7 +156,7 @@ type Rare =
 type RareOf<S, Root, D extends Direction, Depth extends Level> = S extends { readonly '~unsafe': infer Type }
   ? Type
   : S extends { readonly $ref: infer Ref }
-    ? // A schema with definitions of its own resolves names in them, also within a larger one.
+    ? // A schema with definitions of its own resolves names in them, even within a larger one.
       From<Definition<Ref, RootOf<S, Root>>, RootOf<S, Root>, D, Deeper[Depth]> &
         (S extends { readonly properties: object } ? ObjectOf<S, Root, D, Depth> : unknown)
     : S extends false
@@ -174,7 +174,7 @@ interface Kinds {
   Null: null
 }
 
-/** The keys of TypeBox 1 that may be missing: `required` has the same information, but that list is expensive to compute. */
+/** The keys of TypeBox 1 that may be missing: `required` contains the same information, but is expensive to compute. */
 type OptionalKey<Properties> = {
   [Key in keyof Properties]: Properties[Key] extends { readonly '~optional': true } ? Key : never
 }[keyof Properties]
@@ -211,7 +211,7 @@ type OfStandard<Types, D extends Direction> = [Types] extends [{ readonly input:
 
 /** `Direction` has the names of these types in Standard Schema and Zod. */
 type Of<S, D extends Direction> =
-  // Zod computes the member of Standard Schema again for each type, which costs as much as all the rest.
+  // Zod recomputes the member of Standard Schema for each type, which costs as much as all the rest.
   S extends { readonly _zod: { readonly output: unknown; readonly input: unknown } }
     ? S['_zod'][D]
     : S extends { readonly '~standard': { readonly types?: infer Types } }

@@ -1,16 +1,16 @@
 /** One mistake in a value. */
 export interface Issue {
-  /** JSON pointer (RFC 6901) into the value; `''` is the value itself. */
+  /** A JSON pointer (RFC 6901) into the value; `''` is the value itself. */
   path: string
   /** The rule that the value breaks, by its name in JSON Schema: `minLength`, `required`. */
   keyword: string
-  /** What is wrong, for a person: `must be a number`. */
+  /** What is wrong, for people: `must be a number`. */
   message: string
-  /** What the rule asks for: `{ limit: 3 }`. */
+  /** What the rule requires: `{ limit: 3 }`. */
   params: Record<string, unknown>
 }
 
-/** No more than this many issues of one value. */
+/** The maximum number of issues for one value. */
 export const maxIssues = 20
 
 /** The pointer of a path of keys. */

@@ -21,11 +21,11 @@ function draftOf({ $schema }: Node, nodes: ReadonlySet<Node>): Draft {
   if (typeof $schema === 'string') return (/2019-09|2020-12/.exec($schema)?.[0] as Draft | undefined) ?? 'draft-07'
   const list = [...nodes]
   if (!list.some((node) => modernKeywords.some((keyword) => keyword in node))) return 'draft-07'
-  // 2020-12 has no lists in `items`.
+  // In 2020-12, `items` cannot be a list.
   return list.some((node) => Array.isArray(node.items)) ? '2019-09' : '2020-12'
 }
 
-/** Whether it names a member that every object inherits. */
+/** Whether a schema names a member that every object inherits. */
 function namesInherited({ properties, required, ...node }: Node): boolean {
   const maps = [properties, node.dependentRequired, node.dependentSchemas, node.dependencies].filter(isObject)
   const names = [...maps.flatMap(Object.keys), ...maps.flatMap(Object.values), ...[required]].flat()
@@ -36,16 +36,16 @@ function issueOf({ instancePath, keyword, message, params }: ErrorObject): Issue
   return { path: instancePath, keyword, message: message ?? 'is not valid', params: params as Record<string, unknown> }
 }
 
-/** For a value that cannot be checked completely. */
+/** The verdict for a value that cannot be checked completely. */
 const unchecked = (keyword: string, message: string): Verdict => {
   const issues = [{ path: '', keyword, message, params: {} }]
   return { ok: false, issues, cause: issues }
 }
 
-/** For a value that was refused for an unknown reason. */
+/** The verdict for a value that was refused for an unknown reason. */
 const invalid = () => unchecked('invalid', 'is not valid')
 
-/** Why a check did not finish; anything else is an error like any other. */
+/** Why a check did not finish; any other error is thrown again. */
 function unfinished(error: unknown): Verdict {
   if (error instanceof TooMuchEffort) return unchecked('effort', 'takes too much work to check')
   // The stack has overflowed.
@@ -54,7 +54,7 @@ function unfinished(error: unknown): Verdict {
 }
 
 /**
- * Compiles a JSON Schema (TypeBox makes them too) with Ajv.
+ * Compiles a JSON Schema (such as those of TypeBox) with Ajv.
  *
  * @throws the error of Ajv for an invalid schema.
  */
@@ -83,7 +83,7 @@ export function compileJsonSchema(schema: object, mode: Mode): Check {
 /**
  * Finds the mistakes in a value that was refused. The refusal itself comes from an earlier check that ends at
  * the first error: with all errors, each branch of a union would be checked completely, which takes twice as long for
- * each level of a tree. Compiled at the first refusal: most schemas of a process never have one.
+ * each level of a tree. It is compiled at the first refusal: most schemas of a process never refuse a value.
  */
 function explainer(schema: Node, dialect: Omit<Dialect, 'allErrors'>): (value: unknown) => Verdict {
   let validate: ValidateFunction | undefined
@@ -92,10 +92,10 @@ function explainer(schema: Node, dialect: Omit<Dialect, 'allErrors'>): (value: u
     beginEffort(value)
     restoreRemoved()
     try {
-      // The first check may have filled in a member that a branch of a union requires, after another one had failed for it.
+      // The first check may have filled in a member that a branch of a union requires, after another branch had failed for lack of it.
       if (validate(value)) return invalid()
     } catch (error) {
-      // Ajv's own code fails when it collects all errors: with `unevaluatedProperties` in a union beside `patternProperties`.
+      // Ajv's own code fails when it collects all errors: with `unevaluatedProperties` in a union next to `patternProperties`.
       if (error instanceof TypeError) return invalid()
       throw error
     }

@@ -3,7 +3,7 @@ import { inPlaceKeywords, isObject, schemasWithin } from './keywords.ts'
 import { selfDescription } from './self-description.ts'
 import { isStandardSchema, type StandardSchema } from './standard.ts'
 
-/** The top-level keys that a schema names, `undefined` where it does not show them. */
+/** The top-level keys that a schema names; `undefined` if it does not show them. */
 export function keysOf(schema: object): readonly string[] | undefined {
   return isStandardSchema(schema) ? standardKeys(schema) : jsonKeys(schema)
 }
@@ -21,7 +21,7 @@ function standardKeys(schema: StandardSchema): readonly string[] | undefined {
   }
 }
 
-/** Those of a JSON Schema, also in its combinations and after references. */
+/** The keys of a JSON Schema, including those in its combinations and after references. */
 function jsonKeys(schema: object): readonly string[] {
   const root = flattened(schema).schema
   const keys = new Set<string>()

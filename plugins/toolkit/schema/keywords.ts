@@ -20,7 +20,7 @@ export const schemaKeywords: ReadonlySet<string> = new Set([
   'else',
 ])
 
-/** Keywords with schemas by name. */
+/** Keywords with schemas under names. */
 export const mapKeywords: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
@@ -34,7 +34,7 @@ export const definitionKeywords: ReadonlySet<string> = new Set(['$defs', 'defini
 /** Keywords with a list of schemas. */
 export const listKeywords: ReadonlySet<string> = new Set(['prefixItems', 'allOf', 'anyOf', 'oneOf'])
 
-/** Keywords whose schemas are for the value itself and not for a part of it. */
+/** Keywords whose schemas apply to the value itself and not to a part of it. */
 export const inPlaceKeywords: ReadonlySet<string> = new Set([
   'allOf',
   'anyOf',
@@ -47,7 +47,7 @@ export const inPlaceKeywords: ReadonlySet<string> = new Set([
   'dependencies',
 ])
 
-/** The schemas directly within one, definitions left out. */
+/** The schemas directly within a schema, without definitions. */
 export function* schemasWithin(node: Node): Iterable<readonly [keyword: string, schema: unknown]> {
   for (const [keyword, value] of Object.entries(node)) {
     if (mapKeywords.has(keyword)) {

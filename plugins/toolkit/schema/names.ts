@@ -1,7 +1,7 @@
-/** Letters, digits, dot, dash and underscore: the only characters for the name of a component of OpenAPI. */
+/** A name of letters, digits, dots, dashes and underscores, the only characters allowed in the name of an OpenAPI component. */
 export function plainName(text: string): string {
   const name = text
-    // Cut first: at the end of a long string the trimming below would take quadratic time.
+    // Cut first: on a long string, the trimming below would take quadratic time at its end.
     .slice(0, 500)
     .normalize('NFKD')
     .replace(/[^\w.-]+/g, '_')
@@ -10,10 +10,10 @@ export function plainName(text: string): string {
   return name === '' ? 'Schema' : name
 }
 
-/** The numbers that TypeBox and Zod give to schemas without a name. */
+/** Whether a name is a number that TypeBox or Zod gives to a schema without a name. */
 const isNumber = (name: string) => /^(T|__schema)\d+$/.test(name)
 
-/** The name of a schema with this `$id`: its last part without the ending. */
+/** The name of a schema with this `$id`: the last part of the address without its ending. */
 export function nameOfAddress(id: string): string | undefined {
   const last = id
     .replace(/[#?].*$/, '')

@@ -9,16 +9,16 @@ import {
   schemasWithin,
 } from './keywords.ts'
 
-/** A schema in its place: one object may be in several places, and its references mean something else in each. */
+/** A schema in its place: one object may be in several places, and its references mean something different in each. */
 export interface Place {
   readonly node: Node
   readonly scope: Scope
 }
 
-/** The target of a reference. A boolean is a schema as well. */
+/** The target of a reference. A boolean is also a schema. */
 export type Target = Place | boolean
 
-/** A schema with an address of its own, which `#` means inside of it: the root, and each one with an `$id`. */
+/** A schema with an address of its own, to which `#` refers inside it: the root, and each schema with an `$id`. */
 class Resource {
   readonly root: Node
   readonly address: string
@@ -36,7 +36,7 @@ class Scope {
   readonly place: Place
   readonly parent: Scope | undefined
   readonly resource: Resource
-  /** The place that `#` means. */
+  /** The place to which `#` refers. */
   readonly home: Place
   readonly names = new Map<string, Place>()
   readonly places = new Map<Node, Place>()
@@ -71,8 +71,8 @@ function addressed(node: Node) {
 /**
  * All places of one JSON Schema, and the targets of the references in them.
  *
- * Of several schemas with one `$id` the nearest applies: TypeBox gives each schema definitions of its own, whose names
- * repeat where two of them are parts of a larger one.
+ * Of several schemas with the same `$id`, the nearest applies: TypeBox gives each schema definitions of its own, whose names
+ * are repeated where two of them are parts of a larger schema.
  */
 export class Places {
   readonly root: Place
@@ -96,14 +96,14 @@ export class Places {
   }
 
   #find(node: Node, around: Scope): Place {
-    // An object that contains itself is in one place.
+    // An object that contains itself is in only one place.
     for (let scope: Scope | undefined = around; scope !== undefined; scope = scope.parent) {
       if (scope.place.node === node) return scope.place
     }
     return hasAddress(node) || addressed(node).length > 0 ? this.#open(node, around) : { node, scope: around }
   }
 
-  /** A schema in which names mean something else than around it. */
+  /** The place of a schema in which names mean something different than around it. */
   #open(node: Node, around: Scope | undefined): Place {
     const base = around?.resource.address ?? ''
     const isResource = hasAddress(node) || around === undefined
@@ -120,7 +120,7 @@ export class Places {
     return scope.place
   }
 
-  /** Not recursive: deep nesting must not overflow the stack. */
+  /** Collects all anchors. Not recursive: deep nesting must not overflow the stack. */
   #collect(): void {
     const seen = new Set<Place>()
     const open = [this.root]
@@ -129,7 +129,7 @@ export class Places {
       const { node, scope } = place
       const { anchors, dynamicAnchors } = scope.resource
       const { $id, $anchor, $dynamicAnchor } = node
-      // Until draft-07 an anchor was an `$id` of this form.
+      // Until draft-07, an anchor was an `$id` of this form.
       if (typeof $id === 'string' && $id.startsWith('#')) add(anchors, $id.slice(1), place)
       if (typeof $anchor === 'string') add(anchors, $anchor, place)
       if (typeof $dynamicAnchor === 'string') {
@@ -161,8 +161,8 @@ export class Places {
   }
 
   /**
-   * The same for a `$dynamicRef`. The anchor of the outermost schema on the way there applies, which is the one of the
-   * root wherever it has one.
+   * The same for a `$dynamicRef`. The anchor of the outermost schema on the way there applies, which is that of the
+   * root if it has one.
    */
   resolveDynamic(ref: string, place: Place): Target | undefined {
     const target = this.resolve(ref, place)
@@ -171,7 +171,7 @@ export class Places {
     return only(this.root.scope.resource.dynamicAnchors.get(anchor) ?? this.#dynamic.get(anchor), ref)
   }
 
-  /** The same for a `$recursiveRef`, the one of 2019-09. */
+  /** The same for a `$recursiveRef`, its predecessor in 2019-09. */
   resolveRecursive(ref: string, place: Place): Target | undefined {
     const target = this.resolve(ref, place)
     if (target === undefined || typeof target === 'boolean' || target.node.$recursiveAnchor !== true) return target
@@ -205,7 +205,7 @@ export class Places {
   }
 }
 
-/** The kind of a place that a pointer leads through. */
+/** The kind of place that a pointer leads through. */
 type Kind = 'schema' | 'schemas' | 'other'
 
 function kindOf(around: Kind, key: string, value: unknown): Kind {
@@ -219,7 +219,7 @@ function add(map: Map<string, Place[]>, name: string, place: Place): void {
   map.set(name, [...(map.get(name) ?? []), place])
 }
 
-/** The target: several must be equal. */
+/** The only target: several must be equal. */
 function only(places: readonly Place[] | undefined, ref: string): Place | undefined {
   const [first, ...others] = places ?? []
   if (first === undefined || others.every(({ node }) => isDeepStrictEqual(node, first.node))) return first

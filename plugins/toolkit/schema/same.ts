@@ -1,12 +1,12 @@
 import { spend } from './effort.ts'
 
-/** Called with the number of steps. */
+/** Called with the number of steps that some work took. */
 type Spend = (steps: number) => void
 const freely: Spend = () => {}
 
 /**
- * A string that two values have in common when they are equal in JSON Schema: objects with the same members in another
- * order are, and so are 1 and 1.0. `undefined` where it is longer than `most`, which needs only a part of it.
+ * A string that is the same for two values that are equal in JSON Schema: objects with the same members in another
+ * order are equal, and so are 1 and 1.0. `undefined` if it is longer than `most`, which a part of the value is enough to find out.
  */
 function sameText(value: unknown, spent: Spend, most = Number.POSITIVE_INFINITY): string | undefined {
   spent(2)
@@ -31,7 +31,7 @@ function textOfObject(value: Record<string, unknown>, spent: Spend, most: number
   if (value instanceof Date) return `date ${value.getTime()}`
   if (value instanceof RegExp || ArrayBuffer.isView(value)) return `text ${String(value)}`
   const names = Object.keys(value)
-  // Sorting takes more than one step for each of them.
+  // Sorting takes more than one step for each name.
   spent(names.length * 4)
   if (names.length > most) return undefined
   names.sort()
@@ -53,7 +53,7 @@ function textOfParts(
   most: number,
   nameAt?: (i: number) => string,
 ): string | undefined {
-  // Appended and not joined: that would copy deeply nested parts once for each level.
+  // Appended and not joined: joining would copy deeply nested parts once for each level.
   let text = start
   for (let i = 0; i < count; i++) {
     if (nameAt !== undefined) text += `${nameAt(i)}:`
@@ -66,16 +66,16 @@ function textOfParts(
   return `${text}]`
 }
 
-/** The last item of a list that equals an earlier one, and the nearest of these. */
+/** The last item of a list that equals an earlier one, and the nearest such earlier one. */
 export function findSame(items: readonly unknown[]): { readonly i: number; readonly j: number } | undefined {
-  // Ajv compares each with each: 3 s for 100 kB of objects.
+  // Ajv compares each item with every other: 3 s for 100 kB of objects.
   const last = new Map<unknown, number>()
   let found: { i: number; j: number } | undefined
   for (let i = 0; i < items.length; i++) {
     const item = items[i]
     spend(4)
     const isScalar = typeof item !== 'object' || item === null
-    // With a leading quote, no string equals that of an object.
+    // With a leading quote, no string equals the text of an object.
     const key = isScalar ? (typeof item === 'string' ? `"${item}` : item) : sameText(item, spend)
     const j = last.get(key)
     if (j !== undefined) found = { i, j }

@@ -5,7 +5,7 @@ import type { StandardSchema } from './standard.ts'
 /** Whether a schema describes its input or its output: defaults and transforms differ. */
 export type Direction = 'input' | 'output'
 
-/** Standard JSON Schema: a validator's description of itself. Zod has it since 4.2, ArkType since 2.1.28. */
+/** Standard JSON Schema: a validator's description of itself. Zod has had it since 4.2, ArkType since 2.1.28. */
 interface SelfDescribing {
   readonly jsonSchema?: { readonly [side in Direction]?: (options: object) => unknown }
 }
@@ -20,7 +20,7 @@ interface ZodSchema {
   readonly meta?: () => object | undefined
 }
 
-/** The used part of `zod/v4/core`. */
+/** The part of `zod/v4/core` that is used here. */
 interface ZodCore {
   readonly version: Version
   readonly globalRegistry: { get(schema: unknown): object | undefined }
@@ -30,7 +30,7 @@ interface ZodCore {
 const target = 'draft-2020-12'
 const dateTime = { type: 'string', format: 'date-time' }
 
-/** Corrects the points in which Zod's description differs from JSON. */
+/** Corrects Zod's description where it differs from JSON. */
 function correct({ zodSchema, jsonSchema }: { readonly zodSchema: ZodSchema; readonly jsonSchema: Json }): void {
   const { type, catchall } = zodSchema._zod.def
   if (type === 'date') Object.assign(jsonSchema, dateTime)
@@ -39,12 +39,12 @@ function correct({ zodSchema, jsonSchema }: { readonly zodSchema: ZodSchema; rea
   if (type === 'object' && catchall === undefined) delete jsonSchema.additionalProperties
 }
 
-/** The options for each vendor beside the target. */
+/** The options for each vendor, in addition to the target. */
 export type VendorOptions = { readonly [vendor: string]: object }
 
 const zodOptions = { unrepresentable: 'any', override: correct }
 
-/** So that one member without a form in JSON does not make the whole schema fail. Each vendor reads its own options only. */
+/** Prevents one member without a form in JSON from making the whole schema fail. Each vendor reads only its own options. */
 const defaults: VendorOptions = {
   zod: zodOptions,
   arktype: {
@@ -65,7 +65,7 @@ const remedies: { readonly [vendor: string]: string } = {
 }
 
 /**
- * The JSON Schema of a Standard Schema, by its own method; of a Zod of 4.0 or 4.1 by the package.
+ * The JSON Schema of a Standard Schema, from its own method; for Zod 4.0 and 4.1, from the package.
  *
  * @throws an error with the reason why there is none, and the remedy.
  */
@@ -87,15 +87,15 @@ export function selfDescription(
 const isZod4 = (schema: unknown): schema is ZodSchema =>
   typeof (schema as Partial<ZodSchema>)._zod?.version?.minor === 'number'
 
-// By `require` and not `import()`: a route is described synchronously. Only where such a schema occurs, so by its name.
+// Loaded with `require` and not `import()`, since a route is described synchronously; by its name, since only such schemas need it.
 const coreName = 'zod/v4/core'
 
 type Version = { readonly major: number; readonly minor: number; readonly patch: number }
 
-/** By minor version: a newer package calls methods of the schemas themselves, which are missing. */
+/** The cores by minor version: a newer package calls methods of the schemas themselves, which are missing. */
 const cores = new Map<number, ZodCore>()
 
-/** The package beside the framework, else the application's own where the two are separate. */
+/** The package next to the framework, otherwise the application's own if the two are separate. */
 function coreFor(version: Version): ZodCore {
   let why = 'which cannot be found here'
   for (const place of [import.meta.url, pathToFileURL(`${process.cwd()}/`).href]) {
@@ -117,7 +117,7 @@ function coreFor(version: Version): ZodCore {
 }
 
 /**
- * By the function of the package, since schemas of 4.0 and 4.1 have no method for it. It may be another instance than
+ * Uses the function of the package, since schemas of 4.0 and 4.1 have no method for it. The package may be a different instance from
  * the application's own (`require` here, `import` there), so it receives the name of each schema.
  */
 function byZodItself(schema: ZodSchema, direction: Direction): unknown {

@@ -4,7 +4,7 @@ import { type Issue, maxIssues, pointerOf } from './issue.ts'
 import { isObject } from './keywords.ts'
 import { selfDescription } from './self-description.ts'
 
-/** The used part of Standard Schema version 1 (Zod, Valibot, ArkType, …): https://standardschema.dev. */
+/** The part of Standard Schema version 1 (Zod, Valibot, ArkType, …) that is used here: https://standardschema.dev. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1
@@ -20,7 +20,7 @@ type StandardResult<Output> =
 
 interface StandardIssue {
   readonly message: string
-  /** A list by the specification; VineJS 4 gives text with dots. */
+  /** A list according to the specification; VineJS 4 has a string with dots. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | string | undefined
 }
 
@@ -57,17 +57,17 @@ export function standardCheck(schema: StandardSchema): Check {
   }
 }
 
-/** The keys of an object schema whose values must be lists; none where the schema does not show that. */
+/** The keys of an object schema whose values must be lists; empty if the schema does not show them. */
 export function standardLists(schema: StandardSchema): readonly string[] {
   try {
     const root = flattened(selfDescription(schema, 'input') as object).schema
-    // A schema that contains itself is described by a reference.
+    // A schema that contains itself is described with a reference.
     const follow = (node: unknown): unknown =>
       isObject(node) && node.$ref !== undefined ? follow(targetOf(node.$ref, root)) : node
     const { properties } = follow(root) as { readonly properties?: object }
     return Object.entries(properties ?? {}).flatMap(([key, one]) => (isList(one, follow) ? [key] : []))
   } catch {
-    // It has no form in JSON Schema.
+    // The schema has no form in JSON Schema.
     return []
   }
 }

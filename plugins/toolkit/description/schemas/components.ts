@@ -6,13 +6,13 @@ import { Names } from './names.ts'
 import { jsonSchemaOf } from './source.ts'
 import { type Note, Translation } from './translate.ts'
 
-/** One class of equal parts. */
+/** One set of equal parts. */
 interface Component {
   readonly part: Part
   readonly name: string
 }
 
-/** A body as a string, with numbers in place of its links. */
+/** A body as a string, with numbers instead of its links. */
 interface Template {
   readonly text: string
   readonly parts: readonly Part[]
@@ -28,7 +28,7 @@ export class Schemas {
   readonly #known = new Map<unknown, Map<Direction, Part>>()
   readonly #given = new Map<string, Part>()
 
-  /** Adds a component with a name of the application: no other can have that name. */
+  /** Adds a component with a name that the application gives it: no other component can have that name. */
   give(name: string, schema: unknown, note: Note): void {
     const part = this.part(schema, 'output', name, note)
     const isAlias = [...this.#given.values()].includes(part)
@@ -37,7 +37,7 @@ export class Schemas {
     this.#given.set(name, given)
   }
 
-  /** A place for a schema of any kind. `hint` is its name if it needs one and has none; `note` receives parts without a description. */
+  /** A place for a schema of any kind. `hint` is its name if it needs one but has none; `note` receives parts that cannot be described. */
   use(schema: unknown, direction: Direction, hint: string, note: Note): unknown {
     const part = this.part(schema, direction, hint, note)
     part.uses++
@@ -73,7 +73,7 @@ export class Schemas {
     return part
   }
 
-  /** Replaces all links by the components and the references to them. */
+  /** Replaces all links with the components and the references to them. */
   finish<Document extends object>(document: Document): { document: Document; schemas: Json } {
     const given = [...this.#given.values()].map((part) => new Link(part))
     const components = this.#components(reachable([given, document]).filter(isComponent))
@@ -101,7 +101,7 @@ export class Schemas {
     return { document: write(document) as Document, schemas }
   }
 
-  /** One component for parts with the same name and content, also where they refer to each other. */
+  /** Makes one component for parts with the same name and content, even where they refer to each other. */
   #components(parts: readonly Part[]): Map<Part, Component> {
     const templates = new Map(parts.map((part) => [part, templateOf(part.body)]))
     const wanted = (part: Part) => plainName(part.name)
@@ -144,7 +144,7 @@ function nameOf(schema: unknown): string | undefined {
   return typeof schema.title === 'string' && schema.title.trim() !== '' ? schema.title : undefined
 }
 
-/** Strings, numbers and the like are shorter than a reference to them. */
+/** Whether a component is worthwhile: strings, numbers and the like are shorter than a reference to them. */
 function isWorthIt(body: unknown): boolean {
   return isObject(body) && Object.values(body).some((value) => isObject(value) || value instanceof Link)
 }

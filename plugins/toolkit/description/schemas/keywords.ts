@@ -6,7 +6,7 @@ const isTexts = (value: unknown): value is string[] => Array.isArray(value) && v
 const isCount = (value: unknown) => Number.isInteger(value) && (value as number) >= 0
 const isFlag = (value: unknown) => typeof value === 'boolean'
 
-/** A value in the form that the keyword requires, `undefined` for an invalid one: such a keyword is left out. */
+/** Returns a value in the form that the keyword requires; `undefined` for an invalid one, whose keyword is left out. */
 type Read = (value: unknown) => unknown
 
 const only =
@@ -73,7 +73,7 @@ function isPattern(value: unknown): boolean {
   return false
 }
 
-/** Keywords with schemas that 2020-12 still has. */
+/** Whether 2020-12 still has a keyword with schemas. */
 const isCurrent = (keyword: string) => keyword !== 'additionalItems' && keyword !== 'dependencies'
 export const schemaKeywords: ReadonlySet<string> = new Set([...anySchemaKeywords].filter(isCurrent))
 export const mapKeywords: ReadonlySet<string> = new Set([...anyMapKeywords].filter(isCurrent))

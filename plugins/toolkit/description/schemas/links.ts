@@ -2,9 +2,9 @@ import type { Json } from '../json.ts'
 
 /** A schema that may become a component of the document. */
 export interface Part {
-  /** The name of its component, if that is free. */
+  /** The name of its component, if that name is free. */
   readonly name: string
-  /** Its direction, where a validator differs for requests and answers. */
+  /** Its direction, where the schema of a validator differs for requests and answers. */
   readonly direction: 'input' | 'output' | undefined
   /** Whether it has a name of its own: then it is always a component. */
   isNamed: boolean
@@ -12,11 +12,11 @@ export interface Part {
   isReferred: boolean
   /** How many places of the document use it. */
   uses: number
-  /** The schema in JSON Schema 2020-12, with links in place of references. */
+  /** The schema in JSON Schema 2020-12, with links instead of references. */
   body: unknown
 }
 
-/** A place for a part, with keywords that apply beside it. */
+/** A place for a part, with keywords that apply in addition to it. */
 export class Link {
   readonly part: Part
   readonly beside: Json | undefined
@@ -36,7 +36,7 @@ export class Address {
   }
 }
 
-/** A reference to a component with a name of the application: whether that exists is known at the end. */
+/** A reference to a component by a name that the application gives it: only at the end is it known whether that exists. */
 export class NamedLink {
   readonly name: string
   readonly beside: Json | undefined

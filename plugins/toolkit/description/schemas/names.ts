@@ -1,4 +1,4 @@
-/** Makes every name unique: a taken one has a number. */
+/** Makes every name unique by adding a number to one that is taken. */
 export class Names {
   readonly #taken: Set<string>
 

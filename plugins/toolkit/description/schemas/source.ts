@@ -5,7 +5,7 @@ import { isObject } from '../json.ts'
 /** A schema as JSON Schema, or why there is none. */
 export type Source = { readonly schema: unknown } | { readonly why: string }
 
-/** The JSON Schema of a schema of any kind: that of a Standard Schema comes from its own method. */
+/** The JSON Schema for a schema of any kind; for a Standard Schema, it comes from the schema's own method. */
 export function jsonSchemaOf(schema: unknown, direction: Direction): Source {
   if (typeof schema === 'boolean') return { schema }
   if (!isStandardSchema(schema)) return isObject(schema) ? { schema } : { why: 'it is not a schema' }

@@ -5,9 +5,9 @@ import { isObject, type Json, put, toPlain } from '../json.ts'
 import { mapKeywords, plainKeywords, schemaKeywords, types } from './keywords.ts'
 import { Address, Link, NamedLink, type Part } from './links.ts'
 
-/** Deeper ones become parts of their own: a thousand levels must neither overflow the stack nor be lost. */
+/** Deeper schemas become parts of their own: a thousand levels must neither overflow the stack nor be lost. */
 const maxDepth = 60
-/** An object in more places than this of one schema becomes a part: with two of the next in each place it would never end. */
+/** An object in more places of one schema than this becomes a part: if each place has two of the next, copying would never end. */
 const maxCopies = 8
 
 /** Receives what could not be described, and why. */
@@ -50,7 +50,7 @@ export class Translation {
     return new Link(part, beside)
   }
 
-  /** `start` is the node of the part itself: that one stays in place. */
+  /** Translates a node; `start` is the node of the part itself, which stays in place. */
   #schema(node: unknown, around: ReadonlySet<unknown>, start?: unknown): unknown {
     if (typeof node === 'boolean') return node
     if (!isObject(node)) return this.#unknown('a part of it is not a schema')
@@ -125,7 +125,7 @@ export class Translation {
     return read
   }
 
-  /** Its mapping refers to schemas by references, which differ in the document: without them, names are enough. */
+  /** Translates a discriminator. Its mapping refers to schemas by references that differ in the document; without one, names are enough. */
   #discriminator(value: unknown): unknown {
     if (!isObject(value) || typeof value.propertyName !== 'string') return undefined
     const mapping: Json = {}
@@ -160,7 +160,7 @@ function idOf(node: Json & { readonly [formerId]?: string }): string | undefined
   return id === undefined || id.startsWith('#') ? undefined : nameOfAddress(id)
 }
 
-/** Keywords of older drafts as those of 2020-12. */
+/** Converts keywords of older drafts into those of 2020-12. */
 function modernised(node: Json): Json {
   const modern: Json = { ...node }
   if (Array.isArray(node.items) && node.prefixItems === undefined) {

@@ -16,7 +16,7 @@ export const SchemaMemberError = defineError(
 /** The parts of a request that have a schema. */
 type Part = 'headers' | 'params' | 'query' | 'body' | 'all'
 
-/** A part that cannot be sent: what it is, its place, and the replacement. */
+/** A part that cannot be sent: what it is, its place, and what to use instead. */
 interface Fault {
   readonly path: readonly (string | number)[]
   readonly what: string
@@ -27,7 +27,7 @@ interface Fault {
  * Ensures that a request can match the schema of a part. A query, headers and the parameters of a path
  * contain strings and lists of strings; a body contains JSON values. Where that cannot be decided, a schema passes.
  *
- * @throws SchemaMemberError naming route, part, member and remedy.
+ * @throws SchemaMemberError, which names route, part, member and remedy.
  */
 export function checkSendable(schema: object, part: Part, route: string): void {
   const whole: Lazy = { of: schema, view: () => viewOf(schema) }
@@ -44,7 +44,7 @@ export function checkSendable(schema: object, part: Part, route: string): void {
   throw SchemaMemberError(route, part, fault.path.join('.'), `it is ${fault.what}, and ${holds} text`, use(fault))
 }
 
-/** Why no JSON matches a schema, with the remedy; `undefined` where some may match, or where that cannot be decided. */
+/** Why no JSON matches a schema, with the remedy; `undefined` if some may match, or if that cannot be decided. */
 export function whyNotJson(schema: object): string | undefined {
   const why = (path: readonly (string | number)[], what: string, remedy: string) =>
     `${path.length === 0 ? 'it' : `its member "${path.join('.')}"`} is ${what}, which JSON cannot represent. Use ${remedy}`
@@ -82,12 +82,12 @@ function viewOf(schema: object): View {
   try {
     return viewOfJson(selfDescription(schema, 'input', marked))
   } catch {
-    // It has no description.
+    // The schema has no description.
     return anything
   }
 }
 
-/** ArkType reports the kind of each part without a form in JSON. */
+/** The names of the kinds that ArkType reports for parts without a form in JSON. */
 const names: { readonly [code: string]: string } = { date: 'a date', proto: 'an instance of a class' }
 const marked = {
   arktype: {
@@ -103,7 +103,7 @@ const marked = {
 
 type Find = (part: Lazy) => Fault | undefined
 
-/** Checks each part of a schema once; one that contains itself has no fault for that. */
+/** Checks each part of a schema once; a part that contains itself is not a fault for that reason. */
 function finder(faultIn: (view: View, inside: Find) => Fault | undefined): Find {
   const known = new Map<unknown, Fault | undefined>()
   const find: Find = ({ of, view }) => {
@@ -116,7 +116,7 @@ function finder(faultIn: (view: View, inside: Find) => Fault | undefined): Find 
   return find
 }
 
-/** Why no JSON matches: optional members, and lists that may be empty, do not count. */
+/** Why no JSON matches: optional members and lists that may be empty do not count. */
 function faultInJson(view: View, inside: Find): Fault | undefined {
   switch (view.is) {
     case 'value':
@@ -140,7 +140,7 @@ function faultInMembers(view: View, inside: Find, inText: Find): Fault | undefin
 
 const flat = 'separate members, a string that the schema parses, or the body'
 
-/** Why a value cannot be sent as a string or as a list of strings, which has one item at least. */
+/** Why a value cannot be sent as a string or as a list of strings, which has at least one item. */
 function faultInText(view: View, inside: Find): Fault | undefined {
   switch (view.is) {
     case 'value':
@@ -156,7 +156,7 @@ function faultInText(view: View, inside: Find): Fault | undefined {
   }
 }
 
-/** For a combination: where every alternative has a fault, or where one of several schemas for one value has one. */
+/** The fault in a combination: if every alternative has one, or if one of several schemas for the same value has one. */
 function faultInParts(view: View, inside: Find): Fault | undefined {
   switch (view.is) {
     case 'either':

@@ -38,7 +38,7 @@ function viewOfType(schema: Json, root: unknown): View {
   if (values !== undefined) return values.length > 0 && values.every(isObject) ? { is: 'object', members: [] } : text
   if (schema.nullable === true || schema.type === undefined) return anything
   const types = [schema.type].flat()
-  // A string is converted to each of the others where they are required.
+  // A string is converted to each of the other types where they are required.
   if (types.some((type) => type !== 'object' && type !== 'array')) return text
   const views = types.map((type) => (type === 'object' ? viewOfObject(schema, root) : viewOfArray(schema, root)))
   return views.length === 1 ? views[0]! : { is: 'either', parts: views.map((view) => ({ of: view, view: () => view })) }
@@ -67,7 +67,7 @@ interface ForeignType {
   readonly type: string
 }
 
-/** Where a JSON Schema names a type that JSON does not have: TypeBox has some for values that stay in a process. */
+/** The place where a JSON Schema names a type that JSON does not have: TypeBox has some for values that stay in a process. */
 export function foreignType(schema: object): ForeignType | undefined {
   const root = flattened(schema).schema
   const seen = new Set<unknown>()

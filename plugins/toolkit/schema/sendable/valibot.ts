@@ -1,6 +1,6 @@
 import { anything, isObject, type Lazy, notInJson, notText, text, type View, viewOfValues } from './view.ts'
 
-/** The used part of a schema of Valibot; its members depend on `type`. A pipe has the type of its first step. */
+/** The part of a Valibot schema that is used here; its members depend on `type`. A pipe has the type of its first step. */
 export interface ValibotSchema {
   readonly kind: 'schema'
   readonly type: string
@@ -9,7 +9,7 @@ export interface ValibotSchema {
   readonly entries?: { readonly [name: string]: ValibotSchema }
   readonly item?: ValibotSchema
   readonly items?: readonly ValibotSchema[]
-  /** Schemas of a union, values of a picklist. */
+  /** The schemas of a union, or the values of a picklist. */
   readonly options?: readonly unknown[]
   readonly enum?: object
   readonly literal?: unknown

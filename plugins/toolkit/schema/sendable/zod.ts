@@ -1,6 +1,6 @@
 import { anything, isObject, type Lazy, notInJson, notText, text, type View, viewOfValues } from './view.ts'
 
-/** The used part of a definition of Zod 4; its members depend on `type`. */
+/** The part of a definition of Zod 4 that is used here; its members depend on `type`. */
 interface Definition {
   readonly type: string
   readonly coerce?: boolean
@@ -25,7 +25,7 @@ export const isZod = (schema: unknown): schema is ZodSchema =>
 
 const ofJson = 'a type that JSON has'
 
-/** Types that are neither strings nor combinations, and their replacements. */
+/** Types that are neither strings nor combinations, and what to use instead. */
 const values: { readonly [type: string]: View } = {
   number: notText('a number', 'z.coerce.number()'),
   boolean: notText('a boolean', 'z.stringbool()'),
@@ -86,7 +86,7 @@ export function viewOfZod(schema: ZodSchema | undefined): View {
     case 'readonly':
       return viewOfZod(innerType)
     case 'lazy':
-      // Kept by Zod: each call of the getter may make another.
+      // Zod keeps this one: each call of the getter may make another.
       return viewOfZod(schema._zod.innerType)
     case 'pipe':
       return viewOfZod(def.in)
