@@ -27,7 +27,7 @@ export class Signer {
     return this.check(name, signed)?.value
   }
 
-  /** Like `verify`; `isCurrent` is whether `sign` would return this string again, which it would not if an older secret signed it. */
+  /** Like `verify`, as `value`; `isCurrent` is whether `sign` would return this string again, which it would not if an older secret signed it. */
   check(name: string, signed: string): { readonly value: string; readonly isCurrent: boolean } | undefined {
     const dot = signed.length - macLength - 1
     if (dot < 0 || signed.charCodeAt(dot) !== 46) return undefined
