@@ -1,5 +1,5 @@
 import { defineError } from '../support/errors.ts'
-import { optionNames } from '../support/options.ts'
+import { isOptions, optionNames } from '../support/options.ts'
 import { kindOf, type Middleware, middlewareMistake } from './middleware.ts'
 import type { RouteDescription, RouteOptions } from './options.ts'
 
@@ -45,7 +45,8 @@ export function readRouteArguments(method: string, path: string, rest: readonly 
     if (typeof second !== 'function') throw fail(`the handler is ${kindOf(second)}, not a function`)
     return { options: { middlewares, ...described(third, fail) }, handler: second }
   }
-  if (typeof first !== 'object' || first === null) throw fail(`got ${kindOf(first)} in place of options or a handler`)
+  // A promise or a Map of options would leave the route without its guards.
+  if (!isOptions(first)) throw fail(`got ${kindOf(first)} instead of options or a handler`)
   if (typeof second !== 'function') throw fail(`the handler is ${kindOf(second)}, not a function`)
   if (third !== undefined) throw fail(`got ${kindOf(third)} after the handler`)
   const options = first as RouteOptions
