@@ -27,13 +27,13 @@ const folders: Readonly<Record<Part, (from: string) => ScaffoldFile[]>> = {
 const temperatures = `import { mqtt } from '${packageName}'
 
 declare module '${packageName}' {
-  /** What the messages of a topic are, for those who publish and those who subscribe. */
+  /** The type of the messages of a topic, for publishers and subscribers. */
   interface MqttTopics {
     'sensors/+/temperature': { celsius: number }
   }
 }
 
-/** The latest of each sensor. */
+/** The latest temperature of each sensor. */
 export const temperatures = new Map<string, number>()
 
 mqtt.subscribe('sensors/+/temperature', (topic, { celsius }) => {

@@ -56,7 +56,7 @@ function server({ parts }: InitSettings): string {
     `  required: ['name'],`,
     `} as const`,
     ``,
-    `// What does not match the schema is answered with 422; what does gives \`req.body\` its type.`,
+    `// A body that does not match the schema is answered with 422. The schema gives \`req.body\` its type.`,
     `router.post('/greetings', { body: Greeting }, (req, res) => res.created({ greeting: \`Hello, \${req.body.name}!\` }))`,
     mqtt && ``,
     mqtt && `router.get('/temperatures', () => Object.fromEntries(temperatures))`,

@@ -44,7 +44,7 @@ export interface ClientOptions {
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
-/** Options of every call beside its own input; they override the options of the client. */
+/** Options of every call, in addition to its own input; they override the options of the client. */
 export interface CallOptions {
   readonly headers?: HeaderValues | undefined
   readonly timeout?: number | undefined

@@ -59,7 +59,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     if (client.signal?.aborted || options.signal?.aborted) this.close()
     else void this.#start()
   }
-  /** Whether a message would be sent at once. */
+  /** Whether a message would be sent immediately. */
   get isOpen(): boolean {
     return this.#isOpen
   }
@@ -167,7 +167,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     web.addEventListener('error', () => {
       if (!this.#isOpen) over({ code: 1006, reason: '' })
     })
-    // Deno has 0 in place of 1006 where the connection broke off.
+    // Deno reports 0 instead of 1006 when the connection breaks off.
     web.addEventListener('close', ({ code, reason }) => over({ code: code || 1006, reason: String(reason ?? '') }))
     this.#web = web
   }

@@ -51,9 +51,9 @@ export interface Reconnect {
   readonly attempts?: number | undefined
 }
 
-/** Options of every socket beside its own input. */
+/** Options of every socket, in addition to its own input. */
 export interface SocketOptions {
-  /** Headers of the opening request. Browsers cannot send any: there this is an error, and those of the client are left out. */
+  /** Headers of the opening request. Browsers cannot send any: there, setting them is an error, and the headers of the client are left out. */
   readonly headers?: HeaderValues | undefined
   /** The sub-protocols that the client offers, the preferred one first. Default: all that the server names. */
   readonly protocols?: readonly string[] | undefined

@@ -34,10 +34,10 @@ const NewItem = {
   required: ['name'],
 } as const
 
-/** Replace it by a database. */
+/** Replace this with a database. */
 const items = new Map<string, OutputOf<typeof Item>>()
 
-/** When it is thrown, the answer has the format of every failure of the server. */
+/** When this is thrown, the response has the same format as every failure of the server. */
 const noItem = (id: string) => new HttpError(404, { code: 'ITEM_NOT_FOUND', message: \`There is no item \${id}\` })
 `
 

@@ -102,7 +102,7 @@ function source(
   const line = adapter.made === undefined ? '' : `        templateAdapter: ${adapter.made},\n`
   return `${imports([packageName, named(...own, ...types, 'logger', 'memoryTransport')], env)}
 ${isCustom ? custom : ''}
-/** By SMTP_URL, which production needs. In tests, and elsewhere without it, mails stay in the memory of this process. */
+/** Sends by SMTP_URL, which production requires. In tests, or without the variable, emails stay in the memory of this process. */
 function transport(): string | MailTransporter {
   if (process.env.NODE_ENV === 'test') return memoryTransport()
   const url = env.get('SMTP_URL')
@@ -124,7 +124,7 @@ ${line}        from: { name: 'Shop', address: env.get('MAIL_FROM') },
   }
 }
 
-/** A mail for \`send\` and \`later\` of the mailer. */
+/** An email for \`send\` and \`later\` of the mailer. */
 export function welcome(to: string, name: string): MailCallback {
   return (mail) => mail.to(to).subject('Welcome')${body}
 }
@@ -132,7 +132,7 @@ export function welcome(to: string, name: string): MailCallback {
 }
 
 const custom = `
-/** Puts data into \`{{name}}\`; in HTML it is escaped. Replace it by an engine of yours. */
+/** Fills in \`{{name}}\`, escaped in HTML. Replace this with your own engine. */
 function render(template: string, data: object, kind: 'html' | 'text'): string {
   const values = new Map<string, unknown>(Object.entries(data))
   return template.replaceAll(/\\{\\{(\\w+)\\}\\}/g, (_all, name: string) => {

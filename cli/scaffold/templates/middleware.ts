@@ -50,7 +50,7 @@ export interface ${extension} {
   ${member}: string
 }
 
-/** Takes \`req.${member}\` from the header ${header}; without it the answer is 400, in the form of the server. */
+/** Sets \`req.${member}\` from the header ${header}. Without the header, the response is 400, in the server's format. */
 export const ${name} = defineMiddleware<${extension}>(function ${name}(req, _res, next) {
   const value = req.headers['${header}']?.trim()
   if (!value) throw new HttpError(400, { code: 'HeaderMissing', message: 'The header ${header} is missing' })

@@ -61,7 +61,7 @@ declare module '${packageName}' {
 ${asClass ? classForm(parts) : functionalForm(parts)}`
 }
 
-const schema = `/** What a message is; any other goes to the handler of errors, and to no subscriber. */
+const schema = `/** The schema of a message. Other messages go to the error handler instead of the subscriber. */
 export const Message = {
   type: 'object',
   properties: { value: { type: 'number' } },

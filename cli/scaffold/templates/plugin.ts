@@ -56,7 +56,7 @@ export const pluginSource = ({
 import { ${pascal}Service } from './service.ts'
 
 export interface ${pascal}Options {
-  /** How many requests are kept; default 100. */
+  /** The number of requests that are kept; default 100. */
   keep?: number
 }
 

@@ -70,7 +70,7 @@ const errorHandler: QueueErrorHandler = (error, { queue, id, attempt, final }) =
   logger[final ? 'error' : 'warn']({ err: error, queue, id, attempt }, final ? 'given up' : 'failed, is retried')
 }
 
-/** Where the queues of this application are. */
+/** The engines of this application's queues. */
 export const queueConfig = {
   ${kind}: {
 ${settings}    errorHandler,

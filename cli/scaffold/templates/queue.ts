@@ -53,7 +53,7 @@ export type Payload = OutputOf<typeof Payload>
 
 export const ${name} = ${factory}('${kebab}', { schema: Payload })
 
-/** A throw is a failed attempt. The same message may come twice, so a second run must do no harm. */
+/** An error is a failed attempt. The same message may arrive twice, so running twice must do no harm. */
 export async function handle({ id }: Payload, { attempt }: QueueMessage): Promise<void> {
   logger.info({ id, attempt }, '${kebab}')
 }

@@ -172,7 +172,7 @@ export interface ClientOptions {
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
-/** Options of every call beside its own input; they override the options of the client. */
+/** Options of every call, in addition to its own input; they override the options of the client. */
 export interface CallOptions {
   readonly headers?: HeaderValues | undefined
   readonly timeout?: number | undefined
@@ -387,9 +387,9 @@ export interface Reconnect {
   readonly attempts?: number | undefined
 }
 
-/** Options of every socket beside its own input. */
+/** Options of every socket, in addition to its own input. */
 export interface SocketOptions {
-  /** Headers of the opening request. Browsers cannot send any: there this is an error, and those of the client are left out. */
+  /** Headers of the opening request. Browsers cannot send any: there, setting them is an error, and the headers of the client are left out. */
   readonly headers?: HeaderValues | undefined
   /** The sub-protocols that the client offers, the preferred one first. Default: all that the server names. */
   readonly protocols?: readonly string[] | undefined
@@ -494,7 +494,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     if (client.signal?.aborted || options.signal?.aborted) this.close()
     else void this.#start()
   }
-  /** Whether a message would be sent at once. */
+  /** Whether a message would be sent immediately. */
   get isOpen(): boolean {
     return this.#isOpen
   }
@@ -602,7 +602,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     web.addEventListener('error', () => {
       if (!this.#isOpen) over({ code: 1006, reason: '' })
     })
-    // Deno has 0 in place of 1006 where the connection broke off.
+    // Deno reports 0 instead of 1006 when the connection breaks off.
     web.addEventListener('close', ({ code, reason }) => over({ code: code || 1006, reason: String(reason ?? '') }))
     this.#web = web
   }
