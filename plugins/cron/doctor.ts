@@ -24,7 +24,7 @@ export const checks: readonly DoctorCheck<Settings>[] = [
       if (runtime === undefined) return undefined
       return {
         problem: `scheduled jobs run on Node.js only, and this is ${runtime}`,
-        remedy: 'Run the application on Node.js, or its jobs in a process of Node.js beside it: framework cron-start',
+        remedy: 'Run the application on Node.js, or its jobs in a separate Node.js process: framework cron-start',
       }
     },
   },

@@ -146,7 +146,7 @@ export class GuardedStore {
   /** Refuses a missing result, which would mean an ended session in one method and a live one in another. */
   #answerOf(method: string, what: string, answer: unknown): boolean {
     if (typeof answer === 'boolean') return answer
-    throw this.#failure(what, new TypeError(`${method}() returned ${answer} in place of whether the session existed`))
+    throw this.#failure(what, new TypeError(`${method}() returned ${answer}, not whether the session existed`))
   }
 
   /** Calls the store, with the timeout; stays synchronous for a synchronous store. */
