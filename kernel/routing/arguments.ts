@@ -21,8 +21,7 @@ export const description = 'apidoc'
 
 function described(value: unknown, fail: (why: string) => Error): RouteOptions {
   if (value === undefined) return {}
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return { [description]: value as RouteDescription }
+  if (isOptions(value)) return { [description]: value as RouteDescription }
   if (typeof value === 'function')
     throw fail('it has a function after its handler: pass several middlewares as an array')
   throw fail(`the description after the handler is ${kindOf(value)}, not an object`)
@@ -71,8 +70,7 @@ export function readUpgradeArguments(path: string, rest: readonly unknown[]): Ro
   const fail = (why: string) => WebsocketArgumentsError(String(path), why)
   if (rest.length > 2) throw fail(`it received ${rest.length + 1} arguments`)
   for (const [what, one] of Object.entries({ options, handlers }))
-    if (typeof one !== 'object' || one === null || Array.isArray(one))
-      throw fail(`the ${what} are ${kindOf(one)}, not an object`)
+    if (!isOptions(one)) throw fail(`the ${what} are ${kindOf(one)}, not an object`)
   const given = options as Record<PropertyKey, unknown>
   if ('websocket' in given) throw fail('pass the handlers as the last argument, not as a member of the options')
   // Including inherited options: one of them may be a guard.

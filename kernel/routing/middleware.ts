@@ -2,6 +2,7 @@ import type { Request } from '../http/request/request.ts'
 import type { Response } from '../http/response/response.ts'
 import { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
+import { tagOf } from '../support/options.ts'
 
 /**
  * Continues with the next step and settles when everything after it has settled.
@@ -78,7 +79,7 @@ export function kindOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
   if (typeof value !== 'object') return `a ${typeof value}`
-  const kind = Object.prototype.toString.call(value).slice('[object '.length, -1)
+  const kind = tagOf(value)
   return `${/^[AEIO]/.test(kind) ? 'an' : 'a'} ${kind === 'Object' ? 'object' : kind}`
 }
 

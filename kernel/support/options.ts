@@ -83,7 +83,7 @@ function show(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value)
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
   if (ArrayBuffer.isView(value)) return 'bytes'
-  if (!isOptions(value)) return `an object of the kind ${kindOf(value)}`
+  if (!isOptions(value)) return `an object of the kind ${tagOf(value)}`
   const names = Object.keys(value)
   return names.length === 0 ? 'an empty object' : `{ ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''} }`
 }
@@ -206,7 +206,8 @@ export function optionNames(options: object): (string | symbol)[] {
   return [...names]
 }
 
-const kindOf = (value: object) => Object.prototype.toString.call(value).slice('[object '.length, -1)
+/** The built-in kind of an object: `Object`, also for instances of classes, `Promise`, `Map`. */
+export const tagOf = (value: object) => Object.prototype.toString.call(value).slice('[object '.length, -1)
 
 /**
  * Whether the members of a value can be options: those of a list, a promise, a Map, a date or bytes cannot.
@@ -217,7 +218,7 @@ const kindOf = (value: object) => Object.prototype.toString.call(value).slice('[
  */
 export function isOptions(value: unknown): value is object {
   // `import * as options` returns a namespace.
-  return typeof value === 'object' && value !== null && ['Object', 'Module'].includes(kindOf(value))
+  return typeof value === 'object' && value !== null && ['Object', 'Module'].includes(tagOf(value))
 }
 
 /** A member of options; a property that was added to the prototype of all objects does not count. */

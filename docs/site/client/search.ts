@@ -96,13 +96,13 @@ function make(root: string): HTMLDialogElement {
   const selected = () => [...list.children].findIndex((row) => row.getAttribute('aria-selected') === 'true')
   const show = async () => {
     const query = input.value.trim()
-    const index = query === '' ? undefined : await load(root).catch(String)
+    const loaded = query === '' ? undefined : await load(root).catch(String)
     // A later key may have started another search by now.
     if (query !== input.value.trim()) return
-    const isLoaded = typeof index !== 'string'
-    const found = isLoaded ? ((index?.search(query) ?? []) as unknown as Found[]).slice(0, 20) : []
+    const failure = typeof loaded === 'string' ? loaded : undefined
+    const found = typeof loaded === 'object' ? (loaded.search(query) as unknown as Found[]).slice(0, 20) : []
     list.replaceChildren(...found.map((one, number) => row(one, number, root)))
-    if (!isLoaded) status.textContent = `The search index could not be loaded (${index}). Type again to retry.`
+    if (failure) status.textContent = `The search index could not be loaded (${failure}). Type again to retry.`
     else status.textContent = query === '' || found.length > 0 ? '' : `No results for “${query}”.`
     select(0)
   }

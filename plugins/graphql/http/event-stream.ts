@@ -48,7 +48,7 @@ export function eventStream({ events, failed, keepAlive, onEnd }: EventStreamPar
     leave()
   }
   function leave(): void {
-    // If ending the source fails, no one is left to whom that could be reported.
+    // If ending the source fails, there is no one left to report it to.
     new Promise((resolve) => resolve(events.return?.())).catch(() => {})
   }
   function ask(): void {
