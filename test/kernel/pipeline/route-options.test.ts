@@ -54,7 +54,9 @@ describe('an option of a route that no plugin takes fails the boot', () => {
     expect(() => serverWith(options)).toThrow(`GET /door: got ${what} instead of options or a handler`)
     const routes = new RouteCollection()
     expect(() => routes.ws('/live', loose(options), {})).toThrow(`ws /live: the options are ${what}, not an object`)
-    expect(() => routes.get('/x', [], () => 1, options as never)).toThrow(`the description after the handler is ${what}`)
+    expect(() => routes.get('/x', [], () => 1, options as never)).toThrow(
+      `the description after the handler is ${what}`,
+    )
   })
 
   test('in a group, in the older form, and on the route of a plugin, which is named', async () => {
