@@ -102,4 +102,4 @@ export {
 } from './support/regular-file.ts'
 export { Trace, type TraceOutcome, TracePoint, type WrapWork, wrapWork } from './support/trace.ts'
 export { isInTime, isPromise, within } from './support/within.ts'
-export { isLeading, type WorkerPlace } from './support/worker.ts'
+export type { WorkerPlace } from './support/worker.ts'

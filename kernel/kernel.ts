@@ -25,7 +25,7 @@ import { fetchHandler } from './runtime/web/fetch.ts'
 import { ArgumentsError, closeMistake, listenMistake } from './support/arguments.ts'
 import { LifeState } from './support/life-state.ts'
 import { type Logger, warnInto } from './support/logger.ts'
-import { type WorkerPlace, workerPlace } from './support/worker.ts'
+import type { WorkerPlace } from './support/worker.ts'
 
 declare module './http/request/request.ts' {
   interface HostServer extends Kernel {}
@@ -50,7 +50,7 @@ export class Kernel extends RouteVerbs {
   /** The collection that this server serves in addition to its own routes. */
   readonly router: RouteCollection
   /** Which one of several workers this process is; `undefined` for a process that is not one of them. */
-  readonly worker: WorkerPlace | undefined = workerPlace()
+  readonly worker: WorkerPlace | undefined
   /** Sends one request through the whole pipeline without a socket; boots the server when needed. */
   readonly inject: Inject
 
@@ -68,6 +68,7 @@ export class Kernel extends RouteVerbs {
     if (settings?.limits === undefined || settings.logger === undefined)
       throw ArgumentsError('new Kernel', 'parsed options: new Kernel(kernelOptions.parse({ port: 3000 }))')
     this.settings = settings
+    this.worker = settings.workers.place
     this.router = settings.router ?? sharedRouter
     this.#logger = settings.logger
     // One subclass each for every server: members that plugins add to requests exist on this server only.

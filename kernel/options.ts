@@ -2,6 +2,7 @@ import type { Failures } from './http/response/failure.ts'
 import type { RouteCollection } from './routing/collection.ts'
 import type { Limits, TlsOptions } from './runtime/adapter.ts'
 import type { Logger } from './support/logger.ts'
+import type { Workers } from './support/worker.ts'
 
 /** Options of a server as the user writes them; every time is in milliseconds. The kernel itself takes parsed ones. */
 export interface KernelOptions {
@@ -49,4 +50,6 @@ export interface ResolvedKernelOptions
   readonly limits: Limits
   /** Decides how all failures are answered. */
   readonly errorFormat: Failures
+  /** The other processes that do the same work. */
+  readonly workers: Workers
 }

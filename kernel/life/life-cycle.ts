@@ -9,9 +9,8 @@ import { loadAdapter } from '../runtime/load-adapter.ts'
 import { defineError, ServerClosingError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { warnInto } from '../support/logger.ts'
-import { type SupervisedServer, sharing, supervisor } from '../support/worker.ts'
+import type { SupervisedServer } from '../support/worker.ts'
 import { bootTree } from './boot.ts'
-import { lead } from './lead.ts'
 import { tracePlugin } from './plugin-trace.ts'
 import { shutDown } from './shutdown.ts'
 import { closeOnSignals } from './signals.ts'
@@ -119,7 +118,7 @@ export class LifeCycle {
     this.mustBeOpen()
     if (this.#state.listenCalled) throw ListeningTwiceError()
     this.#state.listenCalled = true
-    this.#supervised = supervisor()?.starting()
+    this.#supervised = this.#host.server.settings.workers.starting()
     try {
       await this.ready()
       const address = await this.#open()
@@ -136,10 +135,8 @@ export class LifeCycle {
       const address = await this.#bind()
       if (this.#host.server.settings.gracefulShutdown) this.#stopWatching = closeOnSignals(this)
       await this.#runHooks(this.#host.lifeCycle.onListen, 'listen', (run) => run(address))
-      await lead({
-        hooks: this.#host.lifeCycle.onLead,
-        worker: this.#host.server.worker,
-        run: (hooks) => this.#runHooks(hooks, 'lead', (run) => run()),
+      await this.#host.server.settings.workers.lead({
+        hooks: this.#host.lifeCycle.onLead.map((hook) => () => this.#runHooks([hook], 'lead', (run) => run())),
         isClosing: () => this.#state.closing,
         report: (error) => this.report(error),
       })
@@ -154,11 +151,11 @@ export class LifeCycle {
 
   async #bind(): Promise<Address> {
     const { server } = this.#host
-    const { port, host, limits, https, errorFormat: failures, adapter: name } = server.settings
+    const { port, host, limits, https, errorFormat: failures, adapter: name, workers } = server.settings
     const adapter = await loadAdapter(name)
     const onWarning = warnInto(server)
-    const share = sharing(server.worker)
     const { upgrades } = this.#host
+    const { share } = workers
     const options = { port, host, limits, https, failures, upgrades, onWarning, ...(share && { share }) }
     const address = await adapter.listen(options, this.#dispatcher.handle)
     // The server may have been closed while it was binding.

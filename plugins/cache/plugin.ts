@@ -1,7 +1,7 @@
 import { definePlugin, type WorkerPlace } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { connectRedis } from '../toolkit/redis.ts'
-import { refuseSeveral } from '../toolkit/workers.ts'
+import { refuseSeveral } from '../toolkit/workers/several.ts'
 import { type CacheSettings, cacheOfRoute, cacheOptions } from './options.ts'
 import { announce, CacheService, withdraw } from './service.ts'
 import type { CacheStore } from './stores/contract.ts'

@@ -7,7 +7,7 @@ import {
   UpgradeRequiredError,
 } from '../../kernel/index.ts'
 import { option } from '../toolkit/options/index.ts'
-import { refuseSeveral } from '../toolkit/workers.ts'
+import { refuseSeveral } from '../toolkit/workers/several.ts'
 import { exchange } from './asyncapi.ts'
 import type { Bus } from './buses/contract.ts'
 import { Channel, hubs } from './channel.ts'

@@ -1,6 +1,6 @@
 import { announcePluginData, defineError, definePlugin } from '../../kernel/index.ts'
 import { isProduction, nodeEnv } from '../toolkit/node-env.ts'
-import { refuseSeveral } from '../toolkit/workers.ts'
+import { refuseSeveral } from '../toolkit/workers/several.ts'
 import { inspectorOptions } from './options.ts'
 
 const InspectorProductionError = defineError(

@@ -3,7 +3,6 @@ import {
   defineError,
   definePlugin,
   isInTime,
-  isLeading,
   type Listing,
   type Middleware,
   OptionError,
@@ -14,6 +13,7 @@ import type { Figure } from '../toolkit/figures.ts'
 import { nodeEnv } from '../toolkit/node-env.ts'
 import { announcePage } from '../toolkit/pages.ts'
 import { peer } from '../toolkit/peer.ts'
+import { isLeading } from '../toolkit/workers/supervisor.ts'
 import { checkFigures, defaultBuckets } from './instruments.ts'
 import { Listener } from './listener.ts'
 import { exportMetrics, flushMeters, hasMeterProvider } from './open-telemetry.ts'

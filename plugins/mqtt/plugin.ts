@@ -1,4 +1,5 @@
-import { atEachBoot, definePlugin, isLeading } from '../../kernel/index.ts'
+import { atEachBoot, definePlugin } from '../../kernel/index.ts'
+import { isLeading } from '../toolkit/workers/supervisor.ts'
 import { channels } from './asyncapi.ts'
 import { MqttWorkersError } from './errors.ts'
 import { mqttOptions } from './options.ts'

@@ -1,7 +1,7 @@
 import { definePlugin, type Logger } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { RouteValue } from '../toolkit/route-value.ts'
-import { refuseSeveral } from '../toolkit/workers.ts'
+import { refuseSeveral } from '../toolkit/workers/several.ts'
 import type { Limiter, ShownLimit } from './limiter.ts'
 import { isStore, type RateLimitSettings, type Rule, rateLimitOfRoute, rateLimitOptions } from './options.ts'
 import type { RateLimitStore } from './stores/contract.ts'

@@ -8,7 +8,7 @@ import {
   ServerClosingError,
 } from '../../kernel/index.ts'
 import { figure } from '../toolkit/figures.ts'
-import { refuseSeveral } from '../toolkit/workers.ts'
+import { refuseSeveral } from '../toolkit/workers/several.ts'
 import { exchange } from './asyncapi.ts'
 import { checkHandshake, checkOrigin, chooseProtocol, withoutHandshake } from './handshake.ts'
 import { readerOf, writerOf } from './messages.ts'

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { cron as job, MemoryStorageProvider, mqtt as messages, Server, type ServerOptions } from '../../index.ts'
 import { RouteCollection } from '../../kernel/index.ts'
-import { setSupervisor } from '../../kernel/support/worker.ts'
 import { memoryCronLock } from '../../plugins/cron/index.ts'
+import { setSupervisor } from '../../plugins/toolkit/workers/supervisor.ts'
 import { hasMosquitto, type Mosquitto, startMosquitto } from '../support/mosquitto.ts'
 
 afterEach(() => {

@@ -6,6 +6,7 @@ import { type OptionPlace, quoted } from '../../../kernel/support/options.ts'
 import { variable } from '../environment/process.ts'
 import { FormattedFailures } from '../failures/failures.ts'
 import { fallbackLogger } from '../logger.ts'
+import { workersOfProcess } from '../workers/workers.ts'
 import type { Check, SettingsOf } from './check.ts'
 import * as option from './option.ts'
 
@@ -69,6 +70,7 @@ export function kernelSettings(given: SettingsOf<typeof members>, place: OptionP
     ...given,
     logger: given.logger ?? fallbackLogger(),
     errorFormat: new FormattedFailures(),
+    workers: workersOfProcess(),
     port: given.port ?? fromEnvironment(port, 'PORT') ?? 3000,
     host: given.host ?? fromEnvironment(host, 'HOST') ?? '0.0.0.0',
   }

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { definePlugin, Server } from '../../../index.ts'
 import type { WorkerPlace } from '../../../kernel/index.ts'
-import { setSupervisor } from '../../../kernel/support/worker.ts'
-import { askLeader, refuseSeveral } from '../../../plugins/toolkit/workers.ts'
+import { askLeader, refuseSeveral } from '../../../plugins/toolkit/workers/several.ts'
+import { setSupervisor } from '../../../plugins/toolkit/workers/supervisor.ts'
 
 afterEach(() => {
   vi.unstubAllEnvs()

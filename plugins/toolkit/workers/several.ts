@@ -1,5 +1,6 @@
-import { defineError, reportedTogether } from '../../kernel/support/errors.ts'
-import { supervisor, type WorkerPlace } from '../../kernel/support/worker.ts'
+import { defineError, reportedTogether } from '../../../kernel/support/errors.ts'
+import type { WorkerPlace } from '../../../kernel/support/worker.ts'
+import { supervisor } from './supervisor.ts'
 
 const WorkerMemoryError = defineError(
   'WorkerMemoryError',

@@ -1,0 +1,38 @@
+import type { SupervisedServer, WorkerPlace, Workers } from '../../../kernel/support/worker.ts'
+
+/** The supervisor of several processes, as each of the processes sees it. */
+export interface Supervisor {
+  readonly share: NonNullable<Workers['share']>
+  /** A server is about to listen. */
+  starting(): SupervisedServer
+  /** Whether this process does the work that only one may do. */
+  readonly leads: boolean
+  /** Calls `run` when this process takes over that work. */
+  onLead(run: () => void): void
+  /** Asks the process that leads; rejects if no process leads at this moment, or if it does not answer. */
+  ask(topic: string, question: unknown): Promise<unknown>
+  /** Answers questions on a topic when this process leads. */
+  answer(topic: string, answer: (question: unknown) => unknown): void
+}
+
+// Set before the application is loaded, which may have another copy of this package.
+const mark = Symbol.for('framework.supervisor')
+
+export function setSupervisor(supervisor: Supervisor): void {
+  Object.assign(globalThis, { [mark]: supervisor })
+}
+
+/** The supervisor, which exists only under `framework start`. */
+export function supervisor(): Supervisor | undefined {
+  return (globalThis as { readonly [mark]?: Supervisor })[mark]
+}
+
+/**
+ * Whether this process does the work that only one of several may do.
+ *
+ * @example
+ * isLeading(undefined) // true: a single process always leads
+ */
+export function isLeading(place: WorkerPlace | undefined): boolean {
+  return supervisor()?.leads ?? (place === undefined || place.number === 1)
+}

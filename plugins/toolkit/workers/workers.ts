@@ -1,0 +1,61 @@
+import { defineError } from '../../../kernel/support/errors.ts'
+import type { LeadParts, WorkerPlace, Workers } from '../../../kernel/support/worker.ts'
+import { isLeading, supervisor } from './supervisor.ts'
+
+/** Milliseconds until a hook that has failed is called again; doubled each time. */
+const firstPauseMs = 500
+const longestPauseMs = 30_000
+
+const WorkerVariableError = defineError(
+  'WorkerVariableError',
+  500,
+  (given: string) =>
+    `FRAMEWORK_WORKER is ${JSON.stringify(given)}; it takes the number of this worker and how many there are, such as "2/4". The process manager sets it; leave it out for a single process`,
+)
+
+/** This process among its workers: one of those that `framework start` runs, one that a process manager numbers, or a single one. */
+export function workersOfProcess(): Workers {
+  const place = placeOfProcess()
+  return {
+    place,
+    share: place && (supervisor()?.share ?? (async (_host, port) => port)),
+    starting: () => supervisor()?.starting(),
+    async lead(parts) {
+      if (parts.hooks.length === 0) return
+      if (!isLeading(place)) return supervisor()?.onLead(() => void takeOver(parts))
+      for (const run of parts.hooks) await run()
+    },
+  }
+}
+
+function placeOfProcess(): WorkerPlace | undefined {
+  const given = variable()
+  if (given === undefined || given === '') return undefined
+  const [, number, of] = /^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(given) ?? []
+  if (number === undefined || Number(number) > Number(of)) throw WorkerVariableError(given)
+  return { number: Number(number), of: Number(of) }
+}
+
+/** Reads the variable; Deno throws where the permission is missing. */
+function variable(): string | undefined {
+  try {
+    return process.env.FRAMEWORK_WORKER
+  } catch {
+    return undefined
+  }
+}
+
+/** No caller is left to receive a failure at this point, and requests continue, so a hook that fails is called again. */
+async function takeOver({ hooks, isClosing, report }: LeadParts): Promise<void> {
+  for (const run of hooks) {
+    for (let pause = firstPauseMs; !isClosing(); pause = Math.min(2 * pause, longestPauseMs)) {
+      try {
+        await run()
+        break
+      } catch (error) {
+        report(error)
+        await new Promise<void>((resolve) => void setTimeout(resolve, pause).unref?.())
+      }
+    }
+  }
+}
