@@ -1,7 +1,8 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { copyCheckout } from './support/checkout.ts'
 import { type Ended, runIn } from './support/cli.ts'
 import { root } from './support/package/tarball.ts'
 import { startTsc } from './support/typescript.ts'
@@ -17,14 +18,7 @@ const run = async (folder: string, ...args: string[]): Promise<Ended> => {
 beforeAll(async () => {
   scratch = realpathSync(mkdtempSync(join(tmpdir(), 'framework-rename-')))
   copy = join(scratch, 'copy')
-  const { stdout } = await runIn(root, ['git', 'ls-files', '--cached', '--others', '--exclude-standard', '-z'])
-  for (const file of stdout.split('\0').filter((one) => one !== '')) {
-    mkdirSync(dirname(join(copy, file)), { recursive: true })
-    // One that is deleted and not committed yet is listed, too.
-    cpSync(join(root, file), join(copy, file), { force: true, errorOnExist: false })
-  }
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction')
-  await runIn(copy, ['git', 'init', '--quiet'])
+  await copyCheckout(copy)
 })
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 

@@ -1,18 +1,18 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { isInstalled } from '../../test/support/run/runtimes.mjs'
 
 // `npm run site`: installs what the build of the site needs, and builds it.
 const root = join(import.meta.dirname, '../..')
 const { serve, ...options } = readArguments()
 const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
 
-if (!isInstalled(import.meta.dirname)) {
-  run('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline'], import.meta.dirname)
-}
-run(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'build.ts'), ...args], root)
-if (serve) run(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'serve.ts'), ...args], root)
+await import('./installed.mjs').catch((/** @type {Error} */ { message }) => {
+  console.error(message)
+  process.exit(1)
+})
+run('build.ts')
+if (serve) run('serve.ts')
 
 function readArguments() {
   try {
@@ -29,13 +29,10 @@ function readArguments() {
   }
 }
 
-/**
- * @param {string} command
- * @param {readonly string[]} args
- * @param {string} cwd
- */
-function run(command, args, cwd) {
-  const { status, error } = spawnSync(command, args, { cwd, stdio: 'inherit' })
+/** @param {string} script */
+function run(script) {
+  const command = ['--import', 'tsx', join(import.meta.dirname, script), ...args]
+  const { status, error } = spawnSync(process.execPath, command, { cwd: root, stdio: 'inherit' })
   if (error !== undefined) console.error(error.message)
   if (status !== 0) process.exit(status ?? 1)
 }

@@ -1,19 +1,13 @@
+import '../installed.mjs'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { toolScript } from '../../../test/runtimes/run.mjs'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
-function loadTypeScript() {
-  const script = toolScript('typescript5').replace('tsc.js', 'typescript.js')
-  if (!existsSync(script)) throw new Error('TypeScript 5 is not installed: npm ci --prefix test/runtimes')
-  return createRequire(import.meta.url)(script)
-}
-
-/** TypeScript 5: the native compiler has no API. */
-export const ts = loadTypeScript()
+/** TypeScript 5, a package of the site: the native compiler has no API. */
+export const ts = createRequire(import.meta.url)('typescript')
 
 /** Returns the entry points of the package: each module by its specifier. */
 function readEntryPoints() {

@@ -16,6 +16,7 @@ export async function checkCleanInstall({ root, scratch, deadline }) {
   const jobs = [
     { from: root, name: 'package' },
     { from: join(root, 'test/runtimes'), name: 'test-runtimes' },
+    { from: join(root, 'docs/site'), name: 'docs-site' },
   ]
   let broken = 0
   for (const { from, name } of jobs) {

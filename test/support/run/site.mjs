@@ -13,7 +13,7 @@ import { failed } from './summary.mjs'
 export async function provideSite(context) {
   const folder = join(context.root, 'docs/site')
   if (!isInstalled(folder)) {
-    console.log('installing what builds the documentation site (24 MB, once)')
+    console.log('installing what builds the documentation site (47 MB, once)')
     const result = await npm(['ci', '--no-audit', '--no-fund', '--prefer-offline'], {
       cwd: folder,
       deadline: Math.min(context.deadline, Date.now() + 120_000),
