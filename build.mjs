@@ -70,9 +70,6 @@ const options = {
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name].js',
-  sourcemap: true,
-  // A stack trace needs their names and lines; the sources themselves would be a fifth of the package.
-  sourcemapExcludeSources: true,
   // The types have them already.
   comments: { jsdoc: false },
 }
@@ -128,20 +125,10 @@ const licences = builtIn.map((name) => {
   return `${name}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
 })
 writeFileSync(join(out, 'licences-of-built-in-packages.txt'), licences.join('\n\n'))
-// No one debugs the command line of a package: its maps would be a tenth of every project's copy.
-for (const chunk of chunksOf(output).values()) {
-  if (!chunk.moduleIds.every((id) => id.startsWith(join(root, 'cli')) || isBuiltIn(id) || isCheck(id))) continue
-  const file = join(out, chunk.fileName)
-  // A file that only re-exports has none.
-  rmSync(`${file}.map`, { force: true })
-  writeFileSync(file, readFileSync(file, 'utf8').replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n'))
-}
-
 if (!values.keep) {
-  const wanted = new Set(output.flatMap(({ fileName }) => [fileName, `${fileName}.map`]))
+  const wanted = new Set(output.map(({ fileName }) => fileName))
   for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' })) {
-    const isCode = file.endsWith('.js') || file.endsWith('.js.map')
-    if (isCode && !wanted.has(file.replaceAll('\\', '/'))) rmSync(join(out, file))
+    if (file.endsWith('.js') && !wanted.has(file.replaceAll('\\', '/'))) rmSync(join(out, file))
   }
 }
 // Declarations that no entry point refers to: no compiler reads them, and each takes a block of the disk of every project.

@@ -3,11 +3,8 @@ import { fileURLToPath } from 'node:url'
 // The folder with this package's own code: frames in it are not the caller's. In a build this module is part of
 // `dist/chunks/…`; in the sources it is one folder deeper.
 const isBuilt = import.meta.url.includes('/chunks/')
-// With source maps, the frames of a build are in the sources, next to `dist`.
-const roots = (isBuilt ? ['../', '../../'] : ['../../']).map((up) => fileURLToPath(new URL(up, import.meta.url)))
-const ownFolders = roots.flatMap((root) =>
-  ['chunks/', 'kernel/', 'plugins/', 'cli/', 'server.', 'index.'].map((part) => root + part),
-)
+const root = fileURLToPath(new URL(isBuilt ? '../' : '../../', import.meta.url))
+const ownFolders = ['chunks/', 'kernel/', 'plugins/', 'cli/', 'server.', 'index.'].map((part) => root + part)
 
 /**
  * Remembers where application code called the framework; the text is made only when it is needed.
