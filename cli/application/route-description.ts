@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
-import type { ListedRoute } from '../../kernel/index.ts'
+import type { ListedRoute, Middleware } from '../../kernel/index.ts'
+import { guardsOf } from '../../plugins/toolkit/guards.ts'
 
 const parts = ['headers', 'params', 'query', 'body', 'all'] as const
 /** Options with a place of their own in a description, or without effect on the answer. */
@@ -13,9 +14,9 @@ export interface RouteDescription {
   readonly owner: string
   /** The name of the function; `Class.method` for a controller. */
   readonly handler: string
-  /** The policies, each as `<scope>.<handler>`. */
+  /** The policies, each as `<scope>.<handler>`: those of the route, then those of guards of its server, plugins and groups. */
   readonly policies: readonly string[]
-  /** The middlewares by name: those of its groups, then its own. */
+  /** The other middlewares by name: those of its groups, then its own. */
   readonly middlewares: readonly string[]
   /** Which parts of a request have a schema. */
   readonly validates: readonly string[]
@@ -28,17 +29,19 @@ export interface RouteDescription {
   readonly at: string
 }
 
-export function describeRoute({ record, plugin }: ListedRoute): RouteDescription {
+export function describeRoute({ record, plugin, middlewares }: ListedRoute): RouteDescription {
   const options = record.options as { readonly [name: string]: unknown }
   const isSet = (name: string) => options[name] !== undefined && options[name] !== false
-  const own = (options.middlewares ?? []) as readonly Function[]
+  const own = (options.middlewares ?? []) as readonly Middleware[]
   return {
     method: record.method,
     path: record.path,
     owner: plugin,
     handler: record.handler.name || 'handler',
-    policies: policiesOf(options.policy),
-    middlewares: [...record.groupMiddlewares, ...own].map(({ name }) => name || 'anonymous'),
+    policies: [options, ...guardsOf(middlewares)].flatMap(({ policy }) => policiesOf(policy)),
+    middlewares: [...record.groupMiddlewares, ...own]
+      .filter((one) => guardsOf([one]).length === 0)
+      .map(({ name }) => name || 'anonymous'),
     validates: parts.filter(isSet),
     responses: Object.keys((options.responses ?? {}) as object),
     cached: isSet('cache'),

@@ -3,6 +3,7 @@ import type { PluginDefinition } from '../plugin/define.ts'
 import type { PluginEntry, Scope } from '../plugin/scope.ts'
 import type { ServiceStore } from '../plugin/services.ts'
 import type { RouteRecord } from '../routing/collection.ts'
+import type { Middleware } from '../routing/middleware.ts'
 import type { Logger } from '../support/logger.ts'
 
 /** A registered plugin. */
@@ -25,6 +26,8 @@ export interface ListedRoute {
   readonly plugin: string
   /** The plugins whose middlewares and hooks reach it, by name. */
   readonly reachedBy: ReadonlyMap<string, ListedPlugin>
+  /** The middlewares that run for it, in order: those of the server, its plugins and its groups, then its own. */
+  readonly middlewares: readonly Middleware[]
 }
 
 /** What is registered on a server. */
@@ -52,7 +55,11 @@ export function listingOf(routes: CompiledRoutes, root: PluginEntry, booted: boo
   const listing: Listing = {
     routes: records.map((record) => {
       const owner = routes.ownerOf(record)
-      return { record, plugin: owner?.name ?? 'application', reachedBy: reachedBy(owner?.scope ?? root.scope) }
+      const scope = owner?.scope ?? root.scope
+      // Before boot, options have not been checked.
+      const own = [record.options.middlewares ?? []].flat()
+      const middlewares = [...scope.middlewaresReaching.map(({ run }) => run), ...record.groupMiddlewares, ...own]
+      return { record, plugin: owner?.name ?? 'application', reachedBy: reachedBy(scope), middlewares }
     }),
     plugins: descendants(root),
   }

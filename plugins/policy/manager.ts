@@ -195,8 +195,8 @@ export class PolicyManager<
     options: { readonly status?: PolicyStatus } = {},
   ): TypedMiddleware<ProofOf<Policies[Scope][Name], this['~isAboutUser']>> {
     const { status } = guardOptions.parse(options, 'guard')
-    const ask = this.askOf(scope, handler, status)
-    return guard(`policy(${scope}.${handler})`, ask, ({ server }) => server.services.get('policy'))
+    const requirement = { manager: this, scope, handler, ...(status !== undefined && { status }) }
+    return guard(requirement, ({ server }) => server.services.get('policy'))
   }
 
   /**

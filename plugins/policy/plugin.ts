@@ -29,10 +29,10 @@ export const policy = definePlugin({
     ctx.onRoute((route) => {
       const requirements = route.settings.policy ?? []
       if (requirements.length > 0) guarded.push({ route: `${route.method} ${route.path}`, requirements })
-      for (const { manager, scope, handler, status } of requirements) {
+      for (const requirement of requirements) {
         route.add(
           'guard',
-          guard(`policy(${scope}.${handler})`, manager.askOf(scope, handler, status), () => denials),
+          guard(requirement, () => denials),
         )
       }
     })

@@ -6,6 +6,7 @@ import { type DescribedPath, Templates } from '../../toolkit/description/paths.t
 import { Schemas } from '../../toolkit/description/schemas/components.ts'
 import { Names } from '../../toolkit/description/schemas/names.ts'
 import { Policies, type SecurityRequirement } from '../../toolkit/description/security.ts'
+import { guardsOf } from '../../toolkit/guards.ts'
 import { plainName } from '../../toolkit/schema/names.ts'
 import type { AsyncApiChannel, AsyncApiExchange } from '../fragment.ts'
 import {
@@ -137,7 +138,7 @@ class Channels {
     const tag = tagOf(path)
     const asked = Array.isArray(apidoc.security)
       ? (toPlain(apidoc.security) as SecurityRequirement[])
-      : (this.#policies.of({ sets: [options] }) ?? this.#options.security)
+      : (this.#policies.of({ sets: [options, ...guardsOf(route.middlewares)] }) ?? this.#options.security)
     const own = extensionsOf(apidoc, note)
     const channel: Json = {
       address: path.template,

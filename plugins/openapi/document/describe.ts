@@ -14,6 +14,7 @@ import { Schemas } from '../../toolkit/description/schemas/components.ts'
 import { Names } from '../../toolkit/description/schemas/names.ts'
 import { Policies } from '../../toolkit/description/security.ts'
 import { type DescribedFormat, describedFormat } from '../../toolkit/failures/failures.ts'
+import { guardsOf } from '../../toolkit/guards.ts'
 import { plainName } from '../../toolkit/schema/names.ts'
 import { type DescriptionOptions, type DescriptionSettings, descriptionOptions } from '../options.ts'
 import type { OpenApiDocument, OpenApiPathItem } from '../types.ts'
@@ -174,7 +175,7 @@ class Operations {
     const name = `${method} ${record.path}`
     const note = (why: string) => this.#around.note(name, why)
     const contributed = [...reachedBy.values()].flatMap(({ definition }) => contributionOf(definition, options, note))
-    const sets: readonly RouteOptions[] = [options, ...contributed]
+    const sets: readonly RouteOptions[] = [options, ...guardsOf(route.middlewares), ...contributed]
     for (const path of this.#templates.of(record)) {
       const scene = this.#sceneOf(route, path, sets, note)
       const wanted = sets
