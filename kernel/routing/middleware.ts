@@ -25,9 +25,11 @@ export const NotAMiddlewareError = defineError(
   (what: string) => `${what}. A middleware is one function (req, res, next)`,
 )
 
+// The type of a method, so that a middleware that adds more is accepted where one that adds less is expected.
+type Adding<Extension> = { run(req: Request & Extension, res: Response, next: Next): unknown }['run']
+
 /** A middleware that declares, for the type checker, what it adds to the request for every step after it. */
-export interface TypedMiddleware<Extension extends object = {}> {
-  (req: Request & Extension, res: Response, next: Next): unknown
+export interface TypedMiddleware<out Extension extends object = {}> extends Adding<Extension> {
   /** Exists for the type checker only. */
   readonly '~extension'?: Extension
 }
