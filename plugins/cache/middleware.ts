@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { defineError, type Middleware, type Request, type Response, TracePoint, within } from '../../kernel/index.ts'
+import { ServiceDown } from '../toolkit/breaker.ts'
 import { personalState } from '../toolkit/client-specific.ts'
 import { isKnown } from '../toolkit/validators.ts'
 import { type Entry, entryOf, namesIn } from './entry.ts'
@@ -7,7 +8,7 @@ import type { Flight } from './flights.ts'
 import { keyMaker } from './key.ts'
 import type { RouteSettings } from './options.ts'
 import type { CacheService } from './service.ts'
-import { type Begun, type Fill, StoreDown } from './stores/contract.ts'
+import type { Begun, Fill } from './stores/contract.ts'
 import { tagMaker } from './tags.ts'
 
 const CacheLockedError = defineError('CacheLockedError', 503, () => 'the answer is being computed; try again')
@@ -99,7 +100,7 @@ export class RouteCache {
   }
 
   #withoutStore(error: unknown, res: Response, next: Next): void | Promise<void> {
-    if (error instanceof StoreDown) return this.#pass('BYPASS', res, next)
+    if (error instanceof ServiceDown) return this.#pass('BYPASS', res, next)
     throw error
   }
 
@@ -167,7 +168,7 @@ export class RouteCache {
         await pause(pollEvery)
       }
     } catch (error) {
-      if (error instanceof StoreDown) return 'down'
+      if (error instanceof ServiceDown) return 'down'
       throw error
     }
   }

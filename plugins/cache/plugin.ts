@@ -1,18 +1,18 @@
 import { definePlugin, type WorkerPlace } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
+import type { BreakerOptions } from '../toolkit/breaker.ts'
 import { connectRedis } from '../toolkit/redis.ts'
 import { refuseSeveral } from '../toolkit/workers/several.ts'
 import { type CacheSettings, cacheOfRoute, cacheOptions } from './options.ts'
 import { announce, CacheService, withdraw } from './service.ts'
 import type { CacheStore } from './stores/contract.ts'
-import type { RedisStoreOptions } from './stores/redis.ts'
 import type { RedisClient } from './stores/redis-client.ts'
 
-async function connect(settings: CacheSettings, onChange: RedisStoreOptions['onChange']): Promise<CacheStore> {
+async function connect(settings: CacheSettings, onChange: BreakerOptions['onChange']): Promise<CacheStore> {
   const { client, prefix, timeout, ...address } = settings.redis
   const { RedisStore } = await import('./stores/redis.ts')
   const options = { prefix, lockTimeout: settings.lockTimeout, owned: client === undefined, onChange }
-  if (client !== undefined) return new RedisStore(client as RedisClient, options)
+  if (client !== undefined) return new RedisStore(client as RedisClient, { ...options, timeout })
   const use = { feature: 'the cache plugin (provider "redis")', commandTimeout: timeout }
   return new RedisStore(await connectRedis<RedisClient>(address, use), options)
 }
@@ -41,6 +41,14 @@ export const cache = definePlugin({
   inspector: async () => (await import('./inspector.ts')).panels,
   routeOptions: { cache: cacheOfRoute },
   openapi: { failures },
+  // A cache without its store computes every answer.
+  health: {
+    cache: (services) =>
+      services
+        .get('cache')
+        .store.check?.()
+        .catch(() => 'degraded'),
+  },
   doctor: async () => (await import('./doctor.ts')).checks,
   provide() {
     const cache = new CacheService()

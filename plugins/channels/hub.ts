@@ -101,6 +101,10 @@ export class Hub {
     return this.#bus.key
   }
 
+  async check(): Promise<void> {
+    await this.#bus.check?.()
+  }
+
   open(): Promise<void> {
     return this.#bus.open(this.#rooms)
   }

@@ -43,6 +43,7 @@ export const channels = definePlugin({
   inspector: async () => (await import('./inspector.ts')).panels,
   routeOptions: { channels: channelsOfRoute },
   asyncapi: { exchange },
+  health: { channels: (services) => services.get('channels').check() },
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: () => ({ channels: new ChannelsService() }),
   async setup(ctx, settings) {

@@ -18,6 +18,11 @@ export class ChannelsService {
     this.#streams = streams
   }
 
+  /** Rejects unless the store answers. @internal */
+  async check(): Promise<void> {
+    await this.#hub?.check()
+  }
+
   /** Counters of this instance alone; `streams` are the open streams of server-sent events. */
   get counts(): Readonly<ChannelCounts> & { readonly streams: number } {
     const none = { channels: 0, members: 0, published: 0, refused: 0, gaps: 0 }

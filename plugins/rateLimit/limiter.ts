@@ -2,12 +2,18 @@ import { defineError, type Request, type Response, sendFailure, TracePoint } fro
 import { networkOf } from '../toolkit/network.ts'
 import { ownKey } from './key.ts'
 import type { Rule } from './options.ts'
-import type { Hit, RateLimitStore } from './stores/contract.ts'
+import type { Counter, Hit, OnStoreFailure } from './stores/contract.ts'
 
 const TooManyRequestsError = defineError(
   'TooManyRequestsError',
   429,
   (limit: number, windowMs: number) => `more than ${limit} requests in ${windowMs / 1_000} s`,
+)
+
+const RateLimitUnavailableError = defineError(
+  'RateLimitUnavailableError',
+  503,
+  () => 'requests cannot be counted at the moment, and this one must be; try again later',
 )
 
 /** One counted request. */
@@ -30,8 +36,11 @@ export interface ShownLimit {
   refused: number
 }
 
-/** The limits by the services of their scope. */
-export const limitsOfScopes = new WeakMap<object, ShownLimit[]>()
+/** The limits and their counter, by the services of their scope. */
+export const limitsOfScopes = new WeakMap<
+  object,
+  { readonly shown: ShownLimit[]; readonly counter: Counter; readonly onStoreFailure: OnStoreFailure }
+>()
 
 /** Counts one request; returns true if it may continue, false if it was answered. */
 export type Limiter = (req: Request, res: Response) => boolean | Promise<boolean>
@@ -39,17 +48,24 @@ export type Limiter = (req: Request, res: Response) => boolean | Promise<boolean
 /** Makes a function of a limit; it returns no promise unless the store or a function of the application needs one. */
 export function limiterOf(
   rule: Rule,
-  store: RateLimitStore,
+  store: Counter,
   kind: RateLimitTrace['limit'],
   name: string,
   shown: ShownLimit,
 ): Limiter {
-  const { limit, windowMs, statusCode, key: keyOf, skip } = rule
+  const { limit, windowMs, statusCode, key: keyOf, skip, onStoreFailure } = rule
   const policy = `${limit};w=${Math.ceil(windowMs / 1_000)}`
   // One error for all: an error with its stack for each refused request would cost the server more than the attacker.
   const error = TooManyRequestsError(limit, windowMs)
+  const unavailable = RateLimitUnavailableError()
 
-  const judge = (hit: Hit, req: Request, res: Response): boolean => {
+  const judge = (hit: Hit | undefined, req: Request, res: Response): boolean => {
+    if (hit === undefined) {
+      shown.refused++
+      res.setHeader('retry-after', 1)
+      sendFailure(req, res, unavailable)
+      return false
+    }
     const seconds = Math.ceil(hit.resetMs / 1_000)
     res
       .setHeader('ratelimit-policy', policy)
@@ -70,7 +86,7 @@ export function limiterOf(
   const count = (key: string | undefined, req: Request, res: Response): boolean | Promise<boolean> => {
     // Also for `null`: a database's result for unknown clients must not put all of them into one counter.
     const who = key == null ? networkOf(req.ip) : ownKey(String(key))
-    const hit = store.hit(`${name} ${who}`, windowMs)
+    const hit = store.hit(`${name} ${who}`, windowMs, onStoreFailure)
     return hit instanceof Promise ? hit.then((settled) => judge(settled, req, res)) : judge(hit, req, res)
   }
   const identify = (req: Request, res: Response): boolean | Promise<boolean> => {

@@ -1,7 +1,7 @@
 import type { Request } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { redisOptions, redisPrefix } from '../toolkit/redis.ts'
-import type { RateLimitStore } from './stores/contract.ts'
+import type { OnStoreFailure, RateLimitStore } from './stores/contract.ts'
 import type { RateLimitRedisOptions } from './stores/redis.ts'
 
 /** One limit. */
@@ -16,6 +16,11 @@ export interface RateLimitRule {
   skip?: (req: Request) => boolean | Promise<boolean>
   /** The status of a refusal. Default 429. */
   statusCode?: number
+  /**
+   * What happens while the store does not answer: `'count'`: each process counts by itself, from the last known counts; `'refuse'`: 503, for
+   * log-ins and whatever else must not be tried more often than its limit. Default `'count'`.
+   */
+  onStoreFailure?: OnStoreFailure
 }
 
 /** The limit of the whole server, and the store of the counters. */
@@ -34,6 +39,7 @@ const rule = {
   key: option.fn<NonNullable<RateLimitRule['key']>>('a function of the request'),
   skip: option.fn<NonNullable<RateLimitRule['skip']>>('a function of the request'),
   statusCode: option.int({ min: 400, max: 599 }).says('a status from 400 to 599').default(429),
+  onStoreFailure: option.oneOf('count', 'refuse').default('count'),
 }
 
 const redis = redisOptions({ prefix: redisPrefix('rate-limit') }).says('options of a Redis ({ url })')

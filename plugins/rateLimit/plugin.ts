@@ -1,13 +1,14 @@
 import { definePlugin, type Logger } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
+import type { ServiceState } from '../toolkit/breaker.ts'
 import { RouteValue } from '../toolkit/route-value.ts'
 import { refuseSeveral } from '../toolkit/workers/several.ts'
 import type { Limiter, ShownLimit } from './limiter.ts'
 import { isStore, type RateLimitSettings, type Rule, rateLimitOfRoute, rateLimitOptions } from './options.ts'
-import type { RateLimitStore } from './stores/contract.ts'
-import { InsuredStore } from './stores/insured.ts'
-import { OwnStore } from './stores/own.ts'
-import { openRedisStore } from './stores/redis.ts'
+import type { Counter } from './stores/contract.ts'
+
+/** Milliseconds for which a request waits for its count at most: a silent store would make all of them wait. */
+const deadline = 250
 
 /**
  * Refuses clients that send too many requests: 100 requests a minute by default, then 429 `TooManyRequestsError` with `Retry-After`.
@@ -23,6 +24,13 @@ export const rateLimit = definePlugin({
   options: rateLimitOptions,
   routeOptions: { rateLimit: rateLimitOfRoute },
   openapi: { failures },
+  health: {
+    async rateLimit(services) {
+      const { counter, onStoreFailure } = (await import('./limiter.ts')).limitsOfScopes.get(services)!
+      const check = counter.check?.()
+      return onStoreFailure === 'refuse' ? check : check?.catch(() => 'degraded')
+    },
+  },
   doctor: async () => (await import('./doctor.ts')).checks,
   inspector: async () => (await import('./inspector.ts')).panels,
   async setup(ctx, settings) {
@@ -35,28 +43,25 @@ export const rateLimit = definePlugin({
       )
     }
     // Not on import: a server without limits should load neither these modules nor their packages.
-    const [{ limiterOf, limitsOfScopes }, { MemoryStore }] = await Promise.all([
-      import('./limiter.ts'),
-      import('./stores/memory.ts'),
-    ])
-    const store = await openStore(settings.store, new MemoryStore(), ctx.log)
-    ctx.onClose(() => store.close?.())
+    const { limiterOf, limitsOfScopes } = await import('./limiter.ts')
+    const counter = await openCounter(settings.store, ctx.log)
+    ctx.onClose(() => counter.close?.())
 
     // By scope: two scopes may count in one Redis, each with a limit of its own.
     const shown: ShownLimit[] = []
-    limitsOfScopes.set(ctx.services, shown)
+    limitsOfScopes.set(ctx.services, { shown, counter, onStoreFailure: settings.onStoreFailure })
     const show = (name: string, rule: Rule) => {
       const one = { name, rule, accepted: 0, refused: 0 }
       shown.push(one)
       return one
     }
     const everything = ctx.scope === '' ? '*' : `*/${ctx.scope}`
-    const ofServer = limiterOf(settings, store, 'server', everything, show(everything, settings))
+    const ofServer = limiterOf(settings, counter, 'server', everything, show(everything, settings))
     const ofRoutes = new RouteValue<Limiter | false>()
     ctx.onRoute((route) => {
       const own = route.settings.rateLimit
       const name = `${route.isAny ? 'any' : route.method} ${route.path}`
-      ofRoutes.set(route, own && limiterOf(own, store, 'route', name, show(name, own)))
+      ofRoutes.set(route, own && limiterOf(own, counter, 'route', name, show(name, own)))
     })
 
     ctx.use(function rateLimit(req, res, next) {
@@ -72,19 +77,23 @@ export const rateLimit = definePlugin({
 /** The refusals, for the API description. */
 function failures({ options, settings }: DescribedRoute): { readonly [status: string]: string } {
   if (options.rateLimit === false) return {}
-  const { statusCode } = { ...(settings as RateLimitSettings), ...options.rateLimit }
-  return { [statusCode]: 'TooManyRequests' }
+  const { statusCode, onStoreFailure } = { ...(settings as RateLimitSettings), ...options.rateLimit }
+  return { [statusCode]: 'TooManyRequests', ...(onStoreFailure === 'refuse' && { 503: 'ServiceUnavailable' }) }
 }
 
-async function openStore(
-  given: RateLimitSettings['store'],
-  memory: RateLimitStore,
-  log: Logger,
-): Promise<RateLimitStore> {
+async function openCounter(given: RateLimitSettings['store'], log: Logger): Promise<Counter> {
+  const memory = new (await import('./stores/memory.ts')).MemoryStore()
   if (given === 'memory') return memory
-  const store = isStore(given) ? new OwnStore(given) : await openRedisStore(given)
-  return new InsuredStore(store, memory, (isDown, error) => {
-    if (isDown) log.warn({ err: error }, 'the store of the rate limits fails; each process counts on its own')
-    else log.warn('the store of the rate limits works again')
-  })
+  const [{ SharedStore }, { openRedisStore }] = await Promise.all([
+    import('./stores/shared.ts'),
+    import('./stores/redis.ts'),
+  ])
+  const options = {
+    timeout: isStore(given) ? deadline : undefined,
+    onChange(state: ServiceState, error: unknown) {
+      if (state === 'up') log.warn('the store of the rate limits works again')
+      else log.warn({ err: error }, 'the store of the rate limits fails; each process counts on its own')
+    },
+  }
+  return new SharedStore(isStore(given) ? given : await openRedisStore(given, deadline), memory, options)
 }

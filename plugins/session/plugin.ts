@@ -29,6 +29,8 @@ export const session = definePlugin({
   dependencies: ['cookie'],
   options: sessionOptions,
   doctor: async () => (await import('./doctor.ts')).checks,
+  // No session has this id. Without its store, no request with a session is answered.
+  health: { session: async (services) => void (await storesOfScopes.get(services)!.get('health')) },
   inspector: async () => (await import('./inspector.ts')).panels,
   async setup(ctx, { secret, name, ttl, rolling, store, cookie }) {
     const codec = ctx.services.get('cookie')

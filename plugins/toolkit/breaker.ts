@@ -1,54 +1,71 @@
-import { Availability } from './availability.ts'
+import { Availability, answerWithin } from './availability.ts'
 
-/** When a store that failed is tried again, and what is called when its state changes. */
+/** Milliseconds between two attempts to reach a service that failed. */
+const restMs = 500
+
+/** A service answers again, does not answer, or answers with a refusal, such as a Redis without memory. */
+export type ServiceState = 'up' | 'down' | 'refused'
+
+/** The service, and what is called when its state changes. */
 export interface BreakerOptions {
-  /** Milliseconds between two attempts. */
-  readonly restMs: number
-  /** Checks whether the store answers again, independently of requests. Without it, the first caller after a rest tries. */
-  probe?(): Promise<unknown>
-  /** Called once for each change. */
-  onChange?(isDown: boolean, error?: unknown): void
+  /** The service, for errors: `the Redis of the cache`. */
+  readonly name: string
+  /** Milliseconds for one call. Default: the calls have timeouts of their own. */
+  readonly timeout?: number | undefined
+  /** Asks the service something that changes nothing; rejects if it does not answer. */
+  probe(): unknown
+  /** Called once for each change; for refusals, once a minute at most. */
+  onChange?(state: ServiceState, error?: unknown): void
 }
 
+/** A service outside the process does not answer, or refuses; the caller continues with its substitute, if it has one. */
+export class ServiceDown extends Error {}
+
 /**
- * Remembers that a store has failed, so that no other caller waits for the same timeout: while the breaker is
- * open, the store is not called.
+ * Calls a service outside the process. While it does not answer, it is asked from time to time whether it does again, and not called:
+ * otherwise each request would first have to wait for a timeout that another request has already suffered.
  */
 export class Breaker {
   readonly #options: BreakerOptions
   readonly #later = new Set<() => unknown>()
   readonly #availability: Availability
   #isStopped = false
-  #restsUntil = 0
+  #refusedAt = Number.NEGATIVE_INFINITY
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(options: BreakerOptions) {
     this.#options = options
-    this.#availability = new Availability((isDown, error) => options.onChange?.(isDown, error))
+    this.#availability = new Availability((isDown, error) => options.onChange?.(isDown ? 'down' : 'up', error))
   }
 
-  get isOpen(): boolean {
-    return this.#availability.isDown && (this.#options.probe !== undefined || performance.now() < this.#restsUntil)
+  /** Rejects with {@link ServiceDown} if the call fails, and immediately while the service does not answer. */
+  async run<Result>(call: () => Result | PromiseLike<Result>): Promise<Result> {
+    const { name, timeout } = this.#options
+    if (this.#availability.isDown) throw new ServiceDown(`${name} does not answer`)
+    try {
+      const answer = call()
+      return await (timeout === undefined ? answer : answerWithin(Promise.resolve(answer), timeout))
+    } catch (error) {
+      if ((error as Error | undefined)?.name === 'ReplyError') this.#refused(error)
+      else this.failed(error)
+      throw new ServiceDown(`${name} failed: ${(error as Error | undefined)?.message}`, { cause: error })
+    }
   }
 
-  worked(): void {
-    if (!this.#availability.isDown) return
-    this.#availability.works()
-    for (const action of this.#later) action()
-    this.#later.clear()
+  /** Rejects unless the service answers, for health checks. */
+  async check(): Promise<void> {
+    await this.run(() => this.#options.probe())
   }
 
   failed(error: unknown): void {
     // An earlier call may fail after the server has closed.
-    if (this.#isStopped) return
-    this.#restsUntil = performance.now() + this.#options.restMs
-    if (this.#availability.isDown) return
+    if (this.#isStopped || this.#availability.isDown) return
     this.#availability.fails(error)
     this.#probeLater()
   }
 
-  /** Runs an action when the store answers again; for calls that may have been executed although their answers were lost. */
-  whenClosed(action: () => unknown): void {
+  /** Runs an action when the service answers again; for calls that may have been executed although their answers were lost. */
+  whenUp(action: () => unknown): void {
     if (this.#later.size < 1000) this.#later.add(action)
   }
 
@@ -57,18 +74,32 @@ export class Breaker {
     clearTimeout(this.#timer)
   }
 
+  #refused(error: unknown): void {
+    if (performance.now() - this.#refusedAt < 60_000) return
+    this.#refusedAt = performance.now()
+    this.#options.onChange?.('refused', error)
+  }
+
   #probeLater(): void {
-    const { probe, restMs } = this.#options
-    if (probe === undefined || this.#isStopped) return
     this.#timer = setTimeout(async () => {
-      const answers = await probe().then(
-        () => true,
-        () => false,
-      )
+      const { probe, timeout } = this.#options
+      const answers = await answered(probe, timeout)
       if (this.#isStopped) return
-      if (answers) this.worked()
-      else this.#probeLater()
+      if (!answers) return this.#probeLater()
+      this.#availability.works()
+      for (const action of this.#later) action()
+      this.#later.clear()
     }, restMs)
     this.#timer.unref?.()
+  }
+}
+
+async function answered(probe: () => unknown, timeout: number | undefined): Promise<boolean> {
+  try {
+    const answer = Promise.resolve(probe())
+    await (timeout === undefined ? answer : answerWithin(answer, timeout))
+    return true
+  } catch {
+    return false
   }
 }

@@ -1,5 +1,6 @@
 import { defineError, isInTime } from '../../kernel/index.ts'
 import { addressOf, addressOption } from './address.ts'
+import { answerWithin } from './availability.ts'
 import { foreignOption } from './foreign-options.ts'
 import { Check, option } from './options/index.ts'
 import { peer } from './peer.ts'
@@ -71,8 +72,16 @@ export interface RedisUse {
   onState?(error: unknown | undefined): void
 }
 
+/** A command of a client. */
+interface SentCommand {
+  readonly promise: Promise<unknown>
+  reject(error: Error): void
+  setTimeout(ms: number): void
+}
+
 /** The members of every client, in addition to the commands. */
 interface Connection {
+  sendCommand(command: SentCommand, stream?: unknown): Promise<unknown>
   on(event: 'connect' | 'error' | 'ready', listener: (error?: unknown) => void): unknown
   connect(): Promise<unknown>
   disconnect(reconnect?: boolean): void
@@ -114,6 +123,17 @@ export function watchConnection(
   })
 }
 
+/** Makes the timeouts of a client count from responses that have arrived: those of `ioredis` fire before they are read. */
+function judgeLate(client: Connection): void {
+  const send = client.sendCommand.bind(client)
+  client.sendCommand = (command, stream) => {
+    command.setTimeout = (ms) => {
+      answerWithin(command.promise, ms).catch(() => command.reject(new Error('Command timed out')))
+    }
+    return send(command, stream)
+  }
+}
+
 const connectTimeout = 2_000
 const longestPause = 1_000
 
@@ -146,6 +166,7 @@ export async function connectRedis<Client>(
     lazyConnect: true,
   }
   const client = new Redis(...place, options)
+  judgeLate(client)
   let failure: unknown
   watchConnection(client, (error) => {
     failure = error

@@ -12,7 +12,7 @@ export interface Fill {
 
 export type Begun = { readonly fill: Fill } | { readonly entry: Entry }
 
-/** A place where answers are kept. A store that fails throws {@link StoreDown}. */
+/** A place where answers are kept. A store that fails throws `ServiceDown`. */
 export interface CacheStore {
   get(key: string): Entry | undefined | Promise<Entry | undefined>
   /** Returns the right to compute an answer, or the entry that another process has stored; `undefined` while one is computing it. */
@@ -23,8 +23,7 @@ export interface CacheStore {
   invalidatePattern(pattern: string): number | Promise<number>
   /** Returns the newest keys, if the store can list them. */
   keys?(limit: number): readonly string[]
+  /** Rejects unless the store answers; a store in this process has none. */
+  check?(): Promise<void>
   close(): void | Promise<void>
 }
-
-/** The store does not answer; requests continue without it. */
-export class StoreDown extends Error {}

@@ -1,20 +1,18 @@
 import { randomUUID } from 'node:crypto'
+import { Breaker, type BreakerOptions } from '../../toolkit/breaker.ts'
 import { decodeEntry, type Entry, encodeEntry } from '../entry.ts'
 import { redisGlob } from '../glob.ts'
 import type { Begun, CacheStore, Committed, Fill } from './contract.ts'
 import type { RedisClient } from './redis-client.ts'
-import { RedisHealth } from './redis-health.ts'
 import { abandonScript, beginScript, commitScript, epochScript, invalidateScript } from './redis-scripts.ts'
 
 /** The settings of the store, apart from its client. */
-export interface RedisStoreOptions {
+export interface RedisStoreOptions extends Pick<BreakerOptions, 'timeout' | 'onChange'> {
   readonly prefix: string
   /** Milliseconds for which a process that dies prevents others from computing the same answer. */
   readonly lockTimeout: number
   /** Whether the client belongs to this store and is closed with it. */
   readonly owned: boolean
-  /** Called once for each change. */
-  onChange(state: 'up' | 'down' | 'refused', error?: unknown): void
 }
 
 /**
@@ -24,16 +22,23 @@ export interface RedisStoreOptions {
 export class RedisStore implements CacheStore {
   readonly #client: RedisClient
   readonly #options: RedisStoreOptions
-  readonly #health: RedisHealth
+  readonly #breaker: Breaker
 
   constructor(client: RedisClient, options: RedisStoreOptions) {
     this.#client = client
     this.#options = options
-    this.#health = new RedisHealth(client, options.onChange)
+    const probe = () => client.ping()
+    this.#breaker = new Breaker({ ...options, name: 'the Redis of the cache', probe })
+    // Without a listener, an error would end the process; every failed command reports its own reason.
+    client.on('error', () => {})
+  }
+
+  check(): Promise<void> {
+    return this.#breaker.check()
   }
 
   async get(key: string): Promise<Entry | undefined> {
-    const bytes = await this.#health.run(() => this.#client.getBuffer(this.#name(key)))
+    const bytes = await this.#breaker.run(() => this.#client.getBuffer(this.#name(key)))
     return bytes === null ? undefined : decodeEntry(bytes)
   }
 
@@ -41,10 +46,10 @@ export class RedisStore implements CacheStore {
     const token = randomUUID()
     const lock = this.#name(`cache-lock:${key}`)
     const versionKeys = [this.#name('cache-epoch'), ...tags.map((tag) => this.#name(`cache-version:${tag}`))]
-    const abandon = () => this.#health.run(() => this.#client.eval(abandonScript, 1, lock, token)).catch(() => {})
+    const abandon = () => this.#breaker.run(() => this.#client.eval(abandonScript, 1, lock, token)).catch(() => {})
     const keys = [lock, this.#name(key), ...versionKeys]
     const ask = (looks: 0 | 1) =>
-      this.#health.run(() =>
+      this.#breaker.run(() =>
         this.#client.callBuffer('EVAL', beginScript, keys.length, ...keys, token, this.#options.lockTimeout, looks),
       ) as Promise<Buffer | (Buffer | null)[] | null>
     let found: Awaited<ReturnType<typeof ask>>
@@ -58,7 +63,7 @@ export class RedisStore implements CacheStore {
       }
     } catch (error) {
       // A frozen Redis would execute the lock command when it continues, and no process would release that lock.
-      this.#health.whenUp(abandon)
+      this.#breaker.whenUp(abandon)
       throw error
     }
     if (found === null) return undefined
@@ -69,7 +74,7 @@ export class RedisStore implements CacheStore {
         const keys = [lock, this.#name(key), ...versionKeys, ...tagKeys]
         const milliseconds = Math.ceil(seconds * 1000)
         try {
-          const kept = await this.#health.run(() =>
+          const kept = await this.#breaker.run(() =>
             this.#client.eval(
               commitScript,
               keys.length,
@@ -95,7 +100,7 @@ export class RedisStore implements CacheStore {
   async invalidate(tags: readonly string[]): Promise<number> {
     const removed = await Promise.all(
       tags.map((tag) =>
-        this.#health.run(() =>
+        this.#breaker.run(() =>
           this.#client.eval(invalidateScript, 2, this.#name(`cache-version:${tag}`), this.#name(`cache-tag:${tag}`)),
         ),
       ),
@@ -106,19 +111,19 @@ export class RedisStore implements CacheStore {
   async invalidatePattern(pattern: string): Promise<number> {
     const match = redisGlob(this.#options.prefix, pattern)
     // This comes first: answers that are being computed at this moment use data that is now invalid.
-    await this.#health.run(() => this.#client.eval(epochScript, 1, this.#name('cache-epoch')))
+    await this.#breaker.run(() => this.#client.eval(epochScript, 1, this.#name('cache-epoch')))
     let cursor = '0'
     let removed = 0
     do {
-      const [next, keys] = await this.#health.run(() => this.#client.scan(cursor, 'MATCH', match, 'COUNT', 1000))
-      if (keys.length > 0) removed += await this.#health.run(() => this.#client.unlink(...keys))
+      const [next, keys] = await this.#breaker.run(() => this.#client.scan(cursor, 'MATCH', match, 'COUNT', 1000))
+      if (keys.length > 0) removed += await this.#breaker.run(() => this.#client.unlink(...keys))
       cursor = next
     } while (cursor !== '0')
     return removed
   }
 
   async close(): Promise<void> {
-    this.#health.stop()
+    this.#breaker.stop()
     if (!this.#options.owned) return
     try {
       await this.#client.quit()

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Logger } from '../../../kernel/index.ts'
+import { Breaker } from '../../toolkit/breaker.ts'
 import { connectRedis } from '../../toolkit/redis.ts'
 import type { ChannelsRedisSettings } from '../options.ts'
 import {
@@ -85,6 +86,7 @@ export interface RedisCommands extends Scripts {
   defineCommand(name: string, script: { readonly numberOfKeys: number; readonly lua: string }): void
   hset(key: string, field: string, value: string): Promise<number>
   hgetall(key: string): Promise<Record<string, string>>
+  ping(): Promise<string>
   publish(channel: string, message: string): Promise<number>
   sadd(key: string, member: string): Promise<number>
   srem(key: string, member: string): Promise<number>
@@ -100,6 +102,7 @@ export interface RedisCommands extends Scripts {
 
 interface Subscriber {
   on(event: 'message', listener: (channel: string, message: string) => void): unknown
+  ping(): Promise<string>
   subscribe(...names: string[]): Promise<unknown>
   unsubscribe(...names: string[]): Promise<unknown>
 }
@@ -112,6 +115,7 @@ export class RedisBus implements Bus {
   readonly #settings: ChannelsRedisSettings
   readonly #log: Logger
   readonly #subscribed = new Set<string>()
+  readonly #breaker: Breaker
   #events: BusEvents | undefined
   #commands!: RedisCommands & { disconnect(): void }
   #subscriber: (Subscriber & { disconnect(): void }) | undefined
@@ -123,6 +127,14 @@ export class RedisBus implements Bus {
     this.#settings = settings
     this.#log = log
     this.key = `redis ${JSON.stringify(settings)}`
+    this.#breaker = new Breaker({
+      name: 'the Redis of the channels',
+      probe: () => Promise.all([this.#commands.ping(), this.#subscriber?.ping()]),
+      onChange: (state, err) => {
+        if (state === 'up') log.warn('the Redis of the channels answers again')
+        else log.error({ err }, 'the Redis of the channels does not answer: until it does, joining and publishing fail')
+      },
+    })
   }
 
   async open(events: BusEvents): Promise<void> {
@@ -138,7 +150,6 @@ export class RedisBus implements Bus {
       noticeOf: (name, text) => [this.#space + name, `p${text}`],
       failed: (error) => this.#log.warn({ err: error }, 'the presence of channels in Redis failed; it is retried'),
     })
-    let isDown = false
     this.#subscriber = await connectRedis<Subscriber>(
       // Subscriptions are restored by this class, so that it knows when they are.
       { ...address, autoResubscribe: false },
@@ -149,15 +160,7 @@ export class RedisBus implements Bus {
           if (error === undefined) {
             // Not for the first connection, which has no subscriptions yet.
             if (this.#subscriber !== undefined) void this.#resubscribe()
-            if (isDown) this.#log.warn('the connection to the Redis of the channels is restored')
-            isDown = false
-          } else if (!isDown) {
-            isDown = true
-            this.#log.error(
-              { err: error },
-              'the Redis of the channels cannot be reached; messages wait or are refused until it can',
-            )
-          }
+          } else this.#breaker.failed(error)
         },
       },
     )
@@ -204,7 +207,7 @@ export class RedisBus implements Bus {
   async subscribe(name: string): Promise<void> {
     // Added before subscribing has finished: a client that leaves immediately removes it again.
     this.#subscribed.add(name)
-    await this.#subscriber!.subscribe(this.#space + name)
+    await this.#breaker.run(() => this.#subscriber!.subscribe(this.#space + name))
   }
 
   async unsubscribe(name: string): Promise<void> {
@@ -220,42 +223,30 @@ export class RedisBus implements Bus {
   publish(name: string, { body, kind, to, except }: Omit<Entry, 'id'>, { messages, ms }: Keeping): Promise<string> {
     const meta =
       kind === 'message' && to === undefined && except === undefined ? '' : JSON.stringify({ kind, to, except })
-    return this.#commands.channelPublish(
-      ...this.#keysOf(name),
-      this.#space + name,
-      meta,
-      body,
-      messages,
-      ms,
-      newEpoch(),
-      Math.max(numbersMs, ms),
-      kind,
-    )
+    const keptMs = Math.max(numbersMs, ms)
+    const given = [...this.#keysOf(name), this.#space + name, meta, body, messages, ms, newEpoch(), keptMs, kind]
+    return this.#breaker.run(() => this.#commands.channelPublish(...given))
   }
 
   async after(name: string, id?: string, whose?: 'own'): Promise<Replay> {
     const seen = id === undefined ? undefined : partsOf(id)
-    const answer = await this.#commands.channelRead(
-      ...this.#keysOf(name),
-      seen?.epoch ?? '',
-      id === undefined ? '' : (seen?.number ?? 0),
-      // Lua would write large numbers with an exponent.
-      (seen?.number ?? 0) + 1,
-      whose === 'own' ? newEpoch() : '',
-    )
+    const number = seen?.number ?? 0
+    // The next number as well: Lua would write large numbers with an exponent.
+    const place = [seen?.epoch ?? '', id === undefined ? '' : number, number + 1, whose === 'own' ? newEpoch() : '']
+    const answer = await this.#breaker.run(() => this.#commands.channelRead(...this.#keysOf(name), ...place))
     if (answer === null) {
       const isComplete = id === undefined || id === nothingYet
       return { entries: [], isComplete, last: nothingYet, removedMs: Number.POSITIVE_INFINITY }
     }
-    const [epoch, number, now, all, removed] = answer
+    const [epoch, last, now, all, removed] = answer
     // 2 ms are subtracted for the rounding error of Redis's clock.
-    const rest = { last: `${epoch}-${number}`, removedMs: removed < 0 ? Number.POSITIVE_INFINITY : removed - 2 }
+    const rest = { last: `${epoch}-${last}`, removedMs: removed < 0 ? Number.POSITIVE_INFINITY : removed - 2 }
     if (id === undefined) return { entries: [], isComplete: true, ...rest }
     const entries = all.flatMap(([place, [, meta, , body, , end]]) =>
       Number(end) <= now ? [] : [entryOf(`${epoch}-${place.slice(0, -2)}`, meta!, body!)],
     )
     const isOfEpoch = seen?.epoch === epoch || id === nothingYet
-    return { entries, isComplete: isOfEpoch && entries.length === Number(number) - seen!.number, ...rest }
+    return { entries, isComplete: isOfEpoch && entries.length === Number(last) - number, ...rest }
   }
 
   enter(name: string, present: Present): Promise<void> {
@@ -267,11 +258,16 @@ export class RedisBus implements Bus {
   }
 
   present(name: string): Promise<readonly Present[]> {
-    return this.#presence.of(name)
+    return this.#breaker.run(() => this.#presence.of(name))
+  }
+
+  check(): Promise<void> {
+    return this.#breaker.check()
   }
 
   async close(): Promise<void> {
     this.#events = undefined
+    this.#breaker.stop()
     await this.#presence?.close()
     this.#subscriber?.disconnect()
     this.#commands?.disconnect()

@@ -8,8 +8,22 @@ export interface Hit {
 
 /** Counts requests: each key has a fixed window, which begins with its first request. */
 export interface RateLimitStore {
-  /** Counts one request; must be atomic. A store that does not answer within 250 ms has failed. */
+  /**
+   * Counts one request; must be atomic. A store that does not answer within 250 ms has failed. The key `health` is counted to see whether
+   * the store works.
+   */
   hit(key: string, windowMs: number): Hit | Promise<Hit>
   /** Closes connections; called when the server closes. */
+  close?(): void | Promise<void>
+}
+
+/** What happens to a request that the store cannot count. */
+export type OnStoreFailure = 'count' | 'refuse'
+
+/** The counts as a limit reads them; `undefined` refuses a request that cannot be counted. */
+export interface Counter {
+  hit(key: string, windowMs: number, onFailure: OnStoreFailure): Hit | Promise<Hit | undefined>
+  /** Rejects unless the shared store answers. */
+  check?(): Promise<void>
   close?(): void | Promise<void>
 }

@@ -1,8 +1,11 @@
 import { LruMap } from '../../toolkit/lru.ts'
-import type { Hit, RateLimitStore } from './contract.ts'
+import type { Hit } from './contract.ts'
 
 interface Window {
-  count: number
+  /** The highest count that the shared store has reported. */
+  shared: number
+  /** Requests that only this process has counted. */
+  own: number
   end: number
 }
 
@@ -10,12 +13,12 @@ interface Window {
 export const maxKeys = 100_000
 
 /**
- * Counts in this process.
+ * Counts in this process, alone or as the substitute of a shared store.
  *
  * The memory limiter of rate-limiter-flexible is not used: it has a timer for each key and no bound. A million addresses,
  * which a single IPv6 network has many times over, took 490 MB.
  */
-export class MemoryStore implements RateLimitStore {
+export class MemoryStore {
   readonly #windows = new LruMap<Window>({ max: maxKeys })
 
   hit(key: string, windowMs: number): Hit {
@@ -23,10 +26,25 @@ export class MemoryStore implements RateLimitStore {
     const now = performance.now()
     const window = this.#windows.get(key)
     if (window === undefined || window.end <= now) {
-      this.#windows.set(key, { count: 1, end: now + windowMs })
+      this.#windows.set(key, { shared: 0, own: 1, end: now + windowMs })
       return { count: 1, resetMs: windowMs }
     }
-    window.count++
-    return { count: window.count, resetMs: window.end - now }
+    window.own++
+    return { count: window.shared + window.own, resetMs: window.end - now }
+  }
+
+  /**
+   * Remembers a count of the shared store, and adds the requests of the window that the store has not counted: a store that fails again and again
+   * would otherwise let a client have the rest of its limit each time. `since` is when the store was asked, so that the window ends here first.
+   */
+  learn(key: string, hit: Hit, since: number): Hit {
+    const { count, resetMs } = hit
+    const window = this.#windows.get(key)
+    if (window === undefined || window.end <= performance.now()) {
+      this.#windows.set(key, { shared: count, own: 0, end: since + resetMs })
+      return hit
+    }
+    window.shared = Math.max(window.shared, count)
+    return { count: count + window.own, resetMs }
   }
 }

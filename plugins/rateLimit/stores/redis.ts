@@ -24,15 +24,13 @@ interface Counting {
   countHit(key: string, windowMs: number): Promise<[count: number, resetMs: number]>
 }
 
-/** Milliseconds for which a request waits for its count at most. */
-const commandTimeout = 250
-
 /** Counts in Redis, for all processes together. The store can be opened while Redis cannot be reached: its hits then fail immediately. */
-export async function openRedisStore({ prefix, ...address }: RateLimitRedisSettings): Promise<RateLimitStore> {
-  const client = await connectRedis<Counting>(address, {
-    feature: 'the rateLimit plugin (store redis)',
-    commandTimeout,
-  })
+export async function openRedisStore(
+  { prefix, ...address }: RateLimitRedisSettings,
+  commandTimeout: number,
+): Promise<RateLimitStore> {
+  const feature = 'the rateLimit plugin (store redis)'
+  const client = await connectRedis<Counting>(address, { feature, commandTimeout })
   client.defineCommand('countHit', { numberOfKeys: 1, lua })
   return {
     async hit(key, windowMs): Promise<Hit> {

@@ -20,9 +20,6 @@ export interface RedisClient {
 
 const keyOf = (id: string) => `session:${id}`
 
-/** Milliseconds between attempts to reach a Redis that did not answer. */
-const restMs = 500
-
 /**
  * Sessions in Redis, as JSON under `session:<id>`. While Redis does not answer, commands fail immediately: a request must not
  * wait for a timeout that another request has already suffered.
@@ -34,44 +31,33 @@ export class RedisStore implements TextStore {
   constructor(client: RedisClient) {
     this.#client = client
     // Not `ping`, which a client of the application may lack. No session has this id.
-    this.#breaker = new Breaker({ restMs, probe: () => client.get(keyOf('')) })
+    const probe = () => client.get(keyOf(''))
+    this.#breaker = new Breaker({ name: 'Redis', timeout: deadline, probe })
   }
 
   get(id: string): Promise<string | null> {
-    return this.#ask(() => this.#client.get(keyOf(id)))
+    return this.#breaker.run(() => this.#client.get(keyOf(id)))
   }
 
   async set(id: string, text: string, ttlSeconds: number): Promise<void> {
-    await this.#ask(() => this.#client.setex(keyOf(id), ttlSeconds, text))
+    await this.#breaker.run(() => this.#client.setex(keyOf(id), ttlSeconds, text))
   }
 
   async update(id: string, text: string, ttlSeconds: number): Promise<boolean> {
-    return (await this.#ask(() => this.#client.set(keyOf(id), text, 'EX', ttlSeconds, 'XX'))) !== null
+    return (await this.#breaker.run(() => this.#client.set(keyOf(id), text, 'EX', ttlSeconds, 'XX'))) !== null
   }
 
   async destroy(id: string): Promise<boolean> {
-    return (await this.#ask(() => this.#client.del(keyOf(id)))) > 0
+    return (await this.#breaker.run(() => this.#client.del(keyOf(id)))) > 0
   }
 
   async touch(id: string, ttlSeconds: number): Promise<boolean> {
-    return (await this.#ask(() => this.#client.expire(keyOf(id), ttlSeconds))) > 0
+    return (await this.#breaker.run(() => this.#client.expire(keyOf(id), ttlSeconds))) > 0
   }
 
   /** Stops the commands that it sends by itself. */
   stop(): void {
     this.#breaker.stop()
-  }
-
-  /** Only silence opens the breaker: a refusal by Redis, or a command that cannot be sent, fails immediately anyway. */
-  async #ask<Answer>(command: () => Promise<Answer>): Promise<Answer> {
-    if (this.#breaker.isOpen) throw new Error('Redis does not answer: requests fail immediately until it does')
-    // Set before the command, whose own timeout is as long: the first to fire decides whether it was silence.
-    const timer = setTimeout(() => this.#breaker.failed(undefined), deadline)
-    try {
-      return await command()
-    } finally {
-      clearTimeout(timer)
-    }
   }
 }
 

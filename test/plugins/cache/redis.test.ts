@@ -3,8 +3,6 @@ import { get } from 'node:http'
 import { RouteCollection, Server } from 'framework'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { RedisClient } from '../../../plugins/cache/stores/redis-client.ts'
-import { RedisHealth } from '../../../plugins/cache/stores/redis-health.ts'
 import { type Entry as LogEntry, memoryLogger, pause } from '../../support/kernel.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 
@@ -318,16 +316,4 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
     await server.close()
     expect(await client.ping()).toBe('PONG')
   })
-})
-
-test('a request that ends after the server has closed does not reconnect to Redis', async () => {
-  const asked: string[] = []
-  const client = { on: () => client, ping: async () => asked.push('ping') } as unknown as RedisClient
-  const health = new RedisHealth(client, (state) => asked.push(state))
-  health.stop()
-  await expect(health.run(() => Promise.reject(new Error('Connection is closed.')))).rejects.toThrow(
-    'the Redis of the cache failed',
-  )
-  await pause(600)
-  expect(asked).toEqual([])
 })

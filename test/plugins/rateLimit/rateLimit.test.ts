@@ -308,11 +308,12 @@ describe('a store of the application', () => {
     expect(server.log.map(({ message }) => message)).toContainEqual(expect.stringContaining('fails'))
   })
 
-  test('that fails is replaced by counting here, is not called for a second, and is reported once per change', async () => {
+  test('that fails is replaced by counting here, is not called for a while, and is reported once per change', async () => {
     const store = { ...counting(), fails: true, asked: 0 }
     const broken = {
       hit(key: string, windowMs: number) {
-        store.asked++
+        // The probe, which sees whether the store works again.
+        if (key !== 'health') store.asked++
         if (!store.fails) return store.hit(key, windowMs)
         if (store.asked % 2 === 0) throw new Error('down')
         return Promise.reject(new Error('down'))
@@ -324,13 +325,34 @@ describe('a store of the application', () => {
     expect(passed(await ask(server, 20, '/', '192.0.2.2'))).toBe(2)
     expect(store.asked).toBe(asked)
     store.fails = false
-    await pause(1_050)
+    await expect.poll(() => server.log.length).toBe(2)
     expect(passed(await ask(server, 4, '/', '192.0.2.3'))).toBe(2)
     expect(server.log.map(({ level, message }) => `${level} ${message}`)).toEqual([
       'warn the store of the rate limits fails; each process counts on its own',
       'warn the store of the rate limits works again',
     ])
   })
+})
+
+test('what was counted here while the store failed is added to its counts within the window', async () => {
+  const store = { ...counting(), fails: false }
+  const flapping = {
+    hit(key: string, windowMs: number) {
+      if (store.fails) throw new Error('down')
+      return store.hit(key, windowMs)
+    },
+  }
+  const server = serverWith({ rateLimit: { limit: 6, store: flapping } })
+  let all = 0
+  for (let i = 1; i <= 3; i++) {
+    all += passed(await ask(server, 1))
+    store.fails = true
+    all += passed(await ask(server, 1))
+    store.fails = false
+    await expect.poll(() => server.log.length).toBe(2 * i)
+  }
+  expect(all).toBe(6)
+  expect(passed(await ask(server, 3))).toBe(0)
 })
 
 describe('memory', () => {
