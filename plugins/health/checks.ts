@@ -1,6 +1,6 @@
 import { answerWithin } from '../toolkit/availability.ts'
 
-export type Outcome = 'ok' | 'error'
+export type Outcome = 'ok' | 'degraded' | 'error'
 
 /** The result of the probe `ready`, by the services of the scope: for the inspector, which shows it even if the probe has no path. */
 export const probes = new WeakMap<
@@ -8,7 +8,7 @@ export const probes = new WeakMap<
   () => Promise<{ readonly status: string; readonly checks: Readonly<Record<string, Outcome>> }>
 >()
 
-/** Called with every check that changes between working and failing. */
+/** Called with every check whose outcome changes. */
 export type OnChange = (name: string, outcome: Outcome, error: unknown) => void
 
 /** One check with its state. */
@@ -32,7 +32,9 @@ class Watched {
     let outcome: Outcome = 'ok'
     let failure: unknown
     try {
-      if ((await answerWithin(this.#run(), this.#timeout)) === false) throw new Error('it returned false')
+      const answer = await answerWithin(this.#run(), this.#timeout)
+      if (answer === false) throw new Error('it returned false')
+      if (answer === 'degraded') outcome = answer
     } catch (error) {
       outcome = 'error'
       failure = error

@@ -47,6 +47,6 @@ function together(all: readonly Found[]): () => unknown {
     const outcomes = await Promise.all(
       all.map(async ({ plugin, check }) => check(plugin.scope.services as CheckedServices)),
     )
-    return !outcomes.includes(false)
+    return outcomes.includes(false) ? false : outcomes.find((outcome) => outcome === 'degraded')
   }
 }

@@ -5,8 +5,8 @@ import { option } from '../toolkit/options/index.ts'
 export type CheckedServices = ServiceStore & Partial<Services>
 
 /**
- * Checks whether one part works: `false`, a throw or a rejection means no, everything else means yes. It receives the services
- * because the options of a server are written before that server exists.
+ * Checks whether one part works: `false`, a throw or a rejection means no, `'degraded'` that a substitute stands in and the server is still
+ * ready, everything else means yes. It receives the services because the options of a server are written before that server exists.
  */
 export type Check = (services: CheckedServices) => unknown
 

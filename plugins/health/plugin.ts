@@ -12,12 +12,11 @@ announcePluginData('health')
  *
  * Ready is 503 until the server has started, from the moment that it begins to close (within the drain window, so that a load
  * balancer first takes it out of rotation), and while a check fails: one in the options, or one in the member `health` of a plugin's
- * definition. Live remains 200. The probes are neither cached nor logged.
+ * definition, as `session`, `channels`, `queues`, `cache` and `rateLimit` have. Live remains 200. The probes are neither cached nor logged.
  *
  * @example
  * const checks = { database: () => pool.query('select 1') }
  * new Server({ plugins: { health: { checks } } })
- * new Server({ plugins: { queues: true, health: { checks: { queues: (services) => services.get('queues').health() } } } })
  */
 export const health = definePlugin({
   name: 'health',
@@ -28,6 +27,7 @@ export const health = definePlugin({
     const watch = (gathered: Readonly<Record<string, () => unknown>>) =>
       watchChecks({ ...gathered, ...Object.fromEntries(own) }, timeout, (name, outcome, error) => {
         if (outcome === 'ok') ctx.log.warn({ check: name }, `the health check "${name}" passes again`)
+        else if (outcome === 'degraded') ctx.log.warn({ check: name }, `the health check "${name}" is degraded`)
         else ctx.log.warn({ check: name, err: error }, `the health check "${name}" fails`)
       })
     let check = watch({})
@@ -48,7 +48,7 @@ export const health = definePlugin({
     const answerReady: Handler = async function ready(_req, res) {
       const probed = await probe()
       res.setHeader('cache-control', 'no-store')
-      return res.status(probed.status === 'ok' ? 200 : 503).json(probed)
+      return res.status(probed.status === 'ok' || probed.status === 'degraded' ? 200 : 503).json(probed)
     }
 
     const quiet = { log: false, overload: false, rateLimit: false, timeout: false } as const
@@ -68,18 +68,19 @@ const readiness = (...statuses: string[]) => ({
   type: 'object',
   properties: {
     status: { enum: statuses },
-    checks: { type: 'object', additionalProperties: { enum: ['ok', 'error'] } },
+    checks: { type: 'object', additionalProperties: { enum: ['ok', 'degraded', 'error'] } },
   },
   required: ['status', 'checks'],
 })
 const readyDoc: ApiDoc = {
   tags,
   summary: 'Reports whether the server is ready for requests',
-  responses: { 200: readiness('ok'), 503: readiness('error', 'starting', 'closing') },
+  responses: { 200: readiness('ok', 'degraded'), 503: readiness('error', 'starting', 'closing') },
 }
 
-function statusOf(server: Kernel, outcomes: Record<string, Outcome>): 'ok' | 'error' | 'starting' | 'closing' {
+function statusOf(server: Kernel, outcomes: Record<string, Outcome>): Outcome | 'starting' | 'closing' {
   if (server.isClosing) return 'closing'
   if (!server.isReady) return 'starting'
-  return Object.values(outcomes).includes('error') ? 'error' : 'ok'
+  const all = Object.values(outcomes)
+  return (['error', 'degraded'] as const).find((outcome) => all.includes(outcome)) ?? 'ok'
 }

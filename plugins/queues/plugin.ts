@@ -44,6 +44,7 @@ export const queues = definePlugin({
       },
     ]
   },
+  health: { queues: (services) => services.get('queues').health() },
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: () => ({ queues: new QueueService() }),
   setup(ctx, { config, run }) {

@@ -94,10 +94,10 @@ export class QueueService {
   }
 
   /**
-   * Resolves while the engine of every queue answers, otherwise rejects with the first failure; for health checks.
+   * Resolves while the engine of every queue answers, otherwise rejects with the first failure; the plugin `health` asks it.
    *
    * @example
-   * new Server({ plugins: { queues: true, health: { checks: { queues: (services) => services.get('queues').health() } } } })
+   * server.get('/status', () => server.services.get('queues').health())
    */
   async health(): Promise<void> {
     const one = new Map(declaredQueues().map((queue) => [queue.kind, queue]))
