@@ -1,4 +1,5 @@
-import { censored, censorPath, censorText, isSecret, secretsOf } from '../toolkit/censor.ts'
+import { censored, censorPath, isSecret, isSecretElement, isSecretMember, secretsOf } from '../toolkit/censor.ts'
+import { censorText, cutText } from '../toolkit/censor-text.ts'
 import { describeError } from '../toolkit/logger.ts'
 
 /** Maximum characters of one text that is shown, and of one string within data. */
@@ -17,17 +18,26 @@ const ofBody: Bounds = { depth: 100, members: 20_000 }
 export class Redactor {
   readonly #names: ReadonlySet<string>
   readonly #paths: readonly (readonly string[])[]
+  /** The names at the ends of the paths: text has no paths. */
+  readonly #ends: ReadonlySet<string>
 
   /** `paths` have the form of the log's option `redact`: `user.email`, for example. */
   constructor(names: readonly string[], paths: readonly string[]) {
     this.#names = new Set(names.map((name) => name.toLowerCase()))
     this.#paths = paths.map(stepsOf)
+    this.#ends = new Set(this.#paths.map((path) => (path.findLast((step) => step !== '*') ?? '').toLowerCase()))
   }
 
-  isSecret(name: string): boolean {
-    // Forms put the names of members in brackets: user[password].
-    const plain = name.replace(/\]+$/, '')
-    return isSecret(plain) || this.#names.has(plain.toLowerCase())
+  readonly isSecret = (name: string): boolean => {
+    // Forms put the names of members in brackets, and the indexes of lists: user[password], passwords[0].
+    const plain = name.slice(-128).replace(/[[\]\d]+$/, '')
+    return isSecret(name) || isSecret(plain) || this.#names.has((plain.split('[').pop() ?? plain).toLowerCase())
+  }
+
+  readonly #isSecretInText = (name: string): boolean => this.isSecret(name) || this.#ends.has(name.toLowerCase())
+
+  #censored(text: string): string {
+    return censorText(text, this.#isSecretInText)
   }
 
   headers(headers: { readonly [name: string]: unknown }): Record<string, unknown> {
@@ -36,7 +46,7 @@ export class Redactor {
 
   header<Value>(name: string, value: Value): Value | string {
     if (this.isSecret(name)) return censored
-    if (typeof value !== 'string') return value
+    if (typeof value !== 'string') return this.value(value) as Value
     // These headers contain addresses, which have parameters.
     return this.text(/^(?:location|content-location|referer|link)$/.test(name) ? this.target(value) : value)
   }
@@ -50,7 +60,7 @@ export class Redactor {
   target(target: string, hidden: readonly string[] = []): string {
     const at = target.indexOf('?')
     const path = censorPath(at === -1 ? target : target.slice(0, at), hidden)
-    return censorText(at === -1 ? path : `${path}?${this.#form(target.slice(at + 1))}`)
+    return this.#censored(at === -1 ? path : `${path}?${this.#form(target.slice(at + 1))}`)
   }
 
   #form(text: string): string {
@@ -58,13 +68,12 @@ export class Redactor {
       .split('&')
       .map((pair) => {
         const at = pair.indexOf('=')
-        if (at === -1) return pair
-        const name = pair.slice(0, at)
+        const name = at === -1 ? '' : pair.slice(0, at)
         if (this.isSecret(decoded(name))) return `${name}=${censored}`
         // Values may contain return addresses, JSON or GraphQL documents, whose escapes hide what is in them.
         const value = decoded(pair.slice(at + 1))
-        const safe = censorText(value)
-        return safe === value ? pair : `${name}=${safe}`
+        const safe = this.#censored(value)
+        return safe === value ? pair : `${pair.slice(0, at + 1)}${safe}`
       })
       .join('&')
   }
@@ -80,7 +89,7 @@ export class Redactor {
 
   /** Returns a copy without secrets, of what JSON can express; it refers to no object of the application. */
   #copied(value: unknown, depth: number, room: { left: number }): unknown {
-    if (typeof value === 'string') return shortened(value, maxMemberText)
+    if (typeof value === 'string') return this.#censored(cutText(value, maxMemberText))
     if (typeof value === 'bigint' || typeof value === 'symbol') return String(value)
     if (typeof value === 'function') return `[function ${value.name}]`
     if (typeof value !== 'object' || value === null) return value
@@ -91,9 +100,9 @@ export class Redactor {
     if (depth === 0) return Array.isArray(value) ? '[…]' : '{…}'
     if (Array.isArray(value)) {
       const copy: unknown[] = []
-      for (const one of value) {
+      for (const [i, one] of value.entries()) {
         if (--room.left < 0) return [...copy, '…']
-        copy.push(this.#copied(one, depth - 1, room))
+        copy.push(isSecretElement(value, i) ? censored : this.#copied(one, depth - 1, room))
       }
       return copy
     }
@@ -104,7 +113,7 @@ export class Redactor {
         break
       }
       const member = (value as Record<string, unknown>)[name]
-      const isHidden = this.isSecret(name) && member !== undefined && member !== null
+      const isHidden = isSecretMember(value, name, this.isSecret) && member !== undefined && member !== null
       entries.push([name, isHidden ? censored : this.#copied(member, depth - 1, room)])
     }
     return Object.fromEntries(entries)
@@ -131,8 +140,10 @@ export class Redactor {
     const text = new TextDecoder().decode(bytes)
     // The text is UTF-16, for example, in which the name of a secret would not be found.
     if (text.includes('\0')) return undefined
-    if (kind === 'application/x-www-form-urlencoded') return this.#form(text)
-    if (/[/+]json$/.test(kind) || kind === '') {
+    // Some clients send JSON with the type of a form, which is the default of their library.
+    const isForm = kind === 'application/x-www-form-urlencoded'
+    if (isForm && !/^\s*[[{]/.test(text)) return this.#form(text)
+    if (isForm || /[/+]json$/.test(kind) || kind === '') {
       try {
         return JSON.stringify(this.value(JSON.parse(text), ofBody), null, 2)
       } catch {
@@ -143,15 +154,13 @@ export class Redactor {
   }
 
   text(text: string): string {
-    return shortened(text, maxText)
+    return this.#censored(cutText(text, maxText))
   }
 
   error(error: unknown): unknown {
     return this.value(describeError(error, false))
   }
 }
-
-const shortened = (text: string, most: number) => censorText(text.length > most ? `${text.slice(0, most)}…` : text)
 
 /** Splits a path in pino's syntax into its steps: `users[*].email`, `["x-key"].id`. */
 const stepsOf = (path: string): readonly string[] =>

@@ -1,6 +1,6 @@
 import type { Attributes, Context, Link, Span, SpanKind, TextMapGetter, TextMapSetter } from '@opentelemetry/api'
 import { type Logger, type TraceOutcome, wrapWork } from '../../kernel/index.ts'
-import { censorText } from '../toolkit/censor.ts'
+import { censorText, cutText } from '../toolkit/censor-text.ts'
 import { heldChannel } from '../toolkit/held-channel.ts'
 
 export type Api = typeof import('@opentelemetry/api')
@@ -38,7 +38,7 @@ const classOf = (error: unknown): string => {
 
 /** The maximum number of characters of a message or a stack, parts of which a client may have written. */
 const mostText = 16_384
-const shown = (text: string) => censorText(text.slice(0, mostText))
+const shown = (text: string) => censorText(cutText(text, mostText))
 
 /** The host of an address in the form of the conventions: IPv6 without brackets. */
 export const addressOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1')

@@ -1,28 +1,8 @@
-const exactly = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'passphrase'])
+const exactly = new Set(['cookies', 'signedcookies'])
 // Forms ask for a new password twice.
 const ending =
-  /(?:passw(?:or)?d(?:[-_]?(?:confirm(?:ation|ed)?|repeat(?:ed)?|again|2))?|secret|token|(?:api|private)[-_]?key)$/
+  /(?:passw(?:or)?d(?:[-_]?(?:confirm(?:ation|ed)?|repeat(?:ed)?|again|2))?|secret|token|(?:api|private)[-_ ]?key|passphrase|authorization|cookie)$/
 export const censored = '[redacted]'
-
-// What looks like the value of a secret in text: in a form, a header, invalid JSON, a literal in a query.
-const named =
-  /((?:"|\b)[\w.-]{0,64}(?:passw(?:or)?d(?:[-_]?(?:confirm(?:ation|ed)?|repeat(?:ed)?|again|2))?|secret|token|(?:api|private)[-_]?key|authorization|cookie)"?\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|[^\s,;&}]+(?:\s+[\w.~+/=-]+)?)/gi
-const inTags = /(<[\w.:-]{0,64}(?:passw(?:or)?d|secret|token|(?:api|private)[-_]?key)(?:\s[^<>]{0,200})?>)[^<]+/gi
-// Drivers include the address of their server, with the password in it, in the messages of their errors.
-const inAddresses = /(\b[a-z][a-z\d+.-]{0,30}:\/\/)[^\s/?#"'<>]*@/gi
-const bearers = /(\bbearer\s+)[\w.~+/-]{16,}=*/gi
-// Bounded: each `eyJ` in a long string may begin one.
-const webTokens = /\beyJ[\w-]{8,2000}\.[\w-]{8,}\.[\w-]*/g
-
-/** Text without what looks like a secret: values after the name of one, credentials in addresses, bearer and JSON web tokens. */
-export function censorText(text: string): string {
-  return text
-    .replace(named, `$1${censored}`)
-    .replace(inTags, `$1${censored}`)
-    .replace(inAddresses, `$1${censored}@`)
-    .replace(bearers, `$1${censored}`)
-    .replace(webTokens, censored)
-}
 
 type Params = { readonly [name: string]: string | undefined }
 
@@ -62,14 +42,32 @@ const maxMembers = 100
 const decided = new Map<string, boolean>()
 
 /** Whether the value with this name must not be shown: credentials in headers, and names that end in `password`, `token` or `secret`. */
+export function isSecretName(key: string): boolean {
+  const name = key.slice(-64).toLowerCase()
+  return exactly.has(name) || ending.test(name)
+}
+
+/** The same for names that are read again and again. */
 export function isSecret(key: string): boolean {
   let secret = decided.get(key)
   if (secret === undefined) {
-    const name = key.slice(-64).toLowerCase()
-    secret = exactly.has(name) || ending.test(name)
+    secret = isSecretName(key)
     if (decided.size < 2_000) decided.set(key, secret)
   }
   return secret
+}
+
+/** Whether a member is secret by its own name, or is the value of `{ name: 'password', value: … }`. */
+export function isSecretMember(of: object, key: string, isHidden: (name: string) => boolean = isSecret): boolean {
+  if (key !== 'value') return isHidden(key)
+  const { name } = of as { readonly name?: unknown }
+  return typeof name === 'string' && isHidden(name)
+}
+
+/** Whether an element of a list comes after the name of a header with credentials, as in `rawHeaders` of Node.js. */
+export function isSecretElement(list: readonly unknown[], i: number): boolean {
+  const before = list[i - 1]
+  return typeof before === 'string' && /^(?:(?:proxy-)?authorization|(?:set-)?cookie|x-api-key)$/i.test(before)
 }
 
 /**
@@ -85,7 +83,8 @@ export function censor(value: unknown, depth = maxDepth): unknown {
   let copy: Record<string, unknown> | undefined
   for (const key of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[key]
-    const shown = isSecret(key) && member !== undefined && member !== null ? censored : censor(member, depth - 1)
+    const shown =
+      isSecretMember(value, key) && member !== undefined && member !== null ? censored : censor(member, depth - 1)
     if (shown === member) continue
     copy ??= { ...value }
     copy[key] = shown
@@ -96,7 +95,7 @@ export function censor(value: unknown, depth = maxDepth): unknown {
 function censorList(list: readonly unknown[], depth: number): readonly unknown[] {
   let copy: unknown[] | undefined
   for (let i = 0; i < list.length && i < maxMembers; i++) {
-    const shown = censor(list[i], depth - 1)
+    const shown = isSecretElement(list, i) ? censored : censor(list[i], depth - 1)
     if (shown === list[i]) continue
     copy ??= [...list]
     copy[i] = shown

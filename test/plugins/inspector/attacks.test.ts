@@ -185,17 +185,31 @@ describe('secrets', () => {
     expect(body(`x ${name.replace(/^.*\[|\]/g, '')}: hidden`, 'text/plain')).not.toContain('hidden')
   })
 
+  test('are found by the paths and names of the application in text and in JSON that was cut', () => {
+    const redactor = new Redactor(['iban'], ['user.email', '*.pin', 'card.*'])
+    const cut = '{"user":{"email":"hidden","name":"ada","card":{"no":"hidden"}},"iban":"hidden","pin":12'
+    expect(redactor.body(Buffer.from(cut), 'application/json')).toBe(
+      '{"user":{"email":[redacted],"name":"ada","card":[redacted]},"iban":[redacted],"pin":[redacted]',
+    )
+    expect(redactor.text('for ada, iban: hidden\nat noon')).toBe('for ada, iban: [redacted]\nat noon')
+  })
+
+  test('in lists and maps of a form, in JSON with the type of one, and in lists of headers are found', () => {
+    const redactor = new Redactor(['iban'], [])
+    const form = (text: string) => redactor.body(Buffer.from(text), 'application/x-www-form-urlencoded')
+    expect(form('user[password][]=hidden&user[iban][0]=hidden&password[]=hidden&tags[]=a')).toBe(
+      'user[password][]=[redacted]&user[iban][0]=[redacted]&password[]=[redacted]&tags[]=a',
+    )
+    expect(JSON.parse(form('{"password":"a&hidden=b"}')!)).toEqual({ password: '[redacted]' })
+    expect(
+      redactor.value({ rawHeaders: ['Host', 'x', 'Cookie', 'hidden'], all: [{ name: 'token', value: 'hidden' }] }),
+    ).toEqual({ rawHeaders: ['Host', 'x', 'Cookie', '[redacted]'], all: [{ name: 'token', value: '[redacted]' }] })
+    expect(redactor.header('x-all', ['token=hidden', 'ada'])).toEqual(['token=[redacted]', 'ada'])
+  })
+
   test('in a charset in which no name would be found are bytes', async () => {
     const bytes = Buffer.from('{"password":"hidden"}', 'utf16le')
     expect(new Redactor([], []).body(bytes, 'application/json; charset=utf-16')).toBeUndefined()
-  })
-
-  test('are found in time in text that was made to be slow', async () => {
-    const { censorText } = await import('../../../plugins/toolkit/censor.ts')
-    const start = process.cpuUsage().user
-    for (const one of ['eyJ-', 'eyJaaaaaaaa.', 'a://', 'a:/', 'bearer ', 'token', 'token:', '<token ', 'a.'])
-      censorText(one.repeat(64_000 / one.length))
-    expect(process.cpuUsage().user - start).toBeLessThan(1_500_000)
   })
 })
 

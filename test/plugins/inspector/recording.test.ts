@@ -73,10 +73,6 @@ describe('requests', () => {
     const wide: Record<string, unknown> = {}
     for (let i = 0; i < 200; i++) wide[`m${i}`] = wide
     expect(JSON.stringify(redactor.value(wide)).length).toBeLessThan(50_000)
-    const start = process.cpuUsage().user
-    redactor.text('a.'.repeat(32_000))
-    redactor.text('<a'.repeat(32_000))
-    expect(process.cpuUsage().user - start).toBeLessThan(1_000_000)
   })
 
   test('a body of bytes is a size, a long one is cut, and a coded answer is text', async () => {

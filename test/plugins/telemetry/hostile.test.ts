@@ -192,6 +192,22 @@ describe('what a client sends', () => {
     const all = spans.all.map(({ attributes, events, status }) => [attributes, events, status])
     expect(JSON.stringify(all)).not.toContain('hidden')
   })
+
+  test('are not in the message of an error that has headers in it, whose lines stay', async () => {
+    const spans = sdk()
+    const server = make((routes) => {
+      routes.get('/', () => {
+        throw new Error('refused\nx-api-key: hidden\ncookie: hidden; a=hidden\nhost: shop.example')
+      })
+    })
+    await server.inject.get('/')
+    expect(spans.named('GET /').status.message).toBe(
+      'refused\nx-api-key: [redacted]\ncookie: [redacted]\nhost: shop.example',
+    )
+    const [event] = spans.named('GET /').events
+    expect(String(event!.attributes!['exception.stacktrace'])).toMatch(/host: shop\.example\n +at .*hostile\.test\.ts/)
+    expect(JSON.stringify(spans.all.map(({ events }) => events))).not.toContain('hidden')
+  })
 })
 
 describe('over a connection', () => {
