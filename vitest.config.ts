@@ -36,8 +36,9 @@ const sharing = [
   ].map((plugin) => `test/plugins/${plugin}`),
 ].map((folder) => `${folder}/**/*.test.ts`)
 
-/** Exceptions in these folders, which need a process of their own: they replace modules, or load routes into the router of the process. */
+/** Exceptions in these folders, which need a process of their own: they replace modules or timers, or load routes into the router of the process. */
 const exceptions = [
+  'test/kernel/life/shutdown.test.ts',
   'test/kernel/runtime/node/direct.test.ts',
   'test/kernel/runtime/node/message.test.ts',
   'test/plugins/contract/runtimes.test.ts',

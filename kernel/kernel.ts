@@ -82,7 +82,7 @@ export class Kernel extends RouteVerbs {
     const host: ContextHost = {
       server: this,
       state: this.#state,
-      lifeCycle: { onReady: [], onListen: [], onLead: [], onClose: [] },
+      lifeCycle: { onReady: [], onListen: [], onLead: [], onDrain: [], onClose: [] },
       upgrades: [],
       addRoute: (owner, ...route) => this.#routes.add(owner, ...route),
       rewrite: (rewriter) => void this.#dispatcher.rewriters.push(rewriter),
@@ -208,6 +208,11 @@ export class Kernel extends RouteVerbs {
   /** Whether closing has begun: readiness probes answer 503 from then on. */
   get isClosing(): boolean {
     return this.#state.closing
+  }
+
+  /** Whether closing stopped waiting for the work of a plugin; the process then ends with status 1. @internal */
+  get abandonedWork(): boolean {
+    return this.#state.abandoned
   }
 
   /**

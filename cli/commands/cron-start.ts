@@ -10,7 +10,7 @@ import { leaveOutputToApplication, sendLogsTo } from '../run/standard-output.ts'
 export const cronStart = ownCommand({
   details: `Boots the application and runs its jobs in the foreground, without listening: the jobs of the plugin "cron" or of
 background.crons, else of src/crons/**/*.{ts,js}, and every handle that was started. Queues and MQTT do not run. After the
-first SIGINT or SIGTERM, running jobs may finish, within the closeTimeout of the server.`,
+first SIGINT or SIGTERM, running jobs may take nearly all of the closeTimeout of the server.`,
   flags: applicationFlags,
   async run({ flags, print, note, boot }) {
     // As in a server: people watch the logs of such a process.

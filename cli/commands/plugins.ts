@@ -8,11 +8,11 @@ import { quietly } from '../run/standard-output.ts'
 
 export const plugins = ownCommand({
   details: `Boots the application, without listening, and closes it again. Times are in milliseconds: for setup and for the
-ready and close hooks. The tree shows the names of options; --json also has their values, without secrets.`,
+ready, drain and close hooks. The tree shows the names of options; --json also has their values, without secrets.`,
   flags: {
     ...applicationFlags,
     boot: { type: 'boolean', default: true, description: 'Shows the tree as it is declared, without times' },
-    close: { type: 'boolean', description: 'Closes the application first, to show the close times as well' },
+    close: { type: 'boolean', description: 'Closes the application first, to show the drain and close times as well' },
     json: { type: 'boolean', description: 'As JSON' },
   },
   async run({ flags, print, note, boot }) {
@@ -29,6 +29,6 @@ ready and close hooks. The tree shows the names of options; --json also has thei
 /** A node without times, which mean nothing before boot. */
 const withoutTimes = (node: PluginNode): PluginNode => ({
   ...node,
-  ms: { boot: 0, ready: 0, close: 0 },
+  ms: { boot: 0, ready: 0, drain: 0, close: 0 },
   children: node.children.map(withoutTimes),
 })

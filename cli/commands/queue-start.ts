@@ -9,7 +9,7 @@ import { leaveOutputToApplication, sendLogsTo } from '../run/standard-output.ts'
 export const queueStart = ownCommand({
   details: `Boots the application and delivers the messages of its queues to its subscribers, in the foreground and without
 listening: to every subscribe() that its modules have called. Cron jobs and MQTT do not run. After the first SIGINT or SIGTERM,
-running handlers may finish, within the closeTimeout of the server.`,
+running handlers may take nearly all of the closeTimeout of the server.`,
   flags: applicationFlags,
   async run({ flags, print, note, boot }) {
     // As in a server: people watch the logs of such a process.

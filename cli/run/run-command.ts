@@ -12,7 +12,7 @@ import { quietly } from './standard-output.ts'
 
 /**
  * Runs a command with its typed arguments, closes the servers that it has booted, and returns the exit code. It is also 1
- * if closing fails, because data that should have been flushed may then be lost.
+ * if closing fails or does not wait for running work, because data may then be lost.
  */
 export async function runCommand(
   command: CommandDefinition,
@@ -67,6 +67,7 @@ async function closeAll(servers: Booted, note: Output['note']): Promise<boolean>
       )
         throw new Error('it is still booting')
       await quietly(() => server.close())
+      if (server.abandonedWork) isClosed = false
     } catch (error) {
       isClosed = false
       note(`closing the server failed: ${printable((error as Error).message)}`)

@@ -17,7 +17,7 @@ export interface PluginNode {
   readonly options: readonly string[]
   /** The value of each option, with defaults; for secrets, functions and objects only whether they are set. */
   readonly settings: unknown
-  /** Milliseconds spent in `setup`, ready hooks and close hooks. */
+  /** Milliseconds spent in `setup`, ready hooks, drain hooks and close hooks. */
   readonly ms: Readonly<PluginTimes>
   /** The names of the services that it provides. */
   readonly services: readonly string[]
@@ -55,7 +55,7 @@ function namesOf(options: unknown): string[] {
   return Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]))
 }
 
-const phases = ['boot', 'ready', 'close'] as const
+const phases = ['boot', 'ready', 'drain', 'close'] as const
 
 function timesOf({ ms }: PluginNode): string {
   const spent = phases.filter((phase) => ms[phase] >= 0.05).map((phase) => `${phase} ${ms[phase].toFixed(1)}`)

@@ -65,6 +65,10 @@ export class LifeCycle {
     return this.#closingSignal.signal
   }
 
+  get abandonedWork(): boolean {
+    return this.#state.abandoned
+  }
+
   report(error: unknown, what = error instanceof Error ? error.message : 'closing failed'): void {
     this.#host.server.logger.error({ err: error }, what)
   }
@@ -203,7 +207,7 @@ export class LifeCycle {
     const { closeTimeout, drainWindow } = server.settings
     return shutDown({
       adapter: this.#adapter,
-      hooks: lifeCycle.onClose,
+      hooks: lifeCycle,
       closeTimeout,
       drainWindow,
       logger: server.logger,
@@ -214,6 +218,9 @@ export class LifeCycle {
       stopIntake: () => {
         this.#state.refusing = true
         return this.#dispatcher.idle()
+      },
+      abandoned: () => {
+        this.#state.abandoned = true
       },
     })
   }

@@ -7,7 +7,7 @@ export interface PluginTrace extends TraceOutcome {
   readonly plugin: string
   /** The name of the scope that it runs in; `root` for the scope of the server. */
   readonly scope: string
-  /** `setup`, or the hook: `ready`, `listen`, `lead`, `close`. */
+  /** `setup`, or the hook: `ready`, `listen`, `lead`, `drain`, `close`. */
   readonly phase: string
 }
 

@@ -1,4 +1,5 @@
-import type { Hook } from '../plugin/hooks.ts'
+import type { HookLists } from '../plugin/hooks.ts'
+import type { PluginEntry } from '../plugin/scope.ts'
 import type { Adapter } from '../runtime/adapter.ts'
 import { defineError } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
@@ -13,13 +14,13 @@ export const CloseHookTimeoutError = defineError(
 export const CloseHookError = defineError(
   'CloseHookError',
   500,
-  (plugin: string, why: string) => `the close hook of the plugin "${plugin}" failed: ${why}`,
+  (phase: string, plugin: string, why: string) => `the ${phase} hook of the plugin "${plugin}" failed: ${why}`,
 )
 
 /** What closing needs. */
 export interface ShutdownParts {
   readonly adapter: Adapter | undefined
-  readonly hooks: readonly Hook<'onClose'>[]
+  readonly hooks: Pick<HookLists, 'onDrain' | 'onClose'>
   readonly closeTimeout: number
   readonly drainWindow: number
   readonly logger: Logger
@@ -27,16 +28,18 @@ export interface ShutdownParts {
   startDraining(): void
   /** Refuses new requests from now on; resolves when those in progress are done. */
   stopIntake(): Promise<void>
+  /** Called when closing no longer waits for the work of a plugin. */
+  abandoned(): void
 }
 
 /** How long kept-alive connections may send one more request after the listener was closed. */
 const lastRequestsMs = 1000
 
 /**
- * The part of the closing time that is reserved for hooks: without it, when a request hung, each hook had 20 ms left, in which
- * no queue can return its messages and no mail can be sent.
+ * The part of the closing time that is reserved for close hooks: without it, when a request or a job hung, each hook had 20 ms left, in
+ * which no queue can return its messages and no pool can be closed. It is small, because work is finished in drain hooks.
  */
-const hooksPart = 0.25
+const reservedOf = (closeTimeout: number) => Math.max(closeTimeout / 10, Math.min(1000, closeTimeout / 4))
 
 /** The part of a hook's time that it receives as `timeLeft`: its own waits should time out before the hook does. */
 const announcedPart = 0.9
@@ -44,8 +47,8 @@ const announcedPart = 0.9
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 /**
- * Closes in phases: drain window, no more intake, work in progress, close hooks in reverse; with a deadline for each
- * hook and for the whole. Returns every error. Requests that hang have until the deadline; the hooks run during the last part of
+ * Closes in phases: drain window, no more intake, requests and drain hooks side by side, close hooks in reverse; with a deadline for each
+ * hook and for the whole. Returns every error. Requests that hang have until the deadline; the close hooks run during the last part of
  * that time.
  *
  * Nothing changes within the window, so that load balancers stop sending without errors. Only then does the listener close and
@@ -53,50 +56,72 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
  * made them all connect again, and up to 28 of those connections were reset when it closed; in this order, none was.
  */
 export async function shutDown(parts: ShutdownParts): Promise<Error[]> {
+  const { adapter, hooks, closeTimeout } = parts
   const start = performance.now()
-  const left = () => parts.closeTimeout - (performance.now() - start)
-  const { adapter } = parts
+  const left = (reserved = 0) => Math.max(0, closeTimeout - reserved - (performance.now() - start))
   if (adapter !== undefined) {
-    const end = Math.min(parts.drainWindow, parts.closeTimeout / 2)
+    const end = Math.min(parts.drainWindow, closeTimeout / 2)
     while (adapter.connections() > 0 && performance.now() - start < end) await pause(Math.min(20, end))
   }
   parts.startDraining()
+  const errors: Error[] = []
+  const reserved = hooks.onClose.length === 0 ? 0 : reservedOf(closeTimeout)
+  const drained = runDrainHooks(parts, left(reserved), errors)
   const stopped = adapter?.stop()
   // Requests that were accepted before the listener closed still get their answers.
-  if (stopped !== undefined) await isInTime(stopped, Math.min(lastRequestsMs, Math.max(0, left())))
+  if (stopped !== undefined) await isInTime(stopped, Math.min(lastRequestsMs, left()))
   const answered = Promise.all([parts.stopIntake(), stopped])
-  const reserved = parts.hooks.length === 0 ? 0 : parts.closeTimeout * hooksPart
-  const inTime = await isInTime(answered, Math.max(0, left() - reserved))
+  const [inTime] = await Promise.all([isInTime(answered, left(reserved)), drained])
   const cutAtDeadline = async () => {
-    if (inTime || (await isInTime(answered, Math.max(0, left())))) return
+    if (inTime || (await isInTime(answered, left()))) return
     const cut = adapter?.cut() ?? 0
-    parts.logger.warn(
-      { connections: cut },
-      `closing took longer than ${parts.closeTimeout} ms: ${cut} connections were cut`,
-    )
+    parts.logger.warn({ connections: cut }, `closing took longer than ${closeTimeout} ms: ${cut} connections were cut`)
   }
-  const [errors] = await Promise.all([runCloseHooks(parts, left), cutAtDeadline()])
+  await Promise.all([runCloseHooks(parts, left, errors), cutAtDeadline()])
   return errors
 }
 
-async function runCloseHooks(parts: ShutdownParts, left: () => number): Promise<Error[]> {
-  const errors: Error[] = []
-  const hooks = [...parts.hooks].reverse()
+/** Calls all of them at once, since each waits for work that takes its time; in reverse, so that consumers stop before what they feed. */
+async function runDrainHooks({ hooks, logger, abandoned }: ShutdownParts, ms: number, errors: Error[]): Promise<void> {
+  const limit = Math.round(ms)
+  const running = [...hooks.onDrain].reverse().map(async ({ run, entry }) => {
+    if (await settles('drain', entry, limit, run, errors)) return
+    abandoned()
+    logger.warn(
+      { plugin: entry.name },
+      `the plugin "${entry.name}" was still working ${limit} ms after it was asked to drain: closing no longer waits for it`,
+    )
+  })
+  await Promise.all(running)
+}
+
+async function runCloseHooks(parts: ShutdownParts, left: () => number, errors: Error[]): Promise<void> {
+  const hooks = [...parts.hooks.onClose].reverse()
   for (const [index, { run, entry }] of hooks.entries()) {
     // Half of the remaining time, so that hung hooks leave time for all others; after the deadline each still gets a moment.
     const share = index === hooks.length - 1 ? left() : left() / 2
     const limit = Math.round(Math.max(20, Math.min(parts.closeTimeout / 2, share)))
-    const start = performance.now()
-    try {
-      const closing = tracePlugin(entry, 'close', () => run(Math.floor(limit * announcedPart)))
-      if (!(await isInTime(Promise.resolve(closing), limit))) throw CloseHookTimeoutError(entry.name, limit)
-    } catch (error) {
-      const known = (error as { code?: unknown } | null)?.code === CloseHookTimeoutError.code
-      const why = error instanceof Error ? error.message : String(error)
-      errors.push(known ? (error as Error) : Object.assign(CloseHookError(entry.name, why), { cause: error }))
-    } finally {
-      entry.times.close += performance.now() - start
-    }
+    const call = () => run(Math.floor(limit * announcedPart))
+    if (!(await settles('close', entry, limit, call, errors))) errors.push(CloseHookTimeoutError(entry.name, limit))
   }
-  return errors
+}
+
+/** Runs one hook; whether it has settled in time, even by an error. */
+async function settles(
+  phase: 'drain' | 'close',
+  entry: PluginEntry,
+  limit: number,
+  run: () => unknown,
+  errors: Error[],
+): Promise<boolean> {
+  const start = performance.now()
+  try {
+    return await isInTime(Promise.resolve(tracePlugin(entry, phase, run)), limit)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    errors.push(Object.assign(CloseHookError(phase, entry.name, why), { cause: error }))
+    return true
+  } finally {
+    entry.times[phase] += performance.now() - start
+  }
 }

@@ -3,6 +3,8 @@ import { constants } from 'node:os'
 /** An object that a signal closes. */
 export interface Closable {
   close(): Promise<void>
+  /** Whether closing has stopped waiting for running work. */
+  readonly abandonedWork: boolean
   /** Receives the failure of closing, before the process ends with status 1. */
   report(error: unknown): void
 }
@@ -20,11 +22,14 @@ function onSignal(signal: (typeof signals)[number]): void {
     status = 1
     server.report(error)
   }
-  Promise.all([...open].map((server) => server.close().catch(failed(server)))).then(() => process.exit(status))
+  const servers = [...open]
+  const closed = servers.map((server) => server.close().catch(failed(server)))
+  Promise.all(closed).then(() => process.exit(servers.some((one) => one.abandonedWork) ? 1 : status))
 }
 
 /**
- * Closes a server, together with all others of the process, on SIGTERM and SIGINT, and then exits: with 0, or 1 when a close failed.
+ * Closes a server, together with all others of the process, on SIGTERM and SIGINT, and then exits: with 0, or 1 when a close failed or
+ * did not wait for running work.
  * Returns a function that stops watching.
  */
 export function closeOnSignals(server: Closable): () => void {

@@ -230,8 +230,22 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     this.#hook('onLead', hook)
   }
   /**
-   * Runs while the server closes, after the last request, in reverse order of registration. The hook has `timeLeft` milliseconds;
-   * `close()` rejects with its error.
+   * Runs when `server.closing` aborts, alongside the requests in progress: take nothing new, finish what has begun, and settle then. The
+   * `onClose` hooks run when the requests and these hooks are done, or when `closeTimeout` is over except for the part reserved for
+   * `onClose` hooks. All `onDrain` hooks are called at once, the last registered one first; `close()` rejects with an error of one.
+   *
+   * @example
+   * const running = new Set<Promise<void>>()
+   * ctx.onDrain(async () => {
+   *   await Promise.allSettled(running)
+   * })
+   */
+  onDrain(hook: HookTypes['onDrain']): void {
+    this.#hook('onDrain', hook)
+  }
+  /**
+   * Runs while the server closes, after the last request and the `onDrain` hooks, in reverse order of registration. The hook has
+   * `timeLeft` milliseconds; `close()` rejects with its error.
    *
    * @example
    * ctx.onClose(async (timeLeft) => {

@@ -29,6 +29,11 @@ export interface HookTypes {
    * when it takes over. A hook that fails after a takeover is called again.
    */
   onLead: () => void | Promise<void>
+  /**
+   * Runs when `server.closing` aborts, alongside the requests in progress: to take nothing new and to finish what has begun. Settles when
+   * that is done. All of them are called at once, in reverse order of registration.
+   */
+  onDrain: () => void | Promise<void>
   /** Runs on close, to stop, flush and disconnect; in reverse order of registration. It should finish within `timeLeft` milliseconds. */
   onClose: (timeLeft: number) => void | Promise<void>
   /** Runs before the answer is encoded. An error here is a failure like that of a handler: its answer replaces the original one. */
@@ -43,7 +48,7 @@ export interface HookTypes {
 export type HookName = keyof HookTypes
 
 /** The hooks of the server's life, which run in order of registration over the whole tree; the others reach routes by scope. */
-export type LifeCycleHookName = 'onReady' | 'onListen' | 'onLead' | 'onClose'
+export type LifeCycleHookName = 'onReady' | 'onListen' | 'onLead' | 'onDrain' | 'onClose'
 
 /** A hook with the plugin it belongs to. */
 export interface Hook<Name extends HookName> {
@@ -54,5 +59,8 @@ export interface Hook<Name extends HookName> {
 export type HookLists = { [Name in HookName]: Hook<Name>[] }
 
 export function emptyHooks(): HookLists {
-  return { onRoute: [], onReady: [], onListen: [], onLead: [], onClose: [], onSend: [], onResponse: [], onError: [] }
+  return {
+    ...{ onRoute: [], onReady: [], onListen: [], onLead: [], onDrain: [], onClose: [] },
+    ...{ onSend: [], onResponse: [], onError: [] },
+  }
 }

@@ -46,6 +46,8 @@ export interface PluginTimes {
   boot: number
   /** The time in `onReady` hooks. */
   ready: number
+  /** The time in `onDrain` hooks. */
+  drain: number
   /** The time in `onClose` hooks. */
   close: number
 }
@@ -62,7 +64,7 @@ export class PluginEntry {
   readonly site: string
   readonly uncalled: boolean
   readonly children: PluginEntry[] = []
-  readonly times: PluginTimes = { boot: 0, ready: 0, close: 0 }
+  readonly times: PluginTimes = { boot: 0, ready: 0, drain: 0, close: 0 }
   readonly services: string[] = []
   readonly middlewares: string[] = []
   readonly hooks: HookName[] = []

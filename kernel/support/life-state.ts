@@ -11,6 +11,8 @@ export class LifeState {
   /** Whether new requests are refused. */
   refusing = false
   closed = false
+  /** Whether closing has stopped waiting for running work, such as a job. */
+  abandoned = false
   /** Set while the socket is bound. */
   address: { readonly host: string; readonly port: number } | undefined
 

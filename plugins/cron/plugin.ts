@@ -53,7 +53,7 @@ export const cron = definePlugin({
         if (!isLeading(ctx.server.worker)) ctx.log.info('the cron jobs have no lock, so they run in another worker')
       })
     }
-    ctx.server.closing.addEventListener('abort', () => service.halt())
+    ctx.onDrain(() => service.drain())
     ctx.onClose(async (timeLeft) => void (await service.stop({ timeout: timeLeft })))
   },
 })

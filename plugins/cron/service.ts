@@ -113,7 +113,7 @@ export class CronService {
     declarations.expected.delete(this)
     if (this.#starting === undefined) return this.#stopping ?? Promise.resolve([])
     this.#starting = undefined
-    this.halt()
+    this.#halt()
     this.#stopping = this.#stopOnce(this.#opening!, timeout)
     return this.#stopping
   }
@@ -137,8 +137,13 @@ export class CronService {
     return left
   }
 
-  /** Ends the ticks and aborts the signals, without waiting as `stop` does. @internal */
-  halt(): void {
+  /** Ends the ticks, aborts the signals, and waits for the running jobs for as long as they take. @internal */
+  drain(): Promise<void> {
+    this.#halt()
+    return this.idle()
+  }
+
+  #halt(): void {
     if (this.#life !== undefined) this.#life.isHalted = true
     closeRunner(this.#runner, this.#ofClasses.keys())
     const reason = new Error('the cron jobs are stopping')

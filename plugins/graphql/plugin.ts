@@ -36,6 +36,7 @@ export const graphql = definePlugin({
     const { openHandler } = await import('./execution/engine.ts')
     const page = settings.graphiql ? (await import('./page/page.ts')).openPage() : undefined
     const handler = await openHandler(settings, ctx.services.get('graphql'), page, ctx.log)
+    ctx.onDrain(() => handler.endStreams())
     // Checked here rather than in a ready hook: the route has an option of that plugin and would fail first, with an error only about it.
     if (settings.websocket && !ctx.hasPlugin('websocket')) throw WebsocketMissingError()
     const sockets = settings.websocket && (await import('./http/websocket.ts'))

@@ -43,7 +43,7 @@ export function inspect(ctx: Context, settings: InspectorSettings): void {
     if (inspectorRequest() === undefined)
       applicationLogger(ctx.log).info(`inspector at ${new URL(address, server.url).href}`)
   })
-  server.closing.addEventListener('abort', () => pages.endAll(), { once: true })
+  ctx.onDrain(() => pages.endAll())
   ctx.onClose(() => {
     unfollow()
     pages.endAll()

@@ -121,9 +121,11 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
     for (const provider of this.#providers.values()) await provider.open()
   }
 
-  /** Sends the waiting mails without pauses from now on; `close` waits for them. @internal */
-  hurry(): void {
-    void this.#later.drain()
+  /** Sends mails without pauses from now on, and waits for those that are waiting or being built. @internal */
+  async drain(): Promise<void> {
+    // In parallel, so that one slow mail does not use up the time of all waiting ones; and again for mails that are still being built.
+    await Promise.all([this.#later.drain(), ...this.#busy])
+    await this.#later.drain()
   }
 
   /** @internal */
@@ -133,9 +135,7 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
 
   async #close(timeout: number): Promise<void> {
     const providers = [...this.#providers.values()]
-    // In parallel, so that one slow mail does not use up the time of all waiting ones; and again for mails that are still being built.
-    const sent = Promise.all([this.#later.drain(), ...this.#busy]).then(() => this.#later.drain())
-    await within(sent, timeout, () => {
+    await within(this.drain(), timeout, () => {
       const reason = new Error('the mailer closed')
       this.#later.stop()
       for (const provider of providers) provider.abort(reason)

@@ -26,8 +26,8 @@ export const mailer = definePlugin({
     service.logTo(ctx.log)
     // A missing package fails the boot, not the first order.
     await service.prepare()
-    // A request that hangs would use up most of the available time before the hook below is called.
-    ctx.server.closing.addEventListener('abort', () => service.hurry())
+    ctx.onDrain(() => service.drain())
+    // Requests may have added more.
     ctx.onClose((timeLeft) => service.close({ timeout: timeLeft }))
   },
 })

@@ -48,7 +48,7 @@ export const mqtt = definePlugin({
       ctx.onListen(() => service.start())
       ctx.onLead(() => service.lead())
     }
-    ctx.server.closing.addEventListener('abort', () => service.halt())
+    ctx.onDrain(() => service.drain())
     ctx.onClose(async (timeLeft) => void (await service.stop({ timeout: timeLeft })))
   },
 })

@@ -99,9 +99,16 @@ export class Run {
   }
 
   /** Takes no further messages. A session that the broker keeps still collects them: what it sends is not acknowledged. */
-  async leave(): Promise<void> {
+  async #leave(limit = goodbye): Promise<void> {
     if (!this.#settings.clean) this.subscriptions.refuse()
-    else await this.subscriptions.leave()
+    else await withinTime(this.subscriptions.leave(), limit)
+  }
+
+  /** Takes no further messages, and waits for the running handlers and for what they publish. */
+  async idle(): Promise<void> {
+    await this.#leave()
+    await this.subscriptions.idle()
+    if (this.#isUp) await this.outbox.idle()
   }
 
   /** Waits for running handlers and unsent messages, for this many milliseconds at most. */
@@ -109,10 +116,14 @@ export class Run {
     this.#isClosing = true
     const until = performance.now() + timeout
     const left = () => Math.max(0, until - performance.now())
-    await withinTime(this.leave(), Math.min(goodbye, left()))
+    await this.#leave(Math.min(goodbye, left()))
     const isDone = await withinTime(this.subscriptions.idle(), left())
     if (!isDone && timeout > 0) {
-      this.#log.warn('closing no longer waits for handlers of MQTT messages: some are still running')
+      const running = this.subscriptions.running
+      this.#log.warn(
+        { running },
+        `closing no longer waits for the handlers of the MQTT topics ${running.join(', ')}: they are still running`,
+      )
     }
     this.subscriptions.close()
     // Messages for a lost broker would wait until their own timeout.

@@ -239,10 +239,10 @@ export class MqttService {
     await this.#run?.subscriptions.remove(declared)
   }
 
-  /** Takes no further messages from now on; `stop` waits for those in progress. @internal */
-  halt(): void {
+  /** Takes no further messages from now on, and waits for the running handlers for as long as they take. @internal */
+  async drain(): Promise<void> {
     declarations.leave(this.#connection)
-    void this.#run?.leave()
+    await this.#run?.idle()
   }
 
   /**

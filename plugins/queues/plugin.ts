@@ -56,7 +56,7 @@ export const queues = definePlugin({
       for (const { name, schema } of allQueues()) if (schema !== undefined) compileSchema(name, schema)
     })
     if (run) ctx.onListen(() => service.run())
-    ctx.server.closing.addEventListener('abort', () => service.halt())
+    ctx.onDrain(() => service.drain())
     ctx.onClose(async (timeLeft) => {
       try {
         await service.stop({ timeout: timeLeft })

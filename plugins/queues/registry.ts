@@ -61,11 +61,12 @@ export class Holder implements Runner<Subscription> {
     }
   }
 
-  /** If this is the last holder, the subscribers take no more messages from now on; `release` waits for those in progress. */
-  halt(): void {
+  /** If this is the last holder, the subscribers take no more messages from now on; resolves when none is in progress. */
+  async drain(): Promise<void> {
     declarations.leave(this)
     // Subscribers that are declared meanwhile wait.
     this.claim()
+    if (declarations.runners.length === 0) await ended(subscriptions())
   }
 
   /**
@@ -74,9 +75,9 @@ export class Holder implements Runner<Subscription> {
    */
   async release(limit: number): Promise<boolean> {
     const giveUpAt = performance.now() + limit
-    this.halt()
+    const drained = this.drain()
     try {
-      if (declarations.runners.length === 0) await endAll(limit * 0.9)
+      if (declarations.runners.length === 0) await endWithin(drained, limit * 0.9)
     } finally {
       declarations.expected.delete(this)
     }
@@ -88,17 +89,23 @@ export class Holder implements Runner<Subscription> {
   }
 }
 
-async function endAll(limit: number): Promise<void> {
-  const all = [...declarations.all, ...leaving.keys()]
-  const ended = Promise.all([...all.map((subscription) => subscription.stop().ended), ...leaving.values()])
-  if (await isInTime(ended, limit)) return
+const subscriptions = (): Subscription[] => [...declarations.all, ...leaving.keys()]
+
+async function ended(all: readonly Subscription[]): Promise<void> {
+  await Promise.all([...all.map((subscription) => subscription.stop().ended), ...leaving.values()])
+}
+
+async function endWithin(drained: Promise<void>, limit: number): Promise<void> {
+  if (await isInTime(drained, limit)) return
+  const all = subscriptions()
   const running = all.reduce((sum, one) => sum + one.running, 0)
   const inMemory = all.reduce((sum, one) => sum + (one.queue.kind === 'memory' ? one.running : 0), 0)
+  const queues = [...new Set(all.filter((one) => one.running > 0).map(({ queue }) => queue.name))]
   const what =
     running > 0
       ? `${running} handlers of queues were still running`
       : 'an engine of queues did not learn which messages are handled'
-  queueLog().warn({ running }, `${what} after ${Math.round(limit)} ms; ${fateOf(running, inMemory)}`)
+  queueLog().warn({ running, queues }, `${what} after ${Math.round(limit)} ms; ${fateOf(running, inMemory)}`)
   for (const one of all) one.abandon()
 }
 

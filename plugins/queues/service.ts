@@ -79,9 +79,9 @@ export class QueueService {
     this.#holder.claim()
   }
 
-  /** Takes no more messages from now on; `stop` waits for the handlers that run. @internal */
-  halt(): void {
-    this.#holder.halt()
+  /** Takes no more messages from now on, and waits for the running handlers for as long as they take. @internal */
+  drain(): Promise<void> {
+    return this.#holder.drain()
   }
 
   /** The subscribers of this process, active or not. */

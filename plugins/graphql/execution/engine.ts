@@ -39,6 +39,7 @@ export async function openHandler(
   const files = isReady(given) ? [] : await readSchemaFiles(graphql, [given.files ?? []].flat())
   service.supply((typeDefs, resolvers) => buildSchema({ graphql, tools }, { given, files, typeDefs, resolvers }))
 
+  const streams = new Set<() => void>()
   let opened: Engine | Refusal | undefined
   const open = (): Engine | Refusal => {
     try {
@@ -52,7 +53,7 @@ export async function openHandler(
         graphql,
         schema,
         documents,
-        events: new EventAnswers(graphql, schema, keepAlive, introspection),
+        events: new EventAnswers(graphql, schema, streams, { keepAlive, hints: introspection }),
         hints: introspection,
       }
     } catch (error) {
@@ -65,7 +66,7 @@ export async function openHandler(
     opened ??= open()
     return opened
   }
-  return new GraphqlHandler({ engine, csrfPrevention, context, page: page?.answer })
+  return new GraphqlHandler({ engine, streams, csrfPrevention, context, page: page?.answer })
 }
 
 const sample = 'type Query { a: Int }'

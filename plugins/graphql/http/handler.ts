@@ -25,6 +25,8 @@ export interface Engine {
 export interface HandlerOptions {
   /** Returns the engine, or a refusal if the schema cannot be built. */
   readonly engine: () => Engine | Refusal
+  /** One function for each open event stream, which ends it. */
+  readonly streams: ReadonlySet<() => void>
   readonly csrfPrevention: boolean
   readonly context: ContextFunction | undefined
   /** Answers browsers with the GraphiQL page; `undefined`: there is no page. */
@@ -48,6 +50,11 @@ export class GraphqlHandler {
   /** The options that websockets share with HTTP requests. */
   get shared(): Pick<HandlerOptions, 'engine' | 'context'> {
     return this.#options
+  }
+
+  /** Ends the open event streams. */
+  endStreams(): void {
+    for (const end of this.#options.streams) end()
   }
 
   readonly get = (req: Request, res: Response): unknown => {

@@ -13,11 +13,16 @@ export class EventAnswers {
   readonly #schema: GraphQLSchema
   readonly #keepAlive: number
   readonly #hints: boolean
-  /** One function for each open stream, which ends it. */
-  readonly #stops = new Set<() => void>()
-  #watches = false
+  readonly #stops: Set<() => void>
 
-  constructor(graphql: Graphql, schema: GraphQLSchema, keepAlive: number, hints: boolean) {
+  /** `stops` receives one function for each open stream, which ends it. */
+  constructor(
+    graphql: Graphql,
+    schema: GraphQLSchema,
+    stops: Set<() => void>,
+    { keepAlive, hints }: { readonly keepAlive: number; readonly hints: boolean },
+  ) {
+    this.#stops = stops
     this.#hints = hints
     this.#graphql = graphql
     this.#schema = schema
@@ -63,22 +68,11 @@ export class EventAnswers {
     this.#stops.add(stop)
     // Ends the source immediately, even while it waits for an event that may never come.
     req.raw.onSettled(stop)
-    this.#watch(req.server.closing)
+    if (req.server.closing.aborted) stop()
     res.setHeader('content-type', 'text/event-stream; charset=utf-8')
     res.setHeader('cache-control', 'no-cache, no-store')
     res.setHeader('x-accel-buffering', 'no')
     return res.stream(stream)
-  }
-
-  /** Adds one listener for all streams: with one each, Node.js would warn of a leak from the eleventh on. */
-  #watch(closing: AbortSignal): void {
-    const stopAll = () => {
-      for (const stop of this.#stops) stop()
-    }
-    if (closing.aborted) stopAll()
-    if (this.#watches) return
-    this.#watches = true
-    closing.addEventListener('abort', stopAll, { once: true })
   }
 
   async #subscribe(operation: Operation, contextValue: unknown, variableValues: Variables) {

@@ -200,6 +200,11 @@ export class Subscriptions {
     for (const queue of this.queues) queue.refuse()
   }
 
+  /** The topics whose handlers are running. */
+  get running(): string[] {
+    return this.queues.filter((queue) => queue.over() !== undefined).map(({ declared }) => declared.filter.text)
+  }
+
   async idle(): Promise<void> {
     await Promise.all(this.queues.map((queue) => queue.idle()))
   }

@@ -282,8 +282,8 @@ describe('the plugin', () => {
     const closing = new Promise<void>((resolve) => {
       hooks.close = resolve
     })
-    // Other keys come after those of the catalog, so it is the first to close.
-    const first = definePlugin({ name: 'first', setup: (ctx) => ctx.onClose(() => hooks.close()) })
+    // Other keys come after those of the catalog, so it is the first to drain.
+    const first = definePlugin({ name: 'first', setup: (ctx) => ctx.onDrain(() => hooks.close()) })
     const server = new Server({
       ...quiet,
       logger: memoryLogger(),

@@ -194,6 +194,7 @@ describe('with a server', () => {
     expect(log).toContainEqual(
       expect.objectContaining({
         level: 'warn',
+        fields: { plugin: 'queues', running: 1, queues: [queue.name] },
         message: expect.stringMatching(
           /^1 handlers of queues were still running after \d+ ms; the messages will not be delivered again: their queues are in memory$/,
         ),
