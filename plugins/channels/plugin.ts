@@ -64,7 +64,7 @@ export const channels = definePlugin({
     // Not after a failed boot: messages published to its hub would silently reach no client.
     ctx.onReady(() => void hubs.add(hub))
     // The streams end together with the sockets, at the end of the drain window.
-    server.closing.addEventListener('abort', () => streams.endAll(), { once: true })
+    ctx.onDrain(() => streams.endAll())
 
     ctx.onRoute((route) => {
       const { channels: given } = route.settings

@@ -79,7 +79,7 @@ export const websocket = definePlugin({
     ctx.upgrades({ protocol, bun: { websocket: bun }, ended: () => sockets.closeAll() })
     const wire = await wireOf(server.settings.adapter)
     // At the end of the drain window, load balancers no longer send new clients here.
-    server.closing.addEventListener('abort', () => void sockets.closeAll(), { once: true })
+    ctx.onDrain(() => sockets.closeAll())
     ctx.onClose(() => sockets.closeAll())
 
     const { maxSockets, maxSocketsPerAddress } = settings
