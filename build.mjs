@@ -1,13 +1,17 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { rolldown } from 'rolldown'
 
-// `node build.mjs [--out <folder>] [--keep]`: compiles to `dist`. `--keep` keeps the single modules beside the bundles,
-// for benchmarks that need them.
-const { values } = parseArgs({ options: { out: { type: 'string', default: 'dist' }, keep: { type: 'boolean' } } })
+// `node build.mjs [--out <folder>] [--keep] [--if-changed]`: compiles to `dist`. `--keep` keeps the single modules beside the bundles,
+// for benchmarks that need them; `--if-changed` does nothing if the build is newer than its sources.
+const { values } = parseArgs({
+  options: { out: { type: 'string', default: 'dist' }, keep: { type: 'boolean' }, 'if-changed': { type: 'boolean' } },
+})
 const root = import.meta.dirname
+const licencesFile = 'licences-of-built-in-packages.txt'
+if (values['if-changed'] && isUpToDate()) process.exit()
 console.error(`Building to ${values.out} (some seconds) …`)
 const out = join(root, relative(root, values.out))
 rmSync(out, { recursive: true, force: true })
@@ -118,13 +122,6 @@ const { output } = await bundle.write({
   },
 })
 await bundle.close()
-// Their licences ask for it.
-const licences = builtIn.map((name) => {
-  const folder = join(root, 'node_modules', name)
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry)) ?? 'package.json'
-  return `${name}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
-})
-writeFileSync(join(out, 'licences-of-built-in-packages.txt'), licences.join('\n\n'))
 if (!values.keep) {
   const wanted = new Set(output.map(({ fileName }) => fileName))
   for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' })) {
@@ -139,7 +136,23 @@ for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' })) {
 }
 // npm does it when it installs the package, and not again when a linked one is rebuilt.
 chmodSync(join(out, 'cli/index.js'), 0o755)
+// Their licences ask for it. Written last: a build without this file is not complete.
+const licences = builtIn.map((name) => {
+  const folder = join(root, 'node_modules', name)
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry)) ?? 'package.json'
+  return `${name}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
+})
+if (compiled.status === 0) writeFileSync(join(out, licencesFile), licences.join('\n\n'))
 process.exitCode = compiled.status ?? 1
+
+function isUpToDate() {
+  const built = statSync(join(root, values.out, licencesFile), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const sources = ['kernel', 'plugins', 'cli'].flatMap((name) =>
+    readdirSync(join(root, name), { recursive: true, encoding: 'utf8' }).map((file) => join(root, name, file)),
+  )
+  const others = ['index.ts', 'server.ts', 'package.json', 'build.mjs', 'tsconfig.json', 'tsconfig.build.json']
+  return [...sources, ...others.map((name) => join(root, name))].every((file) => statSync(file).mtimeMs <= built)
+}
 
 /**
  * Modules of the runtime by `require`, since an `import` reads all their exports: of `node:http` a `WebSocket`, which loads all

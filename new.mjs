@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 // `npm run new -- <folder> [options of init]`: a project outside of this repository, with a copy of the package in it.
@@ -11,22 +10,10 @@ if (folder === undefined || (folder.startsWith('-') && !asksForHelp)) {
   process.exit(2)
 }
 
-if (!isBuilt()) run(['build.mjs'], root)
+run(['build.mjs', '--if-changed'], root)
 // npm runs scripts in the folder of the package; a path is relative to where it was typed.
 const given = asksForHelp ? [folder] : [folder, '--vendor', ...options]
 run([join(root, 'dist/cli/index.js'), 'init', ...given], process.env.INIT_CWD ?? process.cwd())
-
-/** Whether the build is newer than its sources. */
-function isBuilt() {
-  const built = statSync(join(root, 'dist/index.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0
-  const sources = ['kernel', 'plugins', 'cli'].flatMap((name) =>
-    readdirSync(join(root, name), { recursive: true, encoding: 'utf8' }).map((file) => join(root, name, file)),
-  )
-  const others = ['index.ts', 'server.ts', 'package.json', 'build.mjs', 'tsconfig.json', 'tsconfig.build.json']
-  return [...sources, ...others.map((name) => join(root, name))]
-    .filter((file) => existsSync(file))
-    .every((file) => statSync(file).mtimeMs <= built)
-}
 
 /**
  * @param {readonly string[]} args

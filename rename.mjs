@@ -24,6 +24,11 @@ if (repository !== undefined && !/^https:\/\/[^\s/]+\/\S+$/.test(repository)) {
 
 manifest.name = name
 manifest.bin = { [program]: manifest.bin[programBefore] }
+for (const members of [manifest, manifest.scripts]) {
+  const { [programBefore]: own } = members
+  delete members[programBefore]
+  members[program] = own
+}
 if (repository !== undefined) {
   const address = repository.replace(/(\.git)?\/?$/, '')
   manifest.repository = { type: 'git', url: `git+${address}.git` }

@@ -152,7 +152,7 @@ describe('tables that repeat the code', () => {
     const { text } = read('README.md')
     expect(text).toContain('npm ci && npm start\n')
     expect(text).toContain('npm ci && npm test\n')
-    expect(scripts.start).toMatch(/^node build\.mjs && node .*docs\/examples\/demo\/main\.ts$/)
+    expect(scripts.start).toBe('node build.mjs --if-changed && node dist/cli/index.js serve')
     expect(scripts.test).toBe('node test/run.mjs')
     expect(text).toContain('npm run new -- ../my-app\n')
     expect(scripts.new).toBe('node new.mjs')

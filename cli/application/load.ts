@@ -3,8 +3,9 @@ import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Kernel } from '../../kernel/index.ts'
 import { kindOf } from '../../kernel/support/regular-file.ts'
+import { builtOf } from '../build/layout.ts'
 import { CommandFailure } from '../failure.ts'
-import { packageFolder } from '../package.ts'
+import { projectSettings } from '../project/settings.ts'
 import { quietly } from '../run/standard-output.ts'
 import { registerTypeScript } from '../typescript/register.ts'
 import { failed, guardImport, type ImportLimit } from './guard.ts'
@@ -18,12 +19,13 @@ export const entryFiles = ['src/server', 'server', 'src/app', 'app'].flatMap((na
 /** The same for a folder that has only a build. */
 const builtFiles = ['server', 'app'].flatMap((name) => [`dist/${name}.js`, `dist/${name}.mjs`])
 
-/**
- * The module with the server of this folder, if there is one: the sources take precedence over their build. The
- * folder of this package has no such module, although it has a `server.ts`.
- */
-export const findEntry = (): string | undefined =>
-  process.cwd() === packageFolder() ? undefined : [...entryFiles, ...builtFiles].find((file) => existsSync(file))
+/** The module with the server of this folder, if there is one: the sources take precedence over their build. */
+export function findEntry(): string | undefined {
+  const { server } = projectSettings()
+  const files = server === undefined ? [...entryFiles, ...builtFiles] : [server, builtOf(process.cwd(), server)]
+  // A named module that does not exist is reported by its name.
+  return files.find((file) => existsSync(file)) ?? server
+}
 
 /** The possible names of the export with the server. */
 const serverNames = ['server', 'default', 'app'] as const
@@ -72,7 +74,12 @@ export async function loadApplication(options: ApplicationOptions = {}): Promise
     file,
     entry,
     { ...limitOf(options.timeout), mayListen: options.mayListen },
-    (exported) => pickServer(exported, entry, options.export),
+    (exported) =>
+      pickServer(
+        exported,
+        entry,
+        options.export ?? (options.entry === undefined ? projectSettings().export : undefined),
+      ),
   )
   if (server.isListening) throw listens(entry)
   return { entry, file, server }

@@ -3,6 +3,7 @@ import { extname, join, relative, resolve, sep } from 'node:path'
 import { CommandFailure } from '../failure.ts'
 import { isInside } from '../project/inside.ts'
 import { readManifest } from '../project/project.ts'
+import { sourcesOf } from '../project/start-file.ts'
 
 /** The paths of a project and its build. */
 export interface Layout {
@@ -102,6 +103,13 @@ export function placeOf({ root, sources, out }: Layout, file: string): string {
       )
   const ending = extname(file)
   return resolve(out, place.slice(0, place.length - ending.length) + endingOf(file))
+}
+
+/** The place of a module in the default build of a project, relative to the project like the module. */
+export function builtOf(root: string, file: string): string {
+  const from = resolve(root, file)
+  const sources = resolve(root, sourcesOf(relative(root, from)))
+  return relative(root, placeOf({ root, sources, out: join(root, 'dist') }, from))
 }
 
 /** The place of a copied file in the build. */

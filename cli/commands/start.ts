@@ -2,9 +2,11 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { builtOf } from '../build/layout.ts'
 import { CommandFailure } from '../failure.ts'
 import { packageFolder, programName } from '../package.ts'
 import type { Runtime } from '../project/project.ts'
+import { projectSettings } from '../project/settings.ts'
 import { findStartFile } from '../project/start-file.ts'
 import { endWithScript } from '../run/orphan.ts'
 import { ownCommand } from '../run/own-command.ts'
@@ -74,7 +76,7 @@ function workersOf(given: string | undefined): number {
 /** The file to run in production; on Node.js, that of the build. */
 function productionFile(folder: string, runtime: Runtime, entry: string | undefined): string {
   if (runtime !== 'node' || entry !== undefined) return findStartFile(folder, entry)
-  const built = 'dist/index.js'
+  const built = builtOf(folder, projectSettings(folder).start ?? 'src/index.ts')
   if (existsSync(join(folder, built))) return built
   const file = findStartFile(folder)
   if (/\.m?js$/.test(file)) return file

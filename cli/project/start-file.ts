@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { dirname, relative, resolve, sep } from 'node:path'
 import { kindOf } from '../../kernel/support/regular-file.ts'
 import { CommandFailure } from '../failure.ts'
+import { projectSettings } from './settings.ts'
 import { typedPath } from './working-folder.ts'
 
 /** Where to look for the file that starts an application, in this order. */
@@ -20,7 +21,9 @@ const found = (path: string) => {
  *
  * @throws CommandFailure with the searched files.
  */
-export function findStartFile(folder: string, entry?: string): string {
+export function findStartFile(folder: string, named?: string): string {
+  const { start } = named === undefined ? projectSettings(folder) : {}
+  const entry = named ?? start
   if (entry === undefined) {
     const first = startFiles.find((file) => found(resolve(folder, file)) === 'a file')
     if (first !== undefined) return first
@@ -28,7 +31,7 @@ export function findStartFile(folder: string, entry?: string): string {
       `no start file found in ${folder}: looked for src/index.ts, index.ts (also .mts, .js, .mjs). Pass the module that calls server.listen(): --entry <file>`,
     )
   }
-  const file = resolve(folder, typedPath(entry))
+  const file = resolve(folder, named === undefined ? entry : typedPath(entry))
   const kind = found(file)
   if (kind === undefined) throw new CommandFailure(`the entry ${entry} does not exist`)
   if (kind === 'a folder') throw new CommandFailure(`the entry ${entry} is a folder: pass the file in it`)

@@ -33,6 +33,8 @@ export interface Child {
   readonly failure: Crash | undefined
   /** Lets it listen. */
   go(left: StoreContents): Promise<Failure | { readonly kind: 'listening'; readonly news: Listening }>
+  /** Lets it go on after its address was shown. */
+  shown(): void
   /** Ends it as a signal does, and by force if that takes longer than `patience` milliseconds. */
   stop(signal: EndSignal, patience: number): Promise<void>
   kill(): void
@@ -102,6 +104,7 @@ export function startChild({ program, args }: Launch, { folder, env, kept }: Sta
       give(process, { framework: 'go', left })
       return Promise.race([listening, failed, ended])
     },
+    shown: () => give(process, { framework: 'shown' }),
     async stop(signal, patience) {
       give(process, { framework: 'stop', signal })
       await within(ended, patience, () => {

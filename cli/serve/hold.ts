@@ -18,9 +18,9 @@ export interface Held {
 
 /**
  * Makes every `listen()` in this process boot its server, report that, and wait until `open` is called: until then, the port belongs to
- * the previous version, and so do jobs and queue workers.
+ * the previous version, and so do jobs and queue workers. A callback runs after `shown`, so that what it prints follows the addresses.
  */
-export async function holdListening(send: (news: News) => void): Promise<Held> {
+export async function holdListening(send: (news: News) => void, shown: Promise<unknown>): Promise<Held> {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {
     open = resolve
@@ -41,10 +41,14 @@ export async function holdListening(send: (news: News) => void): Promise<Held> {
         // A process that only waits for an order is not kept alive by anything else.
         const alive = setInterval(() => {}, 1 << 30)
         await opened.finally(() => clearInterval(alive))
-        const address = await listen.call(this, callback)
-        const { url, plugins } = this
-        send({ framework: 'listening', url, port: address.port, plugins, pages: pagesOf(this) })
-        return address
+        const listening: typeof callback = async (address) => {
+          const { url, plugins } = this
+          send({ framework: 'listening', url, port: address.port, plugins, pages: pagesOf(this) })
+          await shown
+          await callback?.(address)
+        }
+        // It refuses what is not a callback.
+        return await listen.call(this, typeof (callback ?? listening) === 'function' ? listening : callback)
       } catch (error) {
         if (!this.isListening)
           send({ framework: 'failed', message: error instanceof Error ? error.message : String(error) })

@@ -49,7 +49,7 @@ async function attend(parent: number): Promise<void> {
   let before: Crash | undefined
   showCrashes(() => before, send)
   const restore = bringHandover(send)
-  const { open, isComplete } = await holdListening(send)
+  const { open, isComplete } = await holdListening(send, orders.next('shown'))
   // After the framework's own modules, which then do not pass through the hooks.
   const failure = await registerTypeScript().then(
     () => undefined,

@@ -37,6 +37,8 @@ export type Order =
   | ({ readonly framework: 'load' } & Load)
   /** The port is free: listen, with the data of the previous version. */
   | { readonly framework: 'go'; readonly left: StoreContents }
+  /** Its address was shown: it may go on. */
+  | { readonly framework: 'shown' }
   | { readonly framework: 'stop'; readonly signal: EndSignal }
 
 /** A message from a child. */

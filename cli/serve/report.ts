@@ -4,6 +4,7 @@ import { aligned } from '../../kernel/inspect/columns.ts'
 import { type PluginNode, printTree } from '../../kernel/inspect/tree.ts'
 import { clean } from '../../plugins/toolkit/readable/lines.ts'
 import type { Paint } from '../../plugins/toolkit/readable/paint.ts'
+import { packageName } from '../package.ts'
 import type { Ended, Listening } from './child.ts'
 import type { Crash } from './protocol.ts'
 
@@ -74,7 +75,7 @@ export function reportTo(
     ended: (why) => alarm(`${startFile}: ${endedBy(why)}; the next change starts it again`),
     silent: (seconds, serves) =>
       talk(
-        `${startFile} has run for ${seconds} s and neither listens nor exits: does it await something that never settles?` +
+        `${startFile} has run for ${seconds} s, and no server of "${packageName}" listens: does it await something that never settles? A server that belongs to another package, or to another copy of this one, is not seen.` +
           (serves ? ' The previous version keeps answering.' : ''),
       ),
     forced: (ms) => note(`${startFile} did not exit within ${ms} ms and was killed`),

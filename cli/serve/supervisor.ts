@@ -194,6 +194,7 @@ export async function supervise({
     failure = undefined
     report.serving(result.news, Math.round(performance.now() - since), changed)
     if (port !== undefined && port !== 0 && result.news.port !== port) report.otherPort(port, result.news.port)
+    child.shown()
     return true
   }
 

@@ -3,6 +3,7 @@ import type { InitializeHook, LoadHook, ResolveHook } from 'node:module'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
+import { packageName } from '../package.ts'
 import { codeFrame, mistakesOf, placeOf } from './code-frame.ts'
 
 /** Loads esbuild, which is optional: the hooks are registered only if it is installed. */
@@ -54,7 +55,9 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
     const found = isFile(path) ? undefined : candidates(path).find(isFile)
     return next(found === undefined ? specifier : pathToFileURL(found).href + url.search, context)
   }
-  const aliased = specifier.includes(':') ? undefined : await aliasOf(specifier, dirname(fileURLToPath(parent)))
+  // An alias of the framework, as in its own sources, would load a second copy next to the one that the command works with.
+  const isFixed = specifier.includes(':') || specifier === packageName || specifier.startsWith(`${packageName}/`)
+  const aliased = isFixed ? undefined : await aliasOf(specifier, dirname(fileURLToPath(parent)))
   return next(aliased === undefined ? specifier : pathToFileURL(aliased).href, context)
 }
 

@@ -498,8 +498,8 @@ describe('arguments', () => {
   ])('%j', async (args, code, message) => {
     // Where no runtime is to be found.
     runner ??= startRunner({ PATH: '/nowhere' })
-    project ??= makeProject({ 'src/index.ts': '' })
-    const folder = args.length === 0 ? join(project.folder, 'node_modules/framework') : project.folder
+    project ??= makeProject({ 'src/index.ts': '', 'empty/package.json': '{}' })
+    const folder = args.length === 0 ? join(project.folder, 'empty') : project.folder
     const ended = await runner.run(folder, ['serve', ...args])
     expect(ended).toEqual({
       code,

@@ -93,16 +93,12 @@ describe('in process', () => {
     ;(await server.inject.get('/books/1')).assertHeader('x-cache', 'MISS').assertBodySubset({ available: false })
   })
 
-  test('controllers of files: authors are counted, and members search them', async () => {
+  test('authors are counted', async () => {
     const authors = await server.inject.get('/authors')
     authors.assertStatus(200).assertBodyDeepEqual([
       { name: 'Ursula K. Le Guin', books: 2 },
       { name: 'Italo Calvino', books: 1 },
     ])
-    ;(await server.inject.get('/authors/search?q=le')).assertStatus(401)
-    ;(await server.inject.get('/authors/search?q=l', { headers: ada })).assertStatus(422)
-    const found = await server.inject.get('/authors/search?q=le+guin', { headers: ada })
-    found.assertStatus(200).assertBodyDeepEqual([{ name: 'Ursula K. Le Guin', books: 2 }])
   })
 
   test('a cover is uploaded by members, and served as what it was allowed to be', async () => {
@@ -251,8 +247,27 @@ describe('as a process, started as npm start does', () => {
     program?.child.kill('SIGKILL')
   })
 
-  test('it prints its address and what to try', () => {
+  test('it prints the address of the inspector first, then its pages and what to try', async () => {
+    await expect.poll(program.output).toContain('Ctrl-C stops it.')
+    const links = program.output().match(/http:\S+/g)!
+    expect(links.slice(0, 2)).toEqual([program.url, expect.stringContaining(`${program.url}/_inspector?token=`)])
+    const pages = ['/app/', '/docs', '/graphql', '/crons', '/_inspector#/panel/queues.0'].map(
+      (path) => program.url + path,
+    )
+    expect(links).toEqual(expect.arrayContaining(pages))
     expect(program.output()).toContain(`curl ${program.url}/books\n`)
+    // Another version would have loaded its own copy of the framework, from the sources.
+    expect(program.output()).not.toMatch(/Warning|did not start|no server of/)
+  })
+
+  test('the inspector has a panel of the queues, and the log is for people', async () => {
+    const inspector = /http:\S+token=\S+/.exec(program.output())![0]
+    const cookie = (await fetch(inspector, { redirect: 'manual' })).headers.get('set-cookie')!.split(';')[0]!
+    const overview = await fetch(`${program.url}/_inspector/api/overview`, { headers: { cookie } })
+    const { panels } = (await overview.json()) as { panels: { key: string }[] }
+    expect(panels).toContainEqual(expect.objectContaining({ key: 'queues.0' }))
+    await fetch(`${program.url}/books/2`)
+    await expect.poll(program.output).toMatch(/^\d\d:\d\d:\d\d.*GET +\/books\/2 200/m)
   })
 
   test('JSON', async () => {
@@ -306,9 +321,7 @@ describe('as a process, started as npm start does', () => {
       headers: { 'content-type': 'application/json', ...grace },
     })
     await expect.poll(() => text).toContain('event: lent')
-    const start = performance.now()
     expect(await program.end('SIGTERM')).toEqual({ code: 0, signal: null })
-    expect(performance.now() - start).toBeLessThan(8_000)
     await reading
     await expect(fetch(`${program.url}/books`)).rejects.toThrow()
   })
@@ -329,8 +342,13 @@ describe.each([
       expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, POST'])
       const leave = new AbortController()
       const stream = await fetch(`${program.url}/events`, { signal: leave.signal })
-      const { value } = await stream.body!.getReader().read()
-      expect(new TextDecoder().decode(value)).toContain('event: hello')
+      const reader = stream.body!.getReader()
+      let text = ''
+      while (!text.includes('event: hello')) {
+        const { value, done } = await reader.read()
+        expect([done, text]).toEqual([false, text])
+        text += new TextDecoder().decode(value)
+      }
       leave.abort()
       const socket = new WebSocket(`${program.url.replace('http', 'ws')}/live`)
       const first = await new Promise((resolve) => socket.on('message', (data) => resolve(String(data))))

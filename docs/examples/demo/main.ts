@@ -5,35 +5,40 @@ try {
   // The environment variables PORT and HOST are the defaults of `port` and `host`.
   const file = env.get('DATA_FILE')
   const server = makeServer(file === undefined ? {} : { file })
-  await server.listen(() => console.log(welcome(server.url)))
+  await server.listen(() => console.log(welcome(server)))
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exit(1)
 }
 
-function welcome(url: string): string {
+function welcome({ url, plugins }: ReturnType<typeof makeServer>): string {
+  const has = (plugin: string) => plugins.children.some(({ name }) => name === plugin)
   const json = `-H 'content-type: application/json'`
   const ada = `-H 'authorization: Bearer ada'`
+  const pages = [
+    [`${url}/app/`, 'the shelf, live: open it twice'],
+    [`${url}/docs`, "the API, where you can try each route; a librarian's token is ada"],
+    [`${url}/graphql`, 'GraphiQL'],
+    has('cron') && [`${url}/crons`, 'the scheduled jobs; the user name and the password are both ada'],
+    // `framework serve` adds the inspector, and prints the address with the token.
+    has('inspector') && [`${url}/_inspector#/panel/queues.0`, 'the queues, after you have opened the inspector'],
+  ].filter((page) => page !== false)
+  const width = Math.max(...pages.map(([address = '']) => address.length))
   return `
 A library at ${url}
 
-  ${url}/app/      in a browser
-  ${url}/docs      the API, where you can try each route; a librarian's token is ada
-  ${url}/graphql   GraphiQL
-  ${url}/crons     the scheduled jobs, on Node.js; the user name and the password are both ada
+${pages.map(([address = '', what]) => `  ${address.padEnd(width)}   ${what}`).join('\n')}
 
+A loan publishes a job, and the job sends an email: lend a book, and follow the request in the inspector.
+
+  curl ${url}/loans ${ada} ${json} -d '{"book":"1"}'
+  curl ${url}/loans ${ada}
   curl ${url}/books
   curl '${url}/books?author=Italo%20Calvino'
   curl ${url}/books ${ada} ${json} -d '{"title":"Kindred","author":"Octavia E. Butler"}'
-  curl ${url}/loans ${ada} ${json} -d '{"book":"1"}'
-  curl ${url}/loans ${ada}
-  curl ${url}/authors
-  curl ${url}/graphql ${json} -d '{"query":"{ books { title available } }"}'
   curl -i ${url}/books/1                 # again: x-cache: HIT
-  curl -X DELETE ${url}/books/2 ${ada}
+  curl ${url}/graphql ${json} -d '{"query":"{ books { title available } }"}'
   curl -N ${url}/events
-  curl ${url}/crons ${ada}               # scheduled jobs
-  curl ${url}/health/ready
   curl -i -X PUT ${url}/books
 
 Ctrl-C stops it.

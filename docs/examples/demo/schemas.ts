@@ -30,6 +30,15 @@ export const BookQuery = {
   required: ['limit'],
 } as const
 
+export const Authors = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: { name: { type: 'string' }, books: { type: 'integer' } },
+    required: ['name', 'books'],
+  },
+} as const
+
 export const NewLoan = { type: 'object', properties: { book: id }, required: ['book'] } as const
 
 /** Who has borrowed a book is no one else's business: the schema leaves the member out, so it is never sent. */

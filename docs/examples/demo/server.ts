@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { fileURLToPath } from 'node:url'
 import { MemoryStorageProvider, MustacheAdapter, memoryTransport, Server } from 'framework'
 import { env } from './env.ts'
 import { answerError, answerInvalid } from './errors.ts'
@@ -31,7 +30,6 @@ const isNode = !('Bun' in globalThis || 'Deno' in globalThis)
 /** Makes the whole application, not yet listening: `main.ts` makes it listen, tests use it as it is. */
 export function makeServer({ log = true, ...options }: DemoOptions = {}) {
   const server = new Server({
-    controllerPatterns: [fileURLToPath(new URL('controllers/*.ts', import.meta.url))],
     graphql,
     plugins: {
       // Trusts the addresses that a proxy on this machine reports, and accepts the methods that an HTML form cannot send.

@@ -5,7 +5,7 @@ import { problemsOf } from '../../support/openapi.ts'
 const server = makeServer({ log: false })
 afterAll(() => server.close())
 
-test('the demo is described, controllers and plugins included', async () => {
+test('the demo is described, plugins included', async () => {
   await server.ready()
   const document = server.services.get('openapi').document()
   expect(await problemsOf(document)).toEqual([])

@@ -1,4 +1,5 @@
 // Importing a file of routes declares the routes; every server of this process serves them.
+import './authors.ts'
 import './books.ts'
 import './covers.ts'
 import './events.ts'
