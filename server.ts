@@ -9,7 +9,7 @@ import {
   type ServiceStore,
   type Services,
 } from './kernel/index.ts'
-import { absentPlugin, companionOf } from './plugins/catalog.ts'
+import { absentPlugin, catalog, companionOf } from './plugins/catalog.ts'
 import type { CronSource } from './plugins/cron/index.ts'
 import type { GraphqlService } from './plugins/graphql/index.ts'
 import { members } from './plugins/members.ts'
@@ -28,10 +28,12 @@ import { type ErrorFormat, errorFormat } from './plugins/toolkit/failures/format
 import { knowMediaTypes } from './plugins/toolkit/media-types.ts'
 import { option } from './plugins/toolkit/options/index.ts'
 import { kernelMembers, kernelSettings } from './plugins/toolkit/options/kernel-options.ts'
+import { knowWork } from './plugins/toolkit/work/kind.ts'
 import type { ValidationErrorHandler } from './plugins/validation/index.ts'
 
 announceMembers(members.request, members.response)
 knowMediaTypes()
+knowWork(Object.values(catalog).flatMap(({ plugin }) => plugin.work ?? []))
 
 /** Options of a server: those of the kernel, its plugins, and the form of its error bodies. */
 export interface ServerOptions extends KernelOptions {

@@ -49,5 +49,15 @@ export { peer, peers } from './toolkit/peer.ts'
 export { readRegularFile, readRegularFileSync } from './toolkit/read-file.ts'
 export { RouteValue } from './toolkit/route-value.ts'
 export { webRequest } from './toolkit/web-request.ts'
+export {
+  type WorkAttributes,
+  type WorkDuration,
+  type WorkFollower,
+  type WorkKind,
+  type WorkLabel,
+  type WorkList,
+  type WorkMeasure,
+  workKind,
+} from './toolkit/work/kind.ts'
 export { answerAsLeader, askLeader, refuseSeveral } from './toolkit/workers/several.ts'
 export { isLeading } from './toolkit/workers/supervisor.ts'

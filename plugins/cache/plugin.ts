@@ -7,6 +7,7 @@ import { type CacheSettings, cacheOfRoute, cacheOptions } from './options.ts'
 import { announce, CacheService, withdraw } from './service.ts'
 import type { CacheStore } from './stores/contract.ts'
 import type { RedisClient } from './stores/redis-client.ts'
+import { work } from './work.ts'
 
 async function connect(settings: CacheSettings, onChange: BreakerOptions['onChange']): Promise<CacheStore> {
   const { client, prefix, timeout, ...address } = settings.redis
@@ -39,6 +40,7 @@ export const cache = definePlugin({
   name: 'cache',
   options: cacheOptions,
   inspector: async () => (await import('./inspector.ts')).panels,
+  work,
   routeOptions: { cache: cacheOfRoute },
   openapi: { failures },
   // A cache without its store computes every answer.

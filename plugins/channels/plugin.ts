@@ -18,6 +18,7 @@ import { Hub } from './hub.ts'
 import { type ChannelsSettings, channelsOptions } from './options.ts'
 import { ChannelRequests, RouteChannels } from './requests.ts'
 import { ChannelsService } from './service.ts'
+import { work } from './work.ts'
 
 const channelsOfRoute = option
   .list(
@@ -41,6 +42,7 @@ export const channels = definePlugin({
   dependencies: ['websocket'],
   options: channelsOptions,
   inspector: async () => (await import('./inspector.ts')).panels,
+  work,
   routeOptions: { channels: channelsOfRoute },
   asyncapi: { exchange },
   health: { channels: (services) => services.get('channels').check() },

@@ -8,6 +8,7 @@ import { isMemoryLock } from './locks/memory.ts'
 import { cronOptions } from './options.ts'
 import { CronService } from './service.ts'
 import { cronUi } from './ui/ui.ts'
+import { work } from './work.ts'
 
 // Reports jobs that nothing runs, even when servers boot without this plugin.
 atEachBoot(reportIdleJobs)
@@ -26,6 +27,7 @@ export const cron = definePlugin({
   name: 'cron',
   options: cronOptions,
   inspector: async () => (await import('./inspector.ts')).panels,
+  work,
   metrics(services) {
     const jobs = services.get('cron').jobs()
     const ticks = jobs.flatMap(({ name: job, counts }) =>

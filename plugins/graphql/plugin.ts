@@ -3,6 +3,7 @@ import { announcePage } from '../toolkit/pages.ts'
 import { getDoc, postDoc } from './http/apidoc.ts'
 import { graphqlOptions } from './options.ts'
 import { GraphqlService } from './service.ts'
+import { work } from './work.ts'
 
 const WebsocketMissingError = defineError(
   'WebsocketMissingError',
@@ -30,6 +31,7 @@ export const graphql = definePlugin({
   options: graphqlOptions,
   doctor: async () => (await import('./doctor.ts')).checks,
   inspector: async () => (await import('./inspector.ts')).panels,
+  work,
   provide: () => ({ graphql: new GraphqlService() }),
   async setup(ctx, settings) {
     // Loaded here, so that only servers with this plugin load the GraphQL modules.

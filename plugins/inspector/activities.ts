@@ -1,21 +1,5 @@
 import { randomBytes } from 'node:crypto'
-
-/** The kinds of work that are kept, each in a list of its own. */
-export const kinds = [
-  'request',
-  'publish',
-  'attempt',
-  'cron',
-  'mail',
-  'storage',
-  'mqtt',
-  'websocket',
-  'channel',
-  'graphql',
-  'cache',
-  'log',
-] as const
-export type Kind = (typeof kinds)[number]
+import type { WorkList } from '../toolkit/work/kind.ts'
 
 /** A part of some work: a step of the chain, the handler, a resolver. */
 export interface Mark {
@@ -30,7 +14,10 @@ export interface Mark {
 /** One piece of work, as the page shows it. */
 export interface Activity {
   readonly id: number
-  readonly kind: Kind
+  /** The id of its list. */
+  readonly kind: string
+  /** How its details are shown, if not as a list of members. */
+  readonly view?: 'email'
   title: string
   /** The trace that connects work which belongs together: a request, its jobs, their mails. */
   trace: string
@@ -49,7 +36,7 @@ export interface Activity {
 
 /** What is known about a piece of work when it begins. */
 export type Begun = Pick<Activity, 'kind' | 'title'> &
-  Partial<Pick<Activity, 'data' | 'note' | 'parent'>> & { readonly trace?: string | undefined }
+  Partial<Pick<Activity, 'data' | 'note' | 'parent' | 'view'>> & { readonly trace?: string | undefined }
 
 // Ids of this process have the form defined by W3C Trace Context.
 const prefix = randomBytes(8).toString('hex')
@@ -74,7 +61,8 @@ const ofMark = 64
 export class Activities {
   readonly keep: number
   readonly #maxBytes: number
-  readonly #lists = new Map<Kind, Map<number, Activity>>(kinds.map((kind) => [kind, new Map()]))
+  readonly #lists = new Map<string, Map<number, Activity>>()
+  readonly #titles = new Map<string, string>()
   readonly #sizes = new Map<number, number>()
   readonly #begun = new WeakMap<Activity, number>()
   #bytes = 0
@@ -85,17 +73,36 @@ export class Activities {
   constructor(keep: number, maxBytes: number) {
     this.keep = keep
     this.#maxBytes = maxBytes
+    this.addList({ id: 'request', title: 'Requests' })
+    this.addList({ id: 'log', title: 'Log' })
   }
 
   get bytes(): number {
     return this.#bytes
   }
 
-  begin({ kind, title, data = {}, note = '', trace, parent }: Begun, from: Activity | undefined, size = 0): Activity {
+  addList({ id, title }: WorkList): void {
+    if (this.#lists.has(id)) return
+    this.#lists.set(id, new Map())
+    this.#titles.set(id, title)
+  }
+
+  /** The lists in the order of the page: requests first, the log last. */
+  get titles(): { readonly [id: string]: string } {
+    const { log, ...others } = Object.fromEntries(this.#titles)
+    return { ...others, log: log! }
+  }
+
+  begin(
+    { kind, view, title, data = {}, note = '', trace, parent }: Begun,
+    from: Activity | undefined,
+    size = 0,
+  ): Activity {
     const id = ++this.#count
     const activity: Activity = {
       id,
       kind,
+      ...(view && { view }),
       title,
       trace: trace ?? from?.trace ?? prefix + hex(id, 16),
       parent: parent ?? from?.id,
@@ -167,8 +174,9 @@ export class Activities {
   }
 
   /** Returns the activities of a kind, the newest first. */
-  list(kind: Kind): Activity[] {
-    return [...this.#lists.get(kind)!.values()].reverse()
+  list(kind: string): Activity[] | undefined {
+    const list = this.#lists.get(kind)
+    return list && [...list.values()].reverse()
   }
 
   find(id: number): Activity | undefined {
@@ -185,8 +193,8 @@ export class Activities {
     return all.sort((a, b) => a.id - b.id)
   }
 
-  counts(): Record<Kind, number> {
-    return Object.fromEntries([...this.#lists].map(([kind, { size }]) => [kind, size])) as Record<Kind, number>
+  counts(): Record<string, number> {
+    return Object.fromEntries([...this.#lists].map(([kind, { size }]) => [kind, size]))
   }
 
   clear(): void {

@@ -1,101 +1,13 @@
-import type { Kernel, Request, RequestTrace, StepTrace } from '../../kernel/index.ts'
+import type { Context, Kernel, Request, RequestTrace, StepTrace } from '../../kernel/index.ts'
 import { heldChannel } from '../toolkit/held-channel.ts'
+import { eachWorkOf, type WorkKind } from '../toolkit/work/kind.ts'
 import { type Activity, type Begun, type Mark, traceOf, traceparentOf } from './activities.ts'
 import { copied, type Recorder } from './recorder.ts'
 
 type Event = Readonly<Record<string, unknown>> & { readonly error?: unknown }
 
-/** How one kind of work of the services is shown. */
-interface Work {
-  readonly channel: string
-  begun(event: Event): Begun
-}
-
-const text = (value: unknown) => String(value ?? '')
 /** Shortens keys, subjects and the like to the length that lists show. */
-const cut = (line: string) => line.slice(0, 2_048)
-const works: readonly Work[] = [
-  {
-    channel: 'queue.publish',
-    begun: ({ queue, kind, count, payloads }) => ({
-      kind: 'publish',
-      title: `${text(queue)}`,
-      note: count === 1 ? '' : `${text(count)} messages`,
-      data: { queue, engine: kind, count, payloads },
-    }),
-  },
-  {
-    channel: 'queue.attempt',
-    begun: ({ queue, kind, id, attempt, attempts, payload }) => ({
-      kind: 'attempt',
-      title: `${text(queue)}`,
-      note: `attempt ${text(attempt)}${attempts === undefined ? '' : ` of ${text(attempts)}`}`,
-      data: { queue, engine: kind, id, attempt, attempts, payload },
-    }),
-  },
-  {
-    channel: 'cron.run',
-    begun: ({ job, scheduledAt }) => ({ kind: 'cron', title: text(job), data: { job, scheduledAt } }),
-  },
-  {
-    channel: 'mail.send',
-    begun: ({ provider, mail }) => ({
-      kind: 'mail',
-      title: text((mail as { subject?: unknown }).subject) || '(no subject)',
-      note: addressesOf(mail),
-      data: { provider, ...mailOf(mail as Record<string, unknown>) },
-    }),
-  },
-  {
-    channel: 'storage',
-    begun: ({ disk, operation, key }) => ({
-      kind: 'storage',
-      title: text(key),
-      note: `${text(operation)} on ${text(disk)}`,
-      data: { disk, operation, key },
-    }),
-  },
-  {
-    channel: 'mqtt.publish',
-    begun: ({ topic, bytes, payload }) => ({
-      kind: 'mqtt',
-      title: text(topic),
-      note: 'published',
-      data: { topic, bytes, payload: messageOf(payload) },
-    }),
-  },
-  {
-    channel: 'mqtt.message',
-    begun: ({ topic, filter, bytes, payload }) => ({
-      kind: 'mqtt',
-      title: text(topic),
-      note: 'received',
-      data: { topic, filter, bytes, payload: messageOf(payload) },
-    }),
-  },
-  {
-    channel: 'websocket.message',
-    begun: ({ socket, route, message }) => ({
-      kind: 'websocket',
-      title: text(route),
-      note: 'received',
-      data: { socket: (socket as { id?: unknown }).id, route, message: messageOf(message) },
-    }),
-  },
-  {
-    channel: 'channel.publish',
-    begun: ({ channel: name, kind }) => ({ kind: 'channel', title: text(name), note: text(kind), data: { kind } }),
-  },
-  {
-    channel: 'graphql.operation',
-    begun: ({ type, name }) => ({
-      kind: 'graphql',
-      title: text(name ?? '(anonymous)'),
-      note: text(type),
-      data: { type, name },
-    }),
-  },
-]
+const cut = (line: unknown) => String(line ?? '').slice(0, 2_048)
 
 function messageOf(payload: unknown): unknown {
   if (!(payload instanceof Uint8Array)) return payload
@@ -110,49 +22,34 @@ function messageOf(payload: unknown): unknown {
   }
 }
 
-/** Maximum characters of a mail's HTML that are kept. */
-const maxMail = 256 * 1024
-
-function mailOf(mail: Record<string, unknown>): Record<string, unknown> {
-  const { html, text, subject, from, to, cc, bcc, replyTo, headers, messageId, priority } = mail
-  const attachments = (mail.attachments ?? []) as readonly {
-    filename?: unknown
-    path?: unknown
-    contentType?: unknown
-  }[]
-  const cut = (value: unknown) => (typeof value === 'string' ? value.slice(0, maxMail) : undefined)
-  return {
-    messageId,
-    subject,
-    from,
-    to,
-    cc,
-    bcc,
-    replyTo,
-    priority,
-    headers,
-    text: cut(text),
-    html: cut(html),
-    attachments: attachments.map(({ filename, path, contentType }) => ({ filename, path, contentType })),
-  }
-}
-
-const addressesOf = (mail: unknown) =>
-  ((mail as { to?: readonly { address?: unknown }[] }).to ?? []).map(({ address }) => text(address)).join(', ')
-
-/** Follows the work of a server and of the services in its process; returns the function that ends this. */
-export function follow(recorder: Recorder, server: Kernel, isOwn: (request: Request) => boolean): () => void {
+/** Follows the requests of a server and the work of the services in its process; returns the function that ends this. */
+export function follow(recorder: Recorder, ctx: Context, isOwn: (request: Request) => boolean): () => void {
   const links = new Links()
-  const ends = [
-    followRequests(recorder, server, isOwn),
-    followMoments(recorder),
-    followFrames(recorder),
-    ...works.map((work) => followWork(recorder, links, work)),
-    followResolvers(recorder),
-  ]
+  const ends = [followRequests(recorder, ctx.server, isOwn)]
+  eachWorkOf(ctx, 'inspector', (kind) => {
+    if (kind.list !== undefined) recorder.activities.addList(kind.list)
+    const { form = 'work' } = kind
+    if (form === 'work') ends.push(followWork(recorder, links, kind))
+    else ends.push(form === 'part' ? followPart(recorder, kind) : followMoment(recorder, kind))
+  })
   return () => {
     for (const end of ends) end()
   }
+}
+
+/** Returns how a piece of work is shown, without its secrets, and the size of that. */
+function shown({ redactor }: Recorder, kind: WorkKind, event: Event, usual: string) {
+  const data = { ...kind.data?.(event as never) }
+  for (const [name, value] of Object.entries(data)) data[name] = messageOf(value)
+  const redacted = redactor.value(data) as Record<string, unknown>
+  // An email is shown as it looks, so its content is not redacted.
+  if (kind.view === 'email') Object.assign(redacted, { html: data.html, text: data.text })
+  const { data: kept, size } = copied({
+    title: cut(kind.title?.(event as never) ?? usual),
+    note: cut(kind.note?.(event as never)),
+    data: redacted,
+  })
+  return { begun: { kind: kind.list!.id, ...kept, ...(kind.view && { view: kind.view }) }, size }
 }
 
 /** Runs code whose failure must not affect what is being inspected: a subscriber that throws ends the process. */
@@ -219,55 +116,42 @@ function followRequests(recorder: Recorder, server: Kernel, isOwn: (request: Req
   }
 }
 
-function followMoments(recorder: Recorder): () => void {
+function followMoment(recorder: Recorder, kind: WorkKind): () => void {
   const { activities, current } = recorder
-  return subscribed('framework:cache', ({ response, outcome }: Event) => {
-    const request = (response as { readonly request?: Request }).request
+  return subscribed(`framework:${kind.channel}`, (event: Event) => {
+    if (kind.isNotable?.(event as never) === false) return
+    const request = kind.request?.(event as never)
     const activity = request === undefined ? current.getStore() : recorder.ofRequest(request)
-    if (activity === undefined) return
-    recorder.mark(activity, `cache: ${text(outcome)}`)
-    activities.add({ kind: 'cache', title: activity.title, note: text(outcome), data: { outcome } }, activity)
+    // The request is not recorded.
+    if (request !== undefined && activity === undefined) return
+    const { begun, size } = shown(recorder, kind, event, activity?.title ?? kind.span(event as never))
+    if (request !== undefined) recorder.mark(activity, `${kind.span(event as never)}: ${begun.note}`)
+    activities.add(begun, activity, size)
   })
 }
 
-function followFrames({ activities, current, redactor }: Recorder): () => void {
-  return subscribed('framework:websocket.send', ({ socket, route, frame }: Event) => {
-    const shown = { socket: (socket as { id?: unknown }).id, route, message: messageOf(parsed(frame)) }
-    const { data, size } = copied(redactor.value(shown) as Record<string, unknown>)
-    const begun: Begun = { kind: 'websocket', title: text(route), note: 'sent', data }
-    activities.add(begun, current.getStore(), size)
-  })
-}
-
-/** Returns the text of a frame as bytes, which `messageOf` reads. */
-const parsed = (frame: unknown) => (typeof frame === 'string' ? Buffer.from(frame) : frame)
-
-function followWork(recorder: Recorder, links: Links, work: Work): () => void {
+function followWork(recorder: Recorder, links: Links, kind: WorkKind): () => void {
   const { activities, current } = recorder
+  const { channel } = kind
+  const isPublished = kind.role === 'publish'
   const begun = new WeakMap<object, Activity>()
   const ends = [
-    entered<Event>(recorder, work.channel, (event) => {
-      const what = work.begun(event)
-      const shown = recorder.redactor.value(what.data) as Record<string, unknown>
-      // A mail is shown as it looks, so its content is not redacted.
-      if (what.kind === 'mail') Object.assign(shown, { html: what.data?.html, text: what.data?.text })
-      const { title, note = '' } = what
-      const kept = copied({ title: cut(title), note: cut(note), data: shown })
-      const isPublished = work.channel.endsWith('publish')
+    entered<Event>(recorder, channel, (event) => {
+      const what = shown(recorder, kind, event, kind.span(event as never))
       const link = isPublished ? {} : links.of(event)
       // A message published without a link does not belong to the work that happens to run here.
       const isTaken = !isPublished && isCarrier(event.carrier)
       const from = isTaken ? undefined : current.getStore()
-      const activity = activities.begin({ ...what, ...kept.data, ...link }, from, kept.size)
+      const activity = activities.begin({ ...what.begun, ...link }, from, what.size)
       if (isPublished) links.fill(event, activity)
       begun.set(event, activity)
       return activity
     }),
-    subscribed(ending(work.channel, 'end'), (event: Event) => {
+    subscribed(ending(channel, 'end'), (event: Event) => {
       const activity = begun.get(event)
-      if (activity !== undefined && work.channel.endsWith('publish')) links.remember(event, activity)
+      if (activity !== undefined && isPublished) links.remember(event, activity)
     }),
-    subscribed(ending(work.channel, 'asyncEnd'), (event: Event) => {
+    subscribed(ending(channel, 'asyncEnd'), (event: Event) => {
       const activity = begun.get(event)
       if (activity === undefined) return
       if ('error' in event) recorder.failed(activity, event.error)
@@ -311,16 +195,16 @@ class Links {
 const isCarrier = (carrier: unknown): carrier is Record<string, string> =>
   typeof carrier === 'object' && carrier !== null
 
-function followResolvers(recorder: Recorder): () => void {
+function followPart(recorder: Recorder, kind: WorkKind): () => void {
   const { current, activities } = recorder
   const marks = new WeakMap<object, { activity: Activity; mark: Mark }>()
   const ends = [
-    subscribed(ending('graphql.resolver', 'start'), (event: Event) => {
+    subscribed(ending(kind.channel, 'start'), (event: Event) => {
       const activity = current.getStore()
-      const mark = recorder.mark(activity, `${text(event.type)}.${text(event.field)}`)
+      const mark = recorder.mark(activity, (kind.title ?? kind.span)(event as never))
       if (activity !== undefined && mark !== undefined) marks.set(event, { activity, mark })
     }),
-    subscribed(ending('graphql.resolver', 'asyncEnd'), (event: Event) => {
+    subscribed(ending(kind.channel, 'asyncEnd'), (event: Event) => {
       const found = marks.get(event)
       if (found === undefined) return
       found.mark.ms = activities.since(found.activity) - found.mark.at

@@ -29,7 +29,7 @@ export function inspect(ctx: Context, settings: InspectorSettings): void {
     return undefined
   })
   announceOwn(server, isHere)
-  const unfollow = follow(recorder, server, isHere)
+  const unfollow = follow(recorder, ctx, isHere)
   const logger = noteLog(ctx, recorder)
 
   const panels = new Panels(server, recorder.redactor)

@@ -1,5 +1,4 @@
 import type { Kernel, Request, Response } from '../../kernel/index.ts'
-import { type Kind, kinds } from './activities.ts'
 import type { Guard } from './guard.ts'
 import type { LivePages } from './live.ts'
 import type { Panels } from './panels.ts'
@@ -99,14 +98,16 @@ const answers: { readonly [place: string]: Answer } = {
       url: server.isListening ? server.url : undefined,
       pid: process.pid,
       keep: recorder.activities.keep,
+      titles: recorder.activities.titles,
       counts: recorder.activities.counts(),
       panels: await panels.list(),
       ...registeredOf(server),
     }),
   'GET /api/list': ({ recorder }, req, res) => {
-    const kind = kinds.find((one) => one === req.query.kind)
-    if (kind === undefined) throw new Error(`kind is one of ${kinds.join(', ')}`)
-    const list = recorder.activities.list(kind as Kind)
+    const { activities } = recorder
+    const kind = String(req.query.kind)
+    const list = activities.list(kind)
+    if (list === undefined) throw new Error(`kind is one of ${Object.keys(activities.titles).join(', ')}`)
     // A log line consists of its data, so lists include the data.
     return res.json(list.map((one) => (kind === 'log' ? { ...summaryOf(one), data: one.data } : summaryOf(one))))
   },
@@ -116,9 +117,9 @@ const answers: { readonly [place: string]: Answer } = {
     return res.json(await detailsOf(server, recorder, activity))
   },
   'GET /api/mail': ({ recorder }, req, res) => {
-    const { kind, data } = recorder.activities.find(Number(req.query.id)) ?? {}
+    const { view, data } = recorder.activities.find(Number(req.query.id)) ?? {}
     const html = data?.html
-    if (kind !== 'mail' || typeof html !== 'string')
+    if (view !== 'email' || typeof html !== 'string')
       return refuse(res, 404, 'this mail has no HTML, or is no longer kept')
     secure(res, mailPolicy)
     return res.html(html)

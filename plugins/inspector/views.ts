@@ -27,10 +27,11 @@ export async function detailsOf(server: Kernel, recorder: Recorder, activity: Ac
   return {
     ...summaryOf(activity),
     data: activity.data,
+    view: activity.view,
     error: activity.error,
     ...(kept !== undefined && { http: await httpOf(server, recorder, kept) }),
     replays: recorder.activities
-      .list('request')
+      .list('request')!
       .filter(({ data }) => data.repeats === activity.id)
       .map(summaryOf),
     related: related.map((one) => ({

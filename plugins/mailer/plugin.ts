@@ -1,6 +1,7 @@
 import { definePlugin } from '../../kernel/index.ts'
 import { Mailer } from './mailer.ts'
 import { type MailProviders, mailerOptions } from './options.ts'
+import { work } from './work.ts'
 
 /**
  * Provides a mailer as `services.mailer`. It closes with the server, after sending the waiting mails.
@@ -20,6 +21,7 @@ export const mailer = definePlugin({
   name: 'mailer',
   options: mailerOptions,
   inspector: async () => (await import('./inspector.ts')).panels,
+  work,
   provide: (settings): { mailer: Mailer } => ({ mailer: new Mailer<MailProviders>({}, settings, settings) }),
   async setup(ctx) {
     const service = ctx.services.get('mailer')

@@ -1,4 +1,5 @@
 import type { Attributes } from '@opentelemetry/api'
+import { attributeValue } from '../toolkit/work/kind.ts'
 import type { Family } from './text.ts'
 
 /** What a family looks like in OpenTelemetry. */
@@ -17,25 +18,13 @@ export interface Convention {
 const sum = { isSum: true } as const
 const ofProcess = { isOfProcess: true } as const
 
-const message = { queue: 'messaging.destination.name', kind: 'messaging.system' }
-const publish = { 'messaging.operation.name': 'publish', 'messaging.operation.type': 'send' }
-const process = { 'messaging.operation.name': 'process' }
-const mqtt = { 'messaging.system': 'mqtt' }
 const job = { job: 'framework.cron.job' }
-const queue = { ...message, state: 'framework.queue.state' }
+const queue = {
+  queue: 'messaging.destination.name',
+  kind: 'messaging.system',
+  state: 'framework.queue.state',
+}
 const outcome = { outcome: 'framework.outcome' }
-const filter = { filter: 'messaging.destination.template' }
-
-/** A kind of work: its durations, overall and for failures. */
-const work = (
-  family: string,
-  name: string,
-  labels: Convention['labels'] = {},
-  duration: { readonly name: string; readonly attributes: Attributes } = { name: `${name}.duration`, attributes: {} },
-): { readonly [family: string]: Convention } => ({
-  [`${family}_duration_seconds`]: { ...duration, unit: 's', labels, isOfProcess: true },
-  [`${family}_failures`]: { name: `${name}.failures`, unit: '{failure}', labels, isOfProcess: true },
-})
 
 /**
  * The semantic conventions of OpenTelemetry, and `framework.…` for metrics that they do not name.
@@ -68,53 +57,15 @@ export const conventions: { readonly [family: string]: Convention } = {
   process_start_time_seconds: { name: 'framework.process.start_time', unit: 's', ...ofProcess },
   queue_messages: { name: 'framework.queue.messages', unit: '{message}', labels: queue },
   queue_oldest_message_seconds: { name: 'framework.queue.oldest_message', unit: 's', labels: queue },
-  ...work('queue_publish', 'framework.queue.publish', message, {
-    name: 'messaging.client.operation.duration',
-    attributes: publish,
-  }),
-  ...work('queue_attempt', 'framework.queue.attempt', message, {
-    name: 'messaging.process.duration',
-    attributes: process,
-  }),
-  ...work(
-    'mqtt_publish',
-    'framework.mqtt.publish',
-    {},
-    {
-      name: 'messaging.client.operation.duration',
-      attributes: { ...publish, ...mqtt },
-    },
-  ),
-  ...work('mqtt_message', 'framework.mqtt.message', filter, {
-    name: 'messaging.process.duration',
-    attributes: { ...process, ...mqtt },
-  }),
-  ...work('cron_run', 'framework.cron.run', job),
   cron_lateness_seconds: { name: 'framework.cron.lateness', unit: 's', labels: job, ...ofProcess },
   cron_last_success_timestamp_seconds: { name: 'framework.cron.last_success', unit: 's', labels: job, ...ofProcess },
   cron_running: { name: 'framework.cron.running', unit: '{run}', labels: job },
   cron_ticks: { name: 'framework.cron.ticks', unit: '{tick}', labels: { ...job, ...outcome } },
-  cache_requests: { name: 'framework.cache.requests', unit: '{request}', labels: outcome, ...ofProcess },
-  ...work('mail_send', 'framework.mail.send', { provider: 'framework.mail.provider' }),
-  ...work('storage_operation', 'framework.storage.operation', {
-    disk: 'framework.storage.disk',
-    operation: 'framework.storage.operation',
-  }),
   websocket_open: { name: 'framework.websocket.open', unit: '{websocket}', ...sum },
   websocket_opened: { name: 'framework.websocket.opened', unit: '{websocket}', labels: outcome },
   websocket_messages: { name: 'framework.websocket.messages', unit: '{message}', labels: outcome },
-  ...work('websocket_message', 'framework.websocket.message', { route: 'http.route' }),
-  ...work('channel_publish', 'framework.channel.publish'),
-  ...work('graphql_operation', 'framework.graphql.operation', { type: 'graphql.operation.type' }),
-  ...work('upload', 'framework.upload'),
   upload_files: { name: 'framework.upload.files', unit: '{file}', ...ofProcess },
   upload_bytes: { name: 'framework.upload.size', unit: 'By', ...ofProcess },
-  rate_limit_requests: {
-    name: 'framework.rate_limit.requests',
-    unit: '{request}',
-    labels: { limit: 'framework.rate_limit.limit', ...outcome },
-    ...ofProcess,
-  },
   overload_refused: { name: 'framework.overload.refused', unit: '{request}' },
   overload_share: { name: 'framework.overload.share', unit: '1' },
 }
@@ -122,11 +73,12 @@ export const conventions: { readonly [family: string]: Convention } = {
 const units: { readonly [unit: string]: string } = { seconds: 's', bytes: 'By' }
 
 /** Metrics of the application and of its plugins keep their names: none contains a dot, so none collides with the above. */
-export const conventionOf = ({ name, unit = '' }: Pick<Family, 'name' | 'unit'>): Convention =>
-  conventions[name] ?? { name, unit: units[unit] ?? unit }
-
-/** The names of systems for which the conventions use a different name. */
-const systems: { readonly [kind: string]: string } = { sqs: 'aws_sqs' }
+export const conventionOf = ({
+  name,
+  unit = '',
+  convention,
+}: Pick<Family, 'name' | 'unit' | 'convention'>): Convention =>
+  convention ?? conventions[name] ?? { name, unit: units[unit] ?? unit }
 
 export function attributesOf(
   { labels: names = {}, attributes }: Convention,
@@ -134,7 +86,7 @@ export function attributesOf(
 ): Attributes {
   const own = Object.entries(labels).map(([label, value]) => {
     const name = names[label] ?? label
-    return [name, name === 'messaging.system' ? (systems[value] ?? value) : value]
+    return [name, attributeValue(name, value)]
   })
   return { ...attributes, ...Object.fromEntries(own) }
 }

@@ -24,6 +24,9 @@ export interface MetricOptions<Label extends string = never> {
   readonly labels?: readonly Label[]
 }
 
+/** The options of the framework's own metrics. */
+type OwnOptions = MetricOptions<string> & Pick<Family, 'convention'>
+
 /** The definition of a histogram. */
 export interface HistogramOptions<Label extends string = never> extends MetricOptions<Label> {
   /** Upper bounds in ascending order. Default: 5 ms to 10 s, in seconds. */
@@ -255,11 +258,8 @@ export function makeHistogram(options: HistogramOptions<string>, bounds: Bounds)
   }
 }
 
-const described = ({ name, help, unit }: MetricOptions<string>, type: Family['type']) => ({
-  name,
-  type,
-  help,
-  unit,
+const described = ({ name, help, unit, convention }: OwnOptions, type: Family['type']) => ({
+  ...{ name, type, help, unit, convention },
   isDistinct: true,
 })
 

@@ -13,6 +13,7 @@ import type { Figure } from '../toolkit/figures.ts'
 import { nodeEnv } from '../toolkit/node-env.ts'
 import { announcePage } from '../toolkit/pages.ts'
 import { peer } from '../toolkit/peer.ts'
+import { eachWorkOf } from '../toolkit/work/kind.ts'
 import { isLeading } from '../toolkit/workers/supervisor.ts'
 import { checkFigures, defaultBuckets } from './instruments.ts'
 import { Listener } from './listener.ts'
@@ -63,7 +64,10 @@ export const metrics = definePlugin({
 
     countRequests(ctx, service, buckets ?? defaultBuckets)
     const stopProcess = countProcess(service)
-    const stopWork = countWork(service)
+    const stopWork: (() => void)[] = []
+    eachWorkOf(ctx, 'metrics', (kind) => {
+      if (kind.form !== 'part') stopWork.push(countWork(service, kind))
+    })
     service.collect(figuresOf(ctx))
 
     const stopExport = openTelemetry ? await exportOf(ctx) : async () => {}
@@ -71,7 +75,7 @@ export const metrics = definePlugin({
     ctx.onClose(async () => {
       await stopExport()
       stopProcess()
-      stopWork()
+      for (const stop of stopWork) stop()
       service.port = undefined
       await listener?.close()
     })

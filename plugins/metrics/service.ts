@@ -1,3 +1,5 @@
+import type { WorkMeasure } from '../toolkit/work/kind.ts'
+import type { Convention } from './conventions.ts'
 import {
   type Bounds,
   type Counter,
@@ -116,9 +118,25 @@ export class Metrics {
     this.#collectors.push(collector)
   }
 
-  /** @internal A histogram of the work of the process, whose values come with the error that the work ended with. */
-  workHistogram(options: HistogramOptions<string>): RecordedHistogram {
-    return this.#add(options, makeHistogram, histogramMembers)
+  /** @internal Creates a metric of the work of the process; returns the function that receives its values, with the error that the work ended with. */
+  workMetric(
+    type: WorkMeasure<never>['type'],
+    options: MetricOptions<string>,
+    convention?: Convention,
+  ): (value: number, labels: never, error?: unknown) => void {
+    const all = { ...options, ...(convention && { convention }) }
+    const add = <One extends Instrument>(make: (options: MetricOptions<string>, bounds: Bounds) => One): One =>
+      this.#add(all, make, [...metricMembers, 'convention'])
+    if (type === 'histogram') {
+      const histogram = add(makeHistogram)
+      return (value, labels, error) => histogram.observe(value, labels, error)
+    }
+    if (type === 'gauge') {
+      const gauge = add(makeGauge)
+      return (value, labels) => gauge.set(value, labels)
+    }
+    const counter = add(makeCounter)
+    return (value, labels) => counter.add(value, labels)
   }
 
   /** @internal Makes a sink receive each value of a histogram from now on, including later histograms. */

@@ -1,4 +1,5 @@
 import type { Figure } from '../toolkit/figures.ts'
+import type { Convention } from './conventions.ts'
 
 /** The values of one name in one scrape. */
 export interface Family {
@@ -10,6 +11,8 @@ export interface Family {
   /** Whether no two samples have the same labels; otherwise they may come from several scopes. */
   readonly isDistinct?: boolean
   readonly scopes?: Figure['scopes'] | undefined
+  /** What it is called in OpenTelemetry; otherwise its name decides. */
+  readonly convention?: Convention | undefined
 }
 
 export interface Sample {

@@ -6,6 +6,7 @@ import { mqttOptions } from './options.ts'
 import { MqttService } from './service.ts'
 import { declarations } from './subscriptions/declarations.ts'
 import { reportIdleSubscriptions } from './subscriptions/idle.ts'
+import { work } from './work.ts'
 
 // Also reports from servers without this plugin.
 atEachBoot(reportIdleSubscriptions)
@@ -25,6 +26,7 @@ export const mqtt = definePlugin({
   name: 'mqtt',
   options: mqttOptions,
   inspector: async () => (await import('./inspector.ts')).panels,
+  work,
   asyncapi: { channels },
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: ({ connect, subscribe }) => ({ mqtt: new MqttService({}, { ...connect, subscribe, logger: undefined }) }),

@@ -7,6 +7,7 @@ import { queuesOptions } from './options.ts'
 import { allQueues } from './queue.ts'
 import { compileSchema } from './schema.ts'
 import { QueueService } from './service.ts'
+import { work } from './work.ts'
 
 /**
  * Runs the queues of this process with the server: workers start when it listens, never under `inject`, and stop when it
@@ -24,6 +25,7 @@ export const queues = definePlugin({
   name: 'queues',
   options: queuesOptions,
   inspector: async () => (await import('./inspector.ts')).panels,
+  work,
   asyncapi: { channels },
   async metrics(services) {
     const counts = await services.get('queues').counts()

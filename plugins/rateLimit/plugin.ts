@@ -6,6 +6,7 @@ import { refuseSeveral } from '../toolkit/workers/several.ts'
 import type { Limiter, ShownLimit } from './limiter.ts'
 import { isStore, type RateLimitSettings, type Rule, rateLimitOfRoute, rateLimitOptions } from './options.ts'
 import type { Counter } from './stores/contract.ts'
+import { work } from './work.ts'
 
 /** Milliseconds for which a request waits for its count at most: a silent store would make all of them wait. */
 const deadline = 250
@@ -33,6 +34,7 @@ export const rateLimit = definePlugin({
   },
   doctor: async () => (await import('./doctor.ts')).checks,
   inspector: async () => (await import('./inspector.ts')).panels,
+  work,
   async setup(ctx, settings) {
     if (settings.store === 'memory') {
       // Each process would allow the whole limit.

@@ -4,6 +4,7 @@ import { storageOptions } from './options.ts'
 import { LocalStorageProvider } from './providers/local.ts'
 import { MemoryStorageProvider } from './providers/memory.ts'
 import { Storage } from './storage.ts'
+import { work } from './work.ts'
 
 /**
  * Provides a storage as `services.storage`, answers requests for the signed addresses of its disks, and closes its connections with the
@@ -41,6 +42,7 @@ export const storage = definePlugin({
   }),
   doctor: async () => (await import('./doctor.ts')).checks,
   inspector: async () => (await import('./inspector.ts')).panels,
+  work,
   provide: (settings): { storage: Storage } => ({ storage: new Storage({}, {}, settings) }),
   async setup(ctx, { disks, isInMemory }) {
     const service = ctx.services.get('storage')

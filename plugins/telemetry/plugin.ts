@@ -2,15 +2,20 @@ import { definePlugin, isInTime, type Request, type Response } from '../../kerne
 import { addLogFields } from '../toolkit/log-fields.ts'
 import { peer } from '../toolkit/peer.ts'
 import { RouteValue } from '../toolkit/route-value.ts'
+import { eachWorkOf } from '../toolkit/work/kind.ts'
 import { followFetch, isFetchFollowed } from './fetch.ts'
 import { telemetryOfRoute, telemetryOptions } from './options.ts'
 import { RequestSpans } from './requests.ts'
 import { Telemetry } from './service.ts'
 import { Spans } from './spans.ts'
-import { followWork } from './work.ts'
+import { followPlugins, followWork } from './work.ts'
 
-/** Follows the work of the whole process, once for all its servers: following it again would make each span twice. */
-const following = { servers: 0, end: () => {} }
+/** What is followed of the whole process, once for all its servers: following it again would make each span twice. */
+const following = { servers: 0, channels: new Map<string, () => void>() }
+
+const followOnce = (channel: string, follow: () => () => void) => {
+  if (!following.channels.has(channel)) following.channels.set(channel, follow())
+}
 
 /** Milliseconds: an unavailable collector must not delay the end of a process. */
 const flushTimeout = 2_000
@@ -38,19 +43,20 @@ export const telemetry = definePlugin({
     const service = ctx.services.get('telemetry')
 
     following.servers++
-    if (following.servers === 1) {
-      const ends = [followWork(spans, settings)]
-      const followsFetch = isOnNode && (settings.fetch === 'auto' ? !isFetchFollowed() : settings.fetch)
-      if (followsFetch) ends.push(followFetch(spans))
-      following.end = () => {
-        for (const end of ends) end()
-      }
-    }
+    eachWorkOf(ctx, 'telemetry', (kind) => {
+      if (kind.form !== 'part' || settings.resolvers) followOnce(kind.channel, () => followWork(spans, settings, kind))
+    })
+    if (settings.plugins) followOnce('plugin', () => followPlugins(spans))
+    if (isOnNode && (settings.fetch === 'auto' ? !isFetchFollowed() : settings.fetch))
+      followOnce('fetch', () => followFetch(spans))
     service.start(spans, isOnNode && isFetchFollowed())
     ctx.onClose(async () => {
       service.stop()
       following.servers--
-      if (following.servers === 0) following.end()
+      if (following.servers === 0) {
+        for (const end of following.channels.values()) end()
+        following.channels.clear()
+      }
       // Most SDKs export every few seconds, and the process may end with this server.
       const flushed = spans
         .flush()

@@ -3,6 +3,7 @@ import { bodyFailures } from '../toolkit/body-parser.ts'
 import type { StoredFile, UploadedFile } from './file.ts'
 import { type UploadSettings, uploadOfRoute, uploadOptions } from './options.ts'
 import type { Store } from './store.ts'
+import { work } from './work.ts'
 
 const none: readonly StoredFile[] = []
 const filesOf = new WeakMap<Request, readonly StoredFile[]>()
@@ -21,6 +22,7 @@ export const upload = definePlugin({
   name: 'upload',
   options: uploadOptions,
   routeOptions: { upload: uploadOfRoute },
+  work,
   openapi: { failures: (route) => (route.options.upload === false ? {} : bodyFailures(route)) },
   async setup(ctx, ofServer) {
     // Loads the modules for uploads only if they are used.

@@ -18,6 +18,7 @@ import type { SocketRoute } from './socket-route.ts'
 import { Sockets } from './sockets.ts'
 import { type BunHandlers, bunHandlers } from './wire/bun.ts'
 import { wireOf } from './wire/open.ts'
+import { work } from './work.ts'
 
 const TooManySocketsError = defineError(
   'TooManySocketsError',
@@ -51,6 +52,7 @@ export const websocket = definePlugin({
   name: 'websocket',
   options: websocketOptions,
   inspector: async () => (await import('./inspector.ts')).panels,
+  work,
   routeOptions: {
     websocket: handlersOfRoute,
     socket: socketOfRoute,

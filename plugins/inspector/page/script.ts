@@ -39,11 +39,9 @@ const attempt = (work) => async () => {
   try { await work() } catch (error) { notice(error.message) }
 }
 
-const titles = {
-  request: 'Requests', publish: 'Published', attempt: 'Jobs', cron: 'Cron runs', mail: 'Mails', storage: 'Storage', mqtt: 'MQTT',
-  websocket: 'WebSockets', channel: 'Channels', graphql: 'GraphQL', cache: 'Cache', log: 'Log',
-}
-const kinds = Object.keys(titles)
+/** The titles of the lists, by kind. */
+let titles = {}
+let kinds = []
 /** The newest first, by kind. */
 const lists = new Map()
 let overview
@@ -129,6 +127,8 @@ async function show() {
 async function load() {
   overview = await ask('overview')
   counts = overview.counts
+  titles = overview.titles
+  kinds = Object.keys(titles)
   document.getElementById('where').textContent = (overview.url || '') + ' · process ' + overview.pid
 }
 

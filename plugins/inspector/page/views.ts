@@ -144,7 +144,7 @@ async function detailView(id) {
         h('span', { class: 'dim' }, span(one.ms)), ...http.button, fresh),
       ...failureOf(one),
       ...waterfall(one),
-      ...(one.kind === 'mail' ? mailOf(one) : data.length ? section('Details', card(listOf(data))) : []),
+      ...(one.view === 'email' ? mailOf(one) : data.length ? section('Details', card(listOf(data))) : []),
       ...http.nodes,
       ...logOf(one),
     ],

@@ -125,7 +125,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     for (const part of [
       'Published: page-orders',
       'Job: page-orders (attempt 2 of 2)',
-      'Mail: Your book',
+      'Email: Your book',
       'an order was placed',
     ])
       expect(ordered).toContain(part)

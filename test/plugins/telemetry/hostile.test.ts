@@ -409,6 +409,6 @@ test('a form with files is a span, and what a rate limit refuses is an event', a
   spans.reset()
   expect((await server.inject(request)).status).toBe(429)
   expect(spans.named('POST /').events.map(({ name, attributes }) => [name, attributes])).toEqual([
-    ['rate limit', { 'framework.rate_limit.limit': 'server' }],
+    ['rate limit', { 'framework.rate_limit.limit': 'server', 'framework.rate_limit.outcome': 'refused' }],
   ])
 })

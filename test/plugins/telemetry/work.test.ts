@@ -52,7 +52,7 @@ test('a request with what it stores, mails, publishes and finds in the cache', a
     '    publish channel',
   ])
   expect(spans.named('GET /').events.map(({ attributes }) => attributes)).toEqual([
-    { 'framework.cache.outcome': 'MISS' },
+    { 'framework.cache.outcome': 'miss' },
   ])
   expect(spans.named('storage put').attributes).toEqual({
     'framework.storage.disk': 'files',

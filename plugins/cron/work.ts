@@ -1,0 +1,34 @@
+import { type WorkKind, workKind } from '../toolkit/work/kind.ts'
+import type { CronRunTrace } from './jobs/job.ts'
+
+export const work: readonly WorkKind[] = [
+  workKind<CronRunTrace>({
+    channel: 'cron.run',
+    list: { id: 'cron', title: 'Cron runs' },
+    help: 'Runs of jobs',
+    span: ({ job }) => `cron ${job}`,
+    title: ({ job }) => job,
+    data: ({ job, scheduledAt }) => ({ job, scheduledAt }),
+    labels: { job: { attribute: 'framework.cron.job', of: ({ job }) => job } },
+    attributes: ({ scheduledAt }) => ({ 'framework.cron.scheduled_at': scheduledAt.toISOString() }),
+    // Nothing requested the run: the work in which the timer was set does not include it.
+    isRoot: true,
+    measures: [
+      {
+        name: 'cron_last_success_timestamp_seconds',
+        type: 'gauge',
+        help: 'When a run of the job last ended well, since 1970',
+        unit: 'seconds',
+        of: ({ error }) => (error === undefined ? Date.now() / 1_000 : undefined),
+      },
+      {
+        name: 'cron_lateness_seconds',
+        type: 'histogram',
+        help: 'How much later than its tick a run began',
+        unit: 'seconds',
+        at: 'start',
+        of: ({ scheduledAt }) => Math.max(0, Date.now() - scheduledAt.getTime()) / 1_000,
+      },
+    ],
+  }),
+]
