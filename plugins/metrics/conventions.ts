@@ -1,19 +1,6 @@
 import type { Attributes } from '@opentelemetry/api'
 import { attributeValue } from '../toolkit/work/kind.ts'
-import type { Family } from './text.ts'
-
-/** What a family looks like in OpenTelemetry. */
-export interface Convention {
-  readonly name: string
-  readonly unit: string
-  /** Whether it is a gauge whose values from several processes may be added. */
-  readonly isSum?: boolean
-  /** Whether it is counted for the process: if the process has several servers, only one exports it. */
-  readonly isOfProcess?: boolean
-  /** The names of attributes, by label; a label that is not listed keeps its name. */
-  readonly labels?: { readonly [label: string]: string }
-  readonly attributes?: Attributes
-}
+import type { Convention, Family } from './text.ts'
 
 const sum = { isSum: true } as const
 const ofProcess = { isOfProcess: true } as const

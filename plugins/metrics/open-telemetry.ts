@@ -1,10 +1,10 @@
 import type { Attributes, BatchObservableResult, Histogram, Meter, Observable } from '@opentelemetry/api'
 import type { Kernel } from '../../kernel/index.ts'
 import { ActiveRequests } from './active-requests.ts'
-import { attributesOf, type Convention, conventionOf, conventions } from './conventions.ts'
+import { attributesOf, conventionOf, conventions } from './conventions.ts'
 import type { Recorder } from './instruments.ts'
 import { type Metrics, merged } from './service.ts'
-import type { Family, Sample } from './text.ts'
+import type { Convention, Family, Sample } from './text.ts'
 
 type Api = typeof import('@opentelemetry/api')
 

@@ -1,5 +1,4 @@
 import type { WorkMeasure } from '../toolkit/work/kind.ts'
-import type { Convention } from './conventions.ts'
 import {
   type Bounds,
   type Counter,
@@ -21,7 +20,7 @@ import {
 } from './instruments.ts'
 import { processFamilies } from './process.ts'
 import { requestFamilies } from './requests.ts'
-import { type Family, type Sample, seriesOf, writeText } from './text.ts'
+import { type Convention, type Family, type Sample, seriesOf, writeText } from './text.ts'
 
 /** Names that a metric of the application must not have, even before the boot. */
 const reserved: ReadonlySet<string> = new Set([...requestFamilies, ...processFamilies])

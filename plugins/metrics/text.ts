@@ -1,5 +1,18 @@
+import type { Attributes } from '@opentelemetry/api'
 import type { Figure } from '../toolkit/figures.ts'
-import type { Convention } from './conventions.ts'
+
+/** What a family looks like in OpenTelemetry. */
+export interface Convention {
+  readonly name: string
+  readonly unit: string
+  /** Whether it is a gauge whose values from several processes may be added. */
+  readonly isSum?: boolean
+  /** Whether it is counted for the process: if the process has several servers, only one exports it. */
+  readonly isOfProcess?: boolean
+  /** The names of attributes, by label; a label that is not listed keeps its name. */
+  readonly labels?: { readonly [label: string]: string }
+  readonly attributes?: Attributes
+}
 
 /** The values of one name in one scrape. */
 export interface Family {

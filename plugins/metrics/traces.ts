@@ -1,7 +1,7 @@
 import { heldChannel } from '../toolkit/held-channel.ts'
 import type { WorkKind } from '../toolkit/work/kind.ts'
-import type { Convention } from './conventions.ts'
 import type { Metrics } from './service.ts'
+import type { Convention } from './text.ts'
 
 interface WorkEvent {
   readonly error?: unknown

@@ -18,6 +18,14 @@ export interface ModuleFacts {
   defaultExports: number[]
   /** Lines of code: neither blank nor of a comment alone. */
   lines: number
+  functions: FunctionFacts[]
+}
+
+export interface FunctionFacts {
+  line: number
+  /** Lines of code, with those of the functions in it. */
+  lines: number
+  parameters: number
 }
 
 interface Node {
@@ -28,12 +36,18 @@ interface Node {
 
 /** The imports and exports of one TypeScript source, read from its syntax tree: comments and strings do not count. */
 export function readModule(source: string): ModuleFacts {
-  const facts: ModuleFacts = { imports: [], defaultExports: [], lines: countCode(source) }
+  const facts: ModuleFacts = { imports: [], defaultExports: [], lines: countCode(source), functions: [] }
   const lineOf = (node: Node) => countLines(source.slice(0, node.start + 1))
   visit(parseAst(source, { lang: 'ts' }), (node) => {
     const found = importOf(node)
     if (found) facts.imports.push({ ...found, line: lineOf(node) })
     if (isDefaultExport(node)) facts.defaultExports.push(lineOf(node))
+    if (isFunction(node))
+      facts.functions.push({
+        line: lineOf(node),
+        lines: countCode(source.slice(node.start, node.end as number)),
+        parameters: ((node.params as { items?: unknown[] } & unknown[]) ?? []).length,
+      })
   })
   return facts
 }
@@ -60,6 +74,10 @@ function importOf(node: Node): { specifier: string; kind: ImportKind } | undefin
       return undefined
   }
 }
+
+/** A function with a body; a signature in a type has none. */
+const isFunction = ({ type, body }: Node) =>
+  /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(type) && isNode(body)
 
 function named(source: unknown, kind: ImportKind): { specifier: string; kind: ImportKind } | undefined {
   if (!isNode(source)) return undefined
