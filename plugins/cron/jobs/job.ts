@@ -141,7 +141,8 @@ export class Job {
     if (this.#due !== undefined) this.#cancel = this.#around.clock.at(this.#due, () => this.#wake())
   }
 
-  #wake(): void {
+  /** Resolves when the run that it has begun is over. */
+  async #wake(): Promise<void> {
     const due = this.#due
     if (due === undefined) return
     const now = this.#around.clock.now()
@@ -154,7 +155,7 @@ export class Job {
     this.#seen = now
     if (tick !== due) this.#miss(due, tick)
     if (now - tick > lateMs && this.declared.options.missed === 'skip') this.#miss(tick, now)
-    else this.#arrive(tick)
+    else await this.#arrive(tick)
   }
 
   /** The clock was set back: ticks that have run are in the future again, and must not run twice. */
@@ -184,12 +185,14 @@ export class Job {
     )
   }
 
-  #arrive(tick: number): void {
+  /** Returns the run, if one begins. */
+  #arrive(tick: number): Promise<void> | undefined {
     const { options, activity } = this.declared
     const { overlap } = options
-    if (!activity.isBusy || overlap === 'allow') return void this.#serve(tick)
+    if (!activity.isBusy || overlap === 'allow') return this.#serve(tick)
     if (overlap === 'queue' && this.#queued === undefined) this.#queue(tick)
     else this.#skip()
+    return undefined
   }
 
   #queue(tick: number): void {
@@ -197,7 +200,7 @@ export class Job {
     this.declared.activity.whenFree(() => {
       const queued = this.#queued
       this.#queued = undefined
-      if (queued !== undefined) this.#arrive(queued)
+      if (queued !== undefined) void this.#arrive(queued)
     })
   }
 

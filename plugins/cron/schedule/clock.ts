@@ -1,18 +1,25 @@
+// Not the globals, which a test may fake.
+import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
+
 /** The clock that gives jobs the time and wakes them. */
 export interface CronClock {
   /** The time, in milliseconds since 1970. */
   now(): number
   /**
-   * Calls `wake` at a time, or earlier if the clock was set back, so `wake` must check `now()`. Returns a function that cancels the call.
+   * Calls `wake` at a time, or earlier if the clock was set back, so `wake` must check `now()`; its promise resolves when the run that it
+   * has begun is over. Returns a function that cancels the call.
    */
-  at(time: number, wake: () => void): () => void
+  at(time: number, wake: () => void | Promise<void>): () => void
   /** Called when the jobs of a service have stopped. */
   close?(): void
 }
 
 /** A clock that stands still until one of its methods moves it. */
 export interface MemoryClock extends CronClock {
-  /** Moves forward by milliseconds, and wakes the jobs that are due on the way, in order. */
+  /**
+   * Moves forward by milliseconds, and wakes the jobs that are due on the way, in order. At each tick the clock stands still until the runs
+   * that begin there are over. It waits for a second at most: a run that waits for something that the test does later continues meanwhile.
+   */
   advance(ms: number): Promise<void>
   /** Moves forward to an instant, and wakes jobs on the way as `advance` does. */
   advanceTo(time: Date | string | number): Promise<void>
@@ -20,16 +27,28 @@ export interface MemoryClock extends CronClock {
   set(time: Date | string | number): Promise<void>
 }
 
-const turn = setImmediate
+/** Milliseconds for which the clock stands still for one run. */
+const patience = 1_000
 
 /** Lets everything run that does not wait for a timer. */
 async function settle(): Promise<void> {
-  for (let i = 0; i < 3; i++) await new Promise<void>((resolve) => turn(resolve))
+  for (let i = 0; i < 3; i++) await new Promise<void>((resolve) => void setImmediate(resolve))
+}
+
+/** Waits for a run, but not for ever: the test that waits for the clock may be the one that has to end the run. */
+async function over(run: void | Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, patience)
+  })
+  await Promise.race([run, late])
+  clearTimeout(timer)
+  await settle()
 }
 
 interface Waiting {
   readonly time: number
-  readonly wake: () => void
+  readonly wake: () => void | Promise<void>
 }
 
 /**
@@ -46,8 +65,7 @@ export function memoryClock(start: Date | string | number = Date.now()): MemoryC
   const waiting = new Set<Waiting>()
   const wake = async (one: Waiting) => {
     waiting.delete(one)
-    one.wake()
-    await settle()
+    await over(one.wake())
   }
   const advanceTo = async (end: number) => {
     await settle()

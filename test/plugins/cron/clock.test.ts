@@ -1,4 +1,6 @@
-import { memoryClock } from 'framework/plugins/cron'
+import { readFile } from 'node:fs/promises'
+import { cron } from 'framework'
+import { CronService, memoryClock } from 'framework/plugins/cron'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { CronClock } from '../../../plugins/cron/schedule/clock.ts'
 import { openSystemClock } from '../../../plugins/cron/schedule/system-clock.ts'
@@ -104,5 +106,29 @@ describe('the clock in memory', () => {
     for (const wrong of ['1h', Number.NaN, Number.POSITIVE_INFINITY, -1, undefined]) {
       await expect(clock.advance(wrong as number)).rejects.toThrow('advance takes milliseconds')
     }
+  })
+  test('waits for runs with timers or I/O, and no longer than its patience for those that wait for the test', async () => {
+    const clock = memoryClock('2026-01-05T12:00:00Z')
+    const io = cron('0 1 * * *', { name: 'with I/O' })
+    const timed = cron('0 2 * * *', { name: 'with a timer' })
+    const held = cron('0 3 * * *', { name: 'held' })
+    await io.start(() => readFile(import.meta.filename))
+    await timed.start(() => new Promise((resolve) => void setTimeout(resolve, 20)))
+    let release = () => {}
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await held.start(() => gate)
+    const service = await CronService.run({ crons: [], clock })
+    await clock.advanceTo('2026-01-10T12:00:00Z')
+    const counts = service.jobs().map(({ name, state, counts: { ok, skipped } }) => [name, state, ok, skipped])
+    expect(counts).toEqual([
+      ['held', 'running', 0, 4],
+      ['with I/O', 'scheduled', 5, 0],
+      ['with a timer', 'scheduled', 5, 0],
+    ])
+    release()
+    await service.stop()
+    for (const job of [io, timed, held]) job.destroy()
   })
 })
