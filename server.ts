@@ -22,7 +22,7 @@ import {
   type ProvidedBy,
   resolvePlugins,
 } from './plugins/resolve.ts'
-import { type MockMethods, MockServer, mockMethods } from './plugins/testing/index.ts'
+import { type MockMethods, MockServer, mockMethods } from './plugins/testing/plugin.ts'
 import { type ExposeErrorDetails, setExposure } from './plugins/toolkit/failures/failures.ts'
 import { type ErrorFormat, errorFormat } from './plugins/toolkit/failures/format.ts'
 import { knowMediaTypes } from './plugins/toolkit/media-types.ts'

@@ -38,6 +38,27 @@ export function atEachBoot(check: BootCheck): void {
   bootChecks.add(check)
 }
 
+let announce: () => void
+
+/**
+ * Resolves when this process has its first server, booted or not, or is about to have one: declarations that would run by themselves
+ * then wait for it.
+ *
+ * @example
+ * serverExpected.then(() => console.log('a server runs the jobs'))
+ */
+export const serverExpected = new Promise<void>((resolve) => {
+  announce = resolve
+})
+
+/**
+ * Announces a server before it is created, for tools such as a test kit.
+ *
+ * @example
+ * expectServer()
+ */
+export const expectServer = (): void => announce()
+
 /** Boot, listen and close of one server, each once and in this order. */
 export class LifeCycle {
   readonly #state: LifeState
@@ -53,6 +74,7 @@ export class LifeCycle {
   #supervised: SupervisedServer | undefined
 
   constructor(state: LifeState, root: PluginEntry, host: ContextHost, routes: CompiledRoutes, dispatcher: Dispatcher) {
+    announce()
     this.#state = state
     this.#root = root
     this.#host = host

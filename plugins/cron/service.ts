@@ -2,6 +2,7 @@ import { isInTime, type Logger, nearest } from '../../kernel/index.ts'
 import { lineLogger } from '../toolkit/logger.ts'
 import { CronNameError, mustBeNode } from './failures.ts'
 import type { Activity } from './jobs/activity.ts'
+import { leaveTo } from './jobs/alone.ts'
 import { closeRunner, type Declared, declarations, type JobRunner, openRunner } from './jobs/declarations.ts'
 import { Job, type JobSurroundings } from './jobs/job.ts'
 import { loadCrons } from './jobs/loader.ts'
@@ -76,6 +77,7 @@ export class CronService {
     const life = { isHalted: false }
     this.#life = life
     declarations.expected.add(this)
+    leaveTo(this)
     this.#opening = this.#startOnce(this.#stopping, life)
     this.#starting = this.#opening.catch(async (error: unknown) => {
       await this.stop()

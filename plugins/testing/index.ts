@@ -1,5 +1,10 @@
+import { expectServer } from '../../kernel/index.ts'
+
 export type { MockCookie, MockHeaders } from './content.ts'
 export { type MockMethods, MockServer, type MockVerb, mockMethods } from './mock-server.ts'
 export { type MockClose, MockSocket, type MockSocketOptions } from './mock-socket.ts'
 export type { MockOptions, MockPart, MockQuery, MockValue } from './options.ts'
 export { MockResponse } from './response.ts'
+
+// The modules that a test imports wait for its server, however long the test takes to create it.
+expectServer()

@@ -6,6 +6,7 @@ import { CronDestroyedError, mustBeNode } from '../failures.ts'
 import { type CronJobOptions, type CronJobSettings, cronJobOptions } from '../options.ts'
 import { type CronPattern, parsePattern } from '../schedule/pattern.ts'
 import { Activity } from './activity.ts'
+import { awaitTick, forgetTick } from './alone.ts'
 import { type Declared, declarations, endJob, stopJob } from './declarations.ts'
 import type { CronHandler } from './run.ts'
 
@@ -16,7 +17,8 @@ export interface CronHandle extends MethodMark<CronHandler> {
   /** The pattern as given: `0 30 3 * * *`. */
   readonly pattern: string
   /**
-   * Passes the job to the server or the service of this process: immediately if one is running, otherwise as soon as one is.
+   * Begins the schedule: passes the job to the server or the service of this process, immediately if one is running, otherwise as soon as
+   * one is. In a process that has neither at the first tick of the job, it runs by itself.
    * A stopped job that is started without a handler keeps its previous handler.
    *
    * @throws (as a rejection) when it is already started; CronDestroyedError; CronNameError for a name that another job has.
@@ -62,7 +64,8 @@ function nameFor(pattern: string): string {
 /**
  * Declares a job: the result has `start(handler)`, and is a decorator for methods of classes that extend `BaseCron`.
  *
- * Jobs run while a server with the cron plugin listens, or after `CronService.run()`; never under `inject`. Works on Node.js only
+ * Jobs run while a server with the cron plugin listens, or after `CronService.run()`; in a process without either, a started job runs by
+ * itself. They never run under `inject`. Works on Node.js only
  * and needs the package `node-schedule`.
  *
  * @throws CronPatternError naming the pattern and the field; OptionError.
@@ -120,6 +123,7 @@ export function cronJob(pattern: string, given?: CronJobOptions): CronHandle {
       state = 'started'
       try {
         await declarations.add(declared.activity)
+        awaitTick(declared)
       } catch (error) {
         declared.handler = before.handler
         if (state === 'started') state = before.state
@@ -128,11 +132,13 @@ export function cronJob(pattern: string, given?: CronJobOptions): CronHandle {
     },
     stop() {
       if (state !== 'started') return
+      forgetTick(declared.activity)
       stopJob(declared.activity)
       state = 'stopped'
     },
     destroy() {
       if (state === 'destroyed') return
+      forgetTick(declared.activity)
       endJob(declared.activity)
       state = 'destroyed'
     },

@@ -1,0 +1,65 @@
+import { serverExpected } from '../../../kernel/index.ts'
+import { nextTime } from '../schedule/calendar.ts'
+import { zoneByName } from '../schedule/zone.ts'
+import type { Activity } from './activity.ts'
+import { type Declared, declarations } from './declarations.ts'
+
+/** Milliseconds between two looks at the clock, which may be set while a job waits for its first tick. */
+const lookEvery = 30_000
+
+/** Whether this process has, or has had, a server or a service: its jobs wait for one. */
+let isOwned = false
+/** Started jobs before their first tick. Their timers keep the process alive, like those of a running job. */
+const waiting = new Map<Activity, NodeJS.Timeout>()
+let isBegun = false
+let service: { stop(): Promise<unknown> } | undefined
+
+serverExpected.then(() => leaveTo(undefined))
+
+/** Called when a job was started: runs the started jobs from the first tick on, if there is no server or service by then. */
+export function awaitTick({ activity, pattern, options }: Declared): void {
+  if (isOwned || isBegun || declarations.expected.size > 0) return
+  const tick = nextTime(pattern, zoneByName(options.timezone), Date.now())
+  if (tick === undefined) return
+  const look = () => {
+    const left = tick - Date.now()
+    if (left > 0) waiting.set(activity, setTimeout(look, Math.min(left, lookEvery)))
+    else void runFrom(tick)
+  }
+  look()
+}
+
+/** Called when a job was stopped. */
+export function forgetTick(activity: Activity): void {
+  clearTimeout(waiting.get(activity))
+  waiting.delete(activity)
+}
+
+/** Called when there is a server, or when a service starts. */
+export function leaveTo(other: object | undefined): void {
+  if (other !== undefined && other === service) return
+  isOwned = true
+  for (const activity of waiting.keys()) forgetTick(activity)
+  // Its ticks end immediately, so that the jobs are free.
+  void service?.stop()
+  service = undefined
+}
+
+async function runFrom(tick: number): Promise<void> {
+  isBegun = true
+  for (const activity of waiting.keys()) forgetTick(activity)
+  // Imported here, because the service also imports the declarations of jobs.
+  const [{ CronService }, { openSystemClock }] = await Promise.all([
+    import('../service.ts'),
+    import('../schedule/system-clock.ts'),
+  ])
+  const clock = await openSystemClock()
+  if (isOwned) return
+  let isOpening = true
+  // Ticks that were due while the service was opened count as well.
+  const now = () => (isOpening ? tick - 1 : clock.now())
+  const alone = new CronService({ crons: [], clock: { ...clock, now } })
+  service = alone
+  await alone.start()
+  isOpening = false
+}
