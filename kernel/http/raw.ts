@@ -95,8 +95,8 @@ export interface RawRequest {
   refusal(): Error | undefined
   /** Ends the connection with the answer to this request; no request that was sent after it begins. */
   hangUp(): void
-  /** Sends the answer. Called exactly once for each request. */
-  respond(reply: Reply): void
+  /** Sends the answer. Called exactly once for each request. Returns whether the client was still there, as far as the runtime knows. */
+  respond(reply: Reply): boolean
 }
 
 /**

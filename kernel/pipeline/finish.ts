@@ -110,7 +110,7 @@ export class Answers {
     }
     try {
       res.sent = true
-      req.raw.respond(reply)
+      if (!req.raw.respond(reply)) res.aborted = true
     } catch (error) {
       req.log.error({ err: error }, `the answer to ${req.method} ${req.path} could not be sent`)
     }

@@ -42,9 +42,11 @@ export const errorPoint = new TracePoint<ErrorTrace>('error')
 /** Begins a traced request: its chain, and the hooks and error handlers after it, run in the context that is bound to its start. */
 export function runTraced(req: KernelRequest, res: KernelResponse, run: () => void): void {
   const event: RequestTrace = { request: req as Request, response: res as Response }
+  // Before the other listener. Under `fetch`, a request settles on its client's leaving only where this one exists.
+  req.raw.onAbort(() => {
+    if (!res.sent) res.aborted = true
+  })
   req.raw.onSettled(() => requestTrace.end(event))
-  // Under `fetch`, a request settles on its client's leaving only where a listener exists for it.
-  req.raw.onAbort(() => {})
   requestTrace.begin(event, run)
 }
 

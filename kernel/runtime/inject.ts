@@ -138,8 +138,9 @@ class InjectRaw implements RawRequest {
 
   hangUp(): void {}
 
-  respond(reply: Reply): void {
+  respond(reply: Reply): boolean {
     this.#onReply(reply)
+    return this.#signal?.aborted !== true
   }
 }
 

@@ -8,5 +8,8 @@ export function detectRuntime(): RuntimeName {
   return 'node'
 }
 
+/** Whether this process is Deno. */
+export const isDeno = detectRuntime() === 'deno'
+
 /** Whether this process is Bun, whose `node:http` shows less about its connections than Node's does. */
 export const isBun = detectRuntime() === 'bun'

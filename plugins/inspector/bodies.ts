@@ -66,11 +66,10 @@ export function captureBodies(raw: RawRequest, received: Kept, sent: Kept, onRep
     if (typeof body === 'string') sent.add(Buffer.from(body))
     else if (body instanceof Uint8Array) sent.add(body)
     else if (body !== null) {
-      respond({ ...reply, body: passing(body as AsyncIterable<Uint8Array | string>, sent) as StreamBody })
-      return
+      return respond({ ...reply, body: passing(body as AsyncIterable<Uint8Array | string>, sent) as StreamBody })
     }
     sent.isComplete = true
-    respond(reply)
+    return respond(reply)
   }
 }
 

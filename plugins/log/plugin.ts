@@ -58,10 +58,12 @@ export const log = definePlugin({
       const { method, path, route } = req
       if (quiet.of(req) === true || isOwnRequest(req)) return
       const status = res.statusCode
-      const shown = { reqId: req.id, method, path, route, status, ms: Math.round(ms * 1000) / 1000 }
+      const took = Math.round(ms * 1000) / 1000
+      const shown = { reqId: req.id, method, path, route, ...(res.aborted ? { aborted: true } : { status }), ms: took }
       const fields = logFields()
       const entry = fields === undefined ? shown : { ...shown, ...fields(req) }
-      if (status >= 500) target.warn(entry, 'request failed')
+      if (res.aborted) target.info(entry, 'request aborted')
+      else if (status >= 500) target.warn(entry, 'request failed')
       else target.info(entry, 'request')
     })
   },

@@ -5,7 +5,8 @@ import { Buckets } from './instruments.ts'
 import type { Metrics, RequestRecorder } from './service.ts'
 import type { Sample } from './text.ts'
 
-const classes = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const
+/** Values of the label `status`; the last one is for a request whose client left before it was answered. */
+const classes = ['1xx', '2xx', '3xx', '4xx', '5xx', 'aborted'] as const
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']
 
 /** Methods that the conventions of OpenTelemetry know; any other becomes `_OTHER` there. */
@@ -36,7 +37,7 @@ class RouteFigures {
   }
 
   observe(req: Request, res: Response, ms: number, record: RequestRecorder | undefined): void {
-    const i = Math.floor(res.statusCode / 100) - 1
+    const i = res.aborted ? classes.indexOf('aborted') : Math.floor(res.statusCode / 100) - 1
     let buckets = this.#ofClass[i]
     if (buckets === undefined) {
       buckets = new Buckets(this.#bounds)
@@ -47,23 +48,23 @@ class RouteFigures {
     // In a refused request, or one from `fetch`, it may have any value, and an infinite sum would stay for ever.
     const received = declared === undefined ? undefined : /^\d{1,15}$/.test(declared) ? Number(declared) : 0
     if (received !== undefined) this.#received.add(received)
-    const sent = res.bodySize
+    const sent = res.aborted ? undefined : res.bodySize
     if (sent !== undefined) this.#sent.add(sent)
-    record?.(this.#attributesOf(req.protocol, res.statusCode), ms / 1_000, received, sent)
+    record?.(this.#attributesOf(req.protocol, res.aborted ? 'aborted' : res.statusCode), ms / 1_000, received, sent)
   }
 
   /** The attributes, created once for each status and scheme: this runs in every request. */
-  #attributesOf(scheme: string, status: number): { [name: string]: string | number } {
+  #attributesOf(scheme: string, status: number | 'aborted'): { [name: string]: string | number } {
     const key = `${scheme} ${status}`
     let found = this.#attributes.get(key)
     if (found === undefined) {
       const { method, route } = this.#labels
       found = {
         'http.request.method': knownMethods.has(method) ? method : '_OTHER',
-        'http.response.status_code': status,
+        ...(status !== 'aborted' && { 'http.response.status_code': status }),
         'url.scheme': scheme,
         ...(route !== '' && { 'http.route': route }),
-        ...(status >= 500 && { 'error.type': String(status) }),
+        ...((status === 'aborted' || status >= 500) && { 'error.type': String(status) }),
       }
       this.#attributes.set(key, found)
     }

@@ -1,6 +1,6 @@
 import type { Span } from '@opentelemetry/api'
 import { heldChannel } from '../toolkit/held-channel.ts'
-import { addressOf, type Begun, type Spans } from './spans.ts'
+import { addressOf, type Begun, methodOf, type Spans } from './spans.ts'
 
 /** The part of what undici's channels report about a request that is used here. */
 interface UndiciRequest {
@@ -20,11 +20,12 @@ export const isFetchFollowed = () => heldChannel(created).hasSubscribers
 
 function begunOf(spans: Spans, method: string, url: URL): Begun {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
+  const { name, attributes } = methodOf(method)
   return {
-    name: method,
+    name,
     kind: spans.api.SpanKind.CLIENT,
     attributes: {
-      'http.request.method': method,
+      ...attributes,
       'server.address': addressOf(url),
       'server.port': Number(port),
       // Without the credentials, which precede the host, and without the query, which may contain secrets.

@@ -1,7 +1,6 @@
 import type { Attributes, Context, Span, TextMapGetter } from '@opentelemetry/api'
 import {
   type ErrorTrace,
-  isFrameworkError,
   type Kernel,
   type Request,
   type RequestTrace,
@@ -12,10 +11,7 @@ import { censorPath, secretsOf } from '../toolkit/censor.ts'
 import { heldChannel } from '../toolkit/held-channel.ts'
 import { isOwnRequest } from '../toolkit/own-requests.ts'
 import type { TelemetrySettings } from './options.ts'
-import { addressOf, type Spans } from './spans.ts'
-
-/** The methods of RFC 9110, and PATCH; any other may be a client's invention, and would become the name of a span. */
-const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'])
+import { addressOf, methodOf, type Spans } from './spans.ts'
 
 const headersOf: TextMapGetter<Request> = {
   get: (req, name) => req.raw.header(name),
@@ -28,7 +24,8 @@ interface Followed {
   readonly context: Context
   /** Whether the span was made by an instrumentation, which will end it. */
   readonly isOuter: boolean
-  error?: unknown
+  /** How it has failed; anything can be thrown, `undefined` as well. */
+  failure?: { readonly error?: unknown }
   /** The span of the latest step; what it waits for belongs to the steps after it. */
   step: Span | undefined
   isOver: boolean
@@ -72,7 +69,7 @@ export class RequestSpans {
     const end = (event: RequestTrace) => isOurs(event) && this.#end(event)
     const failed = (event: ErrorTrace) => {
       const followed = this.#followed.get(event.request)
-      if (followed !== undefined) followed.error = event.error
+      if (followed !== undefined) followed.failure = event
     }
     const stepped = (event: StepTrace) => isOurs(event) && this.#step(event)
     const asyncEnd = heldChannel('tracing:framework:request:asyncEnd')
@@ -83,7 +80,7 @@ export class RequestSpans {
       ? this.#spans.follow<RequestTrace>({
           trace: 'handler',
           // A client's mistake is an answer, not a failure of the handler.
-          isFailure: (error) => !(isFrameworkError(error) && error.status < 500),
+          isFailure: ({ error }) => server.settings.errorFormat.of(error).status >= 500,
           // In a request that is not recorded, the span would belong to nothing.
           begin: ({ request }) =>
             request.server === server && this.of(request)?.isRecording() === true
@@ -130,7 +127,7 @@ export class RequestSpans {
       parent: isParent ? remote : api.ROOT_CONTEXT,
       links: isParent ? [] : this.#spans.linksTo(remote),
       attributes: {
-        'http.request.method': methods.has(request.method) ? request.method : '_OTHER',
+        ...methodOf(request.method).attributes,
         'url.path': censorPath(request.path, secretsOf(request.params)),
         'url.scheme': request.protocol,
         ...(request.route !== undefined && { 'http.route': request.route }),
@@ -157,22 +154,24 @@ export class RequestSpans {
       name === 'handler' ? undefined : this.#spans.begin({ name: `step ${name}`, parent: followed.context }).span
   }
 
-  #end({ request, response, error: broken }: RequestTrace): void {
+  #end(event: RequestTrace): void {
+    const { request, response } = event
     const followed = this.#followed.get(request)
     if (followed === undefined) return
-    const { span, isOuter, error = broken } = followed
+    const { span, isOuter, failure = 'error' in event ? event : undefined } = followed
     followed.isOver = true
     this.#endStep(followed)
-    const { statusCode } = response
+    const { statusCode, aborted } = response
     // A client's mistake is not an error of the server.
-    if (statusCode >= 500 && error !== undefined) this.#spans.fail(span, error)
+    if (statusCode >= 500 && failure !== undefined && !aborted) this.#spans.fail(span, failure.error)
     if (isOuter) return
     this.#spans.attempt(() => {
       if (!span.isRecording()) return
+      // The client has not received a status, and leaving is not an error of the server either.
+      if (aborted) return void span.setAttribute('error.type', 'aborted')
       span.setAttribute('http.response.status_code', statusCode)
-      if (statusCode < 500) return
-      // The error, with its message, has already set the status.
-      if (error !== undefined) return
+      // A failure, with its message, has already set the status.
+      if (statusCode < 500 || failure !== undefined) return
       span.setAttribute('error.type', String(statusCode))
       span.setStatus({ code: this.#spans.api.SpanStatusCode.ERROR })
     })
@@ -185,12 +184,12 @@ export class RequestSpans {
 }
 
 const nameOf = ({ method, route }: Request) => {
-  const verb = methods.has(method) ? method : 'HTTP'
-  return route === undefined ? verb : `${verb} ${route}`
+  const { name } = methodOf(method)
+  return route === undefined ? name : `${name} ${route}`
 }
 
 function attributesOf(request: Request): Attributes {
-  const { method, ip, raw } = request
+  const { ip, raw } = request
   const url = new URL(request.url)
   const { port } = url
   const agent = raw.header('user-agent')
@@ -200,6 +199,5 @@ function attributesOf(request: Request): Attributes {
     'client.address': ip,
     ...(raw.version !== undefined && { 'network.protocol.version': raw.version }),
     ...(agent !== undefined && { 'user_agent.original': agent }),
-    ...(!methods.has(method) && { 'http.request.method_original': method }),
   }
 }

@@ -24,21 +24,37 @@ export interface WorkSpans<Event extends TraceOutcome> {
   begin(event: Event): Begun | undefined
   /** Called when the span exists and the work has not begun yet. */
   entered?(event: Event, context: Context): void
-  /** Whether an error of the work is a failure; default: every error is. */
-  isFailure?(error: unknown): boolean
+  /** Whether the error of the work is a failure; default: every error is. */
+  isFailure?(event: Event): boolean
   /** Returns attributes that are known when the work is done; called only for a span that is recorded. */
   ended?(event: Event): Attributes
-}
-
-const classOf = (error: unknown): string => {
-  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
-  if (typeof code === 'string' && code !== '') return code
-  return typeof name === 'string' && name !== '' ? name : '_OTHER'
 }
 
 /** The maximum number of characters of a message or a stack, parts of which a client may have written. */
 const mostText = 16_384
 const shown = (text: string) => censorText(cutText(text, mostText))
+
+/** What an exception event says about a thrown value, which may be anything: an object with getters that throw, for example. */
+function exceptionOf(thrown: unknown): { name: string; message: string; stack?: string } {
+  try {
+    const { code, name } = (thrown ?? {}) as { code?: unknown; name?: unknown }
+    const type = [code, name].find((one): one is string => typeof one === 'string' && one !== '') ?? '_OTHER'
+    if (!(thrown instanceof Error)) return { name: type, message: shown(String(thrown)) }
+    const { message, stack } = thrown
+    return { name: type, message: shown(String(message)), ...(typeof stack === 'string' && { stack: shown(stack) }) }
+  } catch {
+    return { name: '_OTHER', message: 'the thrown value cannot be read' }
+  }
+}
+
+/** The methods of RFC 9110, and PATCH; any other may be a client's invention, and would become the name of a span. */
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'])
+
+/** The name of a span and its attributes for a method. */
+export const methodOf = (method: string): { name: string; attributes: Attributes } =>
+  methods.has(method)
+    ? { name: method, attributes: { 'http.request.method': method } }
+    : { name: 'HTTP', attributes: { 'http.request.method': '_OTHER', 'http.request.method_original': method } }
 
 /** The host of an address in the form of the conventions: IPv6 without brackets. */
 export const addressOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1')
@@ -114,13 +130,10 @@ export class Spans {
   fail(span: Span, error: unknown): void {
     this.attempt(() => {
       if (!span.isRecording()) return
-      const type = classOf(error)
-      const message = shown(error instanceof Error ? error.message : String(error))
-      const { stack } = error instanceof Error ? error : {}
-      const ofError = { name: type, message, ...(stack !== undefined && { stack: shown(stack) }) }
-      span.recordException(error instanceof Error ? ofError : message)
-      span.setAttribute('error.type', type)
-      span.setStatus({ code: this.api.SpanStatusCode.ERROR, message })
+      const exception = exceptionOf(error)
+      span.recordException(exception)
+      span.setAttribute('error.type', exception.name)
+      span.setStatus({ code: this.api.SpanStatusCode.ERROR, message: exception.message })
     })
   }
 
@@ -132,12 +145,6 @@ export class Spans {
 
   inject<Carrier>(context: Context, carrier: Carrier, setter?: TextMapSetter<Carrier>): void {
     this.attempt(() => this.api.propagation.inject(context, carrier, setter))
-  }
-
-  /** The parent and links for a new trace: linked to the work in which it begins, if that has a span. */
-  apart(): { parent: Context; links: Link[] } {
-    const { ROOT_CONTEXT, context } = this.api
-    return { parent: ROOT_CONTEXT, links: this.linksTo(context.active()) }
   }
 
   linksTo(context: Context): Link[] {
@@ -161,7 +168,7 @@ export class Spans {
       const event = given as Event
       const span = spans.get(event)
       if (span === undefined) return
-      if ('error' in event && isFailure?.(event.error) !== false) this.fail(span, event.error)
+      if ('error' in event && isFailure?.(event) !== false) this.fail(span, event.error)
       if (ended !== undefined) this.attempt(() => span.isRecording() && span.setAttributes(ended(event)))
       this.end(span)
     }

@@ -1,4 +1,4 @@
-import type { Attributes, Context, SpanKind } from '@opentelemetry/api'
+import type { Attributes, Context, Link, SpanKind } from '@opentelemetry/api'
 import type { PluginTrace, TraceOutcome } from '../../kernel/index.ts'
 import type { Carrier } from '../toolkit/carrier.ts'
 import { heldChannel } from '../toolkit/held-channel.ts'
@@ -41,10 +41,16 @@ export function followWork(spans: Spans, settings: TelemetrySettings, kind: Work
   })
 }
 
+/** The links to the work in which connections were opened. */
+const opened = new WeakMap<object, Link[]>()
+
 /** What the work belongs to, if that is not the running work. */
 function originOf(spans: Spans, settings: TelemetrySettings, kind: WorkKind, event: WorkEvent): Partial<Begun> {
   const { api } = spans
-  if (kind.isRoot) return kind.role === 'process' ? spans.apart() : { parent: api.ROOT_CONTEXT }
+  if (kind.isRoot) {
+    const connection = kind.connection?.(event as never)
+    return { parent: api.ROOT_CONTEXT, ...(connection && { links: opened.get(connection) ?? [] }) }
+  }
   if (kind.role !== 'process' || event.carrier === undefined) return {}
   // A message belongs to its publisher, whatever the worker itself is doing.
   const sent = spans.extract(event.carrier)
@@ -57,6 +63,8 @@ function originOf(spans: Spans, settings: TelemetrySettings, kind: WorkKind, eve
 function followMoment(spans: Spans, kind: WorkKind): () => void {
   const moments = heldChannel(`framework:${kind.channel}`)
   const happened = (event: unknown) => {
+    const connection = kind.connection?.(event as never)
+    if (connection !== undefined) opened.set(connection, spans.linksTo(spans.api.context.active()))
     if (kind.isNotable?.(event as never) === false) return
     const attributes = { ...labelAttributes(kind, event as object), ...kind.attributes?.(event as never) }
     spans.attempt(() => spans.api.trace.getActiveSpan()?.addEvent(kind.span(event as never), defined(attributes)))

@@ -13,6 +13,16 @@ export interface WebsocketMessageTrace extends TraceOutcome {
 
 export const messageTrace = new Trace<WebsocketMessageTrace>('websocket.message')
 
+/** A websocket that is opened, during the request that opens it. */
+export interface WebsocketOpenTrace {
+  /** The websocket, before its handshake is sent. */
+  readonly socket: ServerSocket
+  /** The path of the route. */
+  readonly route: string
+}
+
+export const openPoint = new TracePoint<WebsocketOpenTrace>('websocket.open')
+
 /** A frame that is sent to a client. */
 export interface WebsocketSendTrace {
   readonly socket: ServerSocket

@@ -11,6 +11,7 @@ import { figure } from '../toolkit/figures.ts'
 import { refuseSeveral } from '../toolkit/workers/several.ts'
 import { exchange } from './asyncapi.ts'
 import { checkHandshake, checkOrigin, chooseProtocol, withoutHandshake } from './handshake.ts'
+import { openPoint } from './message-trace.ts'
 import { readerOf, writerOf } from './messages.ts'
 import { handlersOfRoute, schemasOfRoute, socketOfRoute, websocketOptions } from './options.ts'
 import { Socket } from './socket.ts'
@@ -159,6 +160,7 @@ export const websocket = definePlugin({
           if (server.closing.aborted) socket.close(1001, 'the server is shutting down')
           else if (isFull() || isFullFor(ip)) socket.close(1013, 'too many websockets')
           sockets.add(socket)
+          if (openPoint.isOn) openPoint.publish({ socket, route: route.path })
           return wire(
             connection,
             withoutHandshake(headers),

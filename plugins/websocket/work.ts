@@ -1,5 +1,5 @@
 import { type WorkKind, workKind } from '../toolkit/work/kind.ts'
-import type { WebsocketMessageTrace, WebsocketSendTrace } from './message-trace.ts'
+import type { WebsocketMessageTrace, WebsocketOpenTrace, WebsocketSendTrace } from './message-trace.ts'
 
 const list = { id: 'websocket', title: 'WebSockets' }
 
@@ -16,6 +16,17 @@ export const work: readonly WorkKind[] = [
     labels: { route: { attribute: 'http.route', of: ({ route }) => route } },
     // A connection may last for days, so each message is a trace of its own, linked to the request that opened the connection.
     isRoot: true,
+    connection: ({ socket }) => socket,
+  }),
+  workKind<WebsocketOpenTrace>({
+    channel: 'websocket.open',
+    form: 'moment',
+    // The inspector shows the request, and the plugin counts by itself.
+    for: ['telemetry'],
+    list,
+    help: 'Websockets that were opened',
+    span: () => 'websocket open',
+    connection: ({ socket }) => socket,
   }),
   workKind<WebsocketSendTrace>({
     channel: 'websocket.send',

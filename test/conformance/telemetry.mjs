@@ -32,6 +32,20 @@ routes.get('/things/:id', async (req) => {
   const { status } = await req.server.services.get('telemetry').fetch(`http://127.0.0.1:${port}/`)
   return status
 })
+let hasBegun = () => {}
+/** @type {Promise<void>} */
+const begun = new Promise((resolve) => {
+  hasBegun = resolve
+})
+let release = () => {}
+/** @type {Promise<void>} */
+const released = new Promise((resolve) => {
+  release = resolve
+})
+routes.get('/slow', () => {
+  hasBegun()
+  return released
+})
 const server = new Server({
   port: 0,
   host: '127.0.0.1',
@@ -51,11 +65,29 @@ const body = await answer.json()
 const giveUpAt = performance.now() + 10_000
 while (exporter.getFinishedSpans().length < 6 && performance.now() < giveUpAt)
   await new Promise((resolve) => setTimeout(resolve, 10))
+
+// A client that leaves before it is answered.
+const leaving = new AbortController()
+const asked = fetch(`${server.url}/slow`, { signal: leaving.signal }).catch(() => {})
+await begun
+leaving.abort()
+await asked
+const slow = () => exporter.getFinishedSpans().find(({ name }) => name === 'GET /slow')
+while (slow() === undefined && performance.now() < giveUpAt) await new Promise((resolve) => setTimeout(resolve, 10))
+release()
+const ofSlow = () => lines.map((line) => JSON.parse(line)).find(({ path }) => path === '/slow')
+while (ofSlow() === undefined && performance.now() < giveUpAt) await new Promise((resolve) => setTimeout(resolve, 10))
+const aborted = [
+  slow()?.attributes['error.type'],
+  slow()?.attributes['http.response.status_code'] ?? null,
+  ofSlow()?.aborted,
+]
 await server.close()
 upstream.closeAllConnections?.()
 upstream.close()
 
-const spans = exporter.getFinishedSpans().map((span) => ({
+const others = exporter.getFinishedSpans().filter(({ name }) => !name.endsWith('/slow'))
+const spans = others.map((span) => ({
   name: span.name,
   traceId: span.spanContext().traceId,
   id: span.spanContext().spanId,
@@ -64,5 +96,5 @@ const spans = exporter.getFinishedSpans().map((span) => ({
   failed: span.status.code === 2,
 }))
 const said = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'here' || msg === 'request')
-console.log(JSON.stringify({ body, spans, seen, said: said.map(({ msg, trace_id }) => [msg, trace_id]) }))
+console.log(JSON.stringify({ body, spans, seen, aborted, said: said.map(({ msg, trace_id }) => [msg, trace_id]) }))
 process.exit(0)

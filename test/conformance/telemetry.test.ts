@@ -7,6 +7,7 @@ interface Result {
   readonly spans: readonly PlacedSpan[]
   readonly seen: readonly string[]
   readonly said: readonly unknown[]
+  readonly aborted: readonly unknown[]
 }
 
 const few = targets
@@ -14,7 +15,7 @@ const few = targets
   .map((target) => [target.name, target] as const)
 
 test.each(few)('one trace through a request, a queue and fetch on %s', async (_name, target) => {
-  const { body, spans, seen, said } = (await resultOf(target, 'telemetry.mjs', [])) as Result
+  const { body, spans, seen, said, aborted } = (await resultOf(target, 'telemetry.mjs', [])) as Result
   expect(body).toBe(200)
   const [request, handler, ...others] = treeOf(spans)
   expect([request, handler]).toEqual(['GET /things/:id', '  handler /things/:id'])
@@ -29,4 +30,6 @@ test.each(few)('one trace through a request, a queue and fetch on %s', async (_n
     ['here', '1'.repeat(32)],
     ['request', '1'.repeat(32)],
   ])
+  // The type of the error and the status in the span, and the line of the log.
+  expect(aborted).toEqual(['aborted', null, true])
 })

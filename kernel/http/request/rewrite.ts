@@ -79,8 +79,8 @@ class RewrittenRequest implements RawRequest {
   hangUp(): void {
     this.#original.hangUp()
   }
-  respond(reply: Reply): void {
-    this.#original.respond(reply)
+  respond(reply: Reply): boolean {
+    return this.#original.respond(reply)
   }
 }
 

@@ -25,6 +25,7 @@ export class KernelResponse {
   /** Whether the application has not answered, so that the answer is empty; and whether the answer has left. */
   isDefault = false
   sent = false
+  aborted = false
   /** When the request arrived, and the body that has left, where hooks need them. */
   started = 0
   left: Reply['body'] | undefined = undefined

@@ -24,6 +24,8 @@ export interface Response extends Shorthands {
   readonly statusCode: number
   /** Whether an answer was given, with or without a body. */
   readonly answered: boolean
+  /** Whether the client left before it was answered, in `onResponse` hooks and when the trace of the request ends; false before that. */
+  readonly aborted: boolean
   /** The body as it was given, before serialisation. */
   readonly payload: unknown
   /** The number of bytes of the body that were sent, in `onResponse` hooks; `undefined` elsewhere, and for a stream of unknown length. */

@@ -220,21 +220,20 @@ export class NodeRequest implements RawRequest {
     pipelineOf(this.#message.socket).endsWith(this.#response)
   }
 
-  respond(reply: Reply): void {
+  respond(reply: Reply): boolean {
     const { activity } = this.#context
+    const isHeard = !this.#response.destroyed
     activity.count++
     activity.working--
     if (reply.takeOver !== undefined) {
       this.#isHandedOver = true
       this.#upgrade!.handOver(reply.takeOver, reply.headers)
-      return
+      return isHeard
     }
     const sending = this.#write(reply)
-    const pipeline = this.#pipeline
-    if (pipeline === undefined) return
-    const answered = () => pipeline.answered(this.#response)
-    if (sending === undefined) answered()
-    else void sending.then(answered)
+    if (sending === undefined) this.#pipeline?.answered(this.#response)
+    else void sending.then(() => this.#pipeline?.answered(this.#response))
+    return isHeard
   }
 
   /** Writes the answer; returns a promise, which never rejects, where a stream is sent. */

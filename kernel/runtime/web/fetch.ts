@@ -3,6 +3,7 @@ import { hostFor } from '../../http/request/host.ts'
 import { type FrameworkError, HeaderTooLargeError } from '../../support/errors.ts'
 import { type RequestHandler, upgradeOf } from '../adapter.ts'
 import { IncomingBody } from '../incoming-body.ts'
+import { isDeno } from '../runtime-name.ts'
 import { declaredLength, mostUnread } from '../sending.ts'
 import { breakingOff, plainBody, responseInit, webStream } from './fetch-body.ts'
 import { type FetchContext, type HeaderLines, inProcess, type Phase } from './fetch-context.ts'
@@ -152,9 +153,9 @@ class FetchRequest implements RawRequest {
     const { signal } = this.#request
     const before = this.#onGone
     const onGone = () => {
-      this.#settle()
       before?.()
       listener()
+      this.#settle()
     }
     if (signal.aborted) {
       queueMicrotask(onGone)
@@ -193,7 +194,9 @@ class FetchRequest implements RawRequest {
     this.#isLast = this.#context.wire
   }
 
-  respond(reply: Reply): void {
+  respond(reply: Reply): boolean {
+    // An answer at once has its client. On Deno, a signal that no one has read before is never aborted, and reading it makes Deno warn.
+    const isHeard = !this.#settled && (this.#resolve === undefined || isDeno || !this.#request.signal.aborted)
     let response: WebResponse
     try {
       response = this.#build(reply)
@@ -207,6 +210,7 @@ class FetchRequest implements RawRequest {
     activity.working--
     this.#response = response
     this.#resolve?.(response)
+    return isHeard
   }
 
   /** The answer itself if it is available immediately, otherwise a promise of it. */

@@ -75,10 +75,11 @@ export class ReadableLines {
   }
 
   #request({ time, method, path, status, ms }: Entry & Answered): string {
-    const color = status >= 500 ? 'red' : status >= 400 ? 'yellow' : status >= 300 ? 'cyan' : 'green'
+    const color =
+      status === undefined ? 'dim' : status >= 500 ? 'red' : status >= 400 ? 'yellow' : status >= 300 ? 'cyan' : 'green'
     const took = ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : `${ms >= 10 ? Math.round(ms) : ms.toFixed(1)} ms`
     const what = `${onOneLine(method).padEnd(6)} ${onOneLine(path)}`
-    return `${this.#clock(time)} ${what} ${this.#paint(color, String(status))} ${this.#paint('dim', took)}`
+    return `${this.#clock(time)} ${what} ${this.#paint(color, String(status ?? 'aborted'))} ${this.#paint('dim', took)}`
   }
 
   #other(entry: Entry): Text {
@@ -118,7 +119,8 @@ export class ReadableLines {
 interface Answered {
   readonly method: string
   readonly path: string
-  readonly status: number
+  /** Absent if the client left before it was answered. */
+  readonly status?: number
   readonly ms: number
 }
 
@@ -135,9 +137,9 @@ const indent = ' '.repeat(9)
 
 /** Whether an entry is the line of an answered request. */
 function isOfRequest(entry: Entry): entry is Entry & Answered & { readonly reqId: string } {
-  const { reqId, method, path, status, ms } = entry
+  const { reqId, method, path, status, aborted, ms } = entry
   const texts = [reqId, method, path].every((one) => typeof one === 'string')
-  return texts && typeof status === 'number' && typeof ms === 'number'
+  return texts && (typeof status === 'number' || aborted === true) && typeof ms === 'number'
 }
 
 function entryOf(line: string): Entry | undefined {

@@ -92,8 +92,13 @@ export interface WorkKind<in Event extends object = never> {
   readonly ended?: (event: Event) => WorkAttributes
   /** Whether it begins a trace of its own, whatever work is running. */
   readonly isRoot?: boolean
-  /** The request that a moment belongs to, or that work with a trace of its own is linked to. */
+  /** The request that a moment belongs to. */
   readonly request?: (event: Event) => Request | undefined
+  /**
+   * The connection through which it came. A moment opens it; work with a trace of its own is linked to the work in which that happened, such
+   * as a request.
+   */
+  readonly connection?: (event: Event) => object
   /** Whether a moment is worth a row and an event of its span, and not only a count. Default: each is. */
   readonly isNotable?: (event: Event) => boolean
   /** Further metrics. */

@@ -300,6 +300,18 @@ describe('fetch', () => {
     expect(spans.named('GET').attributes['http.response.status_code']).toBe(404)
   })
 
+  test('with a method that a program makes up has none for its name', async () => {
+    const spans = sdk()
+    const url = await upstream((_req, res) => res.end('x'))
+    const ask = async () => (await fetch(url, { method: 'PURGE' }).catch(() => undefined))?.status
+    const server = make((routes) => void routes.get('/', ask))
+    await server.inject.get('/')
+    expect(spans.named('HTTP').attributes).toMatchObject({
+      'http.request.method': '_OTHER',
+      'http.request.method_original': 'PURGE',
+    })
+  })
+
   test('of the service hands over all that a runtime takes', async () => {
     const spans = sdk()
     const asked: [input: unknown, init: RequestInit & { proxy?: string }][] = []

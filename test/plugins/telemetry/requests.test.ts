@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { AlwaysOffSampler, ParentBasedSampler } from '@opentelemetry/sdk-trace-node'
-import { RouteCollection, Server, type ServerOptions, type TelemetryOptions } from 'framework'
+import { HttpError, RouteCollection, Server, type ServerOptions, type TelemetryOptions } from 'framework'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { defineError } from '../../../kernel/index.ts'
 import { memoryLogger } from '../../support/kernel.ts'
@@ -96,6 +96,163 @@ test('errors are failures of the server alone', async () => {
   expect(spans.named('GET /says')).toMatchObject({
     status: { code: SpanStatusCode.ERROR },
     attributes: { 'error.type': '503' },
+  })
+})
+
+test("a client's mistake is not an error of any span, however it is thrown", async () => {
+  const spans = sdk()
+  const server = make(
+    (routes) => {
+      routes.get('/own', () => {
+        throw new HttpError(404)
+      })
+      routes.get('/later', async () => {
+        await null
+        throw new HttpError(429)
+      })
+      routes.get('/package', () => {
+        throw Object.assign(new Error('gone'), { status: 410, expose: true })
+      })
+      // The status of another service is not that of this answer.
+      routes.get('/upstream', () => {
+        throw Object.assign(new Error('not there'), { status: 404 })
+      })
+      routes.get('/ours', () => {
+        throw new HttpError(503)
+      })
+    },
+    { steps: true },
+  )
+  for (const path of ['/own', '/later', '/package', '/upstream', '/ours']) await server.inject.get(path)
+  const failed = spans.all.filter(({ status }) => status.code === SpanStatusCode.ERROR).map(({ name }) => name)
+  expect(failed.sort()).toEqual(['GET /ours', 'GET /upstream', 'handler /ours', 'handler /upstream'])
+  for (const name of ['GET /own', 'handler /own', 'handler /later', 'handler /package'])
+    expect(spans.named(name)).toMatchObject({ events: [], status: { code: SpanStatusCode.UNSET } })
+  expect(spans.named('handler /own').attributes).toEqual({})
+})
+
+const revoked = Proxy.revocable({}, {})
+revoked.revoke()
+const refuse = () => {
+  throw new Error('not to be read')
+}
+
+test.each<[what: string, thrown: unknown, message: string]>([
+  ['nothing', undefined, 'undefined'],
+  ['null', null, 'null'],
+  ['a string', 'oops', 'oops'],
+  ['an empty string', '', ''],
+  ['a number', 0, '0'],
+  ['a symbol', Symbol('oops'), 'Symbol(oops)'],
+  ['a frozen object', Object.freeze({ a: 1 }), '[object Object]'],
+  ['a frozen error', Object.freeze(new Error('oops')), 'oops'],
+  ['an object without a prototype', Object.create(null), 'the thrown value cannot be read'],
+  ['a proxy', new Proxy({}, { get: refuse, has: refuse, getPrototypeOf: refuse }), 'the thrown value cannot be read'],
+  ['a proxy that was revoked', revoked.proxy, 'the thrown value cannot be read'],
+  ['getters that throw', Object.defineProperty({}, 'name', { get: refuse }), 'the thrown value cannot be read'],
+  [
+    'an error whose getters throw',
+    Object.defineProperty(new Error('x'), 'message', { get: refuse }),
+    'the thrown value cannot be read',
+  ],
+])('%s that is thrown is the exception of a 500 and of its handler', async (_what, thrown, message) => {
+  const spans = sdk()
+  const server = make((routes) => {
+    routes.get('/now', () => {
+      throw thrown
+    })
+    routes.get('/later', () => Promise.reject(thrown))
+  })
+  for (const path of ['/now', '/later']) {
+    await server.inject.get(path)
+    for (const span of [spans.named(`GET ${path}`), spans.named(`handler ${path}`)]) {
+      expect(span.status).toMatchObject({ code: SpanStatusCode.ERROR, message })
+      expect(span.attributes).toMatchObject({ 'error.type': expect.any(String) })
+      expect(span.events.map(({ name, attributes }) => [name, attributes?.['exception.message'] ?? ''])).toEqual([
+        ['exception', message],
+      ])
+    }
+    expect(spans.named(`GET ${path}`).attributes['http.response.status_code']).toBe(500)
+  }
+  expect(server.log.filter(({ message }) => message?.includes('OpenTelemetry'))).toEqual([])
+})
+
+describe('a client that leaves before it is answered', () => {
+  test('has no status, in the span, the log and the metrics', async () => {
+    const spans = sdk()
+    const lines: Record<string, unknown>[] = []
+    const stream = { write: (line: string) => void lines.push(JSON.parse(line)) }
+    let hasBegun = () => {}
+    const begun = new Promise<void>((resolve) => {
+      hasBegun = resolve
+    })
+    let release = (_text: string) => {}
+    const released = new Promise<string>((resolve) => {
+      release = resolve
+    })
+    const routes = new RouteCollection()
+    routes.get('/slow', () => {
+      hasBegun()
+      return released
+    })
+    const server = new Server({
+      router: routes,
+      port: 0,
+      gracefulShutdown: false,
+      drainWindow: 0,
+      plugins: { telemetry: true, log: { stream }, metrics: true },
+    })
+    clean.push(() => server.close())
+    await server.listen()
+    const gone = new AbortController()
+    const asked = fetch(`http://127.0.0.1:${server.port}/slow`, { signal: gone.signal }).catch(() => 'left')
+    await begun
+    gone.abort()
+    expect(await asked).toBe('left')
+    await vi.waitFor(() => spans.named('GET /slow'))
+    release('too late')
+    await vi.waitFor(() => expect(lines.map(({ msg }) => msg)).toContain('request aborted'))
+    const { attributes, status } = spans.named('GET /slow')
+    expect(attributes).toMatchObject({ 'error.type': 'aborted' })
+    expect(attributes).not.toHaveProperty('http.response.status_code')
+    expect(status.code).toBe(SpanStatusCode.UNSET)
+    const line = lines.find(({ path }) => path === '/slow')!
+    expect(line).toMatchObject({ level: 30, msg: 'request aborted', aborted: true, trace_id: expect.any(String) })
+    expect(line).not.toHaveProperty('status')
+    const text = (await server.inject.get('/metrics')).text()
+    expect(text.split('\n').filter((one) => /_count.*"\/slow"/.test(one))).toEqual([
+      'http_request_duration_seconds_count{method="GET",route="/slow",status="aborted"} 1',
+    ])
+  })
+
+  test('while its answer is streamed has the status that it received', async () => {
+    const spans = sdk()
+    const server = make((routes) => {
+      routes.get('/', (_req, res) =>
+        res.stream(
+          (async function* () {
+            yield 'one'
+            await new Promise(() => {})
+          })(),
+        ),
+      )
+    })
+    await server.listen()
+    const gone = new AbortController()
+    const answer = await fetch(`http://127.0.0.1:${server.port}/`, { signal: gone.signal })
+    await answer.body!.getReader().read()
+    gone.abort()
+    await vi.waitFor(() => spans.named('GET /'))
+    expect(spans.named('GET /').attributes).toMatchObject({ 'http.response.status_code': 200 })
+    expect(spans.named('GET /').attributes).not.toHaveProperty('error.type')
+  })
+
+  test('under inject is the same', async () => {
+    const spans = sdk()
+    const gone = new AbortController()
+    const server = make((routes) => void routes.get('/', () => gone.abort()))
+    await server.inject({ url: '/', signal: gone.signal }).catch(() => {})
+    expect(spans.named('GET /').attributes).toMatchObject({ 'error.type': 'aborted' })
   })
 })
 

@@ -134,6 +134,9 @@ test('messages of websockets are traces of their own, and operations of GraphQL 
   await server.inject.post('/graphql', { body: { query: 'query Ask { a b }' } })
   await until(() => spans.all.some(({ name }) => name === 'POST /graphql'), 'the request')
   expect(spans.named('websocket /live').parentSpanContext).toBeUndefined()
+  expect(spans.named('websocket /live').links.map(({ context }) => context.spanId)).toEqual([
+    spans.named('GET /live').spanContext().spanId,
+  ])
   expect(treeOf(spans.all.map(placed).filter(({ name }) => !name.includes('/live')))).toEqual([
     'POST /graphql',
     expect.stringMatching(/^ {2}handler/),
