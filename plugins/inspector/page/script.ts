@@ -69,8 +69,12 @@ function row(one) {
     h('span', { class: 'ms' }, one.kind === 'log' || one.kind === 'cache' ? '' : span(one.ms))))
 }
 
+/** The parts of the address of the shown view; the first visit has none. */
+const placeNow = () => (location.hash || '#/request').split('/')
+const counted = (number, what) => number + ' ' + what + (number === 1 ? '' : 's')
+
 function drawNav() {
-  const here = location.hash.split('/').slice(0, 3)
+  const here = placeNow()
   const link = (place, title, count) => h('li', {}, h('a', {
     href: '#/' + place, 'aria-current': here[1] === place.split('/')[0] && (here[1] !== 'panel' || here[2] === place.split('/')[1]) ? 'page' : undefined,
   }, title, count ? h('span', { class: 'count' }, String(count)) : undefined))
@@ -102,7 +106,7 @@ function merge(changed) {
 let current = { changed() {} }
 let asked = 0
 async function show() {
-  const [, place = 'request', rest] = location.hash.split('/')
+  const [, place, rest] = placeNow()
   const turn = ++asked
   try {
     if (overview === undefined) await load()

@@ -46,6 +46,7 @@ nav a:hover { background: var(--soft); text-decoration: none }
 nav a[aria-current] { background: var(--soft); color: var(--act); font-weight: 600 }
 nav .count { color: var(--dim); font-variant-numeric: tabular-nums; font-weight: 400 }
 main { padding: 1rem; min-width: 0 }
+main > p:first-child { margin-top: 0 }
 h2 { font-size: 1.15rem; margin: 0 0 .5rem; overflow-wrap: anywhere }
 h3 { font-size: .95rem; margin: 1.4rem 0 .4rem }
 .bar { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin-bottom: .75rem }
@@ -79,8 +80,9 @@ table { border-collapse: collapse; width: 100% }
 th, td { text-align: left; padding: .35rem .9rem; border-bottom: 1px solid var(--line); vertical-align: top }
 tr:last-child td { border-bottom: 0 }
 th { color: var(--dim); font-weight: 500; font-size: .85rem }
-td { overflow-wrap: anywhere; min-width: 4rem }
-td.act { white-space: nowrap }
+td { overflow-wrap: break-word; min-width: 4rem }
+td.chain { min-width: 12rem }
+.act, .whole { white-space: nowrap }
 .fall { list-style: none; margin: 0; padding: .4rem 0 }
 .fall > li > a, .fall > li > span {
   display: grid; grid-template-columns: minmax(8rem, 34%) minmax(0, 1fr) 4.5rem; gap: .75rem; align-items: center;

@@ -33,14 +33,14 @@ function listOf(pairs) {
 
 function bodyOf(body) {
   if (body === undefined) return undefined
-  const size = body.size + ' bytes'
+  const size = counted(body.size, 'byte')
   if (body.text === undefined) return h('p', { class: 'pad dim' }, size + (body.why ? ', ' + body.why : ''))
   return [h('pre', { tabindex: '0' }, body.text), body.why === 'cut' ? h('p', { class: 'pad dim' }, 'The beginning of ' + size + '.') : undefined]
 }
 
-const headersOf = (headers) => h('details', {}, h('summary', {}, headers.length + (headers.length === 1 ? ' header' : ' headers')), listOf(headers))
+const headersOf = (headers) => h('details', {}, h('summary', {}, counted(headers.length, 'header')), listOf(headers))
 
-const answerOf = (http) => http.response === undefined || http.response === null ? card(h('p', { class: 'pad dim' }, 'No answer has left.'))
+const answerOf = (http) => http.response === undefined || http.response === null ? card(h('p', { class: 'pad dim' }, 'No response has left.'))
   : card(listOf([['Status', http.response.status]]), headersOf(http.response.headers), bodyOf(http.response.body))
 
 /** Everything of one trace on one time line. */
@@ -102,7 +102,7 @@ async function httpOf(one) {
     } finally { again.disabled = false }
   }) }, 'Replay')
   const before = one.data.repeats === undefined ? undefined : await ask('activity?id=' + one.data.repeats).catch(() => undefined)
-  const answers = before === undefined ? section('Answer', answerOf(http)) : section('Answers', h('div', { class: 'two' },
+  const answers = before === undefined ? section('Response', answerOf(http)) : section('Responses', h('div', { class: 'two' },
     h('div', {}, h('p', {}, h('a', { href: '#/request/' + before.id }, 'Before, at ' + clock(before.at))), answerOf(before.http)),
     h('div', {}, h('p', {}, 'Now, at ' + clock(one.at)), answerOf(http))))
   return {
@@ -120,10 +120,10 @@ const people = (list) => (list || []).map(({ name, address }) => name ? name + '
 function mailOf({ id, data }) {
   const one = (person) => person ? people([person]) : undefined
   return [
-    ...section('Mail', card(listOf([['From', one(data.from)], ['To', people(data.to)], ['Cc', people(data.cc)], ['Bcc', people(data.bcc)], ['Reply to', people(data.replyTo)],
+    ...section('Email', card(listOf([['From', one(data.from)], ['To', people(data.to)], ['Cc', people(data.cc)], ['Bcc', people(data.bcc)], ['Reply to', people(data.replyTo)],
       ['Subject', data.subject], ['Message-ID', data.messageId], ['Provider', data.provider], ['Attachments', (data.attachments || []).map(({ filename, path }) => filename || path).join(', ')],
       ...Object.entries(data.headers || {})]))),
-    ...(data.html === undefined ? [] : section('HTML', card(h('iframe', { sandbox: true, src: base + 'api/mail?id=' + id, title: 'The mail as it looks' })))),
+    ...(data.html === undefined ? [] : section('HTML', card(h('iframe', { sandbox: true, src: base + 'api/mail?id=' + id, title: 'The email as it looks' })))),
     ...(data.text === undefined ? [] : section('Text', card(h('pre', { tabindex: '0' }, data.text)))),
   ]
 }
@@ -158,8 +158,8 @@ function routesView() {
   const draw = () => {
     const text = filter.value.toLowerCase()
     rows.replaceChildren(...overview.routes.filter(({ method, path }) => (method + ' ' + path).toLowerCase().includes(text)).map(({ method, path, plugin, steps }) =>
-      h('tr', {}, h('td', {}, method), h('td', {}, h('code', {}, path), plugin === 'application' ? undefined : [' ', h('span', { class: 'badge' }, plugin)]),
-        h('td', {}, steps ? stepsOf(steps) : h('span', { class: 'dim' }, 'no sample path')))))
+      h('tr', {}, h('td', { class: 'whole' }, method), h('td', {}, h('code', { class: 'whole' }, path), plugin === 'application' ? undefined : [' ', h('span', { class: 'badge' }, plugin)]),
+        h('td', { class: 'chain' }, steps ? stepsOf(steps) : h('span', { class: 'dim' }, 'no sample path')))))
   }
   draw()
   return { title: 'Routes', changed() {}, nodes: [h('div', { class: 'bar' }, h('h2', {}, 'Routes'), filter), table(['Method', 'Path', 'Chain'], rows)] }
@@ -172,7 +172,7 @@ function pluginsView() {
   const times = (ms) => Object.entries(ms).filter(([, value]) => value >= 0.05).map(([phase, value]) => phase + ' ' + span(value)).join(', ')
   const node = (plugin) => h('li', {}, h('strong', {}, plugin.name), plugin.version ? ' ' + plugin.version : '', ' ',
     plugin.prefix ? [h('span', { class: 'badge' }, plugin.prefix), ' '] : '', h('span', { class: 'dim' }, [times(plugin.ms),
-      plugin.services.length ? 'provides ' + plugin.services.join(', ') : '', plugin.routes.length ? plugin.routes.length + ' routes' : ''].filter(Boolean).join(' · ')),
+      plugin.services.length ? 'provides ' + plugin.services.join(', ') : '', plugin.routes.length ? counted(plugin.routes.length, 'route') : ''].filter(Boolean).join(' · ')),
     plugin.children.length ? h('ul', {}, plugin.children.map(node)) : undefined)
   return { title: 'Plugins', changed() {}, nodes: [h('h2', {}, 'Plugins'), card(h('ul', { class: 'tree' }, node(overview.plugins)))] }
 }

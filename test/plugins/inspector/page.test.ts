@@ -30,6 +30,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
         helmet: true,
         queues: { run: true },
         cache: true,
+        health: { ready: false },
         mailer: { providers, defaultProvider: 'main' },
       },
     }) as unknown as Server<{}>
@@ -54,6 +55,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
       throw new Error(`no stock of ${(req.body as { title: string }).title}, asked ${count} times`)
     })
     server.get('/books/:id', { cache: { ttl: 60 } }, (req) => ({ id: req.params.id, title: nasty }))
+    server.delete('/books/:id', (_req, res) => res.noContent())
     await server.listen()
     stop = async () => {
       await handle.unsubscribe()
@@ -153,6 +155,28 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await page.context().close()
   })
 
+  test('the first visit marks its entry, a method is one line, and one of something is not several', async () => {
+    const { page, see } = await open({ viewport: { width: 1440, height: 900 } })
+    const marked = () => page.locator('nav [aria-current]').allInnerTexts()
+    await page.waitForSelector('main .rows a')
+    expect(await marked()).toEqual([expect.stringMatching(/^Requests/)])
+    await see('routes')
+    expect(await marked()).toEqual(['Routes'])
+    const lines = await page.locator('td:first-child').evaluateAll((cells) =>
+      cells.map((cell) => {
+        const range = document.createRange()
+        range.selectNodeContents(cell)
+        return [cell.textContent, range.getClientRects().length]
+      }),
+    )
+    expect(lines).toContainEqual(['DELETE', 1])
+    expect(lines.filter(([, count]) => count !== 1)).toEqual([])
+    const plugins = await see('plugins')
+    expect(plugins).toMatch(/health[^\n]* 1 route$/m)
+    expect(plugins).not.toMatch(/\b1 routes/)
+    await page.context().close()
+  })
+
   test('new requests come by themselves, and the replay of a failure fails again beside the first one', async () => {
     const { page, wrong, see } = await open({ viewport: { width: 1280, height: 800 } })
     await see('request')
@@ -161,7 +185,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await see(await firstOf(page, '/fails'))
     const before = count
     await page.getByRole('button', { name: 'Replay' }).click()
-    await page.waitForSelector('h3:has-text("Answers")')
+    await page.waitForSelector('h3:has-text("Responses")')
     expect(count).toBe(before + 1)
     const text = await page.locator('main').innerText()
     expect(text).toContain(`asked ${count} times`)
