@@ -60,7 +60,7 @@ export type {
   RouteResponse,
   TypedRequest,
 } from './routing/params.ts'
-export type { Method, PathParams } from './routing/pattern.ts'
+export { fixedPath, type Method, type PathParams } from './routing/pattern.ts'
 export type { Route, Slot, Step } from './routing/route.ts'
 export { type CheckedOptions, type Handler, isUpgradeAlone, type Routes, type Verb } from './routing/verbs.ts'
 export type { Address, Limits, TlsOptions, Upgrade } from './runtime/adapter.ts'

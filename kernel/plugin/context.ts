@@ -2,7 +2,7 @@ import type { HostServer, Request } from '../http/request/request.ts'
 import type { Rewriter } from '../http/request/rewrite.ts'
 import type { Response } from '../http/response/response.ts'
 import { type Middleware, NotAMiddlewareError } from '../routing/middleware.ts'
-import { joinPaths } from '../routing/pattern.ts'
+import { fixedPath, joinPaths } from '../routing/pattern.ts'
 import type { Route } from '../routing/route.ts'
 import { type AddRoute, RouteVerbs } from '../routing/verbs.ts'
 import type { Upgrade } from '../runtime/adapter.ts'
@@ -168,7 +168,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   fallback(path: string, handler: (req: Request, res: Response) => void | Promise<void>): void {
     this.#mustBoot(`the plugin "${this.#entry.name}" adds a fallback`)
     if (typeof handler !== 'function') throw HookError('fallback', this.#entry.name)
-    const full = joinPaths(this.#entry.scope.prefix, path)
+    const full = fixedPath(joinPaths(this.#entry.scope.prefix, path))
     this.#host.fallback(this.#entry, full === '/' ? '' : full, handler)
     this.#entry.routes.push(`fallback ${full === '/' ? '' : full}/*`)
   }

@@ -41,16 +41,18 @@ function parseSegment(raw: string, isLast: boolean, fail: Fail): Segment {
     if (name === '__proto__') throw fail('names a parameter "__proto__"', 'Choose another name.')
     return { kind: 'param', text: name, optional: question !== undefined }
   }
-  if (raw.includes('*') || raw.includes('?')) {
+  const [special] = /[*?#(){}[\]]/.exec(raw) ?? []
+  if (special !== undefined) {
     throw fail(
-      `has the segment "${raw}"`,
-      'A "*" must be the whole last segment, and a "?" may only follow a parameter; encode them (%2A, %3F) to match the characters.',
+      `has a "${special}" in the segment "${raw}"`,
+      'Write ":name" for a parameter, ":name?" for an optional one, and "*" as the last segment for the rest of the path. To match a bracket itself, encode it: %28 %29 %5B %5D %7B %7D.',
     )
   }
   const text = raw.includes('%') ? decodePath(raw) : raw
   if (text === undefined) throw fail(`has the malformed escape "${raw}"`, 'Write "%25" for a percent sign.')
-  if (/%(2F|3F|23)/.test(text)) {
-    const why = `has an escaped "/", "?" or "#" in the segment "${raw}"`
+  // The router would take an asterisk for a wildcard.
+  if (/%(2F|3F|23)|\*/.test(text)) {
+    const why = `has an escaped "/", "?", "#" or "*" in the segment "${raw}"`
     throw fail(why, 'Make the segment a parameter, whose value is decoded.')
   }
   return { kind: 'static', text, optional: false }
@@ -115,6 +117,19 @@ export function parsePattern(pattern: string): Shape[] {
     if (!shapes.has(shape.key)) shapes.set(shape.key, shape)
   }
   return [...shapes.values()]
+}
+
+/**
+ * Reads a path without parameters and wildcards, in the form that requests are matched with.
+ *
+ * @throws RoutePatternError for any other form.
+ * @example
+ * fixedPath('/caf%C3%A9/') // '/café'
+ */
+export function fixedPath(pattern: string): string {
+  const [shape] = parsePattern(pattern)
+  if (shape!.segments.every(({ kind }) => kind === 'static')) return shape!.key
+  throw RoutePatternError(pattern, 'has a parameter or a wildcard', 'Only a fixed path is possible here.')
 }
 
 /** Joins a prefix and a path, both beginning with "/", into one path. */

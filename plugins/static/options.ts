@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type OptionPlace, quoted, type Response } from '../../kernel/index.ts'
+import { fixedPath, type OptionPlace, quoted, type Response } from '../../kernel/index.ts'
 import { builtPath } from '../toolkit/built-paths.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { segmentsOf } from './path.ts'
@@ -94,10 +94,14 @@ function rootOf(given: unknown, place: OptionPlace): string | undefined {
 }
 
 function prefixOf(given: unknown, place: OptionPlace): string | undefined {
-  const isPath = typeof given === 'string' && /^(?:\/[^/?#%*:\\]+)*\/?$/.test(given) && given !== ''
-  const path = isPath && given !== '/' ? given.replace(/\/$/, '') : given
-  if (isPath && (path === '/' || segmentsOf(encodeURI(path as string)) !== undefined)) return path as string
-  return void place.wrong(quoted(given), 'a path such as "/assets"')
+  const isPath = typeof given === 'string' && segmentsOf(given) !== undefined && !given.includes('\\')
+  if (!isPath) return void place.wrong(quoted(given), 'a path such as "/assets"')
+  try {
+    fixedPath(given)
+    return given === '/' ? given : given.replace(/\/$/, '')
+  } catch (error) {
+    return void place.problem(`the option "${place.path}": ${(error as Error).message.replace(/^ROUTE_PATTERN: /, '')}`)
+  }
 }
 
 function maxAgeOf(given: unknown, place: OptionPlace): number | undefined {

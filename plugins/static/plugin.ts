@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { definePlugin, OptionError, quoted } from '../../kernel/index.ts'
+import { definePlugin } from '../../kernel/index.ts'
 import { announcePage } from '../toolkit/pages.ts'
 import { staticOptions } from './options.ts'
+import { segmentsOf } from './path.ts'
 
 /**
  * Serves the files of one or more folders for GET and HEAD if no route answers, after all middlewares.
@@ -17,8 +18,6 @@ export const staticFiles = definePlugin({
   name: 'static',
   options: staticOptions,
   async setup(ctx, folders) {
-    if (ctx.prefix.includes(':'))
-      throw OptionError('static.prefix', quoted(ctx.prefix), 'a scope without parameters in its prefix')
     // Loads the modules for files only if files are served.
     const { fileServer } = await import('./serve.ts')
     for (const settings of folders) {
@@ -41,5 +40,5 @@ function joined(scope: string, prefix: string): string {
 }
 
 function segmentsIn(prefix: string): string[] {
-  return prefix.split('/').filter((segment) => segment !== '')
+  return segmentsOf(prefix)!.filter((segment) => segment !== '')
 }

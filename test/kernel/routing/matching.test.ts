@@ -1,4 +1,4 @@
-import { RouteCollection } from 'framework/kernel'
+import { definePlugin, RouteCollection } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
 import { makeKernel, send } from '../../support/kernel.ts'
 
@@ -173,12 +173,68 @@ describe('registration errors', () => {
     ['/:', /not one whole parameter/],
     ['/:id/:id', /"id" twice/],
     ['/:__proto__', /"__proto__"/],
-    ['/a*', /must be the whole last segment/],
-    ['/what?', /may only follow a parameter/],
+    ['/a*', /has a "\*" in the segment "a\*"\. Write .* "\*" as the last segment/],
+    ['/what?', /has a "\?" in the segment "what\?"\. Write .* ":name\?" for an optional one/],
+    ['/users/(\\d+)', /has a "\(" in the segment .* Write ":name" for a parameter/],
+    ['/users/a)', /has a "\)"/],
+    ['/users/{id}', /has a "\{" in the segment "\{id\}"\. Write ":name" .* encode it: %28 %29 %5B %5D %7B %7D/],
+    ['/users/id}', /has a "\}"/],
+    ['/users{/:id}', /has a "\{"/],
+    ['/users/[id]', /has a "\["/],
+    ['/users/id]', /has a "\]"/],
+    ['/users/a#b', /has a "#"/],
+    ['/a%2A', /escaped "\/", "\?", "#" or "\*" .* Make the segment a parameter/],
     ['/%zz', /malformed escape/],
     ['/a%2Fb', /escaped "\/"/],
   ])('the path %s', (path, message) => {
     expect(() => new RouteCollection().get(path, () => {})).toThrow(message)
+  })
+
+  test.each(['/(a)', '/{a}', '/[a]', '/a/:id(\\d+)', '/a*'])('the prefix %s of a group or a plugin', (prefix) => {
+    const refused = expect.objectContaining({ code: 'RoutePatternError' })
+    const { kernel, router } = makeKernel()
+    expect(() => router.group(prefix, () => {})).toThrow(refused)
+    const plugin = definePlugin({ name: 'area', setup() {} })
+    expect(() => kernel.register(plugin(), { prefix })).toThrow(refused)
+    expect(() => definePlugin({ name: 'area', prefix, setup() {} })).toThrow(refused)
+  })
+
+  test('a bracket that is encoded stands for itself, in a route, a group, a prefix and a fallback', async () => {
+    const { kernel, router } = makeKernel()
+    router.get('/a%28b%29', () => 'parentheses')
+    router.get('/%5Bid%5D/%7by%7d/:x', (req) => req.params.x)
+    router.group('/%28group%29', (group) => group.get('/x', () => 'group'))
+    const area = definePlugin({
+      name: 'area',
+      setup(ctx) {
+        ctx.get('/x', () => 'prefix')
+        ctx.fallback('/%5Bold%5D', (req, res) => void res.json(`fallback for ${req.path}`))
+      },
+    })
+    kernel.register(area(), { prefix: '/%7Barea%7D' })
+    const answers: Record<string, unknown> = {
+      '/a(b)': 'parentheses',
+      '/a%28b%29': 'parentheses',
+      '/[id]/{y}/5': '5',
+      '/%5bid%5D/%7By%7D/5': '5',
+      '/(group)/x': 'group',
+      '/{area}/x': 'prefix',
+      '/%7Barea%7D/[old]/deep': 'fallback for /%7Barea%7D/[old]/deep',
+    }
+    for (const [path, text] of Object.entries(answers)) expect((await send(kernel, path)).json, path).toBe(text)
+    for (const path of ['/ab', '/id/y/5', '/i/y/5']) expect((await send(kernel, path)).status, path).toBe(404)
+  })
+
+  test.each([
+    ['a relative path', 'old', ''],
+    ['a parameter', '/:id', ''],
+    ['a wildcard', '/*', ''],
+    ['a parameter in the prefix', '/old', '/shops/:shop'],
+  ])('a fallback that could never answer: %s', async (_what, path, prefix) => {
+    const { kernel } = makeKernel()
+    const area = definePlugin({ name: 'area', setup: (ctx) => ctx.fallback(path, () => {}) })
+    kernel.register(area(), { prefix })
+    await expect(kernel.ready()).rejects.toThrow(/ROUTE_PATTERN: the path/)
   })
 
   test.each([

@@ -291,6 +291,12 @@ describe('beside routes', () => {
     expect([res.statusCode(), res.text()]).toEqual([401, ''])
   })
 
+  test('a bracket in the prefix is written encoded', async () => {
+    const { get } = makeServer({ prefix: '/%28app%29/caf%C3%A9' })
+    for (const path of ['/(app)/caf%C3%A9/a.txt', '/%28app%29/caf%c3%a9/a.txt'])
+      expect((await get(path)).text()).toBe('hello world')
+  })
+
   test('in a scope the files are after the middlewares of the scope', async () => {
     const { server, get, root } = makeServer()
     const area = definePlugin({
@@ -388,7 +394,12 @@ describe('options', () => {
     [{ root: '.', prefix: 'assets' }, /"static.prefix" is "assets"; it takes a path such as "\/assets"/],
     [{ root: '.', prefix: '/a//b' }, /"static.prefix"/],
     [{ root: '.', prefix: '/a/../b' }, /"static.prefix"/],
-    [{ root: '.', prefix: '/:id' }, /"static.prefix"/],
+    [{ root: '.', prefix: '/:id' }, /"static.prefix": the path "\/:id" has a parameter/],
+    [{ root: '.', prefix: '/(a)' }, /"static.prefix": the path "\/\(a\)" has a "\(" .* encode it: %28/],
+    [{ root: '.', prefix: '/[a]' }, /"static.prefix": .* has a "\["/],
+    [{ root: '.', prefix: '/{a}' }, /"static.prefix": .* has a "\{"/],
+    [{ root: '.', prefix: '/a\\b' }, /"static.prefix"/],
+    [{ root: '.', prefix: '' }, /"static.prefix"/],
     [{ root: '.', dotfiles: 'maybe' }, /"static.dotfiles" is "maybe"/],
     [{ root: '.', index: 'a/b' }, /"static.index"/],
     [{ root: '.', index: true }, /"static.index"/],
