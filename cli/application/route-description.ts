@@ -39,7 +39,7 @@ export function describeRoute({ record, plugin, middlewares }: ListedRoute): Rou
     owner: plugin,
     handler: record.handler.name || 'handler',
     policies: [options, ...guardsOf(middlewares)].flatMap(({ policy }) => policiesOf(policy)),
-    middlewares: [...record.groupMiddlewares, ...own]
+    middlewares: [...record.groupMiddlewares.flat(), ...own]
       .filter((one) => guardsOf([one]).length === 0)
       .map(({ name }) => name || 'anonymous'),
     validates: parts.filter(isSet),

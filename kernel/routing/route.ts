@@ -1,7 +1,7 @@
 import type { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
 import type { RouteRecord } from './collection.ts'
-import { type Middleware, nameOf } from './middleware.ts'
+import { type Middleware, middlewareMistake, NotAMiddlewareError, nameOf } from './middleware.ts'
 import type { RouteOptions } from './options.ts'
 import type { Method } from './pattern.ts'
 
@@ -75,8 +75,10 @@ export class Route<out Parsed = {}> {
     this.isAny = record.isAny
     this.site = record.site
     this.#steps = { scope: [...scopeSteps], group: [], guard: [], route: [], input: [], around: [] }
-    for (const middleware of record.groupMiddlewares) this.add('group', middleware)
-    for (const middleware of record.options.middlewares ?? []) this.add('route', middleware as Middleware)
+    const { middlewares = [] } = record.options
+    // Frozen: a guard that is added to the array later would guard nothing.
+    for (const list of record.groupMiddlewares) for (const one of Object.freeze(list)) this.add('group', one)
+    for (const one of Object.freeze(middlewares)) this.add('route', one)
   }
 
   /** The options as they were written, including those of other plugins. */
@@ -92,7 +94,7 @@ export class Route<out Parsed = {}> {
   /**
    * Adds a middleware to one of the slots, after the existing ones.
    *
-   * @throws RouteSlotError for an unknown slot, RouteSealedError after the hook has returned.
+   * @throws RouteSlotError for an unknown slot, NotAMiddlewareError, RouteSealedError after the hook has returned.
    * @example
    * ctx.onRoute((route) => {
    *   if (route.options.maxConcurrent !== undefined) route.add('around', limitConcurrency)
@@ -102,6 +104,9 @@ export class Route<out Parsed = {}> {
     if (this.#sealed) throw RouteSealedError(`${this.method} ${this.path}`)
     const steps = this.#steps[slot]
     if (steps === undefined) throw RouteSlotError(String(slot), `${this.method} ${this.path}`)
+    const wrong = middlewareMistake([middleware])
+    if (wrong !== undefined)
+      throw NotAMiddlewareError(`${this.method} ${this.path}: a middleware in "${slot}" ${wrong.why}`)
     const { site } = this
     // A stack is formatted only when it is needed: formatting takes longer than the rest of a registration.
     const name = () => nameOf(middleware, 'anonymous', site)

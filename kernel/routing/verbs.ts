@@ -162,13 +162,13 @@ export type AddRoute = [
   path: string,
   options: RouteOptions,
   handler: Function,
-  groups: readonly Middleware[],
+  groups: readonly (readonly Middleware[])[],
   isAny: boolean,
 ]
 type Register = (...route: AddRoute) => void
 
 /** Makes the verbs over one way of registering; a group is the same with a longer prefix. */
-function routesOver(register: Register, prefix = '', groups: readonly Middleware[] = []): Routes {
+function routesOver(register: Register, prefix = '', groups: AddRoute[4] = []): Routes {
   const verb =
     (...names: Method[]): Verb =>
     (path: string, ...rest: unknown[]) => {
@@ -200,9 +200,7 @@ function routesOver(register: Register, prefix = '', groups: readonly Middleware
       if (parsePattern(path)[0]?.segments.at(-1)?.kind === 'wildcard') {
         throw GroupArgumentsError(path, 'a prefix cannot end in a wildcard')
       }
-      const made: unknown = define(
-        routesOver(register, joinPaths(prefix, path), [...groups, ...(middlewares as Middleware[])]),
-      )
+      const made: unknown = define(routesOver(register, joinPaths(prefix, path), [...groups, middlewares]))
       if (typeof (made as Partial<PromiseLike<unknown>> | null | undefined)?.then !== 'function')
         return // Its failure would otherwise end the process as an unhandled rejection.
       ;(made as PromiseLike<unknown>).then(undefined, () => {})

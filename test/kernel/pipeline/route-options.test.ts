@@ -1,4 +1,4 @@
-import { definePlugin, option, RouteCollection, type RouteOptions, Server } from 'framework'
+import { definePlugin, type Middleware, option, RouteCollection, type RouteOptions, Server } from 'framework'
 import { Kernel, kernelOptions } from 'framework/kernel'
 import { policy } from 'framework/plugins/policy'
 import { describe, expect, test } from 'vitest'
@@ -209,13 +209,47 @@ describe('an invalid middleware fails where it is registered', () => {
   })
 })
 
-test.each([undefined, null])('a list of middlewares that is %s fails where its route is registered', (middlewares) => {
+test('a list of middlewares that is null fails where its route is registered', () => {
   const routes = new RouteCollection()
   const register = (options: object) => () => routes.get('/a', loose(options), () => 1)
-  expect(register({ middlewares })).toThrow(
-    /^ROUTE_ARGUMENTS: GET \/a: options.middlewares is (nothing|null), not an array/,
+  expect(register({ middlewares: null })).toThrow(
+    /^ROUTE_ARGUMENTS: GET \/a: options.middlewares is null, not an array/,
   )
-  expect(register(Object.create({ middlewares }))).toThrow(/options.middlewares is (nothing|null)/)
+  expect(register(Object.create({ middlewares: null }))).toThrow(/options.middlewares is null/)
+})
+
+describe('a guard that is added to a list after the list was used', () => {
+  const deny: Middleware = (_req, res) => res.forbidden()
+  const open: Middleware = (_req, _res, next) => next()
+
+  test('guards the routes of a group and a route itself until the server boots, then the list is closed', async () => {
+    const [outer, inner, own] = [[open], [open], [open]]
+    const { server } = serverWith({})
+    server.group('/outer', outer, (group) => {
+      group.get('/a', () => 'open')
+      group.group('/inner', inner, (nested) => nested.get('/b', () => 'open'))
+    })
+    server.group('/inner', inner, (group) => group.get('/c', () => 'open'))
+    server.get('/own', { middlewares: own }, () => 'open')
+    outer.push(deny)
+    own.push(deny)
+    const paths = ['/outer/a', '/outer/inner/b', '/own', '/inner/c']
+    const responses = await Promise.all(paths.map((path) => server.inject.get(path)))
+    expect(responses.map((response) => response.statusCode())).toEqual([403, 403, 403, 200])
+    for (const list of [outer, inner, own]) expect(() => list.push(deny)).toThrow(TypeError)
+    await server.close()
+  })
+
+  test.each([
+    ['undefined', undefined, 'is nothing, not a function'],
+    ['a plugin', policy, 'is the plugin "policy", which belongs in register()'],
+  ])('fails the boot if it is %s', async (_what, given, why) => {
+    const list = [open]
+    const { server } = serverWith({})
+    server.group('/area', list, (group) => group.get('/a', () => 'open'))
+    list.push(given as never)
+    await expect(server.ready()).rejects.toThrow(`GET /area/a: a middleware in "group" ${why}`)
+  })
 })
 
 test('a group that is defined asynchronously fails at once, whatever comes of it', () => {
