@@ -58,7 +58,11 @@ export function listingOf(routes: CompiledRoutes, root: PluginEntry, booted: boo
       const scope = owner?.scope ?? root.scope
       // Before boot, options have not been checked.
       const own = [record.options.middlewares ?? []].flat()
-      const middlewares = [...scope.middlewaresReaching.map(({ run }) => run), ...record.groupMiddlewares, ...own]
+      const middlewares = [
+        ...scope.middlewaresReaching.map(({ run }) => run),
+        ...record.groupMiddlewares.flat(),
+        ...own,
+      ]
       return { record, plugin: owner?.name ?? 'application', reachedBy: reachedBy(scope), middlewares }
     }),
     plugins: descendants(root),

@@ -1,17 +1,11 @@
 import { readOption } from '../plugin/options.ts'
 import type { PluginEntry, Scope } from '../plugin/scope.ts'
 import { description } from '../routing/arguments.ts'
-import type { RouteRecord } from '../routing/collection.ts'
+import { RouteOptionError, type RouteRecord } from '../routing/collection.ts'
 import { defineError, isFrameworkError } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
 import { nearest } from '../support/nearest.ts'
 import { OptionPlace, optionNames } from '../support/options.ts'
-
-export const RouteOptionError = defineError(
-  'RouteOptionError',
-  500,
-  (route: string, place: string, what: string) => `${route} (registered at ${place}): ${what}`,
-)
 
 const RouteOptionConflictError = defineError(
   'RouteOptionConflictError',
@@ -132,12 +126,11 @@ export class RouteOptionReading {
     const fail = (what: string) => RouteOptionError(route, placeOf(record, owner), what)
     const idle: IdleOption[] = []
     for (const key of optionNames(options)) {
-      const value = options[key]
-      if (value === undefined || known.has(key) || read.has(key)) continue
+      if (known.has(key) || read.has(key)) continue
       const name = typeof key === 'symbol' ? String(key.description) : key
       const absent = this.#absentOf(key)
       // `false` means "not here", which is true without the plugin. Plugins' own routes use it whether the option is known or not.
-      if (value === false && (absent !== undefined || owner !== undefined)) continue
+      if (options[key] === false && (absent !== undefined || owner !== undefined)) continue
       if (absent === undefined) throw fail(describeUnknown(name, known))
       const { plugin, absence } = absent
       if (absence === 'error') throw fail(describeAbsent(name, plugin))

@@ -53,7 +53,7 @@ export interface OptionRoute<Settings> {
   readonly known: ReadonlySet<PropertyKey>
 }
 
-/** Reads one option of a route. A function is also called with `undefined`, when a route names the option without a value. */
+/** Reads one option of a route, which is never `undefined`. */
 export type RouteOptionReader<Settings, Value> =
   | OptionReader<never, Value>
   | StandardReader<never, Value>

@@ -49,8 +49,7 @@ export function readRouteArguments(method: string, path: string, rest: readonly 
   if (typeof second !== 'function') throw fail(`the handler is ${kindOf(second)}, not a function`)
   if (third !== undefined) throw fail(`got ${kindOf(third)} after the handler`)
   const options = first as RouteOptions
-  // By name and not by value: a list that is `undefined` because of a wrong import must not leave the route without its guards.
-  const middlewares: unknown = optionNames(options).includes('middlewares') ? options.middlewares : []
+  const { middlewares = [] as unknown } = options
   if (!Array.isArray(middlewares)) throw fail(`options.middlewares is ${kindOf(middlewares)}, not an array`)
   const wrong = middlewareMistake(middlewares)
   if (wrong !== undefined) throw fail(`options.middlewares[${wrong.place}] ${wrong.why}`)

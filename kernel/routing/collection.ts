@@ -1,6 +1,7 @@
 import type { Response } from '../http/response/response.ts'
 import { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
+import { optionNames } from '../support/options.ts'
 import type { Middleware } from './middleware.ts'
 import type { RouteOptions } from './options.ts'
 import { type Method, parsePattern, type Shape } from './pattern.ts'
@@ -13,6 +14,12 @@ export const DuplicateRouteError = defineError(
     `${method} ${path} is registered twice: at ${there.site}${there.path === path ? '' : ` (as ${there.path})`} and at ${site}. Remove one of them or change its path`,
 )
 
+export const RouteOptionError = defineError(
+  'RouteOptionError',
+  500,
+  (route: string, place: string, what: string) => `${route} (registered at ${place}): ${what}`,
+)
+
 /** One registered route, as it was declared. */
 export interface RouteRecord {
   /** The method; a route for every method has one record for each. */
@@ -23,8 +30,8 @@ export interface RouteRecord {
   readonly options: RouteOptions
   /** The handler as it was given. */
   readonly handler: (req: never, res: Response) => unknown
-  /** Middlewares of the groups around it, outermost first. */
-  readonly groupMiddlewares: readonly Middleware[]
+  /** The lists of middlewares of the groups around it, outermost first, as they were given. */
+  readonly groupMiddlewares: readonly (readonly Middleware[])[]
   /** The forms of the pattern: one, or several where parameters are optional. */
   readonly shapes: readonly Shape[]
   /** Whether `any` added it: a route of this method alone takes precedence. */
@@ -32,6 +39,9 @@ export interface RouteRecord {
   /** Where the route was declared, for messages. */
   readonly site: CallSite
 }
+
+const describeLost = (option: string) =>
+  `the option "${option}" is undefined. Either the name of an import is misspelt, or the imported module imports this one (an import cycle). Correct the import; where the option is not wanted, leave it out`
 
 /**
  * A list of declared routes; servers mount it, each with its own plugins around the routes.
@@ -58,7 +68,7 @@ export class RouteCollection extends RouteVerbs {
     path: string,
     options: RouteOptions,
     handler: Function,
-    groupMiddlewares: readonly Middleware[] = [],
+    groupMiddlewares: RouteRecord['groupMiddlewares'] = [],
     isAny = false,
   ): RouteRecord {
     const shapes = parsePattern(path)
@@ -72,6 +82,9 @@ export class RouteCollection extends RouteVerbs {
       isAny,
       site: new CallSite(),
     }
+    // By name and not by value: a limit, a guard or a response schema must not be lost because its import went wrong.
+    const lost = optionNames(options).find((name) => options[name as keyof RouteOptions] === undefined)
+    if (lost !== undefined) throw RouteOptionError(`${method} ${path}`, String(record.site), describeLost(String(lost)))
     const keys = shapes.map(({ key }) => `${isAny ? 'any ' : ''}${method} ${key}`)
     for (const key of keys) {
       const existing = this.#records.get(key)

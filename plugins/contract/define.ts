@@ -142,8 +142,10 @@ function readRoute(route: ContractRoute, fail: (what: string) => Error): Shape[]
   if (!methods.includes(method)) throw fail(`its method is one of ${methods.join(', ')}`)
   if (route.body !== undefined && bodiless.includes(method)) throw fail(`a ${method} request has no body`)
   for (const member of ['params', 'query', 'headers', 'body', 'responses'] as const) {
+    if (!(member in route)) continue
     const given: unknown = route[member]
-    if (given !== undefined && (given === null || !['object', 'function'].includes(typeof given))) {
+    if (given === undefined) throw fail(`its ${member} is undefined. Correct the import, or leave it out`)
+    if (given === null || !['object', 'function'].includes(typeof given)) {
       throw fail(member === 'responses' ? 'its responses are schemas by status' : `its ${member} is a schema`)
     }
   }

@@ -2,6 +2,7 @@ import type { Handler, OptionChecks, Request, Response, RouteOptions, Routes } f
 import type { BodilessOptions } from '../../kernel/routing/options.ts'
 import type { OptionsExtension } from '../../kernel/routing/params.ts'
 import { nearest } from '../../kernel/support/nearest.ts'
+import { isOptions, optionOf } from '../../kernel/support/options.ts'
 import { type Bodiless, ContractError, type ContractRoute, contractMembers, readContract } from './define.ts'
 
 type HandlerOf<Route, Extension, Prefix extends string, Options> = Route extends {
@@ -73,7 +74,7 @@ export function implement<Extension, Prefix extends string, const Contract exten
   if (typeof given !== 'object' || given === null)
     throw ContractError('implement takes handlers by the names of the contract')
   const names = named.map(({ name }) => name)
-  const missing = names.filter((name) => given[name] === undefined)
+  const missing = names.filter((name) => optionOf(given, name) === undefined)
   if (missing.length > 0) throw ContractError(`the implementation of ${missing.join(', ')} is missing`)
   for (const name of Reflect.ownKeys(given).map(String)) {
     if (names.includes(name)) continue
@@ -115,5 +116,6 @@ function read(name: string, given: unknown): { options: object; handler: Functio
       throw ContractError(`the implementation of ${name} has "${member}", which the contract already sets`)
   }
   const { apidoc } = options
-  return { options: apidoc === false ? options : { ...options, apidoc: { operationId: name, ...apidoc } }, handler }
+  const isKept = 'apidoc' in options && !isOptions(apidoc)
+  return { options: isKept ? options : { ...options, apidoc: { operationId: name, ...apidoc } }, handler }
 }

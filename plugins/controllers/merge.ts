@@ -22,8 +22,6 @@ export function optionsOf(cls: AnyClass, method: Decorated, own: RouteOptions): 
   const said = contribute(method, merging)
   for (const key of optionNames(own)) {
     const value = (own as Record<PropertyKey, unknown>)[key]
-    // The `undefined` of a failed import is kept, so that the reader of the option refuses it: dropping a guard would leave the route open.
-    if (value === undefined && !lists.has(key) && Object.hasOwn(options, key)) continue
     const other = said.get(key)
     if (other !== undefined) {
       throw DecoratorError(

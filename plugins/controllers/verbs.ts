@@ -1,4 +1,11 @@
-import type { Method, OptionChecks, Request, Response, RouteOptions } from '../../kernel/index.ts'
+import {
+  isOptions,
+  type Method,
+  type OptionChecks,
+  type Request,
+  type Response,
+  type RouteOptions,
+} from '../../kernel/index.ts'
 import { DecoratorError, decorator, type MethodMark } from '../toolkit/decorator/decorator.ts'
 import { Notes } from '../toolkit/decorator/notes.ts'
 import { deprecation } from '../toolkit/deprecation.ts'
@@ -32,17 +39,18 @@ export type VerbDecorator = <const Options extends RouteOptions>(
 ) => MethodMark<ControllerMethod>
 
 function verb(name: string, method: Method): VerbDecorator {
-  return (path, options, ...more) => {
+  return (path, ...rest) => {
     reportDeprecated()
     const given: unknown = path
     const place = typeof given === 'function' ? given.name || 'a member' : 'a method'
     if (typeof path !== 'string') throw DecoratorError(name, place, `it takes the path of the route: @${name}('/path')`)
-    const rest: unknown = options
-    if (rest !== undefined && (typeof rest !== 'object' || rest === null || Array.isArray(rest))) {
+    // By their number: options that are `undefined` because of a wrong import may be a guard.
+    const [options = {}, ...more] = rest
+    if (rest.length > 0 && !isOptions(rest[0])) {
       throw DecoratorError(name, place, `the options of ${path} are not an object: @${name}('/path', { … })`)
     }
     if (more.length > 0) throw DecoratorError(name, place, `it takes only a path and options: @${name}('/path', { … })`)
-    const note: RouteNote = { method, path, options: options ?? {} }
+    const note: RouteNote = { method, path, options }
     return decorator<ControllerMethod>({ name, method: (on) => routeNotes.add(on, note) })
   }
 }

@@ -71,10 +71,7 @@ const requirement = option.shape({
   status: policyStatus,
 })
 
-/**
- * The requirements of a route as a list, each in the right form. `policy: undefined` means a failed import, and must not
- * leave the route open.
- */
+/** The requirements of a route as a list, each in the right form. */
 export function policyOfRoute(given: unknown, place: OptionPlace): readonly PolicyRequirement[] {
   if (!Array.isArray(given)) return [requirementOf(given, place)]
   // An empty list would silently leave the route open.

@@ -14,7 +14,6 @@ export function responsesOfRoute(
   given: unknown,
   place: OptionPlace,
 ): { readonly [status: string]: object } | undefined {
-  if (given === undefined) return undefined
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     return void place.wrong(given, 'an object from status to schema, { 200: User }')
   }

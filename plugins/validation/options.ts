@@ -2,7 +2,7 @@ import type { OptionPlace, OptionRoute } from '../../kernel/index.ts'
 import { isSchema } from '../toolkit/schema/check.ts'
 import { keysOf } from '../toolkit/schema/keys.ts'
 
-/** Reads a schema, which is compiled with the route. `undefined` is refused: it means a failed import, and would check nothing. */
+/** Reads a schema, which is compiled with the route. */
 export function schemaOfRoute(given: unknown, place: OptionPlace): object | undefined {
   if (isSchema(given)) return given
   return void place.wrong(given, 'a JSON Schema, or a TypeBox, Zod or other Standard Schema')

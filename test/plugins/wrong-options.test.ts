@@ -1,6 +1,16 @@
-import { RouteCollection, type RouteOptions, Server, type ServerOptions } from 'framework'
+import {
+  definePlugin,
+  implement,
+  option,
+  RouteCollection,
+  type RouteOptions,
+  Server,
+  type ServerOptions,
+} from 'framework'
+import { defineContract } from 'framework/contract'
 import { describe, expect, test } from 'vitest'
-import { type CatalogKey, catalog } from '../../plugins/catalog.ts'
+import { type CatalogKey, catalog, core } from '../../plugins/catalog.ts'
+import { contractMembers } from '../../plugins/contract/define.ts'
 import { memoryLogger } from '../support/kernel.ts'
 
 /** One wrong option of each plugin, its path, and its message. */
@@ -43,15 +53,19 @@ const wrong: { readonly [Key in CatalogKey]: readonly [options: object, path: st
   mqtt: [{ connect: { port: 'high' } }, 'connect.port', /takes /],
 }
 
+function thrownBy(work: () => void): Error {
+  try {
+    work()
+  } catch (error) {
+    return error as Error
+  }
+  throw new Error('nothing was thrown')
+}
+
 describe.each(Object.entries(wrong))('%s', (key, [options, path, remedy]) => {
   const failure = (given: unknown): Error & { code?: string } => {
     const plugins = { [key]: given } as {}
-    try {
-      new Server({ router: new RouteCollection(), logger: memoryLogger(), plugins })
-    } catch (error) {
-      return error as Error
-    }
-    throw new Error('nothing was wrong with it')
+    return thrownBy(() => new Server({ router: new RouteCollection(), logger: memoryLogger(), plugins }))
   }
 
   test('a wrong option fails at once, with its path and its valid values', () => {
@@ -89,12 +103,9 @@ const ofRoutes: [option: string, value: unknown, message: RegExp, plugins?: obje
   ['cache', { ttl: 'long' }, /"cache\.ttl" is "long"; it takes/, { cache: true }],
   ['helmet', { frameguard: 5 }, /helmet/, { helmet: true }],
   ['log', 'no', /"log" is .*; it takes /, { log: true }],
-  ['policy', undefined, /"policy" is undefined; it takes/],
   ['policy', { manger: {} }, /Unknown option "policy\.manger"\. Did you mean "manager"/],
   ['responses', { 20: {} }, /responses/],
   ['body', 5, /"body" is 5; it takes a JSON Schema/],
-  ['body', undefined, /"body" is undefined; it takes a JSON Schema/],
-  ['query', undefined, /"query" is undefined/],
   ['apidoc', { policy: {} }, /"policy" is in its apidoc/],
   ['rateLimit', { limit: 1 }, /the plugin "rateLimit", which takes the route option "rateLimit", is not registered/],
   ['polciy', {}, /"polciy"\. Did you mean "policy"/],
@@ -113,6 +124,66 @@ test.each(
   expect(error?.message).toMatch(message)
   expect(error?.message).toMatch(/^ROUTE_OPTION: POST \/door \(registered at .*wrong-options\.test\.ts:\d+:\d+\): /)
   expect(error).toMatchObject({ code: 'RouteOptionError' })
+})
+
+describe('an option of a route that is undefined, after a wrong import for example, is refused with its route', () => {
+  const plugins = [...core, ...Object.values(catalog)].map((one) => one.plugin)
+  const names = plugins.flatMap((one) => Reflect.ownKeys(one.routeOptions ?? {}))
+
+  test.each(
+    [...new Set([...names, 'middlewares', 'apidoc', 'polciy'])].map((name) => [String(name), name] as const),
+  )('%s', (shown, name) => {
+    const options = { [name]: undefined } as RouteOptions
+    const inherited = Object.create(options) as RouteOptions
+    const routes = new RouteCollection()
+    const server = new Server({ router: routes, logger: memoryLogger() })
+    const handler = () => 1
+    const ways: [string, () => void][] = [
+      ['POST /a', () => routes.post('/a', options, handler)],
+      ['POST /a', () => routes.post('/a', inherited, handler)],
+      ['POST /a', () => server.post('/a', options, handler)],
+      ['DELETE /a/b', () => routes.group('/a', [() => {}], (group) => group.delete('/b', options, handler))],
+      ['GET /a', () => routes.any('/a', options, handler)],
+      ['GET /live', () => routes.ws('/live', options, { message() {} })],
+      [
+        'PUT /a',
+        () =>
+          implement(routes, defineContract({ one: { method: 'PUT', path: '/a' } }), {
+            one: { ...options, handler },
+          } as never),
+      ],
+    ]
+    for (const [route, register] of ways) {
+      if (name === 'websocket' && route === 'GET /live') continue
+      if (route === 'PUT /a' && (contractMembers as readonly PropertyKey[]).includes(name)) continue
+      const error = thrownBy(register)
+      expect(error).toMatchObject({ code: 'RouteOptionError' })
+      expect(error.message).toMatch(
+        /^ROUTE_OPTION: \w+ \S+ \(registered at .*wrong-options\.test\.ts:\d+:\d+\): the option "/,
+      )
+      expect(error.message).toContain(`: ${route} (`)
+      expect(error.message).toContain(`the option "${shown}" is undefined. Either the name of an import is misspelt`)
+    }
+    expect(routes.routes).toEqual([])
+  })
+
+  test("an option of a plugin of one's own, through its context", async () => {
+    const guard = definePlugin({
+      name: 'guard',
+      routeOptions: { locked: option.flag() },
+      setup: (ctx) => ctx.get('/own', { locked: undefined } as RouteOptions, () => 1),
+    })
+    const server = new Server({ router: new RouteCollection(), logger: memoryLogger() })
+    server.register(guard())
+    await expect(server.ready()).rejects.toThrow(/GET \/own .*the option "locked" is undefined/)
+  })
+
+  test('a route that is registered after boot', async () => {
+    await using server = new Server({ router: new RouteCollection(), logger: memoryLogger() })
+    await server.ready()
+    expect(() => server.get('/late', { policy: undefined } as RouteOptions, () => 1)).toThrow('"policy" is undefined')
+    expect((await server.inject({ url: '/late' })).status).toBe(404)
+  })
 })
 
 test('every plugin of the catalog is in the table', () => {

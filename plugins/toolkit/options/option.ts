@@ -330,7 +330,7 @@ function otherNames(given: object, known: readonly string[]): string[] {
 export function overrides<Settings extends object>(plugin: Check<never, Settings, Need>) {
   const { members = {}, takes } = plugin.parts
   return (given: unknown, place: OptionPlace, route: { readonly settings: Settings }): Settings | false | undefined => {
-    if (given === undefined || given === false) return given
+    if (given === false) return given
     if (!isOptions(given)) return void place.wrong(given, `false, or ${takes}`)
     checkNames(given, place, Object.keys(members))
     const own = Object.entries(members).flatMap(([name, check]) => {

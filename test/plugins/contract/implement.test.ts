@@ -126,6 +126,8 @@ describe('an implementation is refused that', () => {
   const handler = () => 1
 
   test('lacks a name', () => refused({ readPost: handler }, 'the implementation of addPost is missing'))
+  test.each(['toString', 'constructor', 'valueOf', '__proto__'])('lacks %s, a name that every object has', (name) =>
+    refused({}, `the implementation of ${name} is missing`, { [name]: { method: 'GET', path: '/a' } }))
   test('has one more', () =>
     refused(
       { readPost: handler, addPost: handler, addPots: handler },
@@ -140,6 +142,18 @@ describe('an implementation is refused that', () => {
     ))
   test('is missing', () => refused(null as unknown as {}, 'implement takes handlers'))
   test('is of a value that is not a contract', () => refused({}, 'its method is one of', { one: {} }))
+
+  test('may have a name that every object has', async () => {
+    const routes = new RouteCollection()
+    const text = { method: 'GET', path: '/text' } as const
+    implement(routes, { toString: text, ['__proto__']: { ...text, path: '/proto' } }, {
+      toString: () => 'text',
+      ['__proto__']: () => 'proto',
+    } as never)
+    const server = new Server({ router: routes })
+    expect((await server.inject.get('/text')).body()).toBe('text')
+    expect((await server.inject.get('/proto')).body()).toBe('proto')
+  })
 
   test('exists twice', () => {
     const routes = new RouteCollection()
