@@ -1,6 +1,13 @@
-import type { Request, Response } from '../../kernel/index.ts'
+import { defineError, isPromise, type Request, type Response } from '../../kernel/index.ts'
 import type { CorsPolicy } from './options.ts'
 import { isOneOrigin } from './origin.ts'
+
+const OriginResultError = defineError(
+  'OriginResultError',
+  500,
+  (result: string) =>
+    `the function in "cors.origin" returned ${result}. Return true, false, or a promise of one of them: its second argument is the request, not a callback as in the package "cors"`,
+)
 
 /** The allowed origin, `undefined` for none; a promise if it is decided later. */
 export type Decision = string | undefined | Promise<string | undefined>
@@ -11,13 +18,28 @@ export function allowedOrigin({ rule }: CorsPolicy, req: Request): Decision {
   if (rule.kind === 'any') return '*'
   const origin = req.raw.header('origin')
   if (!isOneOrigin(origin)) return undefined
-  const allowed = rule.allows(origin, req)
-  // Only `true` allows the origin: a function that forgets to return a value must not.
-  return allowed instanceof Promise
-    ? allowed.then((late) => (late === true ? origin : undefined))
-    : allowed === true
-      ? origin
-      : undefined
+  const judge = (allowed: unknown) => {
+    if (typeof allowed === 'boolean') return allowed ? origin : undefined
+    throw OriginResultError(allowed === null ? 'null' : typeof allowed)
+  }
+  const allowed: unknown = rule.allows(origin, rule.dynamic ? callable(req) : req)
+  return isPromise(allowed) ? Promise.resolve(allowed).then(judge) : judge(allowed)
+}
+
+/**
+ * The request in a form that can be called as well: a function in the callback form calls its second argument, often from a timer or a
+ * database, where the TypeError would end the process.
+ */
+function callable(req: Request): Request {
+  const called: unknown = new Proxy(() => {}, {
+    get(_target, name) {
+      const value: unknown = Reflect.get(req, name)
+      return typeof value === 'function' ? value.bind(req) : value
+    },
+    set: (_target, name, value) => Reflect.set(req, name, value),
+    has: (_target, name) => name in req,
+  })
+  return called as Request
 }
 
 /** Sets the headers of every answer: the allowed origin, and that the answer varies by origin. */

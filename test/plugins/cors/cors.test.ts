@@ -144,11 +144,68 @@ describe('the origins that may read answers', () => {
     expect(asked).toEqual([])
   })
 
-  test('only true from a function allows', async () => {
-    for (const value of [undefined, null, 1, 'yes', {}, good, Promise.resolve('true')]) {
-      const server = makeServer({ origin: () => value as boolean })
-      ;(await get(server, good)).assertHeaderNotExists('access-control-allow-origin')
+  test.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['number', 1],
+    ['string', 'yes'],
+    ['object', {}],
+    ['undefined', Promise.resolve()],
+    ['string', Promise.resolve('true')],
+  ])('a function whose result is not a boolean is a 500 with a line in the log: %s', async (kind, value) => {
+    for (const origin of [() => value, (_origin: string, _req: unknown) => value]) {
+      const logger = memoryLogger()
+      const server = new Server({
+        router: new RouteCollection(),
+        logger,
+        plugins: { cors: { origin: origin as never } },
+      })
+      server.get('/data', () => 'data')
+      ;(await get(server, good)).assertStatus(500).assertHeaderNotExists('access-control-allow-origin')
+      const error = logger.entries.find(({ level }) => level === 'error')!.fields.err as Error
+      expect(error.message).toMatch(
+        `"cors.origin" returned ${kind}. Return true, false, or a promise of one of them: its second argument is the request, not a callback`,
+      )
     }
+  })
+
+  type Callback = (error: unknown, isAllowed?: boolean) => void
+  test.each<[string, (origin: string, callback: Callback) => unknown]>([
+    ['at once', (_origin, callback) => callback(null, true)],
+    ['from an async function', async (_origin, callback) => callback(null, true)],
+    ['later', (_origin, callback) => void setImmediate(() => late(() => callback(null, true)))],
+    [
+      'later, out of any arguments',
+      (...all: unknown[]) => void setImmediate(() => late(() => (all[1] as Callback)(null, true))),
+    ],
+  ])('the callback form, called %s, is a 500 and never throws', async (when, origin) => {
+    const server = makeServer({ origin: origin as never })
+    const called = new Promise<unknown>((resolve) => {
+      late = (call) => {
+        try {
+          resolve(call())
+        } catch (error) {
+          resolve(error)
+        }
+      }
+    })
+    ;(await get(server, good)).assertStatus(500).assertHeaderNotExists('access-control-allow-origin')
+    if (when.startsWith('later')) expect(await called).toBeUndefined()
+  })
+  let late = (_call: () => void) => {}
+
+  test('a function with a second argument reads and changes the request', async () => {
+    const seen: unknown[] = []
+    const server = makeServer({
+      origin: (_origin, req) => {
+        seen.push(req.path, req.headers.origin, 'method' in req, req.raw.header('origin'), req.signal.aborted)
+        Object.assign(req, { tenant: 'a' })
+        return true
+      },
+    })
+    server.get('/tenant', (req) => (req as unknown as { tenant: string }).tenant)
+    expect((await get(server, good, '/tenant')).body()).toBe('a')
+    expect(seen).toEqual(['/tenant', good, true, good, false])
   })
 
   test('a global or sticky pattern allows each time', async () => {
