@@ -46,6 +46,12 @@ export function wireConformance(target: Target): void {
       }
     })
 
+    test('HT-08 the request after one that asks for another protocol is answered', async () => {
+      const asking = `GET /hello HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n`
+      const answer = await sendRaw(app.port, `${asking}${request('/users/7')}`, { waitMs: 2000, answers: 2 })
+      expect(answer.statuses).toEqual([200, 200])
+    })
+
     test('HT-08 1000 pipelined requests are answered in order', async () => {
       const one = (id: number) => `GET /users/${id} HTTP/1.1\r\nHost: x\r\n\r\n`
       const data = Array.from({ length: 1000 }, (_, id) => one(id)).join('')

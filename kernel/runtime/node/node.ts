@@ -14,7 +14,7 @@ import { type Pipeline, pipelineOf, whenAnswered } from './pipelining.ts'
 import { findCollecting, findDirectWriter, showsOwners } from './probe.ts'
 import { refuseConnect, refuseConnection } from './refuse.ts'
 import { type Expectation, type NodeContext, NodeRequest } from './request.ts'
-import { hasBody, takeUpgrades } from './upgrade.ts'
+import { hasBody, takesAny, takeUpgrades } from './upgrade.ts'
 
 /** How long all kept-alive connections may stay silent, after the listener was closed, before they are ended. */
 const graceMs = 120
@@ -175,7 +175,7 @@ async function create(
     // The kernel refuses a missing Host, with the same body as for other refusals.
     requireHostHeader: false,
     // Called since Node.js 24.9. Later versions read the body of such a request, and `takeUpgrades` could not give it back.
-    shouldUpgradeCallback: (message) => upgrades.length > 0 && !hasBody(message),
+    shouldUpgradeCallback: (message) => takesAny(upgrades) && !hasBody(message),
   }
   if (!https) return createServer(settings, listener)
   const { key, cert, ca, passphrase } = https

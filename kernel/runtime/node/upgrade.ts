@@ -1,6 +1,7 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RequestHandler, type Upgrade, upgradeOf } from '../adapter.ts'
+import { isBun } from '../runtime-name.ts'
 import { leaveIdle } from './idle.ts'
 import { whenAnswered } from './pipelining.ts'
 import { type AskedUpgrade, type NodeContext, NodeRequest } from './request.ts'
@@ -18,6 +19,12 @@ function wantsUpgrade(message: IncomingMessage, upgrades: readonly Upgrade[]): s
 }
 
 /**
+ * Whether requests for another protocol leave the parser. If they do not, `node:http` treats them as ordinary ones, but drops
+ * the requests after them. Bun does not, and cannot take a request back.
+ */
+export const takesAny = (upgrades: readonly Upgrade[]) => !isBun || upgrades.length > 0
+
+/**
  * Sends requests for another protocol through the ordinary pipeline, which ends in a connection that is taken over or in an ordinary
  * answer. By then, `node:http` has released the connection: it parses no more bytes, and receives no errors.
  */
@@ -27,8 +34,7 @@ export function takeUpgrades(
   context: NodeContext,
   handler: RequestHandler,
 ): void {
-  // Without a listener, `node:http` treats every such request as an ordinary one.
-  if (upgrades.length === 0) return
+  if (!takesAny(upgrades)) return
   // An answer of the direct writer would keep the connection.
   const shared: NodeContext = { ...context, direct: undefined }
   server.on('upgrade', (message: IncomingMessage, stream: Duplex, head: Buffer) => {
