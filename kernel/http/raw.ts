@@ -84,7 +84,7 @@ export interface RawRequest {
   bytes(limit: number): Promise<Uint8Array>
   /** The unread body, piece by piece with backpressure. */
   stream(): AsyncIterable<Uint8Array>
-  /** Calls back once if the client leaves before the answer has been sent in full. */
+  /** Calls back once if the client leaves before the answer has been sent in full; immediately, if it has left already. */
   onAbort(listener: () => void): void
   /**
    * Calls back once when this request has ended: the answer has left in full, or the client has gone. For resources

@@ -37,6 +37,10 @@ const framings: Vector[] = [
     'chunked and content-length 0',
     `${post}Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n0\r\n\r\n${second}`,
   ),
+  framing(
+    'chunks in HTTP/1.0',
+    `${post.replace('1.1', '1.0')}Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n${second}`,
+  ),
   lengths('two lengths', 'Content-Length: 0\r\nContent-Length: 35'),
   lengths('two lengths, the larger first', 'Content-Length: 35\r\nContent-Length: 0'),
   lengths('list of lengths', 'Content-Length: 0, 35'),

@@ -191,7 +191,7 @@ export class NodeRequest implements RawRequest {
   onAbort(listener: () => void): void {
     const response = this.#response
     if (response.destroyed) {
-      if (!response.writableFinished) queueMicrotask(listener)
+      if (!response.writableFinished) listener()
       return
     }
     response.once('close', () => {
@@ -211,6 +211,9 @@ export class NodeRequest implements RawRequest {
     if (url !== undefined && url.length > maxHeaderSize) return HeaderTooLargeError(`more than ${maxHeaderSize} bytes`)
     // `GET /path` without a version passes the parser as HTTP/0.9.
     if (httpVersionMajor < 1) return BadRequestError('the HTTP version is missing')
+    // RFC 9112 section 6.1: the length of its body may be read differently by each hop.
+    if (this.hostOptional && this.header('transfer-encoding') !== undefined)
+      return BadRequestError('an HTTP/1.0 request has no Transfer-Encoding')
     if (this.#expects === 'unknown') return ExpectationFailedError()
     return undefined
   }

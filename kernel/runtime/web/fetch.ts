@@ -158,7 +158,7 @@ class FetchRequest implements RawRequest {
       this.#settle()
     }
     if (signal.aborted) {
-      queueMicrotask(onGone)
+      onGone()
       return
     }
     // One listener for all, so that it can be removed.

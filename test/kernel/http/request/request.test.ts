@@ -146,6 +146,17 @@ test('the signal aborts when the client leaves', async () => {
   expect((await send(kernel, '/', 'GET', { signal: client.signal })).json).toBe('AbortError')
 })
 
+test('the signal is aborted at its first read if the client has left before', async () => {
+  const { kernel, router } = makeKernel()
+  const client = new AbortController()
+  router.get('/', (req) => {
+    client.abort()
+    return [req.signal.aborted, req.signal.reason?.name]
+  })
+  const request = new Request('http://example.test/', { signal: client.signal })
+  expect(await (await kernel.fetch(request)).json()).toEqual([true, 'AbortError'])
+})
+
 test('server.fetch answers a web request', async () => {
   const { kernel, router } = makeKernel()
   router.post('/x/:id', async (req) => {

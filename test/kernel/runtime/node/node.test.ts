@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RawRequest, StreamBody } from '../../../../kernel/http/raw.ts'
@@ -41,6 +42,27 @@ describe('the adapter on node:http', () => {
     const port = await serve((raw) => answer(raw, 'a', ['connection', 'upgrade', 'upgrade', 'websocket']))
     for (const request of [get(close), 'GET / HTTP/1.0\r\n\r\n'])
       expect(await sendRaw(port, request)).toMatchObject({ closed: true })
+  })
+
+  test('reports at once that the client has left, if it left before', async () => {
+    let gone = () => {}
+    const left = new Promise<boolean>((resolve) => {
+      gone = () => resolve(true)
+    })
+    const late: boolean[] = []
+    const port = await serve((raw) => {
+      raw.onSettled(() => {
+        let isGone = false
+        raw.onAbort(() => {
+          isGone = true
+        })
+        late.push(isGone)
+        gone()
+      })
+    })
+    const socket = connect(port, '127.0.0.1', () => socket.write(get(), () => socket.destroy()))
+    await left
+    expect(late).toEqual([true])
   })
 
   test('joins repeated headers the same way in header() and headers()', async () => {
