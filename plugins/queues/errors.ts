@@ -19,6 +19,8 @@ export const QueuePayloadError = defineError(
   500,
   (queue: string, why: string) => `the payload for the queue "${queue}" ${why}`,
 )
+/** Why a payload is refused that could change the prototype of what it is merged into. */
+export const dangerous = 'has the key __proto__ or constructor.prototype'
 export const QueueSchemaError = defineError(
   'QueueSchemaError',
   500,

@@ -2,12 +2,13 @@ import { OptionError, quoted, Trace, type TraceOutcome } from '../../kernel/inde
 import { type Carrier, carrierOf } from '../toolkit/carrier.ts'
 import type { MethodMark } from '../toolkit/decorator/decorator.ts'
 import { deprecation } from '../toolkit/deprecation.ts'
+import { reachesPrototype } from '../toolkit/json-dangers.ts'
 import { jsonText } from '../toolkit/json-text.ts'
 import { methodDecorator, type QueueMethod } from './decorator.ts'
 import type { QueueCounts } from './drivers/contract.ts'
 import type { GenericPubSub } from './drivers/custom.ts'
 import { ask, type EngineRef, isConfigured, queueLog } from './engines.ts'
-import { QueuePayloadError } from './errors.ts'
+import { dangerous, QueuePayloadError } from './errors.ts'
 import type { PublishCheck } from './publish-options.ts'
 import { addSubscription, removeSubscription } from './registry.ts'
 import { type PayloadSchema, payloadCheck } from './schema.ts'
@@ -146,6 +147,8 @@ export class Queue<Payload, Options = object, Received = Payload> {
     }
     // Serialised before anything is awaited: the caller may change the payload afterwards.
     const texts = payloads.map((payload) => jsonText(payload, (why) => QueuePayloadError(this.name, why)))
+    for (const text of texts)
+      if (text.includes('proto') && reachesPrototype(JSON.parse(text))) throw QueuePayloadError(this.name, dangerous)
     // Checked as it will arrive, but published as given, so that a schema does not change it twice.
     const { check } = this.#self
     if (check !== undefined) for (const text of texts) await check(JSON.parse(text))

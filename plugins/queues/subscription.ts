@@ -1,9 +1,11 @@
 import { Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { type Carrier, carrierOf } from '../toolkit/carrier.ts'
 import { inAnyContext, keepContext } from '../toolkit/in-context.ts'
+import { reachesPrototype } from '../toolkit/json-dangers.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import type { Consumer, Deliver, Outcome, QueueDriver } from './drivers/contract.ts'
 import { driverOf, type EngineRef, errorHandlerOf, queueLog } from './engines.ts'
+import { dangerous, QueuePayloadError } from './errors.ts'
 import type { QueueFailure } from './options.ts'
 import type { CheckPayload, PayloadSchema } from './schema.ts'
 
@@ -198,7 +200,9 @@ export class Subscription {
   }
 
   #handle(payload: unknown, message: QueueMessage): unknown {
-    const { check } = this.queue
+    const { check, name } = this.queue
+    // The engine may have other publishers, and a handler that merges the payload would change the prototype of its target.
+    if (reachesPrototype(payload)) throw QueuePayloadError(name, dangerous)
     return check === undefined
       ? this.#handler(payload, message)
       : check(payload).then((value) => this.#handler(value, message))

@@ -1,7 +1,7 @@
 import { scan } from 'secure-json-parse'
 
-/** Whether a value that was parsed from `text` has a key that reaches a prototype. */
-export function reachesPrototype(value: unknown, text: string): boolean {
+/** Whether a value has a key that reaches a prototype; with the `text` that it was parsed from, most values need no search. */
+export function reachesPrototype(value: unknown, text = 'proto'): boolean {
   // `__proto__` and `constructor.prototype` both need these letters, or an escape instead of them.
   if (!text.includes('proto') && !text.includes('\\u')) return false
   if (typeof value !== 'object' || value === null) return false

@@ -624,6 +624,28 @@ describe('a custom engine', () => {
     }
   }
 
+  test('has another publisher: a payload with a key that reaches a prototype is given up and never handled', async () => {
+    const broker = new Broker()
+    const failures: unknown[] = []
+    defineQueueConfiguration({
+      broker: { errorHandler: (error: Error & { code?: string }) => void failures.push(error.code, error.message) },
+    })
+    await QueueService.run()
+    const queue = createQueue<object>('foreign', broker)
+    const seen: unknown[] = []
+    const dead: unknown[] = []
+    const handle = await queue.subscribe((payload) => void seen.push(payload), { onDead: () => void dead.push('dead') })
+    await broker.publish('foreign', JSON.parse('{"order":{"__proto__":{"admin":true}}}'))
+    await broker.publish('foreign', { order: 1 })
+    expect(seen).toEqual([{ order: 1 }])
+    expect(dead).toEqual(['dead'])
+    expect(failures).toEqual([
+      'QueuePayloadError',
+      expect.stringMatching(/the payload for the queue "foreign" has the key __proto__ or constructor\.prototype$/),
+    ])
+    await handle.unsubscribe()
+  })
+
   test('receives published messages with their options; each handle ends its own handler', async () => {
     const broker = new Broker()
     const errors: unknown[] = []
