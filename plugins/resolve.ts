@@ -67,7 +67,9 @@ type FreeValue = Registration | PluginFactory<undefined, object> | false
 
 type CheckedFreeValue<Key, Value> = Value extends FreeValue
   ? Value
-  : `${Key & string} is not a plugin of the framework. One of your own: { ${Key & string}: ${Key & string}() }`
+  : Value extends Function
+    ? `${Key & string} is a function: pass a middleware to server.use()`
+    : `${Key & string} is not a plugin of the framework. One of your own: { ${Key & string}: ${Key & string}() }`
 
 type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
   all: infer All,
@@ -97,6 +99,12 @@ export type ProvidedBy<Plugins> = UnionToIntersection<
     : { [Key in keyof Plugins]-?: ProvidedByKey<Key, Plugins[Key]> }[keyof Plugins]
 >
 
+const BareFunctionError = (key: string) =>
+  PluginFormError(
+    key,
+    'is a bare function. Pass a middleware to server.use(fn), or in the array form, plugins: [fn]; pass a plugin as the result of its factory',
+  )
+
 function fromCatalog(key: CatalogKey, value: unknown): Registration | PluginFactory<unknown, object> | undefined {
   if (value === false) return undefined
   if (isRegistration(value) || isPluginFactory(value)) return value
@@ -104,6 +112,7 @@ function fromCatalog(key: CatalogKey, value: unknown): Registration | PluginFact
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return factoryOf(key)(value)
   // `static` accepts a list of roots; no other first-party plugin accepts an array.
   if (Array.isArray(value)) return factoryOf(key)(value)
+  if (typeof value === 'function') throw BareFunctionError(key)
   throw PluginFormError(
     key,
     `is ${value === null ? 'null' : `a ${typeof value}`}. It takes options ({ … }), true for the defaults, false for off, or a registration`,
@@ -113,12 +122,7 @@ function fromCatalog(key: CatalogKey, value: unknown): Registration | PluginFact
 function fromFreeKey(key: string, value: unknown): Registration | PluginFactory<unknown, object> | undefined {
   if (value === false) return undefined
   if (isRegistration(value) || isPluginFactory(value)) return value
-  if (typeof value === 'function') {
-    throw PluginFormError(
-      key,
-      'is a bare function. Pass middlewares in the array form (plugins: [fn]) or with server.use(fn), plugins as registrations',
-    )
-  }
+  if (typeof value === 'function') throw BareFunctionError(key)
   throw UnknownPluginError(key, nearest(key, Object.keys(catalog)))
 }
 

@@ -84,7 +84,14 @@ describe('the plugins option', () => {
       { corz: {} },
       /plugins\.corz is not a plugin of the catalog\. Did you mean "cors"\? The catalog has .*under any other key pass a registration/,
     ],
-    [{ mine: () => {} }, /plugins\.mine is a bare function\. Pass middlewares in the array form/],
+    [
+      { mine: () => {} },
+      /plugins\.mine is a bare function\. Pass a middleware to server\.use\(fn\), or in the array form/,
+    ],
+    [
+      { helmet: (_req: unknown, _res: unknown, next: () => void) => next() },
+      /plugins\.helmet is a bare function\. Pass a middleware to server\.use\(fn\)/,
+    ],
     [{ cors: 'x' }, /plugins\.cors is a string/],
     [{ cors: undefined }, 'plugins.cors is undefined. Write false to leave it out'],
     [{ audit: undefined }, 'plugins.audit is undefined. Write false to leave it out'],

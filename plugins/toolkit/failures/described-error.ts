@@ -14,7 +14,7 @@ export interface DescribedError {
   readonly type?: string | undefined
   readonly details?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>
-  /** Whether a client may read the message. */
+  /** Whether a client may read the message and the details. */
   readonly exposes: boolean
 }
 

@@ -81,7 +81,8 @@ export class FormattedFailures implements Failures {
       }
       const described = describedError(error)
       if (described !== undefined) {
-        const { status, code = ownName(error) ?? codeOf(status), type, details, headers, exposes } = described
+        const { status, code = ownName(error) ?? codeOf(status), type, headers, exposes } = described
+        const details = exposes ? described.details : undefined
         const message = exposes ? (error as Error).message : phraseOf(status)
         const body = bodyOf(code, message, exposes || exposesMistakes() ? error : undefined, details)
         return { status, code, message, type, details, headers, error, unhandled: false, body }

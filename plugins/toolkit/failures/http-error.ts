@@ -52,7 +52,7 @@ export interface HttpErrorOptions {
   type?: string
   /** The cause, for the log. */
   cause?: unknown
-  /** Whether the message is sent. Default: below 500. */
+  /** Whether the message and the details are sent. Default: below 500. */
   expose?: boolean
 }
 
@@ -95,7 +95,7 @@ export class HttpError extends Error {
   readonly details: Readonly<Record<string, unknown>>
   /** A URI that names the kind of problem (RFC 9457 section 3.1.1), for the format `problem`. */
   readonly type: string | undefined
-  /** Whether the message is sent to clients: by default true below 500, false from 500 on. */
+  /** Whether the message and the details are sent to clients: by default true below 500, false from 500 on. */
   readonly expose: boolean
 
   constructor(status: number, options: HttpErrorOptions = {}) {

@@ -1,4 +1,12 @@
-import { definePlugin, HttpError, type HttpErrorOptions, RouteCollection, Server, type ServerOptions } from 'framework'
+import {
+  definePlugin,
+  type Failure,
+  HttpError,
+  type HttpErrorOptions,
+  RouteCollection,
+  Server,
+  type ServerOptions,
+} from 'framework'
 import { afterEach, describe, expect, test } from 'vitest'
 import { setExposure } from '../../../../plugins/toolkit/failures/failures.ts'
 import { type Entry, memoryLogger } from '../../../support/kernel.ts'
@@ -58,6 +66,20 @@ describe('an HttpError that is thrown', () => {
     expect((await shown.server.inject.get('/')).body()).toMatchObject({ message: 'Back at noon' })
     const quiet = throwing(new HttpError(404, { message: 'secret', expose: false }))
     expect((await quiet.server.inject.get('/')).body()).toMatchObject({ message: 'Not Found' })
+  })
+
+  test('keeps its details to itself together with its message', async () => {
+    const details = { host: 'db7' }
+    for (const errorFormat of ['default', 'problem', ({ details: all, code }: Failure) => ({ code, all })] as const)
+      for (const [error, isShown] of [
+        [new HttpError(500, { details }), false],
+        [new HttpError(404, { details, expose: false }), false],
+        [new HttpError(500, { details, expose: true }), true],
+        [new HttpError(404, { details }), true],
+      ] as const) {
+        const { server } = throwing(error, { errorFormat })
+        expect((await server.inject.get('/')).text().includes('db7')).toBe(isShown)
+      }
   })
 
   test('is logged by its status: below 500 it is not a mistake of the application', async () => {
