@@ -218,9 +218,8 @@ export function readPrefix(call: string, given: unknown): string | undefined {
 function checkPrefix(plugin: string, prefix: unknown): void {
   if (typeof prefix !== 'string' || prefix === '')
     throw PluginDefinitionError(plugin, "prefix must be a path: '/admin'")
-  if (parsePattern(prefix)[0]?.segments.at(-1)?.kind === 'wildcard') {
+  if (parsePattern(prefix)[0]?.segments.at(-1)?.kind === 'wildcard')
     throw PluginDefinitionError(plugin, 'a prefix cannot end in a wildcard')
-  }
 }
 
 function checkRouteOptions(plugin: string, given: unknown): void {

@@ -32,22 +32,20 @@ function parseSegment(raw: string, isLast: boolean, fail: Fail): Segment {
   }
   if (raw.startsWith(':')) {
     const [, name, question] = /^:([A-Za-z_$][\w$]*)(\?)?$/.exec(raw) ?? []
-    if (name === undefined) {
+    if (name === undefined)
       throw fail(
         `has the segment "${raw}", which is not one whole parameter`,
         'Write ":name" (letters, digits, _ and $), and check the rest of the value in the handler or by a schema.',
       )
-    }
     if (name === '__proto__') throw fail('names a parameter "__proto__"', 'Choose another name.')
     return { kind: 'param', text: name, optional: question !== undefined }
   }
   const [special] = /[*?#(){}[\]]/.exec(raw) ?? []
-  if (special !== undefined) {
+  if (special !== undefined)
     throw fail(
       `has a "${special}" in the segment "${raw}"`,
       'Write ":name" for a parameter, ":name?" for an optional one, and "*" as the last segment for the rest of the path. To match a bracket itself, encode it: %28 %29 %5B %5D %7B %7D.',
     )
-  }
   const text = raw.includes('%') ? decodePath(raw) : raw
   if (text === undefined) throw fail(`has the malformed escape "${raw}"`, 'Write "%25" for a percent sign.')
   // The router would take an asterisk for a wildcard.
@@ -87,9 +85,8 @@ function toShape(segments: readonly Segment[]): Shape {
  * because a request could make them slow.
  */
 export function parsePattern(pattern: string): Shape[] {
-  if (typeof pattern !== 'string') {
+  if (typeof pattern !== 'string')
     throw RoutePatternError(String(pattern), 'is not a string', 'Begin with a path such as "/users/:id".')
-  }
   const fail: Fail = (why, remedy) => RoutePatternError(pattern, why, remedy)
   if (!pattern.startsWith('/')) throw fail('does not begin with "/"', `Write "/${pattern}".`)
   const trimmed = pattern.length > 1 && pattern.endsWith('/') ? pattern.slice(0, -1) : pattern
@@ -110,13 +107,9 @@ export function parsePattern(pattern: string): Shape[] {
   for (const segment of segments) {
     forms = forms.flatMap((form) => (segment.optional ? [[...form, segment], form] : [[...form, segment]]))
   }
-  const shapes = new Map<string, Shape>()
-  for (const form of forms) {
-    const shape = toShape(form)
-    // `/:a?/:b?` has the forms `/:a` and `/:b`, which match the same paths: the earlier one counts.
-    if (!shapes.has(shape.key)) shapes.set(shape.key, shape)
-  }
-  return [...shapes.values()]
+  const shapes = forms.map(toShape)
+  // `/:a?/:b?` has the forms `/:a` and `/:b`, which match the same paths: the earlier one counts.
+  return shapes.filter(({ key }, i) => shapes.findIndex((one) => one.key === key) === i)
 }
 
 /**

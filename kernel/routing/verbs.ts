@@ -197,9 +197,8 @@ function routesOver(register: Register, prefix = '', groups: AddRoute[4] = []): 
       if (!Array.isArray(middlewares)) throw GroupArgumentsError(String(path), 'the middlewares are not an array')
       const wrong = middlewareMistake(middlewares)
       if (wrong !== undefined) throw GroupArgumentsError(String(path), `middleware ${wrong.place} ${wrong.why}`)
-      if (parsePattern(path)[0]?.segments.at(-1)?.kind === 'wildcard') {
+      if (parsePattern(path)[0]?.segments.at(-1)?.kind === 'wildcard')
         throw GroupArgumentsError(path, 'a prefix cannot end in a wildcard')
-      }
       const made: unknown = define(routesOver(register, joinPaths(prefix, path), [...groups, middlewares]))
       if (typeof (made as Partial<PromiseLike<unknown>> | null | undefined)?.then !== 'function')
         return // Its failure would otherwise end the process as an unhandled rejection.
