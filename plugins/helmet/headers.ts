@@ -1,12 +1,7 @@
-import { createRequire } from 'node:module'
-import type { HelmetOptions as LibraryOptions } from 'helmet'
+// Not loaded by name with the first options: a bundle would not contain it.
+import * as library from 'helmet'
 import { type HeaderPreset, presetHeaders, type Request, type Response } from '../../kernel/index.ts'
 import type { HelmetOptions } from './options.ts'
-
-type Library = typeof import('helmet')
-
-// Loaded synchronously with the first options, because they are checked when the plugin is registered.
-const load = createRequire(import.meta.url)
 
 /** The headers that one set of options produces, by the scheme of the request. */
 export interface HeaderSets {
@@ -32,12 +27,11 @@ export const noHeaders: HeaderSets = { http: none, https: none }
  * @throws the package's own error for an invalid value.
  */
 export function headersOf(options: HelmetOptions): HeaderSets {
-  const library = load('helmet') as Library
   const { contentSecurityPolicy: csp = true } = options
-  const policy = typeof csp === 'object' ? { ...csp, directives: listed(csp.directives ?? {}, library) } : csp
+  const policy = typeof csp === 'object' ? { ...csp, directives: listed(csp.directives ?? {}) } : csp
   return {
-    http: setOf(library, { ...options, contentSecurityPolicy: withoutUpgrade(policy) }),
-    https: setOf(library, { ...options, contentSecurityPolicy: policy }),
+    http: setOf({ ...options, contentSecurityPolicy: withoutUpgrade(policy) }),
+    https: setOf({ ...options, contentSecurityPolicy: policy }),
   }
 }
 
@@ -56,7 +50,7 @@ function withoutUpgrade(policy: Policy): Policy {
   return { ...(policy as object), directives: { ...directives, [upgrade]: null } }
 }
 
-function setOf(library: Library, options: object & { readonly contentSecurityPolicy: Policy }): HeaderSet {
+function setOf(options: object & { readonly contentSecurityPolicy: Policy }): HeaderSet {
   const { contentSecurityPolicy: policy } = options
   const fixed: Record<string, string> = {}
   const recorder = {
@@ -70,14 +64,14 @@ function setOf(library: Library, options: object & { readonly contentSecurityPol
   const isDynamic = directives.some((sources) => Array.isArray(sources) && sources.some(isFunction))
   const given = isDynamic ? { ...options, contentSecurityPolicy: false } : options
   // The package's middlewares use only these members of the response, and read the request only if a directive is a function.
-  library.default(given as LibraryOptions)({} as never, recorder as never, raise)
-  const dynamic = isDynamic ? dynamicPolicy(library, policy as object) : undefined
+  library.default(given as library.HelmetOptions)({} as never, recorder as never, raise)
+  const dynamic = isDynamic ? dynamicPolicy(policy as object) : undefined
   return { names: Object.keys(fixed), fixed: presetHeaders(fixed), dynamic }
 }
 
 /** Turns every iterable into an array, since some can be read only once, and the symbol of another copy of the package into this one's. */
-function listed(directives: object, { contentSecurityPolicy }: Library): Record<string, unknown> {
-  const { dangerouslyDisableDefaultSrc: disable } = contentSecurityPolicy
+function listed(directives: object): Record<string, unknown> {
+  const { dangerouslyDisableDefaultSrc: disable } = library.contentSecurityPolicy
   return Object.fromEntries(
     Object.entries(directives).map(([name, sources]: [string, unknown]) => {
       if (typeof sources === 'symbol') return [name, sources.description === disable.description ? disable : sources]
@@ -89,7 +83,7 @@ function listed(directives: object, { contentSecurityPolicy }: Library): Record<
 
 const isFunction = (value: unknown) => typeof value === 'function'
 
-function dynamicPolicy(library: Library, policy: object): HeaderSet['dynamic'] {
+function dynamicPolicy(policy: object): HeaderSet['dynamic'] {
   const middleware = library.contentSecurityPolicy(policy)
   // `setHeader`, the only member of the response that it calls, works in the same way.
   return (req, res) => middleware(req as never, res as never, raise)
