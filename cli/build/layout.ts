@@ -20,10 +20,14 @@ export interface SourceFiles {
   readonly modules: readonly string[]
   /** Files that are copied unchanged: templates, SDL, JSON, pages. */
   readonly assets: readonly string[]
+  /** Keys and files of secrets, which do not belong in a build: its folder ends up in images, caches and artefacts. */
+  readonly secrets: readonly string[]
 }
 
 const module = /\.[cm]?[jt]sx?$/i
 const leftOut = /\.d\.[cm]?ts$|\.(test|spec|bench)\.[cm]?[jt]sx?$|\.tsbuildinfo$|~$|^[jt]sconfig.*\.json$/i
+const secret =
+  /\.(pem|key|p8|p12|pfx|pkcs12|jks|keystore|ppk|gpg|kdbx|env)$|\.env\.[^.]+$|^id_(rsa|dsa|ecdsa|ed25519)(_sk)?$/i
 const leftOutFolders = new Set(['node_modules', '__tests__', '__mocks__'])
 /** Folders for browsers: their scripts are not modules of the server. */
 const servedFolders = new Set(['public', 'static'])
@@ -50,6 +54,7 @@ export function findSources({ root, sources, out }: Layout): SourceFiles {
   const isFlat = root === sources
   const modules: string[] = []
   const assets: string[] = []
+  const secrets: string[] = []
   const read = (folder: string, served: boolean, above: readonly string[]) => {
     const real = realpathSync(folder)
     // A link that leads to a parent folder would be followed endlessly.
@@ -67,6 +72,7 @@ export function findSources({ root, sources, out }: Layout): SourceFiles {
         if (!isLeftOut) read(path, served || servedFolders.has(name), [...above, real])
         // A pipe or a socket would be read for ever.
       } else if (!found.isFile()) continue
+      else if ((served || !isFlat) && !isModule(name) && secret.test(name)) secrets.push(path)
       else if (served) assets.push(path)
       else if (!leftOut.test(name) && !(isFlat && tools.test(name))) {
         if (isModule(name)) modules.push(path)
@@ -77,7 +83,7 @@ export function findSources({ root, sources, out }: Layout): SourceFiles {
     }
   }
   read(sources, false, [])
-  return { modules: modules.sort(), assets: assets.sort() }
+  return { modules: modules.sort(), assets: assets.sort(), secrets: secrets.sort() }
 }
 
 /** The ending of a built module. */

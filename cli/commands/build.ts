@@ -14,7 +14,7 @@ import { codeFrame } from '../typescript/code-frame.ts'
 
 export const build = ownCommand({
   details: `Compiles every module of the sources to its own file (src/x.ts becomes dist/x.js) and copies all other files, such as
-templates, SDL and JSON. "node dist/index.js" runs the result with the packages of the project. The build does not check types:
+templates, SDL and JSON, except keys and files of secrets (.pem, .key, .p12, .env). "node dist/index.js" runs the result with the packages of the project. The build does not check types:
 "tsc --noEmit" does. Bun and Deno run the sources as they are and need no build.`,
   flags: {
     entry: {
@@ -51,8 +51,14 @@ templates, SDL and JSON. "node dist/index.js" runs the result with the packages 
     const out = resolve(root, flags.out === undefined ? 'dist' : typedPath(flags.out))
     const layout = { root, sources: resolve(root, sourcesOf(startFile)), out }
     checkOut(layout, flags.force)
-    const { files, warnings } = await make(layout, resolve(root, startFile), flags)
+    const { files, warnings, secrets } = await make(layout, resolve(root, startFile), flags)
     for (const warning of warnings) note(`warning: ${codeFrame(warning)}`)
+    const leftOut = secrets.map((path) => relative(root, path).replaceAll('\\', '/'))
+    if (leftOut.length > 0) {
+      note(
+        `warning: not copied, because they may have secrets: ${leftOut.join(', ')}. Let the application read them from a path in an environment variable`,
+      )
+    }
     writeOut(layout.out, files)
     const written = files.map(({ path, contents }) => ({
       path: relative(root, path).replaceAll('\\', '/'),
@@ -60,7 +66,7 @@ templates, SDL and JSON. "node dist/index.js" runs the result with the packages 
     }))
     const ms = Math.round(performance.now() - start)
     const main = relative(root, placeOf(layout, resolve(root, startFile)))
-    if (flags.json) return print(JSON.stringify({ main, ms, files: written }, undefined, 2))
+    if (flags.json) return print(JSON.stringify({ main, ms, files: written, leftOut }, undefined, 2))
     const shown = written.filter(({ path }) => !path.endsWith('.map'))
     for (const line of columns(shown.map(({ path, bytes }) => [path, size(bytes)]))) print(line)
     const total = written.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -92,7 +98,7 @@ function refuseOthers(force: boolean, startFile: string): void {
 async function make(layout: Layout, startFile: string, flags: { minify: boolean; sourcemap: boolean; target: string }) {
   const sourceFiles = findSources(layout)
   refuseClashes(layout, sourceFiles)
-  const { modules, assets } = sourceFiles
+  const { modules, assets, secrets } = sourceFiles
   const { root, sources, out } = layout
   const marker = join(out, 'framework-build.js')
   // Files that start a process are at the top: the start file, the server for the commands, other programs.
@@ -111,7 +117,7 @@ async function make(layout: Layout, startFile: string, flags: { minify: boolean;
   if (!isModuleScope(dirname(out))) {
     files.push({ path: join(out, 'package.json'), contents: '{ "type": "module" }\n' })
   }
-  return { files: files.sort((one, other) => (one.path < other.path ? -1 : 1)), warnings: compiled.warnings }
+  return { files: files.sort((one, other) => (one.path < other.path ? -1 : 1)), warnings: compiled.warnings, secrets }
 }
 
 const markerOf = (

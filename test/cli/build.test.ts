@@ -290,3 +290,27 @@ server.get('/', () => 'here')
     expect(await steps('dist/server.js')).toMatch(/ slow +by slow$/m)
   }
 })
+
+test('keys and files of secrets are not copied, and named', async () => {
+  const secrets = [
+    'certs/tls.pem',
+    'certs/TLS.KEY',
+    'keys/jwt.p8',
+    'keys/id_ed25519',
+    'prod.env',
+    'app.env.local',
+    'public/apple.p12',
+  ]
+  const app = project({
+    'src/index.ts': "import { name } from './config.env.ts'\nconsole.log(name)\n",
+    'src/config.env.ts': "export const name = 'module'\n",
+    'src/certs/ca.crt': 'public',
+    ...Object.fromEntries(secrets.map((name) => [`src/${name}`, 'secret'])),
+  })
+  const ended = await framework(app.folder, ['build', '--json'])
+  const { files, leftOut } = JSON.parse(ended.stdout) as { files: { path: string }[]; leftOut: string[] }
+  expect(leftOut).toEqual(secrets.map((name) => `src/${name}`).sort())
+  expect(ended.stderr).toContain('not copied, because they may have secrets: src/app.env.local, src/certs/TLS.KEY')
+  expect(files.map(({ path }) => path)).toEqual(expect.arrayContaining(['dist/certs/ca.crt', 'dist/config.env.js']))
+  for (const name of secrets) expect(existsSync(join(app.folder, 'dist', name))).toBe(false)
+})
