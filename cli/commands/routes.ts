@@ -8,7 +8,8 @@ import { ownCommand } from '../run/own-command.ts'
 
 export const routes = ownCommand({
   details: `Imports the module that exports the server, without booting it or listening. Controllers of controllerPatterns are
-included. Routes that plugins register in their setup are known only after boot: use --boot.`,
+included. Routes that plugins register in their setup are known only after boot: use --boot. An application without other routes
+is booted anyway.`,
   flags: {
     ...applicationFlags,
     method: { type: 'string', value: 'method', description: 'Shows only routes with this method' },
@@ -24,12 +25,13 @@ included. Routes that plugins register in their setup are known only after boot:
       })
     }
     const { server, entry } = await applicationOf(flags)
-    if (flags.boot) await boot(server)
-    else {
+    if (!flags.boot) {
       const controllers = server.services.find('controllers')
       await controllers?.load(controllers.patterns, server.router, server.logger)
-      note('Not booted: routes that plugins register in their setup are not included (use --boot).')
     }
+    // All routes of an application of plugins are registered in their setup: without booting, there would be nothing to list.
+    if (flags.boot || server.listing.routes.length === 0) await boot(server)
+    else note('Not booted: routes that plugins register in their setup are not included (use --boot).')
     const all = server.listing.routes.map(describeRoute)
     const chosen = all.filter(
       (route) => (method === undefined || route.method === method) && route.path.startsWith(flags.path ?? ''),

@@ -58,6 +58,10 @@ export const server = new Server({ plugins: { log: true, talks: talks() } })
 for (const name of ['PATH_OF_FILE', 'PATH_OF_PROCESS']) router.get(process.env[name], () => {})
 export const server = new Server()
 `,
+    'of-plugins.js': `import { definePlugin, Server } from 'framework'
+const books = definePlugin({ name: 'books', setup(ctx) { ctx.get('/books', function listBooks() {}) } })
+export const server = new Server([books()])
+`,
     'empty.js': "import { Server } from 'framework'\nexport const server = new Server()\n",
   })
 })
@@ -114,6 +118,11 @@ describe.concurrent('routes', () => {
         at: 'src/server.js:9:5',
       },
     ])
+  })
+
+  test('an application of plugins is booted: it has no other routes', async () => {
+    const { code, stdout, stderr } = await run('routes', '--entry', 'of-plugins.js')
+    expect([code, stdout, stderr]).toEqual([0, 'GET  /books  listBooks  by books\n', ''])
   })
 
   test('an application without routes points to the documentation', async () => {
