@@ -4,6 +4,7 @@ import { PeerMissingError } from '../../plugins/toolkit/peer.ts'
 import { CommandFailure } from '../failure.ts'
 import { applicationChecks } from './application.ts'
 import { Findings, levels, messageOf, mustBeFinding } from './findings.ts'
+import { imageChecks } from './image.ts'
 import { packageChecks } from './packages.ts'
 import { repositoryChecks } from './repository.ts'
 import type { ProjectView, Reported } from './view.ts'
@@ -31,7 +32,7 @@ export class Examination {
 
   /** Runs the checks of the project; they are synchronous. */
   lookAtProject(view: ProjectView): void {
-    for (const check of [...packageChecks, ...repositoryChecks, ...applicationChecks]) {
+    for (const check of [...packageChecks, ...repositoryChecks, ...imageChecks, ...applicationChecks]) {
       this.#codes.add(check.code)
       if (!applies(check, view)) continue
       try {

@@ -47,6 +47,16 @@ const vendor = ({ framework: { spec, link } }: InitSettings) =>
 const healthy = (program: string) =>
   `HEALTHCHECK --interval=10s --timeout=3s CMD ["${program}", ${program === 'deno' ? '"eval"' : '"-e"'}, "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/health/ready').then((res) => process.exit(res.ok ? 0 : 1), () => process.exit(1))"]`
 
+/** Without them, COPY would fail in a project that has none. */
+const emptyFolders = 'RUN mkdir -p public storage\n'
+
+/** The folders that an application uses besides its code. */
+const foldersFor = (user: string, stage: string) => `COPY --from=${stage} /app/public ./public
+# The only folder that the application may write: a storage on disk.
+COPY --chown=${user}:${user} --from=${stage} /app/storage ./storage
+VOLUME /app/storage
+`
+
 function built(settings: InitSettings): string {
   const { locked, install, prune } = commands[settings.packageManager as 'npm']
   return `FROM node:24-slim AS build
@@ -55,14 +65,14 @@ COPY ${locked} ./
 ${vendor(settings)}RUN ${install}
 COPY . .
 RUN ${settings.packageManager === 'npm' ? 'npm run' : settings.packageManager} build && ${prune}
-
+${emptyFolders}
 FROM node:24-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-USER node
+${foldersFor('node', 'build')}USER node
 EXPOSE 3000
 ${healthy('node')}
 # Node.js itself, and not a script of the package manager, which would keep SIGTERM to itself.
@@ -91,13 +101,17 @@ const images: Readonly<
 
 function fromSources(settings: InitSettings): string {
   const { image, user, locked, install, run } = images[settings.packageManager]!
-  return `FROM ${image}
+  return `FROM ${image} AS files
+WORKDIR /app
+COPY . .
+${emptyFolders}
+FROM ${image}
 ENV NODE_ENV=production
 WORKDIR /app
 COPY ${locked} ./
 ${vendor(settings)}RUN ${install}
 COPY src ./src
-USER ${user}
+${foldersFor(user, 'files')}USER ${user}
 EXPOSE 3000
 ${healthy(settings.packageManager)}
 CMD ${run}
@@ -111,6 +125,7 @@ const compose = ({ parts }: InitSettings) => `services:
     ports: ['3000:3000']
     # The variables of this machine; those below win.
     env_file: [{ path: .env, required: false }]
+    volumes: ['storage:/app/storage']
     environment:
       NODE_ENV: production
       PORT: '3000'
@@ -124,4 +139,7 @@ ${
     command: mosquitto -c /mosquitto-no-auth.conf
 `
     : ''
-}`
+}
+volumes:
+  storage:
+`

@@ -48,7 +48,8 @@ const lost = 3_600_000
 export class LocalStorageProvider implements StorageProvider {
   readonly #root: LocalRoot
   readonly #types: LocalTypes
-  readonly #given: string
+  /** @internal The absolute path, which `framework doctor` looks for in the image. */
+  readonly folder: string
   #swept = Number.NEGATIVE_INFINITY
   /** @internal Makes and checks its addresses. */
   readonly urls: SignedUrls | undefined
@@ -60,8 +61,8 @@ export class LocalStorageProvider implements StorageProvider {
 
   constructor(options: LocalStorageOptions) {
     const { root, signedUrls } = localOptions.parse(options, 'LocalStorageProvider')
-    this.#given = resolve(root)
-    this.#root = new LocalRoot(this.#given)
+    this.folder = resolve(root)
+    this.#root = new LocalRoot(this.folder)
     this.#types = new LocalTypes(this.#root)
     if (signedUrls === undefined) return
     const urls = new SignedUrls(signedUrls)
@@ -162,7 +163,7 @@ export class LocalStorageProvider implements StorageProvider {
       await unlink(path)
       await this.#left(key, stats)
     } catch (error) {
-      if (!isMissing(error)) throw refusal(this.#given, error)
+      if (!isMissing(error)) throw refusal(this.folder, error)
     }
   }
 
@@ -196,7 +197,7 @@ export class LocalStorageProvider implements StorageProvider {
         .sort(([a], [b]) => byBytes(a, b))
     } catch (error) {
       if (isMissing(error)) return
-      throw refusal(this.#given, error)
+      throw refusal(this.folder, error)
     }
     for (const [key, isFolder] of entries) {
       if (isFolder && (key.startsWith(prefix) || prefix.startsWith(key))) yield* this.#walk(root, key, prefix)
@@ -236,7 +237,7 @@ export class LocalStorageProvider implements StorageProvider {
     try {
       return await work
     } catch (error) {
-      throw refusal(this.#given, error)
+      throw refusal(this.folder, error)
     }
   }
 }
