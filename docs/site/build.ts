@@ -41,10 +41,14 @@ function write(path: string, text: string) {
   writeFileSync(join(out, path), text)
 }
 
-/** Puts an image of ours into the page as SVG, so that it has the colours of the page; on its own, it has colours of its own. */
+/** Puts a drawing of ours into the page as SVG, so that it has the colours of the page; on its own, it has colours of its own. */
 function drawing(page: Page, href: string, alt: string): string {
   const file = posix.join(posix.dirname(page.file), href)
   if (alt.length < 20) throw new Error(`${page.file}: ${href} needs a text that says what it shows`)
+  if (extname(file) !== '.svg') {
+    copy(file)
+    return `<img src="${escapeHtml(relative(page.to, file))}" alt="${escapeHtml(alt)}" style="max-width: 100%" loading="lazy">`
+  }
   const svg = readFileSync(join(root, file), 'utf8').replace(/<style>[\s\S]*?<\/style>\s*/, '')
   copy(file)
   return `<span class="drawing">${svg.replace('<svg ', `<svg role="img" aria-label="${escapeHtml(alt)}" `).trim()}</span>`
