@@ -1,4 +1,3 @@
-import type { Attributes } from '@opentelemetry/api'
 import type { Figure } from '../toolkit/figures.ts'
 
 /** What a family looks like in OpenTelemetry. */
@@ -11,7 +10,7 @@ export interface Convention {
   readonly isOfProcess?: boolean
   /** The names of attributes, by label; a label that is not listed keeps its name. */
   readonly labels?: { readonly [label: string]: string }
-  readonly attributes?: Attributes
+  readonly attributes?: { readonly [name: string]: string }
 }
 
 /** The values of one name in one scrape. */
