@@ -86,7 +86,7 @@ describe('paths', () => {
 
   test('segments are written as a client sends them', async () => {
     const server = makeServer()
-    for (const path of ['/a b', '/{x}', '/ü', '/a%25b', "/it's:(1)", '/__proto__/constructor', '/\ud800'])
+    for (const path of ['/a b', '/%7Bx%7D', '/ü', '/a%25b', "/it's:%281%29", '/__proto__/constructor', '/\ud800'])
       server.get(path, handler)
     expect(Object.keys((await documentOf(server)).paths)).toEqual([
       '/a%20b',
