@@ -42,9 +42,15 @@ describe('the examples of the documentation run', () => {
   }
 })
 
-test('none of them is exempt', () => {
+test('exempt are only those that cannot run here; they are compiled', () => {
   const exempt = blocks.filter((block) => block.noRun !== undefined)
-  expect(exempt.map(({ file, line, noRun }) => `${file}:${line} ${noRun}`)).toEqual([])
+  expect(exempt.map(({ file, noRun }) => `${file} ${noRun}`)).toEqual([
+    'docs/guides/authentication.md needs the package better-auth',
+    'docs/guides/database.md needs the package drizzle-orm',
+    'docs/guides/database.md needs the client that Prisma generates',
+    'docs/guides/testing.md the other file is src/app.ts of a project',
+    'docs/plugins/cron.md it runs until it is stopped',
+  ])
 })
 
 test('every page of a plugin has one', () => {

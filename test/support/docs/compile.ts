@@ -32,6 +32,46 @@ declare module 'framework' {
 }
 `
 
+/**
+ * The part of packages that pages use and this project does not install: each brings many others, and Prisma generates its client.
+ * The names and types are those of drizzle-orm 0.45, better-auth 1.7 and Prisma 7.
+ */
+const packages = `declare module 'drizzle-orm' {
+  export function sql(parts: TemplateStringsArray, ...values: unknown[]): { readonly sql: true }
+}
+declare module 'drizzle-orm/pg-core' {
+  interface Column<Value> { primaryKey(): this; notNull(): this; generatedAlwaysAsIdentity(): this; readonly value?: Value }
+  export function integer(): Column<number>
+  export function text(): Column<string>
+  export function pgTable<Columns extends object>(name: string, columns: Columns): { readonly columns: Columns }
+}
+declare module 'drizzle-orm/node-postgres' {
+  import type { Pool, PoolClient } from 'pg'
+  export function drizzle<Client extends Pool | PoolClient>(config: { client: Client }): {
+    readonly $client: Client
+    execute(query: { readonly sql: true }): Promise<unknown>
+    insert(table: object): { values(row: object): Promise<unknown> }
+  }
+}
+declare module 'better-auth' {
+  import type { Pool } from 'pg'
+  export function betterAuth(options: { baseURL: string; database: Pool; emailAndPassword: { enabled: boolean } }): {
+    handler(request: Request): Promise<Response>
+    api: { getSession(given: { headers: Headers | [string, string][] | Record<string, string> }): Promise<{ user: { id: string; email: string; name: string } } | null> }
+  }
+}
+declare module '@prisma/adapter-pg' {
+  export class PrismaPg { constructor(config: { connectionString: string }) }
+}
+`
+const generated = `import type { PrismaPg } from '@prisma/adapter-pg'
+export declare class PrismaClient {
+  constructor(options: { adapter: PrismaPg })
+  $queryRaw(parts: TemplateStringsArray, ...values: unknown[]): Promise<unknown>
+  $disconnect(): Promise<void>
+}
+`
+
 /** The names that an entry point exports, values and types alike, read from its source. */
 function exportsOf(entryPoint: string): string[] {
   const source = readFileSync(join(root, entryPoint), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
@@ -105,6 +145,11 @@ export function compileBlocks(blocks: readonly Block[]): Map<Block, string[]> {
     })
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     writeFileSync(join(folder, 'blocks/ambient.ts'), ambient)
+    writeFileSync(join(folder, 'blocks/packages.d.ts'), packages)
+    mkdirSync(join(folder, 'blocks/generated/prisma'), { recursive: true })
+    writeFileSync(join(folder, 'blocks/generated/prisma/client.ts'), generated)
+    // What init creates, for a page that shows the file next to it.
+    writeFileSync(join(folder, 'blocks/app.ts'), "export declare function makeServer(): import('framework').Server\n")
     // The variables of the application, which pages show once.
     writeFileSync(join(folder, 'blocks/env.ts'), 'export declare const env: { get(name: string): string }\n')
     const config = {
