@@ -14,6 +14,7 @@ import {
   url,
 } from '../toolkit/description/options.ts'
 import type { SecurityRequirement } from '../toolkit/description/security.ts'
+import { publicPage } from '../toolkit/doctor/public-page.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { readServer } from './document/servers.ts'
 import type { AsyncApiInfo, AsyncApiTag } from './types.ts'
@@ -47,6 +48,8 @@ export interface AsyncApiOptions extends MessageDescriptionOptions {
   middlewares?: readonly Middleware[]
   /** The policies that protect the document, as on any route. */
   policy?: RouteOptions['policy']
+  /** Whether everyone may read it: if so, neither the boot in production nor the doctor reports that no option guards it. Default false. */
+  public?: boolean
 }
 
 const description = {
@@ -81,7 +84,17 @@ export const asyncapiOptions = option
     ...accessMembers,
     ...description,
   })
-  .into(({ path, middlewares, policy, ...description }) => {
-    return { path, routeOptions: accessOf({ middlewares, policy }), description }
+  .into(({ path, middlewares, policy, public: isPublic, ...description }) => {
+    return { path, isPublic, routeOptions: accessOf({ middlewares, policy }), description }
   })
   .typed<AsyncApiOptions>()
+
+/** The finding for a description that no option guards. */
+export const unguarded = ({ path, isPublic, routeOptions }: SettingsOf<typeof asyncapiOptions>, prefix = '') =>
+  isPublic
+    ? undefined
+    : publicPage(
+        routeOptions,
+        `the message description at ${prefix}${path}.json`,
+        'Set asyncapi.middlewares or asyncapi.policy, or asyncapi.public: true if everyone may read it',
+      )

@@ -1,6 +1,7 @@
 import { announcePluginData, definePlugin } from '../../kernel/index.ts'
+import { warnOfPublicPage } from '../toolkit/doctor/public-page.ts'
 import { announcePage } from '../toolkit/pages.ts'
-import { asyncapiOptions } from './options.ts'
+import { asyncapiOptions, unguarded } from './options.ts'
 import { MessageDescription } from './service.ts'
 
 announcePluginData('asyncapi')
@@ -18,7 +19,9 @@ export const asyncapi = definePlugin({
   options: asyncapiOptions,
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: () => ({ asyncapi: new MessageDescription() }),
-  async setup(ctx, { path, routeOptions, description }) {
+  async setup(ctx, settings) {
+    const { path, routeOptions, description } = settings
+    warnOfPublicPage(ctx, unguarded(settings, ctx.prefix))
     // Loaded here rather than on import: a server without this plugin should not load them.
     const [{ describeContributions }, { checkFragments, contributionsOf, partsOf }, { documentRoutes }] =
       await Promise.all([

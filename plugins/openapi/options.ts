@@ -12,6 +12,7 @@ import {
   text,
   url,
 } from '../toolkit/description/options.ts'
+import { publicPage } from '../toolkit/doctor/public-page.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { componentKinds } from './components.ts'
 import type {
@@ -65,6 +66,8 @@ export interface OpenApiOptions extends DescriptionOptions {
   middlewares?: readonly Middleware[]
   /** The policies of the page and the document, as on any route. */
   policy?: RouteOptions['policy']
+  /** Whether everyone may read it: if so, neither the boot in production nor the doctor reports that no option guards it. Default false. */
+  public?: boolean
 }
 
 type ComponentKind = Exclude<keyof OpenApiComponents, `x-${string}`>
@@ -101,7 +104,17 @@ export const openapiOptions = option
     ...accessMembers,
     ...description,
   })
-  .into(({ path, ui, middlewares, policy, ...description }) => {
-    return { path, ui, routeOptions: accessOf({ middlewares, policy }), description }
+  .into(({ path, ui, middlewares, policy, public: isPublic, ...description }) => {
+    return { path, ui, isPublic, routeOptions: accessOf({ middlewares, policy }), description }
   })
   .typed<OpenApiOptions>()
+
+/** The finding for a description that no option guards. */
+export const unguarded = ({ path, isPublic, routeOptions }: SettingsOf<typeof openapiOptions>, prefix = '') =>
+  isPublic
+    ? undefined
+    : publicPage(
+        routeOptions,
+        `the API description at ${prefix}${path}`,
+        'Set openapi.middlewares or openapi.policy, or openapi.public: true if everyone may read it',
+      )

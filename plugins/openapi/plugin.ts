@@ -1,8 +1,9 @@
 import { announcePluginData, definePlugin } from '../../kernel/index.ts'
+import { warnOfPublicPage } from '../toolkit/doctor/public-page.ts'
 import { describedFormat } from '../toolkit/failures/failures.ts'
 import { announcePage } from '../toolkit/pages.ts'
 import { apidocOfRoute } from './apidoc.ts'
-import { openapiOptions } from './options.ts'
+import { openapiOptions, unguarded } from './options.ts'
 import { ApiDescription } from './service.ts'
 
 announcePluginData('openapi')
@@ -22,7 +23,9 @@ export const openapi = definePlugin({
   routeOptions: { apidoc: apidocOfRoute },
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: () => ({ openapi: new ApiDescription() }),
-  async setup(ctx, { path, ui, routeOptions, description }) {
+  async setup(ctx, settings) {
+    const { path, ui, routeOptions, description } = settings
+    warnOfPublicPage(ctx, unguarded(settings, ctx.prefix))
     // Not on import: a server without a description should not load these modules.
     const [{ describeListing, checkPlugins }, { documentRoutes }] = await Promise.all([
       import('./document/describe.ts'),

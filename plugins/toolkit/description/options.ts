@@ -53,6 +53,7 @@ export const accessMembers = {
   middlewares: option.list(option.fn<Middleware>('a middleware')).says('a list of middlewares').guard(),
   // It is checked by the plugin that reads it on every route.
   policy: option.value<RouteOptions['policy']>('a policy').guard(),
+  public: option.flag().default(false),
 }
 
 /** The options of the routes that serve a description. */
