@@ -6,7 +6,7 @@ import { described, type OptionPlace, type Request } from '../../kernel/index.ts
  * @example
  * declare module 'framework' {
  *   interface RequestContext {
- *     tenant: string
+ *     tenant: string | undefined
  *   }
  * }
  */

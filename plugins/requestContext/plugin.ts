@@ -36,7 +36,7 @@ export function currentContext(): RequestContext | undefined {
  * A value is created when it is first read, and can also be assigned.
  *
  * @example
- * new Server({ plugins: { requestContext: { tenant: (req) => req.headers['x-tenant'] ?? 'public' } } })
+ * new Server({ plugins: { requestContext: { startedAt: () => Date.now() } } })
  */
 export const requestContext = definePlugin({
   name: 'requestContext',
