@@ -3,7 +3,7 @@ import { checkSchema, compileWithAjv, type Dialect, type Draft } from './ajv.ts'
 import type { Check, Mode, Verdict } from './check.ts'
 import { beginEffort, endEffort, restoreRemoved, TooMuchEffort } from './effort.ts'
 import { flattened, schemasOf } from './flat.ts'
-import { type Issue, maxIssues } from './issue.ts'
+import { type Issue, maxIssues, pointerOf } from './issue.ts'
 import { isObject, type Node } from './keywords.ts'
 
 /** Keywords that only JSON Schema 2019-09 and later have. */
@@ -32,8 +32,13 @@ function namesInherited({ properties, required, ...node }: Node): boolean {
   return names.some((name) => typeof name === 'string' && name in Object.prototype)
 }
 
+/** The parameters in which Ajv names the member that is missing or unknown; the path of its error is that of the object. */
+const memberParams = ['missingProperty', 'additionalProperty', 'unevaluatedProperty', 'propertyName']
+
 function issueOf({ instancePath, keyword, message, params }: ErrorObject): Issue {
-  return { path: instancePath, keyword, message: message ?? 'is not valid', params: params as Record<string, unknown> }
+  const members = memberParams.flatMap((name) => (typeof params[name] === 'string' ? [params[name]] : []))
+  const path = instancePath + pointerOf(members)
+  return { path, keyword, message: message ?? 'is not valid', params: params as Record<string, unknown> }
 }
 
 /** The verdict for a value that cannot be checked completely. */

@@ -33,19 +33,23 @@ export function isStandardSchema(schema: unknown): schema is StandardSchema {
 /** The members of a validator's rule that may be reported. Never `input` or `received`: they would repeat the value. */
 const ruleMembers = ['expected', 'format', 'origin', 'minimum', 'maximum', 'inclusive', 'divisor', 'values'] as const
 
-function issueOf(issue: StandardIssue): Issue {
+function issuesOf(issue: StandardIssue): Issue[] {
   const own = issue as StandardIssue & Readonly<Record<string, unknown>>
   const given = typeof issue.path === 'string' ? issue.path.split('.') : (issue.path ?? [])
   const path = given.map((part) => (typeof part === 'object' ? part.key : part))
   const keyword = [own.code, own.type, own.rule].find((name) => typeof name === 'string') ?? 'invalid'
   const params: Record<string, unknown> = {}
   for (const name of ruleMembers) if (own[name] !== undefined) params[name] = own[name]
-  return { path: pointerOf(path), keyword, message: issue.message, params }
+  // Zod reports all unknown members of an object as one issue of the object.
+  const unknown = own.code === 'unrecognized_keys' && Array.isArray(own.keys) ? (own.keys as string[]) : undefined
+  const paths = unknown?.map((key) => [...path, key]) ?? [path]
+  return paths.map((one) => ({ path: pointerOf(one), keyword, message: issue.message, params }))
 }
 
 function verdictOf(result: StandardResult<unknown>): Verdict {
   if (result.issues === undefined) return { ok: true, value: result.value }
-  return { ok: false, issues: result.issues.slice(0, maxIssues).map(issueOf), cause: result.issues }
+  const issues = result.issues.slice(0, maxIssues).flatMap(issuesOf).slice(0, maxIssues)
+  return { ok: false, issues, cause: result.issues }
 }
 
 /** Runs the schema's own validator; its result replaces the value. */

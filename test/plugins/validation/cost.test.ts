@@ -708,7 +708,7 @@ describe('bounded keywords keep their meaning', () => {
       many(
         20,
         (i) =>
-          [`/${Math.floor(i / 3)} required`, `/${Math.floor(i / 3)}/a type`, `/${Math.floor(i / 3)}/b type`][i % 3],
+          [`/${Math.floor(i / 3)}/c required`, `/${Math.floor(i / 3)}/a type`, `/${Math.floor(i / 3)}/b type`][i % 3],
       ),
     )
   })

@@ -80,10 +80,16 @@ function toJson(value: unknown): unknown {
  * Rows of both kinds as they are reported. What an item lacks that did not have to fit is not reported; and Ajv names other ones
  * of several equal items, and none that are of a wrong type as well.
  */
+const pointer = (member: string) => member.replaceAll('~', '~0').replaceAll('/', '~1')
 const rowsOf = (errors: readonly ErrorObject[]) =>
   errors
     .filter(({ keyword, schemaPath }) => keyword !== 'uniqueItems' && !schemaPath.includes('/contains/'))
-    .map(({ instancePath, keyword, message, params }) => ({ path: instancePath, keyword, message, params }))
+    .map(({ instancePath, keyword, message, params }) => {
+      const { missingProperty, additionalProperty, unevaluatedProperty, propertyName } = params
+      const member: string | undefined = missingProperty ?? additionalProperty ?? unevaluatedProperty ?? propertyName
+      const path = member === undefined ? instancePath : `${instancePath}/${pointer(member)}`
+      return { path, keyword, message, params }
+    })
 const toldOf = (verdict: Verdict) =>
   verdict.ok ? [] : verdict.issues.filter(({ keyword }) => keyword !== 'uniqueItems')
 

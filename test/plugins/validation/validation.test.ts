@@ -1,8 +1,11 @@
 import { Type as LegacyType } from '@sinclair/typebox'
+import { type } from 'arktype'
 import { RouteCollection, type RouteOptions, Server } from 'framework'
 import { Type } from 'typebox'
+import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { checkOf } from '../../../plugins/toolkit/schema/check.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 
 function serverOf(): Server {
@@ -212,12 +215,62 @@ describe('failures', () => {
     const response = await server.inject.post('/a?n=b', { body: { n: 'c', x: 'd' } })
     const { errors } = failureOf(response)
     expect(errors.map(({ part, path }) => `${part} ${path}`)).toEqual([
-      'headers ',
+      'headers /x-n',
       'params /id',
       'query /n',
       'body /n',
       'all /x',
     ])
+  })
+
+  const seats = { type: 'object', properties: { seats: { type: 'integer' } }, required: ['seats'] }
+  const withItems = (item: object) => ({
+    type: 'object',
+    properties: { ...seats.properties, items: { type: 'array', items: item } },
+    required: ['seats', 'items'],
+  })
+  const orders: Record<string, object> = {
+    'JSON Schema': withItems(seats),
+    'JSON Schema with a reference': { ...withItems({ $ref: '#/$defs/seats' }), $defs: { seats } },
+    'TypeBox 0.34': LegacyType.Object({
+      seats: LegacyType.Integer(),
+      items: LegacyType.Array(LegacyType.Object({ seats: LegacyType.Integer() })),
+    }),
+    'TypeBox 1': Type.Object({
+      seats: Type.Integer(),
+      items: Type.Array(Type.Object({ seats: Type.Integer() })),
+    }),
+    'Zod 4': z.object({ seats: z.int(), items: z.array(z.object({ seats: z.int() })) }),
+    Valibot: v.object({ seats: v.number(), items: v.array(v.object({ seats: v.number() })) }),
+    ArkType: type({ seats: 'number', items: type({ seats: 'number' }).array() }),
+  }
+  test.each(Object.entries(orders))('of a missing member have its path: %s', async (_what, body) => {
+    const response = await echo({ body }).inject.post('/', { body: { items: [{}] } })
+    const paths = failureOf(response).errors.map(({ path }) => path)
+    expect(paths.sort()).toEqual(['/items/0/seats', '/seats'])
+  })
+
+  test.each<[string, object, object, string[]]>([
+    [
+      'unevaluatedProperties',
+      { type: 'object', properties: { a: { type: 'object', unevaluatedProperties: false } } },
+      { a: { 'b/c': 1 } },
+      ['/a/b~1c'],
+    ],
+    ['dependentRequired', { type: 'object', dependentRequired: { card: ['address'] } }, { card: 1 }, ['/address']],
+    ['a strict object of Zod', z.object({ a: z.strictObject({}) }), { a: { b: 1, c: 2 } }, ['/a/b', '/a/c']],
+    ['a strict object of Valibot', v.object({ a: v.strictObject({}) }), { a: { b: 1 } }, ['/a/b']],
+  ])('of a member have its path: %s', async (_what, schema, body, paths) => {
+    const response = await echo({ body: schema }).inject.post('/', { body })
+    expect(failureOf(response).errors.map(({ path }) => path)).toEqual(paths)
+  })
+
+  test('of an unknown member have its path where unknown members are refused', () => {
+    const schema = { type: 'object', additionalProperties: false, properties: { a: { additionalProperties: false } } }
+    expect(checkOf(schema, 'exact')({ b: 1, a: { c: 1 } })).toMatchObject({
+      ok: false,
+      issues: [{ path: '/b', keyword: 'additionalProperties' }, { path: '/a/c' }],
+    })
   })
 
   test('no body where one is described is 422', async () => {
