@@ -21,7 +21,7 @@ test('names of any kind make a valid document, and a client that compiles and sa
     )
     const schema = { type: 'object', properties, required: [name], additionalProperties: false } as const
     server.ws(
-      `/x${at}/${encodeURIComponent(name.replace(/[*/?#]/g, '')) || 'none'}/:id`,
+      `/x${at}/${encodeURIComponent(name.replace(/[*/?#()]/g, '')) || 'none'}/:id`,
       {
         query: schema,
         incoming: { ...messages, own: { ...schema, $id: name === '' ? 'empty' : name } },
