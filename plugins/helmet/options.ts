@@ -1,5 +1,6 @@
 import type { HelmetOptions as LibraryOptions } from 'helmet'
-import { isOptions, quoted, type Request, type Response } from '../../kernel/index.ts'
+import { quoted, type Request, type Response } from '../../kernel/index.ts'
+import { foreignOption } from '../toolkit/foreign-options.ts'
 import { type Check, option } from '../toolkit/options/index.ts'
 import { type HeaderSets, headersOf, noHeaders } from './headers.ts'
 
@@ -27,7 +28,17 @@ const isText = (given: unknown) => typeof given === 'string'
 const words = option.value<string | readonly string[]>('a string or a list of strings', (given) =>
   Array.isArray(given) ? [...given].every(isText) : isText(given),
 )
-const directives = option.value<object>('an object of sources by directive', isOptions)
+/** The directives of the content security policy, to find misspelt ones. */
+const directiveNames =
+  'default-src script-src script-src-elem script-src-attr style-src style-src-elem style-src-attr img-src connect-src font-src object-src media-src frame-src fenced-frame-src child-src worker-src manifest-src prefetch-src base-uri sandbox form-action frame-ancestors navigate-to report-uri report-to require-trusted-types-for trusted-types upgrade-insecure-requests block-all-mixed-content'
+const directives = option
+  .shape(
+    {},
+    foreignOption(
+      directiveNames.split(' ').flatMap((name) => [name, name.replace(/-./g, (part) => part.charAt(1).toUpperCase())]),
+    ),
+  )
+  .says('an object of sources by directive')
 
 /** Makes the option of one header: on, off, or an object. The package checks strings and numbers, but accepts any string as a flag. */
 const header = (members: option.Members) =>

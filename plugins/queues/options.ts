@@ -1,5 +1,6 @@
-import { isOptions, nearest, type OptionPlace } from '../../kernel/index.ts'
+import { nearest, type OptionPlace } from '../../kernel/index.ts'
 import { addressOption } from '../toolkit/address.ts'
+import { foreignOption } from '../toolkit/foreign-options.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { type RedisAddress, redisOptions, redisUrl } from '../toolkit/redis.ts'
 
@@ -140,13 +141,16 @@ const pgboss = option.shape({
   options: option.record(option.value<unknown>('anything'), 'an object').secret(),
 })
 
+const credentials = option.shape(
+  {},
+  foreignOption(['accessKeyId', 'secretAccessKey', 'sessionToken', 'expiration', 'credentialScope']),
+)
+
 const sqs = option.shape({
   ...shared,
   region: option.name(),
   endpoint: addressOption('http'),
-  credentials: option
-    .value<object>('credentials of an AWS client', (given) => isOptions(given) || typeof given === 'function')
-    .secret(),
+  credentials: option.either(option.fn(), credentials).says('credentials of an AWS client').secret(),
   client: option.value<object>('an SQSClient', (given) => typeof Object(given).send === 'function'),
   queueUrls: option.record(option.text()).default({}),
   waitTimeSeconds: option.int({ min: 0, max: 20, unit: 'seconds' }).default(20),
