@@ -67,7 +67,9 @@ const description = {
     .says('a list of objects { url, description }'),
   security: option.list(requirement).says('a list of objects'),
   tags: option.list(tag).says('a list of objects { name, description }'),
-  components: option.shape({ schemas: componentsOfKind, securitySchemes: componentsOfKind }).optional(),
+  components: option
+    .shape({ schemas: componentsOfKind('schemas'), securitySchemes: componentsOfKind('asyncSecuritySchemes') })
+    .optional(),
   externalDocs: externalDocs.says('an object').optional(),
   include: option.fn<(route: OpenApiRoute) => boolean>('a function of the route'),
 }

@@ -1,4 +1,7 @@
-import { nearest, type OptionPlace, type OptionRoute } from '../../kernel/index.ts'
+import { isOptions, nearest, type OptionPlace, type OptionRoute, optionNames } from '../../kernel/index.ts'
+import { named, parameter, requestBody, response } from '../toolkit/description/options.ts'
+import { option } from '../toolkit/options/index.ts'
+import { isSchema } from './document/forms.ts'
 
 /** Data for the API description of one route. */
 export interface ApiDoc {
@@ -37,25 +40,35 @@ export interface ApiDoc {
   readonly [extension: `x-${string}`]: unknown
 }
 
-/** The members of an operation (OpenAPI 3.1 section 4.8.10.1). */
+/** The members of an operation (OpenAPI 3.1 section 4.8.10.1) that have members of their own; the document notes wrong values. */
+const nested = option.shape(
+  {
+    externalDocs: named('url', 'description').optional(),
+    parameters: option.list(parameter),
+    requestBody: requestBody.optional(),
+    responses: option.record(
+      option.custom<object, unknown>('a response or a schema', (given, place) =>
+        isOptions(given) && !isSchema(given) ? response.read(given, place) : given,
+      ),
+    ),
+    servers: option.list(named('url', 'description', 'variables', 'name')),
+  },
+  () => undefined,
+)
+
 const members = [
+  ...Object.keys(nested.parts.members!),
   'tags',
   'summary',
   'description',
-  'externalDocs',
   'operationId',
-  'parameters',
-  'requestBody',
-  'responses',
   'callbacks',
   'deprecated',
   'security',
-  'servers',
 ]
 
-/** The route option that was misplaced in the description; `undefined` if the name belongs there. */
+/** The route option that was misplaced in the description; `undefined` for any other name. */
 function misplacedIn(name: string, known: ReadonlySet<PropertyKey>): string | undefined {
-  if (members.includes(name) || name.startsWith('x-')) return undefined
   if (known.has(name)) return name
   const near = nearest(
     name,
@@ -73,11 +86,15 @@ export function apidocOfRoute(
   place: OptionPlace,
   { known }: Pick<OptionRoute<unknown>, 'known'>,
 ): unknown {
-  for (const name of Object.keys(Object(given))) {
+  if (given === false) return given
+  if (!isOptions(given)) return void place.wrong(given, `false, or an object with ${members.join(', ')}`)
+  for (const name of optionNames(given).map(String)) {
+    if (members.includes(name) || name.startsWith('x-') || Reflect.get(given, name) === undefined) continue
     const meant = misplacedIn(name, known)
-    if (meant === undefined) continue
     const what = meant === name ? 'It' : `Did you mean "${meant}"? That`
-    place.problem(`"${name}" is in its apidoc, where it has no effect. ${what} is an option of the route itself`)
+    if (meant === undefined) place.unknown(name, members)
+    else place.problem(`"${name}" is in its apidoc, where it has no effect. ${what} is an option of the route itself`)
   }
+  nested.read(given, place)
   return given
 }

@@ -72,8 +72,8 @@ export interface OpenApiOptions extends DescriptionOptions {
 
 type ComponentKind = Exclude<keyof OpenApiComponents, `x-${string}`>
 // TypeScript knows only that the keys are strings.
-const kinds = Object.fromEntries(componentKinds.map((kind) => [kind, componentsOfKind])) as {
-  readonly [Kind in ComponentKind]: typeof componentsOfKind
+const kinds = Object.fromEntries(componentKinds.map((kind) => [kind, componentsOfKind(kind)])) as {
+  readonly [Kind in ComponentKind]: ReturnType<typeof componentsOfKind>
 }
 
 const description = {

@@ -107,6 +107,15 @@ const ofRoutes: [option: string, value: unknown, message: RegExp, plugins?: obje
   ['responses', { 20: {} }, /responses/],
   ['body', 5, /"body" is 5; it takes a JSON Schema/],
   ['apidoc', { policy: {} }, /"policy" is in its apidoc/],
+  ['apidoc', { summry: 'x' }, /Unknown option "apidoc\.summry"\. Did you mean "summary"/],
+  ['apidoc', { summry: 'x' }, /Did you mean "summary"/, { openapi: true }],
+  ['apidoc', { externalDocs: { ur: 'x' } }, /Unknown option "apidoc\.externalDocs\.ur"/],
+  ['apidoc', { servers: [{ ulr: 'x' }] }, /Unknown option "apidoc\.servers\[0\]\.ulr"\. Did you mean "url"/],
+  ['apidoc', { parameters: [{ nmae: 'x' }] }, /"apidoc\.parameters\[0\]\.nmae"\. Did you mean "name"/],
+  ['apidoc', { requestBody: { contnet: {} } }, /"apidoc\.requestBody\.contnet"\. Did you mean "content"/],
+  ['apidoc', { responses: { 404: { descripton: 'x' } } }, /"apidoc\.responses\.404\.descripton"\. Did you mean "desc/],
+  ['apidoc', 'text', /"apidoc" is .*; it takes false, or an object with/],
+  ['apidoc', null, /"apidoc" is null; it takes false, or an object with/],
   ['rateLimit', { limit: 1 }, /the plugin "rateLimit", which takes the route option "rateLimit", is not registered/],
   ['polciy', {}, /"polciy"\. Did you mean "policy"/],
 ]
@@ -228,6 +237,115 @@ describe('an option that would be silently ignored is an error', () => {
       `plugins.queues is false, and the server's option "background.queues" is given. Keep one`,
     )
   })
+})
+
+/** Options with members in every object; each is misspelt in turn. */
+const nested: { readonly [key: string]: object } = {
+  openapi: {
+    info: {
+      title: 'a',
+      version: '1',
+      summary: 's',
+      contact: { name: 'x', email: 'a@b.test' },
+      license: { name: 'MIT' },
+    },
+    servers: [{ url: 'https://a.test', variables: { one: { default: 'a', description: 'b' } } }],
+    tags: [{ name: 'a', externalDocs: { url: 'https://a.test', description: 'b' } }],
+    externalDocs: { url: 'https://a.test', description: 'b' },
+    components: {
+      parameters: { one: { name: 'a', required: true } },
+      requestBodies: { one: { content: {}, description: 'a' } },
+      responses: { one: { description: 'a' } },
+      headers: { one: { description: 'a' } },
+      examples: { one: { summary: 'a' } },
+      links: { one: { operationId: 'a' } },
+      securitySchemes: { one: { type: 'http', scheme: 'bearer' } },
+    },
+  },
+  asyncapi: {
+    info: { title: 'a', version: '1' },
+    servers: [{ url: 'wss://a.test', description: 'a' }],
+    tags: [{ name: 'a' }],
+  },
+  graphql: {
+    schema: { typeDefs: 'type Query { a: Int }' },
+    limits: { depth: 3, aliases: 2 },
+    cost: { listSize: 5 },
+    jit: { minCount: 3 },
+    websocket: { maxOperations: 3 },
+    apolloOptions: { introspection: true },
+  },
+  cache: { provider: 'redis', redis: { url: 'redis://127.0.0.1:1' } },
+  session: { secret: 'x'.repeat(32), cookie: { sameSite: 'lax' } },
+  queues: {
+    config: {
+      memory: { maxSize: 5 },
+      bullmq: { connection: { host: 'a.test', password: 'x' } },
+      sqs: { region: 'x', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } },
+    },
+  },
+  mqtt: { connect: { host: 'a.test', will: { topic: 'a', message: 'b' } } },
+  channels: { store: { url: 'redis://127.0.0.1:1' } },
+  rateLimit: { store: { url: 'redis://127.0.0.1:1', keyPrefix: 'x' } },
+  helmet: {
+    contentSecurityPolicy: { reportOnly: false, directives: { scriptSrc: ["'self'"], 'img-src': ['*'] } },
+    hsts: { maxAge: 5 },
+    frameguard: { action: 'deny' },
+  },
+  cookie: { secret: 'x'.repeat(32), defaults: { path: '/' } },
+  telemetry: { incoming: 'link' },
+  inspector: { keep: 5 },
+  health: { timeout: 5 },
+  metrics: { path: '/m' },
+  upload: { maxFiles: 5 },
+}
+
+describe.each(Object.entries(nested))('a misspelt member of %s is an error', (key, options) => {
+  const fault = (given: object) => {
+    const plugins = { [key]: given } as {}
+    try {
+      new Server({ router: new RouteCollection(), logger: memoryLogger(), plugins })
+    } catch (error) {
+      return (error as Error).message
+    }
+    return 'nothing is wrong'
+  }
+  const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+  const misspelt = (name: string) => name.slice(0, -2) + name.at(-1) + name.at(-2)
+  // Names of the user's own choice.
+  const free = new Set(['one', 'title'])
+
+  function* cases(value: unknown, path: string, whole: (part: unknown) => object): Generator<[string, object]> {
+    if (!isObject(value)) return
+    for (const [name, one] of Object.entries(value)) {
+      const inner = Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`
+      yield* cases(one, inner, (part) =>
+        whole(
+          Array.isArray(value) ? value.map((old, i) => (String(i) === name ? part : old)) : { ...value, [name]: part },
+        ),
+      )
+    }
+    const known = Array.isArray(value)
+      ? undefined
+      : Object.keys(value).find((name) => name.length > 3 && !free.has(name))
+    if (known !== undefined) yield [`${path}.${misspelt(known)}`, whole({ ...value, [misspelt(known)]: value[known] })]
+  }
+
+  test('and the options are right otherwise', () => expect(fault(options)).toBe('nothing is wrong'))
+  test.each([...cases(options, `plugins.${key}`, (part) => part as object)])('%s', (path, given) => {
+    expect(fault(given)).toContain(`"${path}"`)
+  })
+})
+
+test('extensions are members of every object of a description', () => {
+  const own = { 'x-own': 1 }
+  const info = { title: 'a', version: '1', ...own, contact: own }
+  const components = { responses: { one: { description: 'a', ...own } }, parameters: { one: own } }
+  const openapi = { info, servers: [{ url: '/', ...own }], tags: [{ name: 'a', ...own }], components } as {}
+  const server = new Server({ router: new RouteCollection(), logger: memoryLogger(), plugins: { openapi } })
+  const apidoc = { ...own, responses: { 404: { description: 'a', ...own } }, requestBody: own, parameters: [own] } as {}
+  server.post('/a', { apidoc }, () => 1)
+  return expect(server.ready()).resolves.toBeUndefined()
 })
 
 test('a listing shows neither the user at a broker nor the last will', () => {

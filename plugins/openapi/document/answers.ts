@@ -4,7 +4,7 @@ import { isComponentName } from '../../toolkit/description/names.ts'
 import { isFailureSchema } from '../../toolkit/failures/http-error.ts'
 import type { OpenApiReference, OpenApiResponse, OpenApiSchema } from '../types.ts'
 import { failuresOf } from './failures.ts'
-import { formed, headerForm, linkForm, mediaForm } from './forms.ts'
+import { formed, headerForm, isSchema, linkForm, mediaForm } from './forms.ts'
 import type { Scene } from './operation-context.ts'
 
 type Answers = { [status: string]: OpenApiResponse | OpenApiReference }
@@ -30,21 +30,6 @@ function describeStatus(status: string): string {
 
 const hasContent = (status: string) => !/^(1..|204|205|304)$/.test(status)
 
-/** Keywords that mark an object as a schema where it could also be an OpenAPI response. */
-const schemaMarks = [
-  'type',
-  'properties',
-  'items',
-  'anyOf',
-  'oneOf',
-  'allOf',
-  'enum',
-  'const',
-  '$id',
-  '$defs',
-  '~standard',
-]
-const isSchema = (value: object) => schemaMarks.some((mark) => mark in value)
 const isComponentReference = (value: Json) =>
   typeof value.$ref === 'string' && !value.$ref.startsWith('#/components/schemas/')
 

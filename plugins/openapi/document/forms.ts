@@ -127,3 +127,19 @@ export function formed(form: Form, given: Json): Json {
   if (members.value !== undefined) delete members.externalValue
   return members
 }
+
+/** Keywords that mark an object as a schema where it could also be an OpenAPI response. */
+const schemaMarks = [
+  'type',
+  'properties',
+  'items',
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'enum',
+  'const',
+  '$id',
+  '$defs',
+  '~standard',
+]
+export const isSchema = (value: object) => schemaMarks.some((mark) => mark in value)

@@ -1,5 +1,5 @@
 import { type Middleware, type OptionPlace, quoted, type RouteOptions } from '../../../kernel/index.ts'
-import { option } from '../options/index.ts'
+import { type AnyCheck, option } from '../options/index.ts'
 import { isAddress, isComponentName } from './names.ts'
 
 export const text = option.value<string>('text', (given) => typeof given === 'string')
@@ -28,6 +28,7 @@ const variable = extensible({ default: text.required(), enum: option.list(text),
 export const server = extensible({ url: url.required(), description: text, variables: option.record(variable) })
 export const tag = extensible({ name: text.required(), description: text, externalDocs: externalDocs.optional() })
 
+const component = option.value<object | boolean>('a component')
 const names = 'names of letters, digits, ".", "-" and "_"'
 
 /** Notes names that references could not use. */
@@ -41,11 +42,34 @@ export const requirement = option.record(option.list(text), 'an object of scopes
   return named
 })
 
-export const componentsOfKind = option
-  .record(option.value<object | boolean>('a component'), 'an object')
-  .into((named, place) => {
-    checkNames(named, place)
-    return named
+const anything = option.value<unknown>('anything')
+
+/** An object of a document with these names and any that begin with `x-`; the values are read where the document is made. */
+export const named = (...names: readonly string[]) =>
+  extensible(Object.fromEntries(names.map((name) => [name, anything])))
+
+const shown = ['description', 'required', 'deprecated', 'style', 'explode', 'schema', 'example', 'examples', 'content']
+const reference = ['$ref', 'summary', 'description']
+export const parameter = named('name', 'in', ...shown, 'allowEmptyValue', 'allowReserved', ...reference)
+export const requestBody = named('description', 'content', 'required', 'schema', ...reference)
+export const response = named('description', 'headers', 'content', 'links', 'schema', ...reference)
+
+/** The forms of components that are not free. */
+const forms: { readonly [kind: string]: AnyCheck } = {
+  parameters: parameter,
+  requestBodies: requestBody,
+  responses: response,
+  headers: named(...shown, ...reference),
+  examples: named('value', 'externalValue', ...reference),
+  links: named('operationRef', 'operationId', 'parameters', 'requestBody', 'server', ...reference),
+  securitySchemes: named('type', 'name', 'in', 'scheme', 'bearerFormat', 'flows', 'openIdConnectUrl', ...reference),
+}
+
+/** The components of one kind by name; the forms of schemas, of callbacks and of path items are free. */
+export const componentsOfKind = (kind: string) =>
+  option.record((forms[kind] ?? component) as typeof component, 'an object').into((components, place) => {
+    checkNames(components, place)
+    return components
   })
 
 /** The options that restrict access to a description. */

@@ -78,7 +78,11 @@ describe('problem details', () => {
   test('of an invalid request list its mistakes', async () => {
     const { server } = makeServer('problem')
     const res = await server.inject.post('/names', { body: {} })
-    expect(res.body()).toMatchObject({ status: 422, code: 'ValidationError', errors: [{ part: 'body', path: '/name' }] })
+    expect(res.body()).toMatchObject({
+      status: 422,
+      code: 'ValidationError',
+      errors: [{ part: 'body', path: '/name' }],
+    })
   })
 
   test('of a mistake say nothing about it', async () => {
