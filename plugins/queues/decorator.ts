@@ -1,4 +1,6 @@
+import type { Logger } from '../../kernel/index.ts'
 import { decorator, type MethodMark } from '../toolkit/decorator/decorator.ts'
+import { memberUsed } from '../toolkit/imported-methods.ts'
 import { QueueHandlerError } from './errors.ts'
 import type { QueueHandler } from './subscription.ts'
 
@@ -25,14 +27,28 @@ function instanceOf(prototype: object): object {
 const call = (instance: object, name: PropertyKey, args: readonly unknown[]): unknown =>
   (instance as Record<PropertyKey, (...args: readonly unknown[]) => unknown>)[name]!(...args)
 
+const noInstance = (queue: string, method: PropertyKey, member: PropertyKey) =>
+  QueueHandlerError(
+    queue,
+    `the method ${String(method)} uses this.${String(member)}, but its class has no instance. Create one at startup: new …()`,
+  )
+
+/** The errors of methods that name a member of their instance, until there is one. */
+const lacking = new Set<Error>()
+
+/** Logs each method that has no instance although it needs one, once. Called when the workers start. */
+export function reportLacking(log: Logger): void {
+  for (const error of lacking) log.error({ err: error }, error.message)
+  lacking.clear()
+}
+
 /** Replaces a missing instance: a method that uses it fails with an explanation. */
 function absent(queue: string, method: PropertyKey): object {
   return new Proxy(
     {},
     {
       get(_target, member) {
-        const why = `the method ${String(method)} uses this.${String(member)}, but its class has no instance. Create one at startup: new …()`
-        throw QueueHandlerError(queue, why)
+        throw noInstance(queue, method, member)
       },
     },
   )
@@ -59,10 +75,14 @@ export function methodDecorator<Payload>(
     }
     const { name, addInitializer } = second as MethodContext
     let newest: object | undefined
+    const method = first as (...args: readonly unknown[]) => unknown
+    const member = memberUsed(method)
+    const lack = member === undefined ? undefined : noInstance(queue, name, member)
+    if (lack !== undefined) lacking.add(lack)
     addInitializer?.call(second, function remember() {
       newest = this
+      if (lack !== undefined) lacking.delete(lack)
     })
-    const method = first as (...args: readonly unknown[]) => unknown
     declare((...args) => (newest === undefined ? method.apply(absent(queue, name), args) : call(newest, name, args)))
   }
 }

@@ -1,6 +1,7 @@
 import { isInTime } from '../../kernel/index.ts'
 import { Declarations, type Runner } from '../toolkit/declarations.ts'
 import { forgetConfigurationOfServers } from './config.ts'
+import { reportLacking } from './decorator.ts'
 import { closeEngines, queueLog } from './engines.ts'
 import type { Subscription } from './subscription.ts'
 
@@ -53,6 +54,7 @@ export class Holder implements Runner<Subscription> {
   async run(): Promise<void> {
     if (declarations.runners.includes(this)) return
     declarations.expected.add(this)
+    reportLacking(queueLog())
     try {
       await declarations.open(this)
     } catch (error) {

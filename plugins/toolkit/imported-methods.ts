@@ -44,6 +44,13 @@ export class ImportedMethods<Note extends object> {
     for (const note of this.#notesOf(cls)) {
       this.#standIns.get(note)?.()
       this.#standIns.delete(note)
+    }
+    this.know(cls)
+  }
+
+  /** Called when an instance of the class is created; its substitutes continue. */
+  know(cls: AnyClass): void {
+    for (const note of this.#notesOf(cls)) {
       const method = this.#left.get(note)
       if (method !== undefined && method.owner === undefined) this.#left.set(note, { ...method, owner: cls })
     }
@@ -68,9 +75,19 @@ export class ImportedMethods<Note extends object> {
     return all.filter((cls) => !all.some((other) => other.prototype instanceof cls))
   }
 
-  /** The methods whose class is not known. */
-  get classless(): ImportedMethod<Note>[] {
-    return [...this.#left.values()].filter(({ owner }) => owner === undefined)
+  /** The methods whose class is not known, as far as they can run without an instance. The others are logged, once per process. */
+  classless(log: Logger, sentence: (method: ImportedMethod<Note>) => string): ImportedMethod<Note>[] {
+    return [...this.#left.values()].filter((method) => {
+      if (method.owner !== undefined) return false
+      const member = memberUsed(method.value)
+      if (member === undefined) return true
+      if (!this.#reported.has(method.note))
+        log.error(
+          `${sentence(method)}: it uses this.${member}, but its class has no instance. Create one before (new TheClass()), or list the class`,
+        )
+      this.#reported.add(method.note)
+      return false
+    })
   }
 
   /** Notes that a method runs without its class until the class is known; `end` then ends it. */
@@ -91,6 +108,26 @@ export class ImportedMethods<Note extends object> {
       log.warn(sentence(method))
     }
   }
+}
+
+const unread = /\/\*[\s\S]*?\*\/|\/\/.*|(['"])(?:\\.|(?!\1).)*\1/g
+
+/**
+ * A member of `this` other than the logger that a method names in its source; `undefined` if it seems to run without an instance. A
+ * member that is read in another way is noticed when the method runs.
+ *
+ * @example
+ * class Jobs {
+ *   count = 0
+ *   run() {
+ *     return this.count
+ *   }
+ * }
+ * memberUsed(Jobs.prototype.run) // 'count'
+ */
+export function memberUsed(method: AnyMethod): string | undefined {
+  const source = Function.prototype.toString.call(method).replace(unread, '')
+  return /\bthis\s*\??\.\s*(?!logger\b)([#\w$]+)/.exec(source)?.[1]
 }
 
 /**

@@ -38,9 +38,14 @@ export const sourceList = <Source>(takes: string) => option.list(option.value<So
 /** The logger of the service that is creating an instance, whose constructor may already log. */
 let loggerNow: Logger | undefined
 
+/** The last instance of each class that the application has created itself. */
+const madeByApplication = new WeakMap<object, object>()
+
 /** For the constructor of a base class: the logger of the service that creates the instance, with the name of its class. */
-export const instanceLogger = (kind: string, cls: { readonly name: string }): Logger =>
-  applicationLogger(loggerNow ?? lineLogger()).child({ [kind]: cls.name })
+export function instanceLogger(kind: string, cls: { readonly name: string }, instance: object): Logger {
+  if (loggerNow === undefined) madeByApplication.set(cls, instance)
+  return applicationLogger(loggerNow ?? lineLogger()).child({ [kind]: cls.name })
+}
 
 /**
  * Imports the files that globs match, and returns the classes that they export or that are listed; other declarations in the files
@@ -94,7 +99,7 @@ const hasMethods = (notes: Notes<unknown>, value: unknown): value is AnyClass =>
   decoratedMethods(value as AnyClass).some((method) => notes.of(method).length > 0)
 
 /**
- * Creates an instance, which may log to this logger from the first line of its constructor on.
+ * Returns the instance that the application has created, or creates one, which may log to this logger from the first line of its constructor on.
  *
  * @throws the error of the kind.
  */
@@ -103,10 +108,12 @@ export function makeInstance<Instance>(
   cls: new () => Instance,
   logger: Logger,
 ): Instance {
+  const known = madeByApplication.get(cls) as Instance | undefined
+  if (known !== undefined) return known
   if (cls.length > 0) {
     throw kind.classError(
       cls.name,
-      'its constructor takes arguments; the framework constructs an instance without arguments',
+      'its constructor takes arguments; the framework constructs an instance without arguments. Create one before: new TheClass(…)',
     )
   }
   loggerNow = logger

@@ -6,11 +6,12 @@ import { instanceLogger, makeInstance, type ServiceClassKind } from '../../toolk
 import { CronClassError, CronFileError } from '../failures.ts'
 import { Activity } from './activity.ts'
 import type { Declared } from './declarations.ts'
-import { type CronNote, cronNotes } from './handle.ts'
+import { type CronNote, cronNotes, importedJobs } from './handle.ts'
 import type { CronHandler } from './run.ts'
 
 /**
- * The base class for `@cron` methods. The service creates one instance of each subclass, without arguments, when the jobs start.
+ * The base class for `@cron` methods. When the jobs start, the service uses the instance that the application has created, or creates one
+ * without arguments.
  *
  * @example
  * import { BaseCron, cron } from 'framework'
@@ -27,7 +28,8 @@ export abstract class BaseCron {
   readonly logger: Logger
 
   constructor() {
-    this.logger = instanceLogger('cron', new.target)
+    this.logger = instanceLogger('cron', new.target, this)
+    importedJobs.know(new.target)
   }
 }
 
@@ -77,9 +79,19 @@ export function jobsOfClass(cls: BaseCronClass, logger: Logger): Declared[] {
   })
 }
 
-/** Returns the job of a method whose class is not known: the only member of its instance is the logger. */
-export function classlessJob({ note, label, value }: ImportedMethod<CronNote>, logger: Logger): Declared {
-  const text = asName(label)
+/**
+ * Returns the job of a method whose class is not known: the only member of its instance is the logger. Its name cannot have the class,
+ * so `taken` are those of methods with the same name.
+ */
+export function classlessJob(
+  { note, label, value }: ImportedMethod<CronNote>,
+  logger: Logger,
+  taken: ReadonlySet<string>,
+): Declared {
+  const plain = asName(label)
+  let text = plain
+  for (let number = 2; taken.has(text); number++) text = `${plain} #${number}`
+  const isNamed = note.options.name !== undefined || text === plain
   const instance = instanceStandIn(applicationLogger(logger).child({ cron: text }), (member) =>
     CronClassError(
       text,
@@ -87,5 +99,5 @@ export function classlessJob({ note, label, value }: ImportedMethod<CronNote>, l
     ),
   )
   const handler: CronHandler = (run) => Reflect.apply(value as CronHandler, instance, [run])
-  return { ...note, name: note.options.name ?? text, isNamed: true, activity: activityOf(note, note), handler }
+  return { ...note, name: note.options.name ?? text, isNamed, activity: activityOf(note, note), handler }
 }

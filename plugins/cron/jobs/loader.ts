@@ -51,8 +51,10 @@ function loadImported(log: Logger): Declared[] {
       return []
     }
   })
-  for (const method of importedJobs.classless) {
-    const job = classlessJob(method, log)
+  const taken = new Set(jobs.map(({ name }) => name))
+  for (const method of importedJobs.classless(log, (one) => `${shownJob(one)} does not run`)) {
+    const job = classlessJob(method, log, taken)
+    taken.add(job.name)
     importedJobs.standIn(method.note, () => endJob(job.activity))
     jobs.push(job)
   }

@@ -32,7 +32,7 @@ export abstract class BaseMqtt {
   readonly logger: Logger
 
   constructor() {
-    this.logger = instanceLogger('mqtt', new.target)
+    this.logger = instanceLogger('mqtt', new.target, this)
     const cls = new.target
     importedSubscriptions.resolve(cls)
     // An instance that the application creates replaces the service's own.

@@ -42,7 +42,7 @@ function makeImported(log: Logger): void {
       log.error({ err: error }, `the MQTT subscriptions of ${cls.name} are not handled: ${(error as Error).message}`)
     }
   }
-  for (const method of importedSubscriptions.classless) {
+  for (const method of importedSubscriptions.classless(log, (one) => `${shownSubscription(one)} is not handled`)) {
     if (importedSubscriptions.hasStandIn(method.note)) continue
     const declared = subscribeClassless(method, log)
     importedSubscriptions.standIn(method.note, () => void withdraw(declared).catch(() => {}))

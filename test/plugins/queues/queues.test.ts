@@ -719,6 +719,33 @@ describe('methods as subscribers', () => {
     expect(queue.dead[0]?.error.message).toMatch(/handle uses this\.list, but its class has no instance/)
   })
 
+  test('a method that lacks its instance when the workers start is an error in the log, by name', async () => {
+    const queue = memoryQueue<number>(freshName('lacking'))
+    const made = memoryQueue<number>(freshName('made'))
+    class Handlers {
+      sum = 0
+      @queue.subscribeMethod()
+      add(payload: number) {
+        this.sum += payload
+      }
+    }
+    class Made {
+      sum = 0
+      @made.subscribeMethod()
+      add(payload: number) {
+        this.sum += payload
+      }
+    }
+    new Made()
+    await makeServer(run).listen()
+    const errors = log.filter(({ level }) => level === 'error').map(({ message }) => message)
+    expect(errors).toContain(
+      `QUEUE_HANDLER: the queue "${queue.name}": the method add uses this.sum, but its class has no instance. Create one at startup: new …()`,
+    )
+    expect(errors.filter((message) => message?.includes(made.name))).toEqual([])
+    expect(Handlers.name).toBe('Handlers')
+  })
+
   test('the older protocol: an instance is made with the first message, one for the class', async () => {
     const { decorated } = await import('../fixtures/queues-legacy.ts?legacy' as string)
     const { queue, seen, made } = decorated as {
