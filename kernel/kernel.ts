@@ -58,7 +58,9 @@ export class Kernel extends RouteVerbs {
   readonly #routes: CompiledRoutes
   readonly #dispatcher: Dispatcher
   readonly #state = new LifeState()
-  #logger: Logger
+  #logger!: Logger
+  /** @internal The logger for the framework's own entries, `req.log` and `ctx.log`: it never throws. */
+  safeLogger!: Logger
   readonly #life: LifeCycle
   readonly #fetch: (request: globalThis.Request) => globalThis.Response | Promise<globalThis.Response>
 
@@ -70,7 +72,7 @@ export class Kernel extends RouteVerbs {
     this.settings = settings
     this.worker = settings.workers.place
     this.router = settings.router ?? sharedRouter
-    this.#logger = settings.logger
+    this.logger = settings.logger
     // One subclass each for every server: members that plugins add to requests exist on this server only.
     const classes = {
       Request: class Request extends KernelRequest {},
@@ -168,6 +170,7 @@ export class Kernel extends RouteVerbs {
 
   set logger(logger: Logger) {
     this.#logger = logger
+    this.safeLogger = this.settings.guarded(logger)
   }
 
   /** The port that the server listens on; until it listens, the one in the options. */
@@ -282,17 +285,17 @@ export class Kernel extends RouteVerbs {
 
   /** The routes and plugins as data, for tools; before boot, without those that plugins register in their `setup`. */
   get listing(): Listing {
-    return listingOf(this.#routes, this.#root, this.#state.booted, this.#logger)
+    return listingOf(this.#routes, this.#root, this.#state.booted, this.safeLogger)
   }
 
   /** Each route with its chain, one per line. */
   printRoutes(): string {
-    return printRoutes(this.#routes, this.#state.booted, this.#logger)
+    return printRoutes(this.#routes, this.#state.booted, this.safeLogger)
   }
 
   /** The steps that a request would go through, in order, each with its owner. */
   explain(method: string, path: string): Explanation {
     if (!this.#state.booted) throw NotReadyError('explain()')
-    return explainRoute(this.#dispatcher.finder, this.#root.scope, this.#logger, method, path)
+    return explainRoute(this.#dispatcher.finder, this.#root.scope, this.safeLogger, method, path)
   }
 }

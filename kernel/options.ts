@@ -48,6 +48,8 @@ export interface ResolvedKernelOptions
     Readonly<Pick<KernelOptions, Optional>> {
   /** All limits of a connection, with defaults for those that were not given. */
   readonly limits: Limits
+  /** Returns a logger whose methods never throw: nothing that the framework writes may end the process. */
+  guarded(logger: Logger): Logger
   /** Decides how all failures are answered. */
   readonly errorFormat: Failures
   /** The other processes that do the same work. */

@@ -92,7 +92,7 @@ export class LifeCycle {
   }
 
   report(error: unknown, what = error instanceof Error ? error.message : 'closing failed'): void {
-    this.#host.server.logger.error({ err: error }, what)
+    this.#host.server.safeLogger.error({ err: error }, what)
   }
 
   mustBeOpen(): void {
@@ -109,7 +109,7 @@ export class LifeCycle {
     const start = performance.now()
     try {
       await bootTree(this.#root, this.#host)
-      this.#routes.compile(this.#host.server.logger)
+      this.#routes.compile(this.#host.server.safeLogger)
       this.#dispatcher.compile()
       this.#state.booted = true
       await this.#runHooks(this.#host.lifeCycle.onReady, 'ready', (run) => run())
@@ -232,7 +232,7 @@ export class LifeCycle {
       hooks: lifeCycle,
       closeTimeout,
       drainWindow,
-      logger: server.logger,
+      logger: server.safeLogger,
       startDraining: () => {
         this.#state.draining = true
         this.#closingSignal.abort(ServerClosingError())

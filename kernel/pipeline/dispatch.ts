@@ -102,7 +102,7 @@ export class Dispatcher {
     const found: FoundRoute | undefined =
       target === undefined || this.#state.refusing || !isAcceptable
         ? undefined
-        : this.finder.find(raw.method, target.match, this.#kernel.logger)
+        : this.finder.find(raw.method, target.match, this.#kernel.safeLogger)
     const compiled = found === undefined ? this.#refuse : found.target
     const params = found === undefined ? Object.create(null) : found.params
     const req = new this.#Request(raw, this.#kernel, target ?? malformed, params, compiled)

@@ -87,7 +87,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
 
   /** The server's logger, with the plugin's name on every line. */
   get log(): Logger {
-    return this.#host.server.logger.child({ plugin: this.#entry.name })
+    return this.#host.server.safeLogger.child({ plugin: this.#entry.name })
   }
 
   /** The services of this plugin, its scope and the outer scopes. */

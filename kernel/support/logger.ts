@@ -19,6 +19,6 @@ export interface Logger {
 }
 
 /** How everything below the kernel reports warnings; the logger is looked up each time. */
-export function warnInto(server: { readonly logger: Logger }): (message: string, error?: unknown) => void {
-  return (message, error) => server.logger.warn(error === undefined ? {} : { err: error }, message)
+export function warnInto(server: { readonly safeLogger: Logger }): (message: string, error?: unknown) => void {
+  return (message, error) => server.safeLogger.warn(error === undefined ? {} : { err: error }, message)
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '../../kernel/support/logger.ts'
+import { isPromise } from '../../kernel/support/within.ts'
 import { logFields } from './log-fields.ts'
 import { namesPlaces } from './readable/failure.ts'
 import { textFor } from './readable/form.ts'
@@ -129,6 +130,36 @@ function openStandardError(): (line: string) => void {
   if (paint === undefined) return (line) => void process.stderr.write(`${line}\n`)
   const lines = new ReadableLines((text) => void process.stderr.write(text), paint, { hasRequests: false })
   return (line) => lines.write(line)
+}
+
+/**
+ * The same logger, whose methods neither throw nor reject: what an application passes as `logger` runs wherever a failure is reported, where
+ * its own failure would end the process or leave a request without a response. Reports the first one on standard error.
+ */
+export function guardedLogger(logger: Logger): Logger {
+  if (logger instanceof LineLogger) return logger
+  let hasFailed = false
+  const failed = (err: unknown) => {
+    if (!hasFailed) lineLogger().error({ err }, "the server's logger has failed; its entries may be missing")
+    hasFailed = true
+  }
+  const handler: ProxyHandler<Logger> = {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      return (...given: unknown[]) => {
+        try {
+          const result: unknown = Reflect.apply(member, target, given)
+          if (name === 'child') return new Proxy(result as Logger, handler)
+          return isPromise(result) ? Promise.resolve(result).catch(failed) : result
+        } catch (error) {
+          failed(error)
+          return name === 'child' ? new Proxy(target, handler) : undefined
+        }
+      }
+    },
+  }
+  return new Proxy(logger, handler)
 }
 
 /** The loggers of servers without one. */

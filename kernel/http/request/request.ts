@@ -176,7 +176,7 @@ export class KernelRequest {
   }
 
   get log(): Logger {
-    if (this.#log === undefined) this.#log = this.server.logger.child({ reqId: this.id })
+    if (this.#log === undefined) this.#log = this.server.safeLogger.child({ reqId: this.id })
     return this.#log
   }
 

@@ -5,7 +5,7 @@ import type { Logger } from '../../../kernel/support/logger.ts'
 import { type OptionPlace, quoted } from '../../../kernel/support/options.ts'
 import { variable } from '../environment/process.ts'
 import { FormattedFailures } from '../failures/failures.ts'
-import { fallbackLogger } from '../logger.ts'
+import { fallbackLogger, guardedLogger } from '../logger.ts'
 import { workersOfProcess } from '../workers/workers.ts'
 import type { Check, SettingsOf } from './check.ts'
 import * as option from './option.ts'
@@ -69,6 +69,7 @@ export function kernelSettings(given: SettingsOf<typeof members>, place: OptionP
   return {
     ...given,
     logger: given.logger ?? fallbackLogger(),
+    guarded: guardedLogger,
     errorFormat: new FormattedFailures(),
     workers: workersOfProcess(),
     port: given.port ?? fromEnvironment(port, 'PORT') ?? 3000,
