@@ -368,6 +368,9 @@ export type {
   ValidationIssue,
 } from './plugins/validation/index.ts'
 export type {
+  AnyMessage,
+  BinaryMessage,
+  JsonMessage,
   Message,
   MessageSchemas,
   ServerSocket,

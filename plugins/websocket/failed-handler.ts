@@ -9,7 +9,7 @@ export function handlerFailed(socket: ServerSocket, { handlers, log, path }: Soc
   const { error: onError } = handlers as { readonly error?: ErrorHandler }
   const close = (what: string, thrown: unknown) => {
     log.error({ err: thrown, socket: socket.id }, `${what} of the websocket ${path} failed`)
-    if (socket.isOpen) socket.close(1011, 'the server has failed')
+    socket.close(1011, 'the server has failed')
   }
   if (onError === undefined) {
     close('a handler', error)

@@ -1,5 +1,6 @@
 import { defineError } from '../../kernel/index.ts'
 import { nestsDeeperThan, reachesPrototype } from '../toolkit/json-dangers.ts'
+import { jsonText } from '../toolkit/json-text.ts'
 import { type Check, checkOf } from '../toolkit/schema/check.ts'
 import { firstInWords, type Issue } from '../toolkit/schema/issue.ts'
 import { whyNotJson } from '../toolkit/schema/sendable/check.ts'
@@ -122,14 +123,25 @@ function parse(text: string | Uint8Array): Message | string {
 
 export type Write = (message: unknown) => string | Uint8Array
 
+/** Strings as they are, and the bytes of buffers and of views of them; `undefined` for anything else. */
+function frameOf(message: unknown): string | Uint8Array | undefined {
+  if (typeof message === 'string') return message
+  const bytes = ArrayBuffer.isView(message)
+    ? new Uint8Array(message.buffer, message.byteOffset, message.byteLength)
+    : message instanceof ArrayBuffer || message instanceof SharedArrayBuffer
+      ? new Uint8Array(message)
+      : undefined
+  // Deno does not send shared memory.
+  return bytes?.buffer instanceof SharedArrayBuffer ? bytes.slice() : bytes
+}
+
 /**
  * Returns a function that writes messages: strings and bytes as they are and everything else as JSON, or by the schemas of their types.
  *
  * @throws OutgoingMessageError from the returned function.
  */
 export function writerOf(schemas: MessageSchemas | undefined): Write {
-  if (schemas === undefined)
-    return (message) => (typeof message === 'string' || message instanceof Uint8Array ? message : toText(message))
+  if (schemas === undefined) return (message) => frameOf(message) ?? toText(message)
   const checks = checksOf(schemas, 'exact')
   const known = [...checks.keys()].join(', ')
   return (message) => {
@@ -150,14 +162,4 @@ export function writerOf(schemas: MessageSchemas | undefined): Write {
 const described = (type: unknown) =>
   typeof type === 'string' ? `its type "${type}"` : 'its type, which is not a string,'
 
-function toText(message: unknown): string {
-  let text: string | undefined
-  try {
-    text = JSON.stringify(message)
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw Object.assign(OutgoingMessageError('a message', `it cannot be written as JSON: ${why}`), { cause: error })
-  }
-  if (text === undefined) throw OutgoingMessageError('a message', `JSON cannot represent ${typeof message}`)
-  return text
-}
+const toText = (message: unknown) => jsonText(message, (why) => OutgoingMessageError('a message', `it ${why}`))

@@ -5,7 +5,6 @@ import {
   type Middleware,
   type Request,
   type Response,
-  ServerClosingError,
 } from '../../kernel/index.ts'
 import { figure } from '../toolkit/figures.ts'
 import { refuseSeveral } from '../toolkit/workers/several.ts'
@@ -21,16 +20,6 @@ import { type BunHandlers, bunHandlers } from './wire/bun.ts'
 import { wireOf } from './wire/open.ts'
 import { work } from './work.ts'
 
-const TooManySocketsError = defineError(
-  'TooManySocketsError',
-  503,
-  (most: number) => `the server has ${most} websockets, the maximum`,
-)
-const TooManySocketsOfAddressError = defineError(
-  'TooManySocketsOfAddressError',
-  429,
-  (most: number) => `the address of the client has ${most} websockets, the maximum`,
-)
 /** The kernel adds the route and its location to the message. */
 const WebsocketRouteError = defineError('WebsocketRouteError', 500, (why: string) => why)
 
@@ -83,23 +72,14 @@ export const websocket = definePlugin({
     const wire = await wireOf(server.settings.adapter)
     // At the end of the drain window, load balancers no longer send new clients here.
     ctx.onDrain(() => sockets.closeAll())
-    ctx.onClose(() => sockets.closeAll())
 
-    const { maxSockets, maxSocketsPerAddress } = settings
-    if (maxSocketsPerAddress !== false) {
+    if (settings.maxSocketsPerAddress !== false) {
       // Each process would accept the maximum for an address.
       refuseSeveral(
         server.worker,
         'the sockets of each address are counted',
         'Leave out websocket.maxSocketsPerAddress',
       )
-    }
-    const isFull = () => sockets.size >= maxSockets
-    const isFullFor = (ip: string) => maxSocketsPerAddress !== false && sockets.countOf(ip) >= maxSocketsPerAddress
-    const checkRoom = (ip: string) => {
-      if (server.isClosing) throw ServerClosingError()
-      if (isFull()) throw TooManySocketsError(maxSockets)
-      if (isFullFor(ip)) throw TooManySocketsOfAddressError(maxSocketsPerAddress as number)
     }
 
     const all: SocketRoute[] = []
@@ -143,6 +123,7 @@ export const websocket = definePlugin({
         maxBuffered: limits.maxBuffered,
         mostBuffered: limits.maxBuffered * (limits.slowReaders === 'close' ? 1 : mostWaiting),
         slowReaders: limits.slowReaders,
+        compresses: settings.compression,
         sockets,
         log,
       }
@@ -153,12 +134,12 @@ export const websocket = definePlugin({
         const { ip } = req
         const params = isEmpty(req.params) ? noParams : req.params
         // `data` may have taken a long time.
-        checkRoom(ip)
+        sockets.checkRoom(req)
         res.upgrade((connection, headers) => {
           const socket = new Socket(shared, { data: value, params, ip, protocol: subProtocol })
           // So may an `onSend` hook, and now the request can no longer be refused.
           if (server.closing.aborted) socket.close(1001, 'the server is shutting down')
-          else if (isFull() || isFullFor(ip)) socket.close(1013, 'too many websockets')
+          else if (sockets.refusalOf(ip) !== undefined) socket.close(1013, 'too many websockets')
           sockets.add(socket)
           if (openPoint.isOn) openPoint.publish({ socket, route: route.path })
           return wire(
@@ -179,7 +160,7 @@ export const websocket = definePlugin({
         if (req.raw.upgrade !== protocol) return next()
         checkHandshake(req, res)
         checkOrigin(req, limits.origins)
-        checkRoom(req.ip)
+        sockets.checkRoom(req)
         const chosen = chooseProtocol(req.raw.header('sec-websocket-protocol'), own?.protocols)
         const value = data?.(req, res)
         if (isPromise(value)) return Promise.resolve(value).then((settled) => open(req, res, chosen, settled))

@@ -29,6 +29,8 @@ export interface SocketRoute {
   /** With more waiting bytes than this, a socket is closed. */
   readonly mostBuffered: number
   readonly slowReaders: SlowReaders
+  /** Whether large messages are compressed for the clients that support it. */
+  readonly compresses: boolean
   readonly sockets: Sockets
   readonly log: Logger
 }

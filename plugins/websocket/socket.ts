@@ -8,12 +8,13 @@ import { errorFrame, type InvalidMessage, type ReadMessage } from './messages.ts
 import type { Opening, SocketRoute } from './socket-route.ts'
 import { Strain } from './strain.ts'
 import type { Message, ServerSocket } from './types.ts'
-import type { Wire, WireEvents } from './wire/contract.ts'
+import { compressedFrom, type Wire, type WireEvents } from './wire/contract.ts'
 
 type Handler = (socket: unknown, ...more: unknown[]) => unknown
 
 const alive = 1
 const busy = 2
+const over = 4
 
 /** One client, from the moment its request is accepted. */
 // Twelve fields: on Bun the thirteenth would cost 48 bytes.
@@ -73,10 +74,15 @@ export class Socket implements ServerSocket, WireEvents {
     return this.#route.server
   }
 
-  /** Calls back when the connection has ended; immediately if it already has. */
-  whenClosed(callback: () => void): void {
-    if (this.#state === 'closed') callback()
-    else this.#route.sockets.whenEnded(this, callback)
+  /** @internal Whether the connection has ended and its messages are handled. */
+  get isOver(): boolean {
+    return (this.#flags & over) !== 0
+  }
+
+  /** Calls back when the connection has ended and its messages are handled; immediately if that is so. */
+  whenOver(callback: () => void): void {
+    if (this.isOver) callback()
+    else this.#route.sockets.whenOver(this, callback)
   }
 
   get isOpen(): boolean {
@@ -98,29 +104,32 @@ export class Socket implements ServerSocket, WireEvents {
     return this.sendFrame(frame)
   }
 
-  /** Sends a message that has already been serialised; returns whether it was sent. */
-  sendFrame(frame: string | Uint8Array): boolean {
+  /**
+   * Sends a message that has already been serialised; returns whether it was sent.
+   *
+   * @param isNotice Whether it says what the client has missed or lost, so that a slow reader receives it in place of what is dropped.
+   */
+  sendFrame(frame: string | Uint8Array, isNotice = false): boolean {
     const wire = this.#wire
     if (this.#state !== 'open' || wire === undefined) return false
-    const { maxBuffered, mostBuffered, slowReaders, sockets } = this.#route
+    const { maxBuffered, mostBuffered, slowReaders, sockets, compresses } = this.#route
     const buffered = wire.getBufferedAmount()
     if (buffered > maxBuffered) {
-      if (slowReaders === 'drop') {
+      const isDropped = slowReaders === 'drop' && !isNotice
+      if (isDropped || buffered > mostBuffered) {
         sockets.counts.dropped++
+        if (!isDropped) this.close(1013, 'the client does not read')
         return false
       }
-      if (buffered > mostBuffered) {
-        sockets.counts.dropped++
-        this.close(1013, 'the client does not read')
-        return false
+      if (slowReaders === 'wait') {
+        this.#strained().isSlow = true
+        this.#pause()
+        this.#lookOut()
       }
-      this.#strained().isSlow = true
-      this.#pause()
-      this.#lookOut()
     }
     sockets.counts.sent++
     if (sendPoint.isOn) sendPoint.publish({ socket: this, route: this.#route.path, frame })
-    wire.send(frame)
+    wire.send(frame, compresses && frame.length >= compressedFrom)
     return true
   }
 
@@ -134,6 +143,12 @@ export class Socket implements ServerSocket, WireEvents {
 
   close(code = 1000, reason = ''): void {
     checkClose(code, reason)
+    this.#strain?.discard()
+    this.goAway(code, reason)
+  }
+
+  /** @internal Closes, but handles the messages that have already arrived. */
+  goAway(code: number, reason: string): void {
     if (this.#state === 'closing' || this.#state === 'closed') return
     const wire = this.#wire
     this.#state = 'closing'
@@ -146,11 +161,16 @@ export class Socket implements ServerSocket, WireEvents {
     // The client's answer would not be read while reading is paused.
     if (this.#strain?.isPaused) wire.resume?.()
     wire.close(code, reason)
+    this.#endInTime(wire)
+  }
+
+  #endInTime(wire: Wire): void {
     const timer = setTimeout(() => this.#state === 'closing' && wire.terminate(), this.#route.sockets.closeTimeout)
     timer.unref()
   }
 
   terminate(): void {
+    this.#strain?.discard()
     if (this.#wire === undefined) this.closed(1006, '')
     else this.#wire.terminate()
   }
@@ -225,26 +245,35 @@ export class Socket implements ServerSocket, WireEvents {
     if (!this.#isBusy) this.#handleQueue()
   }
 
+  closing(): void {
+    if (this.#state !== 'open') return
+    this.#state = 'closing'
+    this.#endInTime(this.#wire!)
+  }
+
   closed(code: number, reason: string): void {
     const state = this.#state
     if (state === 'closed') return
     this.#state = 'closed'
-    this.#route.sockets.ended(this)
     const strain = this.#strain
     // Whether `open` was called, so that `close` is.
     const wasOpen = state === 'open' || (state === 'closing' && strain?.closeWith === undefined)
     if (strain !== undefined) {
-      strain.queue = undefined
+      strain.isSlow = false
       strain.wake()
     }
-    // `close` runs after the running handler, which may still write data that `close` removes.
-    if (this.#isBusy) this.#strained().ended = { code, reason }
-    else this.#runClose(code, reason, wasOpen)
+    // `close` runs after the messages that came before it, and after the running handler, which may write data that `close` removes.
+    if (this.#isBusy || strain?.queue !== undefined) {
+      this.#strained().ended = { code, reason }
+      this.#handleQueue()
+    } else this.#runClose(code, reason, wasOpen)
   }
 
   /** Runs `close`. The socket counts as open until its last handler has settled, and the server's end waits for it. */
   #runClose(code: number, reason: string, wasOpen: boolean): void {
     const { close } = this.#route.handlers as { readonly close?: Handler }
+    this.#flags |= over
+    this.#route.sockets.over(this)
     if (wasOpen && close !== undefined) this.#run(() => close(this, code, reason))
     if (!this.#isBusy) this.#route.sockets.delete(this)
   }
@@ -310,25 +339,21 @@ export class Socket implements ServerSocket, WireEvents {
 
   #goOn(): void {
     this.#isBusy = false
-    const ended = this.#strain?.ended
-    if (ended !== undefined) {
-      this.#strained().ended = undefined
-      this.#runClose(ended.code, ended.reason, true)
-      return
-    }
-    if (this.#state === 'closed') this.#route.sockets.delete(this)
-    this.#handleQueue()
+    if (this.isOver) this.#route.sockets.delete(this)
+    else this.#handleQueue()
   }
 
   #handleQueue(): void {
     const strain = this.#strain
     if (strain === undefined) return
-    while (!this.#isBusy && !strain.isSlow && this.#state === 'open') {
+    while (!this.#isBusy && !strain.isSlow) {
       const next = strain.next()
       if (next === undefined) break
       this.#handle(next)
     }
-    this.#resume()
+    const { ended } = strain
+    if (ended !== undefined && !this.#isBusy && !this.isOver) this.#runClose(ended.code, ended.reason, true)
+    else this.#resume()
   }
 
   // — the limits —

@@ -1,9 +1,20 @@
-import type { Request } from '../../kernel/index.ts'
+import { defineError, type Request, ServerClosingError, within } from '../../kernel/index.ts'
 import { networkOf } from '../toolkit/network.ts'
 import { checkOrigin } from './handshake.ts'
 import { withExtension } from './messages.ts'
 import type { Socket } from './socket.ts'
 import type { SocketExtension, SocketRoute } from './socket-route.ts'
+
+const TooManySocketsError = defineError(
+  'TooManySocketsError',
+  503,
+  (most: number) => `the server has ${most} websockets and event streams, the maximum`,
+)
+const TooManySocketsOfAddressError = defineError(
+  'TooManySocketsOfAddressError',
+  429,
+  (most: number) => `the address of the client has ${most} websockets and event streams, the maximum`,
+)
 
 /** Counters of all websockets of a plugin. */
 export interface SocketCounts {
@@ -24,6 +35,7 @@ export interface SocketCounts {
 interface SocketsSettings {
   readonly pingInterval: number | false
   readonly closeTimeout: number
+  readonly maxSockets: number
   readonly maxSocketsPerAddress: number | false
 }
 
@@ -37,18 +49,20 @@ export class Sockets {
   readonly #all = new Set<Socket>()
   /** The number of sockets by network; counted only if there is a limit. */
   readonly #ofNetwork: Map<string, number> | undefined
-  readonly #whenEnded = new Map<Socket, () => void>()
+  /** The number of event streams, which other plugins answer on the routes of websockets. */
+  #streams = 0
+  readonly #settings: SocketsSettings
+  readonly #whenOver = new Map<Socket, () => void>()
   readonly #routes = new WeakMap<object, SocketRoute>()
   readonly #pingInterval: number
-  readonly #closeTimeout: number
   #timer: ReturnType<typeof setInterval> | undefined
   #onEmpty: (() => void) | undefined
   #ending: Promise<void> | undefined
 
-  constructor({ pingInterval, closeTimeout, maxSocketsPerAddress }: SocketsSettings) {
-    this.#ofNetwork = maxSocketsPerAddress === false ? undefined : new Map()
-    this.#pingInterval = pingInterval === false ? 0 : pingInterval
-    this.#closeTimeout = closeTimeout
+  constructor(settings: SocketsSettings) {
+    this.#settings = settings
+    this.#ofNetwork = settings.maxSocketsPerAddress === false ? undefined : new Map()
+    this.#pingInterval = settings.pingInterval === false ? 0 : settings.pingInterval
   }
 
   /** How many sockets are open. */
@@ -56,9 +70,31 @@ export class Sockets {
     return this.#all.size
   }
 
-  /** How many sockets are open, or about to open, for the network of an address; 0 without a limit. */
-  countOf(ip: string): number {
-    return this.#ofNetwork?.get(networkOf(ip)) ?? 0
+  /** @internal The error for one more client of an address, if there is no room for it. */
+  refusalOf(ip: string): Error | undefined {
+    const { maxSockets, maxSocketsPerAddress } = this.#settings
+    if (this.#all.size + this.#streams >= maxSockets) return TooManySocketsError(maxSockets)
+    if (maxSocketsPerAddress === false || (this.#ofNetwork?.get(networkOf(ip)) ?? 0) < maxSocketsPerAddress)
+      return undefined
+    return TooManySocketsOfAddressError(maxSocketsPerAddress)
+  }
+
+  /** @internal @throws ServerClosingError, TooManySocketsError, TooManySocketsOfAddressError */
+  checkRoom({ server, ip }: Request): void {
+    const refusal = server.isClosing ? ServerClosingError() : this.refusalOf(ip)
+    if (refusal !== undefined) throw refusal
+  }
+
+  /** @internal Counts an event stream like a socket, until the returned function is called. @throws as `checkRoom` */
+  addStream(req: Request): () => void {
+    this.checkRoom(req)
+    const { ip } = req
+    const count = (more: 1 | -1) => {
+      this.#streams += more
+      this.#count(ip, more)
+    }
+    count(1)
+    return () => count(-1)
   }
 
   #count(ip: string, more: 1 | -1): void {
@@ -74,24 +110,25 @@ export class Sockets {
     return this.#all.has(socket as Socket)
   }
 
+  /** The sockets that are open now: an iteration that awaits something ends although others open and are pinged meanwhile. */
   [Symbol.iterator](): IterableIterator<Socket> {
-    return this.#all.values()
+    return [...this.#all].values()
   }
 
   /** @internal Kept here because few sockets are in channels, and a field in each would cost memory. */
-  whenEnded(socket: Socket, callback: () => void): void {
-    const before = this.#whenEnded.get(socket)
-    this.#whenEnded.set(socket, () => {
+  whenOver(socket: Socket, callback: () => void): void {
+    const before = this.#whenOver.get(socket)
+    this.#whenOver.set(socket, () => {
       before?.()
       callback()
     })
   }
 
   /** @internal */
-  ended(socket: Socket): void {
-    const callback = this.#whenEnded.get(socket)
+  over(socket: Socket): void {
+    const callback = this.#whenOver.get(socket)
     if (callback === undefined) return
-    this.#whenEnded.delete(socket)
+    this.#whenOver.delete(socket)
     callback()
   }
 
@@ -147,7 +184,7 @@ export class Sockets {
     }
   }
 
-  /** Closes all sockets with 1001, and terminates those whose clients do not answer in time. */
+  /** Closes all sockets with 1001, terminates those whose clients do not answer in time, and waits for their handlers. */
   closeAll(): Promise<void> {
     this.#ending ??= this.#closeAll().finally(() => {
       this.#ending = undefined
@@ -156,19 +193,19 @@ export class Sockets {
   }
 
   async #closeAll(): Promise<void> {
-    for (const socket of this.#all) socket.close(1001, 'the server is shutting down')
+    for (const socket of this.#all) socket.goAway(1001, 'the server is shutting down')
     if (this.#all.size === 0) return
-    let timer: ReturnType<typeof setTimeout> | undefined
-    await new Promise<void>((resolve) => {
+    const empty = new Promise<void>((resolve) => {
       this.#onEmpty = resolve
-      timer = setTimeout(resolve, this.#closeTimeout)
     })
-    clearTimeout(timer)
-    for (const socket of this.#all) socket.terminate()
+    await within(empty, this.closeTimeout, () => {
+      for (const socket of this) socket.terminate()
+    })
+    await empty
   }
 
   /** Milliseconds that clients have to answer a close frame. */
   get closeTimeout(): number {
-    return this.#closeTimeout
+    return this.#settings.closeTimeout
   }
 }

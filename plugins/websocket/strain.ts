@@ -45,6 +45,13 @@ export class Strain {
     return next
   }
 
+  /** Forgets the messages that wait for the handler: the server no longer wants them. */
+  discard(): void {
+    this.queue = undefined
+    this.#queued = 0
+    this.isFull = false
+  }
+
   get isLookingOut(): boolean {
     return this.#look !== undefined
   }

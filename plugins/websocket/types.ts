@@ -24,18 +24,27 @@ type Sendable<Schemas> = {
     : Message<Type, InputOf<Schemas[Type]>>
 }[keyof Schemas & string]
 
+/** Bytes that are sent as they are, with the offset and the length of a view. */
+export type BinaryMessage = ArrayBuffer | SharedArrayBuffer | ArrayBufferView
+
+/** An object that JSON represents: not a `Map`, a `Set` or a promise, of which JSON would leave `{}`. */
+export type JsonMessage =
+  | { readonly [name: string]: unknown }
+  | (object & { readonly [Symbol.toStringTag]?: undefined })
+
 /** The messages that a handler receives: typed by the schemas of `incoming`; without them a string, or the bytes of a binary message. */
 export type IncomingOf<Options> = Options extends { readonly incoming: infer Schemas }
   ? Received<Schemas>
   : string | Uint8Array
 
-/** The messages that a socket sends: typed by the schemas of `outgoing`; without them a string, bytes, or a value that is sent as JSON. */
-export type OutgoingOf<Options> = Options extends { readonly outgoing: infer Schemas }
-  ? Sendable<Schemas>
-  : string | Uint8Array | object
+/** The messages that a socket sends: typed by the schemas of `outgoing`; without them {@link AnyMessage}. */
+export type OutgoingOf<Options> = Options extends { readonly outgoing: infer Schemas } ? Sendable<Schemas> : AnyMessage
+
+/** A string, bytes, or an object that is sent as JSON. */
+export type AnyMessage = string | BinaryMessage | JsonMessage
 
 /** One client of a websocket. */
-export interface ServerSocket<Data = unknown, Outgoing = string | Uint8Array | object, Params = object> {
+export interface ServerSocket<Data = unknown, Outgoing = AnyMessage, Params = object> {
   /** A random UUID, unique over all instances. */
   readonly id: string
   /** The result of the handler `data` for the request. */
@@ -55,10 +64,10 @@ export interface ServerSocket<Data = unknown, Outgoing = string | Uint8Array | o
   /** The server's logger with the id of this websocket. */
   readonly log: Logger
   /**
-   * Sends a message: strings and bytes as they are, anything else as JSON. Returns whether it was sent: not if the socket is not open,
+   * Sends a message: strings and bytes as they are, any other object as JSON. Returns whether it was sent: not if the socket is not open,
    * nor to a slow reader if `slowReaders` is `drop` or `close`.
    *
-   * @throws OutgoingMessageError for a message that the schemas of `outgoing` refuse, or that cannot be serialised as JSON.
+   * @throws OutgoingMessageError for a message that the schemas of `outgoing` refuse, or that JSON cannot represent, such as a `Map`.
    */
   send(message: Outgoing): boolean
   /** Resolves when at most `maxBuffered` bytes are waiting for the client, or the socket is closed. */

@@ -91,6 +91,56 @@ for (const slowReaders of /** @type {const} */ (['close', 'drop', 'wait']))
       },
     },
   )
+const handled = /** @type {unknown[]} */ ([])
+/** @param {number} ms */
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+router.ws('/ordered', {
+  async message(_socket, message) {
+    await pause(20)
+    handled.push(String(message))
+  },
+  close: (_socket, code) => void handled.push(code),
+})
+// Reports what a socket says of itself once the client has begun to close.
+router.ws('/closing', {
+  async message(socket) {
+    for (let i = 0; i < 1000 && socket.isOpen; i++) await pause(5)
+    const { counts } = server.services.websockets
+    const before = counts.sent
+    handled.push([socket.isOpen, socket.send('late'), counts.sent - before])
+  },
+  close: () => void handled.push('closed'),
+})
+router.ws(
+  '/full',
+  { socket: { slowReaders: 'wait' } },
+  {
+    message(socket) {
+      while (socket.buffered < 200_000) socket.send(new Uint8Array(65_536))
+      handled.push('full')
+    },
+    close: () => void handled.push('closed'),
+  },
+)
+router.get('/handled', () => handled)
+router.post('/handled', () => handled.splice(0).length)
+router.ws('/bytes', {
+  message(socket) {
+    const bytes = new Uint8Array([0, 1, 2, 3, 4, 5, 6, 7])
+    const shared = new Uint8Array(new SharedArrayBuffer(2))
+    shared.set([8, 9])
+    for (const each of [bytes.buffer, new DataView(bytes.buffer, 2, 3), new Float32Array(bytes.buffer, 4, 1), shared])
+      socket.send(each)
+    socket.send(shared.buffer)
+  },
+})
+router.ws('/slow-close', {
+  open() {},
+  async close() {
+    await pause(300)
+    console.error('said goodbye')
+  },
+})
 router.get('/crowd', () => ({
   sockets: server.services.websockets.size,
   timers: process.getActiveResourcesInfo?.().filter((one) => one === 'Timeout').length ?? 0,

@@ -197,6 +197,8 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     const fits = await exchange(offer, packed(100))
     expect(outcomeOf(fits)).toEqual([isPacked ? 'echo 100' : 'ended'])
     expect(outcomeOf(await exchange(offer, packed(10_000_000)))).toEqual([isPacked ? 1009 : 'ended'])
+    const long = await exchange(offer, text('x'.repeat(5000)))
+    expect(long.frames.map(({ payload }) => payload.length < 1000)).toEqual([isPacked])
     // An offer that cannot be met is declined; an invalid one is refused.
     for (const unknown of [
       'permessage-deflate; server_max_window_bits=99',
@@ -208,6 +210,75 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     }
     expect((await exchange('permessage-deflate; =')).status).toBe(400)
     await own.stop()
+  })
+
+  const handled = () => fetch(`http://127.0.0.1:${app.port}/handled`).then((response) => response.json())
+  const forget = () => fetch(`http://127.0.0.1:${app.port}/handled`, { method: 'POST' })
+
+  test('messages that came before the end of the connection are handled, in order, and then close', async () => {
+    for (const [code, end] of [
+      [1000, close(1000)],
+      [1006, undefined],
+    ] as const) {
+      await forget()
+      const client = new FrameClient(app.port, '/ordered')
+      await client.opened()
+      client.send(text('1'), text('2'), text('3'), ...(end === undefined ? [] : [end]))
+      if (end === undefined) client.socket.end()
+      await expect.poll(handled).toEqual(['1', '2', '3', code])
+      client.end()
+    }
+  })
+
+  test('a socket that the client closes, or that breaks the protocol, is not open, and ends in time', async () => {
+    for (const last of [close(1000), text('x', { reserved: 7 })]) {
+      await forget()
+      const client = new FrameClient(app.port, '/closing')
+      await client.opened()
+      // It reads neither the answer nor the end. Bun's own `ws` reports a close only when the connection has ended.
+      if (name !== 'bun with node:http') client.socket.pause()
+      client.send(text('go'), last)
+      await expect.poll(handled, { timeout: 5000 }).toEqual([[false, false, 0], 'closed'])
+      client.end()
+    }
+  })
+
+  test('a client that has ended its side and reads nothing ends in time', async () => {
+    await forget()
+    const client = new FrameClient(app.port, '/full')
+    await client.opened()
+    client.socket.pause()
+    client.send(text('go'))
+    await expect.poll(handled).toEqual(['full'])
+    client.socket.end()
+    await expect.poll(handled, { timeout: 5000 }).toEqual(['full', 'closed'])
+    client.end()
+  })
+
+  test('buffers and views of them are sent as their bytes', async () => {
+    const client = new FrameClient(app.port, '/bytes')
+    await client.opened()
+    client.send(text('go'))
+    const { frames } = await client.until(5)
+    expect(frames.map(({ opcode, payload }) => [opcode, ...payload])).toEqual([
+      [opcodes.binary, 0, 1, 2, 3, 4, 5, 6, 7],
+      [opcodes.binary, 2, 3, 4],
+      [opcodes.binary, 4, 5, 6, 7],
+      [opcodes.binary, 8, 9],
+      [opcodes.binary, 8, 9],
+    ])
+    client.end()
+  })
+
+  test('SIGTERM waits for the close handlers, of clients that do not answer as well', async () => {
+    const own = await startApp(target, {}, { file: 'websocket.mjs' })
+    const clients = Array.from({ length: 10 }, () => new FrameClient(own.port, '/slow-close'))
+    await Promise.all(clients.map((client) => client.opened()))
+    own.signal('SIGTERM')
+    for (const client of clients.slice(5)) void client.until(1).then(() => client.send(close(1001)))
+    expect(await own.exited).toBe(0)
+    expect(own.stderr().match(/said goodbye/g)).toHaveLength(10)
+    for (const client of clients) client.end()
   })
 
   test('a client that never reads is given up', async () => {

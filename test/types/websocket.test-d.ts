@@ -18,7 +18,22 @@ router.ws('/a/:room', {
     type _Data = Expect<Equal<typeof socket.data.room, string>>
     socket.send('text')
     socket.send(new Uint8Array(1))
+    socket.send(new ArrayBuffer(1))
+    socket.send(new DataView(new ArrayBuffer(1)))
+    socket.send(new Float32Array(1))
     socket.send({ any: 'thing' })
+    socket.send(['a', { list: true }])
+    interface Told {
+      readonly told: boolean
+    }
+    socket.send({ told: true } as Told)
+    socket.send({} as object)
+    // @ts-expect-error: JSON would leave {} of it
+    socket.send(new Map([['a', 1]]))
+    // @ts-expect-error: it is not awaited
+    socket.send(Promise.resolve('text'))
+    // @ts-expect-error: neither a string nor bytes nor an object
+    socket.send(undefined)
     // @ts-expect-error: no such parameter
     socket.params.id
   },

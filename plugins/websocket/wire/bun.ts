@@ -1,6 +1,6 @@
 import type { OpenWire, Wire, WireEvents } from './contract.ts'
 
-/** The used part of Bun's socket, which is itself a wire: that saves an object for each. */
+/** The used part of Bun's socket, which is itself a wire: that saves an object for each. Without its second argument, `send` compresses nothing. */
 interface BunSocket extends Wire {
   readonly data: WireEvents
 }

@@ -1,9 +1,12 @@
 import type { Connection } from '../../../kernel/index.ts'
 
+/** Length from which messages are compressed: compression makes smaller ones longer, or saves less than it costs. */
+export const compressedFrom = 1024
+
 /** The part of a runtime's websocket that a socket needs. No method throws, whatever the state of the connection is. */
 export interface Wire {
-  /** Sends a string as a text frame, and bytes as a binary frame. */
-  send(message: string | Uint8Array): void
+  /** Sends a string as a text frame, and bytes as a binary frame; compressed if that is wanted and negotiated. */
+  send(message: string | Uint8Array, compresses: boolean): void
   /** Bytes that were sent but have not left this process yet. */
   getBufferedAmount(): number
   /** Requests one `relieved`, now that data is waiting; it may never come. Absent if the runtime reports it by itself, or not at all. */
@@ -30,6 +33,8 @@ export interface WireEvents {
   controlled(frame: 'ping' | 'pong'): void
   /** Buffered data was sent. Some runtimes report it late, or never. */
   relieved(): void
+  /** The runtime closes by itself, because the client has closed, ended its side or broken the protocol; `closed` follows. */
+  closing(): void
   /** The connection has ended, with the code of RFC 6455 section 7.4: 1006 if the client broke off. */
   closed(code: number, reason: string): void
 }

@@ -38,8 +38,10 @@ export const openDeno: OpenWire = (connection, headers, { protocol, silence, max
     // A string takes at most three bytes for each UTF-16 unit, so most need not be measured.
     const isShort = message.length * 3 <= maxMessageSize
     const size = isShort ? 0 : typeof message === 'string' ? Buffer.byteLength(message) : message.byteLength
-    if (size > maxMessageSize) socket.close(1009, 'the message is too long')
-    else events.received(message)
+    if (size > maxMessageSize) {
+      socket.close(1009, 'the message is too long')
+      events.closing()
+    } else events.received(message)
   }
   // A 'close' event follows, with all details.
   socket.onerror = (event) => event.preventDefault()

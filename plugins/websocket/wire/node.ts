@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket, WebSocketServer } from 'ws'
 import { peer } from '../../toolkit/peer.ts'
-import type { OpenWire, Wire, WireEvents } from './contract.ts'
+import { compressedFrom, type OpenWire, type Wire, type WireEvents } from './contract.ts'
 
 /** Close codes for the refusals of `ws`, which sends them itself but reports 1006. */
 const codes: Readonly<Record<string, number>> = {
@@ -10,14 +10,18 @@ const codes: Readonly<Record<string, number>> = {
   WS_ERR_TOO_MANY_BUFFERED_PARTS: 1008,
 }
 
-/** Compression makes smaller messages longer, or saves less than it costs. */
-const compressedFrom = 1024
-
 /** Loads `ws`, which implements the protocol on a connection of `node:http`. */
 export async function openNode(): Promise<OpenWire> {
   const ws = await peer('ws', () => import('ws'), 'the websocket plugin')
   // One server for each combination of options: here, a server of `ws` is an object without a socket.
   const servers = new Map<string, WebSocketServer>()
+  /** `ws` closes by itself when the client has closed or broken the protocol: it reports no event, and waits 30 seconds. */
+  class Reporting extends ws.WebSocket {
+    override close(code?: number, reason?: string | Buffer): void {
+      super.close(code, reason)
+      ;(this as unknown as Partial<Attended>)[reports]?.closing()
+    }
+  }
   let chosen = ''
 
   function serverOf(maxPayload: number, compression: boolean): WebSocketServer {
@@ -28,6 +32,7 @@ export async function openNode(): Promise<OpenWire> {
         noServer: true,
         clientTracking: false,
         maxPayload,
+        WebSocket: Reporting,
         // Without context takeover: with it, each socket would keep the state of zlib between messages.
         perMessageDeflate: compression && {
           threshold: compressedFrom,
@@ -64,13 +69,13 @@ export async function openNode(): Promise<OpenWire> {
     // The header may be a list (RFC 9110 section 7.8), which `ws` cannot read.
     message.headers.upgrade = 'websocket'
     let isOpen = false
-    const onEnd = () => !isOpen && events.closed(1006, '')
-    socket.once('close', onEnd)
+    const onLeft = () => !isOpen && events.closed(1006, '')
+    socket.once('close', onLeft)
     const upgrade = () =>
       serverOf(maxMessageSize, compression).handleUpgrade(message, socket, head, (socketOfWs) => {
         isOpen = true
-        socket.off('close', onEnd)
-        attend(socketOfWs, new NodeWire(socketOfWs, socket, events), events)
+        socket.off('close', onLeft)
+        attend(socketOfWs, socket, events)
       })
     isDeclined = false
     upgrade()
@@ -90,14 +95,20 @@ type Attended = WebSocket & { [reports]: WireEvents; [refusal]: number }
 const reports = Symbol('events')
 const refusal = Symbol('refusal')
 
-function attend(socket: WebSocket, wire: Wire, events: WireEvents): void {
+function attend(socket: WebSocket, stream: Duplex, events: WireEvents): void {
   Object.assign(socket, { [reports]: events, [refusal]: 0 })
+  // For a client that has ended its side and reads nothing, `ws` waits for ever.
+  stream.once('end', onEnd.bind(socket))
   socket.on('message', onMessage)
   socket.on('ping', onPing)
   socket.on('pong', onPong)
   socket.on('error', onError)
   socket.on('close', onClose)
-  events.opened(wire)
+  events.opened(new NodeWire(socket, stream, events))
+}
+
+function onEnd(this: WebSocket): void {
+  ;(this as Attended)[reports].closing()
 }
 
 function onMessage(this: WebSocket, data: unknown, isBinary: boolean): void {

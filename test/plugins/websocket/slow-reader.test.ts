@@ -5,7 +5,7 @@ import { memoryLogger } from '../../support/kernel.ts'
 
 /** A socket over a connection with the waiting bytes that the test wants. */
 function openSocket(mostBuffered: number) {
-  const sockets = new Sockets({ pingInterval: false, closeTimeout: 10, maxSocketsPerAddress: false })
+  const sockets = new Sockets({ pingInterval: false, closeTimeout: 10, maxSockets: 10, maxSocketsPerAddress: false })
   const route = {
     path: '/',
     handlers: { message() {} },
@@ -19,6 +19,7 @@ function openSocket(mostBuffered: number) {
     server: {},
     extension: undefined,
     slowReaders: 'wait' as const,
+    compresses: false,
     origins: 'same' as const,
     sockets,
     log: memoryLogger(),
