@@ -16,6 +16,10 @@ const object = (properties: Members, required: readonly string[] = Object.keys(p
 
 const text = { type: 'string' }
 const ref = { type: ['string', 'number'], description: 'Comes back in the answer.' }
+const author = {
+  ...text,
+  description: 'Sent with a later join, so that messages of this client are not sent to it again.',
+}
 const present = object({ id: text, user: text, data: {} }, ['id', 'data'])
 const presents = { type: 'array', items: present }
 
@@ -35,7 +39,7 @@ export function exchange({ options }: DescribedRoute): AsyncApiExchange | undefi
       message(
         'join',
         'Joins a channel; the messages since the last one that the client has received follow.',
-        request({ after: text }, []),
+        request({ after: text, ...(publishing.length > 0 && { author: text }) }, []),
       ),
       message('leave', 'Leaves a channel.', request({}, [])),
       ...(publishing.length === 0
@@ -61,7 +65,7 @@ export function exchange({ options }: DescribedRoute): AsyncApiExchange | undefi
       message(
         'joined',
         'The client is in the channel.',
-        answer({ id: text, ...(hasPresence && { present: presents }) }, []),
+        answer({ id: text, ...(publishing.length > 0 && { author }), ...(hasPresence && { present: presents }) }, []),
       ),
       message(
         'left',

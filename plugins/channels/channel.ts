@@ -34,6 +34,8 @@ type ValuesOf<Name extends string> = string extends Name
 export interface ChannelHistory {
   /** Number of messages kept. Default 100, 0 for none. */
   messages?: number
+  /** Bytes of the kept messages together, as JSON; the oldest are forgotten first. Default `'1mb'`. */
+  bytes?: number | string
   /** Milliseconds for which a message is kept. Default 300000, five minutes. */
   ms?: number
 }
@@ -51,7 +53,7 @@ export interface ChannelOptions<Name extends string, Payload, Data = unknown> {
   user?(client: ChannelClient<Data>): string | undefined
   /** Returns the data of a client that others in the channel see. Default: none, and presence is off. */
   presence?(client: ChannelClient<Data>, params: ChannelParams<Name>): unknown
-  /** The messages kept for clients that reconnect. `false`: none. Default 100 messages of the last five minutes. */
+  /** The messages kept for clients that reconnect. `false`: none. Default 100 messages, 1 MB of the last five minutes. */
   history?: ChannelHistory | false
 }
 
@@ -81,13 +83,16 @@ const channelOptions = option.shape({
   user: fn,
   presence: fn,
   message: option.value<object>('a schema', isSchema),
-  history: option.either(
-    option.off(),
-    option.shape({
-      messages: option.int({ min: 0, max: 10_000 }).default(100),
-      ms: option.ms({ min: 1000 }).default(300_000),
-    }),
-  ),
+  history: option
+    .either(
+      option.off(),
+      option.shape({
+        messages: option.int({ min: 0, max: 10_000 }).default(100),
+        bytes: option.size().default('1mb'),
+        ms: option.ms({ min: 1000 }).default(300_000),
+      }),
+    )
+    .default({}),
 })
 const recipient = option.shape({ user: option.name(), client: option.name() }).into((given, place) => {
   const { user, client } = given
@@ -132,7 +137,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
     this.name = name
     const { history, message, ...rules } = channelOptions.parse(given as never, `channel(${JSON.stringify(name)})`)
     this.rules = rules as never
-    this.keeping = history === false ? { messages: 0, ms: 1000 } : (history ?? { messages: 100, ms: 300_000 })
+    this.keeping = history === false ? { messages: 0, bytes: 0, ms: 1000 } : history
     this.#schema = message
   }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { BadRequestError, type Request, type Response, ServerClosingError } from '../../kernel/index.ts'
+import { BadRequestError, type Request, type Response } from '../../kernel/index.ts'
+import type { Sockets } from '../websocket/sockets.ts'
 import type { ChannelClient } from './channel.ts'
 import { TooManyChannelsError } from './errors.ts'
 import type { Frame } from './frames.ts'
@@ -20,11 +21,13 @@ const retryMs = () => 500 + Math.floor(Math.random() * 1500)
 /** The streams of server-sent events of one server. */
 export class EventStreams {
   readonly #hub: Hub
+  readonly #sockets: Sockets
   readonly #settings: EventSettings
   readonly #open = new Set<EventClient>()
 
-  constructor(hub: Hub, settings: EventSettings) {
+  constructor(hub: Hub, sockets: Sockets, settings: EventSettings) {
     this.#hub = hub
+    this.#sockets = sockets
     this.#settings = settings
   }
 
@@ -35,20 +38,22 @@ export class EventStreams {
   /**
    * Answers with the messages of the channels that the query names: `?channel=orders/7&channel=news`.
    *
-   * @throws (as a rejection) UnknownChannelError, ChannelRefusedError, TooManyChannelsError, BadRequestError, ServerClosingError.
+   * @throws (as a rejection) UnknownChannelError, ChannelRefusedError, TooManyChannelsError, BadRequestError, TooManySocketsError,
+   * TooManySocketsOfAddressError, ServerClosingError.
    */
   async answer(req: Request, res: Response, channels: RouteChannels, data: unknown): Promise<Response> {
-    if (req.server.isClosing) throw ServerClosingError()
     const names = new URL(req.url, 'http://localhost').searchParams.getAll('channel')
     const found = [...new Set(names)].map((name) => channels.find(name))
     const { maxChannelsPerClient } = this.#settings
     if (found.length > maxChannelsPerClient) throw TooManyChannelsError(maxChannelsPerClient)
     const seen = lastSeen(req.raw.header('last-event-id'), found.length)
+    const leave = this.#sockets.addStream(req)
     const client = new EventClient(
       { id: randomUUID(), data, ip: req.ip, transport: 'events' },
       new Map(found.map(({ name }, i) => [name, seen?.[i] ?? ''])),
       this.#settings,
       () => {
+        leave()
         this.#hub.leaveAll(client)
         this.#open.delete(client)
       },
@@ -57,7 +62,8 @@ export class EventStreams {
     // Calls back immediately if the client has already gone.
     req.raw.onSettled(() => client.end())
     try {
-      for (const [i, { channel, name }] of found.entries()) await this.#hub.join(client, channel, name, seen?.[i])
+      for (const [i, { channel, name }] of found.entries())
+        await this.#hub.join(client, channel, name, { after: seen?.[i] })
     } catch (error) {
       client.end()
       throw error
@@ -124,7 +130,7 @@ class EventClient implements JoinedClient {
     this.#timer.unref()
   }
 
-  get isOpen(): boolean {
+  get isHere(): boolean {
     return this.#controller !== undefined
   }
 

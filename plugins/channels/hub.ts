@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type Logger, Trace, type TraceOutcome, within } from '../../kernel/index.ts'
 import { jsonText } from '../toolkit/json-text.ts'
 import { type Bus, type Entry, type Keeping, type Present, placeBefore, type Replay } from './buses/contract.ts'
@@ -34,6 +35,15 @@ export interface PresentClient {
   readonly user?: string | undefined
   /** The result of the option `presence` for the client; other clients see it. */
   readonly data: unknown
+}
+
+/** A client's request to join. */
+interface JoinRequest {
+  /** The id of the last message that the client has received. */
+  readonly after?: string | undefined
+  /** The author of the messages that it has published before. */
+  readonly author?: string | undefined
+  readonly ref?: unknown
 }
 
 export interface HubSettings {
@@ -169,12 +179,12 @@ export class Hub {
    *
    * @throws (as a rejection) ChannelRefusedError, TooManyChannelsError, ChannelUnavailableError.
    */
-  async join(joined: JoinedClient, channel: Channel, name: string, after?: string, ref?: unknown): Promise<void> {
+  async join(joined: JoinedClient, channel: Channel, name: string, request: JoinRequest = {}): Promise<void> {
     const before = joined.members.get(name)
     if (before !== undefined) {
       // `join` may still be deciding: its result applies here, too.
       if (before.channel !== channel || (await before.admission) !== true) throw ChannelRefusedError(name)
-      joined.send(name, noticeFrame('joined', { channel: name, ref }))
+      joined.send(name, noticeFrame('joined', { channel: name, ref: request.ref }))
       return
     }
     const { maxChannelsPerClient } = this.#settings
@@ -186,6 +196,7 @@ export class Hub {
       channel,
       params,
       user: undefined,
+      author: mayPublish(channel, joined) ? (request.author ?? randomUUID()) : undefined,
       admission: undefined,
       waiting: [],
       reached: undefined,
@@ -194,7 +205,7 @@ export class Hub {
     // Before `join` is called: a flood of joins must not exceed the limit while `join` waits for a database.
     joined.members.set(name, member)
     try {
-      member.admission = this.#admit(member, after, ref)
+      member.admission = this.#admit(member, request)
       await member.admission
     } catch (error) {
       this.#drop(member)
@@ -202,8 +213,8 @@ export class Hub {
     }
   }
 
-  async #admit(member: Member, after: string | undefined, ref: unknown): Promise<boolean> {
-    const { joined, name } = member
+  async #admit(member: Member, { after, ref }: JoinRequest): Promise<boolean> {
+    const { joined, name, author } = member
     const asked = performance.now()
     if (!(await this.#mayJoin(member))) this.#refuse(name)
     Object.assign(member, { user: this.#userOf(member) })
@@ -225,6 +236,7 @@ export class Hub {
       noticeFrame('joined', {
         channel: name,
         ref,
+        author,
         // An id before the messages that have arrived since: a client that is disconnected in between requests them again.
         id: after === undefined ? startOf(member, room) : replay.isComplete ? after : undefined,
         present: present && withOwn(present, own!).map(shown),
@@ -324,12 +336,12 @@ export class Hub {
     }
     // The client was removed while `publish` was deciding.
     if (!this.#isIn(member)) throw NotJoinedError(name)
-    return this.send(name, { body, kind: 'message', except: client.id }, channel.keeping)
+    return this.send(name, { body, kind: 'message', author: member.author! }, channel.keeping)
   }
 
-  /** Whether a member has neither left nor lost its connection. */
+  /** Whether a member has not left. */
   #isIn(member: Member): boolean {
-    return member.joined.isOpen && member.joined.members.get(member.name) === member && !this.#isClosed
+    return member.joined.isHere && member.joined.members.get(member.name) === member && !this.#isClosed
   }
 
   #drop(member: Member): void {
@@ -356,6 +368,10 @@ export class Hub {
 
 /** Adds the client for which the list is meant, since it is about to be in the channel. */
 const withOwn = (all: readonly Present[], own: Present) => [...all.filter(({ id }) => id !== own.id), own]
+
+/** Whether a client may publish: never through a stream of events. */
+const mayPublish = ({ rules }: Channel, { client }: JoinedClient) =>
+  rules.publish !== undefined && client.transport === 'websocket'
 
 /** Returns the place in the messages of a channel after which a new member receives them. */
 function startOf({ waiting }: Member, room: Room): string {

@@ -26,6 +26,7 @@ export class RouteChannels {
 interface ChannelRequest {
   readonly channel?: unknown
   readonly after?: unknown
+  readonly author?: unknown
   readonly payload?: unknown
   readonly ref?: unknown
 }
@@ -58,20 +59,22 @@ export class ChannelRequests {
         this.#log.warn({ err: cause ?? error }, 'a client was refused because a channel cannot be reached')
       const channel = typeof request.channel === 'string' ? request.channel.slice(0, 256) : ''
       const notice = noticeFrame('refused', { channel, ref: refOf(request), code, message, errors: issues })
-      socket.sendFrame(notice.text)
+      socket.sendFrame(notice.text, true)
     }
   }
 
   async #answer(socket: Socket, type: (typeof requestTypes)[number], request: ChannelRequest): Promise<void> {
-    const { after } = request
+    const { after, author } = request
     if (typeof request.channel !== 'string') throw BadRequestError('"channel" must be the name of a channel, a string')
     if (after !== undefined && (typeof after !== 'string' || after === ''))
       throw BadRequestError('"after" must be the id of a message, a string, or be left out')
+    if (author !== undefined && (typeof author !== 'string' || author === '' || author.length > 100))
+      throw BadRequestError('"author" must be the one of an earlier "channel:joined", a string, or be left out')
     const { channel, name } = this.#channels.find(request.channel)
     const ref = refOf(request)
     const joined = clientOf(socket, this.#hub)
     if (type === 'channel:join') {
-      await this.#hub.join(joined, channel, name, after, ref)
+      await this.#hub.join(joined, channel, name, { after, author, ref })
     } else if (type === 'channel:leave') {
       this.#hub.leave(joined, name)
       joined.send(name, noticeFrame('left', { channel: name, ref, reason: 'asked' }))

@@ -11,6 +11,8 @@ export interface Member {
   readonly params: Readonly<Record<string, string>>
   /** The user at the time of the join. */
   readonly user: string | undefined
+  /** Marks the messages that it publishes, over reconnections too: it does not receive them itself. A secret of the client. */
+  readonly author: string | undefined
   /** Resolves at the end of the admission with whether the client is still in; rejects if it is refused. */
   admission: Promise<boolean> | undefined
   /** The messages that arrive while the member's history is read; `undefined` once it is in. */
@@ -100,9 +102,9 @@ export class Room {
   }
 
   /** Whether a message is for a client, in a replay as well as live: a message for one user never reaches another. */
-  #isFor(member: Member, { kind, to, except }: Entry): boolean {
+  #isFor(member: Member, { kind, to, except, author }: Entry): boolean {
     const { id } = member.joined.client
-    if (except === id) return false
+    if (except === id || (author !== undefined && author === member.author)) return false
     if (to === undefined) return true
     if (to.client !== undefined) return to.client === id
     // Handlers may have assigned another user to the socket. It receives messages for its current user, and is removed as either user.
@@ -119,7 +121,11 @@ export class Room {
   /** Contains the place after which messages follow: a client that reconnects from there must not receive the gap again. */
   #gap({ entries, last }: Replay, after: string | undefined): Frame {
     const [first] = entries
-    return noticeFrame('gap', { channel: this.name, after, id: first === undefined ? last : placeBefore(first.id) })
+    return noticeFrame('gap', {
+      channel: this.name,
+      after: after?.slice(0, 100),
+      id: first === undefined ? last : placeBefore(first.id),
+    })
   }
 
   /** Lets a member in, after the messages that it has missed. */

@@ -21,7 +21,7 @@ export interface JoinableSocket {
 }
 
 /** A joinable socket with the members that the websocket plugin offers to other plugins. */
-type OwnSocket = JoinableSocket & Pick<Socket, 'sendFrame' | 'whenClosed'>
+type OwnSocket = JoinableSocket & Pick<Socket, 'sendFrame' | 'drained' | 'isOver' | 'whenOver'>
 
 /** The clients of each hub: if several scopes of a server have channels, a socket may be in channels of more than one. */
 const clients = new WeakMap<Hub, WeakMap<JoinableSocket, SocketClient>>()
@@ -35,7 +35,7 @@ export function clientOf(socket: JoinableSocket, hub: Hub): JoinedClient {
     const made = new SocketClient(socket)
     client = made
     all.set(socket, made)
-    ;(socket as OwnSocket).whenClosed(() => hub.leaveAll(made))
+    ;(socket as OwnSocket).whenOver(() => hub.leaveAll(made))
   }
   return client
 }
@@ -60,20 +60,29 @@ class SocketClient implements JoinedClient {
     }
   }
 
-  get isOpen(): boolean {
-    return this.#socket.isOpen
+  get isHere(): boolean {
+    return !this.#socket.isOver
   }
 
   send(name: string, frame: Frame): void {
-    const missed = this.#missed?.get(name)
-    if (missed !== undefined) {
-      const gap = noticeFrame('gap', { channel: name, after: missed.after, id: missed.last })
-      if (this.#socket.sendFrame(gap.text)) this.#missed!.delete(name)
-    }
-    if (this.#socket.sendFrame(frame.text) || frame.id === undefined || !this.isOpen) return
-    // If `slowReaders` drops messages, the client must learn of it.
+    const isNotice = frame.id === undefined
+    this.#reportMissed(name, isNotice)
+    if (this.#socket.sendFrame(frame.text, isNotice) || isNotice || !this.#socket.isOpen) return
+    // If `slowReaders` drops messages, the client must learn of it: even if no further message of the channel follows.
     this.#missed ??= new Map()
+    if (this.#missed.size === 0) void this.#socket.drained().then(() => this.#reportAllMissed())
     this.#missed.set(name, { after: this.#missed.get(name)?.after ?? placeBefore(frame.id), last: frame.id })
+  }
+
+  #reportMissed(name: string, isNotice: boolean): void {
+    const missed = this.#missed?.get(name)
+    if (missed === undefined) return
+    const gap = noticeFrame('gap', { channel: name, after: missed.after, id: missed.last })
+    if (this.#socket.sendFrame(gap.text, isNotice)) this.#missed!.delete(name)
+  }
+
+  #reportAllMissed(): void {
+    for (const name of [...this.#missed!.keys()]) this.#reportMissed(name, true)
   }
 
   dropped(): void {}

@@ -18,6 +18,8 @@ export interface Entry {
   readonly to?: Recipient
   /** The client that does not receive it. */
   readonly except?: string
+  /** Marks the client that has published it, who does not receive it. */
+  readonly author?: string
 }
 
 /** What others see of a client. */
@@ -31,6 +33,8 @@ export interface Present {
 /** The history that a channel keeps for clients that reconnect. */
 export interface Keeping {
   readonly messages: number
+  /** Bytes of all payloads together. */
+  readonly bytes: number
   readonly ms: number
 }
 
@@ -70,7 +74,8 @@ export interface Bus {
   publish(name: string, entry: Omit<Entry, 'id'>, keeping: Keeping): Promise<string>
   /**
    * Returns the messages after an id; without an id, only `last`. An id of this instance (`'own'`) that is ahead of the store's numbers
-   * shows that the store has lost some, and begins another epoch; an id sent by a client proves nothing.
+   * shows that the store has lost some, and begins another epoch; an id sent by a client proves nothing. After an id of another epoch,
+   * this instance reads the whole history, all of which is new to it; a client, which may have made up the id, only learns of the gap.
    */
   after(name: string, id?: string, whose?: 'own'): Promise<Replay>
   enter(name: string, present: Present): Promise<void>

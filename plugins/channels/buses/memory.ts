@@ -17,6 +17,9 @@ import {
  */
 const maxIdle = 10_000
 
+/** Bytes that the histories of all channels keep together; beyond that, the oldest messages are forgotten. */
+const mostBytes = 64 * 2 ** 20
+
 /** Milliseconds between two removals of expired messages in channels without activity. */
 const sweepMs = 30_000
 
@@ -24,14 +27,28 @@ interface History {
   readonly epoch: string
   number: number
   removedAt: number
-  readonly kept: { readonly entry: Entry; readonly end: number }[]
+  bytes: number
+  readonly kept: Kept[]
+}
+
+interface Kept {
+  readonly entry: Entry
+  readonly end: number
+  readonly bytes: number
+  readonly of: History
 }
 
 /** Carries the messages of one server, in the memory of its process. */
 export class MemoryBus implements Bus {
   readonly key: string
-  readonly #idle = new LruMap<History>({ max: maxIdle })
+  readonly #idle = new LruMap<History>({
+    max: maxIdle,
+    onDrop: ({ kept }, _name, why) => why === 'evicted' && this.#forget(kept.length, kept),
+  })
   readonly #used = new Map<string, History | undefined>()
+  /** The kept messages of all channels, the oldest first. */
+  readonly #kept = new Set<Kept>()
+  #bytes = 0
   readonly #present = new Map<string, Map<string, Present>>()
   #events: BusEvents | undefined
   #timer: ReturnType<typeof setInterval> | undefined
@@ -57,17 +74,36 @@ export class MemoryBus implements Bus {
     if (history !== undefined) this.#idle.set(name, history)
   }
 
-  async publish(name: string, message: Omit<Entry, 'id'>, { messages, ms }: Keeping): Promise<string> {
+  async publish(name: string, message: Omit<Entry, 'id'>, { messages, bytes, ms }: Keeping): Promise<string> {
     const history = this.#find(name) ?? this.#begin(name)
     history.number++
     const now = performance.now()
     if (message.kind === 'remove') history.removedAt = now
     const entry = { ...message, id: `${history.epoch}-${history.number}` }
     const { kept } = history
-    if (messages > 0) kept.push({ entry, end: now + ms })
-    if (kept.length > messages) kept.splice(0, kept.length - messages)
+    if (messages > 0) this.#keep({ entry, end: now + ms, bytes: Buffer.byteLength(entry.body), of: history })
+    while (kept.length > messages || history.bytes > bytes) this.#forget(1, kept)
+    for (const { of } of this.#kept) {
+      if (this.#bytes <= mostBytes) break
+      this.#forget(1, of.kept)
+    }
     if (this.#used.has(name)) this.#events?.entry(name, entry)
     return entry.id
+  }
+
+  #keep(one: Kept): void {
+    this.#kept.add(one)
+    this.#bytes += one.bytes
+    one.of.bytes += one.bytes
+    one.of.kept.push(one)
+  }
+
+  #forget(count: number, kept: Kept[]): void {
+    for (const one of kept.splice(0, count)) {
+      this.#kept.delete(one)
+      this.#bytes -= one.bytes
+      one.of.bytes -= one.bytes
+    }
   }
 
   async after(name: string, id?: string): Promise<Replay> {
@@ -80,10 +116,10 @@ export class MemoryBus implements Bus {
     const now = performance.now()
     const rest = { last: `${epoch}-${number}`, removedMs: now - removedAt }
     if (id === undefined) return { entries: [], isComplete: true, ...rest }
-    forgetUntil(history, now)
+    this.#forgetUntil(history, now)
     const entries = kept.map((one) => one.entry)
     const seen = id === nothingYet ? { epoch, number: 0 } : partsOf(id)
-    if (seen?.epoch !== epoch || seen.number > number) return { entries, isComplete: false, ...rest }
+    if (seen?.epoch !== epoch || seen.number > number) return { entries: [], isComplete: false, ...rest }
     const missed = entries.filter((entry) => partsOf(entry.id)!.number > seen.number)
     return { entries: missed, isComplete: missed.length === number - seen.number, ...rest }
   }
@@ -94,7 +130,7 @@ export class MemoryBus implements Bus {
 
   #begin(name: string): History {
     const epoch = randomBytes(6).toString('hex')
-    const history: History = { epoch, number: 0, removedAt: Number.NEGATIVE_INFINITY, kept: [] }
+    const history: History = { epoch, number: 0, removedAt: Number.NEGATIVE_INFINITY, bytes: 0, kept: [] }
     if (this.#used.has(name)) this.#used.set(name, history)
     else this.#idle.set(name, history)
     return history
@@ -102,8 +138,13 @@ export class MemoryBus implements Bus {
 
   #sweep(): void {
     const now = performance.now()
-    for (const history of this.#used.values()) if (history !== undefined) forgetUntil(history, now)
-    for (const history of this.#idle.values()) forgetUntil(history, now)
+    for (const history of this.#used.values()) if (history !== undefined) this.#forgetUntil(history, now)
+    for (const history of this.#idle.values()) this.#forgetUntil(history, now)
+  }
+
+  #forgetUntil({ kept }: History, now: number): void {
+    const rest = kept.findIndex(({ end }) => end > now)
+    this.#forget(rest === -1 ? kept.length : rest, kept)
   }
 
   async enter(name: string, present: Present): Promise<void> {
@@ -129,9 +170,4 @@ export class MemoryBus implements Bus {
     this.#events = undefined
     this.#present.clear()
   }
-}
-
-function forgetUntil({ kept }: History, now: number): void {
-  const rest = kept.findIndex(({ end }) => end > now)
-  kept.splice(0, rest === -1 ? kept.length : rest)
 }

@@ -26,7 +26,8 @@ const atOnce = 500
 
 /**
  * Numbers, stores and publishes a message in one step, so that all instances see the messages of a channel in the order of their numbers.
- * A channel whose numbers are gone begins another epoch, and loses the messages that it kept under the old numbers.
+ * A channel whose numbers are gone begins another epoch, and loses the messages that it kept under the old numbers. Each kept message has
+ * the total of all bytes up to it, so that the bytes since any message are a difference.
  */
 const publish = `
 local epoch = redis.call('hget', KEYS[1], 'e')
@@ -39,10 +40,16 @@ local number = redis.call('hincrby', KEYS[1], 'n', 1)
 redis.call('pexpire', KEYS[1], ARGV[7])
 local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-if ARGV[8] == 'remove' then redis.call('hset', KEYS[1], 'r', now) end
+if ARGV[9] == 'remove' then redis.call('hset', KEYS[1], 'r', now) end
 if tonumber(ARGV[4]) > 0 then
-  redis.call('xadd', KEYS[2], 'maxlen', ARGV[4], number .. '-0', 'm', ARGV[2], 'b', ARGV[3], 'e', now + ARGV[5])
+  local total = redis.call('hincrby', KEYS[1], 't', #ARGV[3])
+  redis.call('xadd', KEYS[2], 'maxlen', ARGV[4], number .. '-0', 'm', ARGV[2], 'b', ARGV[3], 'e', now + ARGV[5], 't', total)
   redis.call('pexpire', KEYS[2], ARGV[5])
+  local first = redis.call('xrange', KEYS[2], '-', '+', 'count', 1)[1]
+  while first and total - (first[2][8] or total) + #first[2][4] > tonumber(ARGV[8]) do
+    redis.call('xdel', KEYS[2], first[1])
+    first = redis.call('xrange', KEYS[2], '-', '+', 'count', 1)[1]
+  end
 end
 local id = epoch .. '-' .. number
 redis.call('publish', ARGV[1], 'm' .. id .. '\\n' .. ARGV[2] .. '\\n' .. ARGV[3])
@@ -66,7 +73,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local from = '-'
 if ARGV[1] == epoch then from = ARGV[3] .. '-0' end
 local entries = {}
-if ARGV[2] ~= '' then entries = redis.call('xrange', KEYS[2], from, '+') end
+if ARGV[2] ~= '' and (ARGV[1] == epoch or ARGV[5] ~= '') then entries = redis.call('xrange', KEYS[2], from, '+') end
 local removed = redis.call('hget', KEYS[1], 'r')
 if removed then removed = now - removed else removed = -1 end
 return { epoch, number, now, entries, removed }`
@@ -220,19 +227,26 @@ export class RedisBus implements Bus {
     return [`${key}:numbers`, `${key}:history`]
   }
 
-  publish(name: string, { body, kind, to, except }: Omit<Entry, 'id'>, { messages, ms }: Keeping): Promise<string> {
+  publish(name: string, message: Omit<Entry, 'id'>, { messages, bytes, ms }: Keeping): Promise<string> {
+    const { body, kind, to, except, author } = message
     const meta =
-      kind === 'message' && to === undefined && except === undefined ? '' : JSON.stringify({ kind, to, except })
+      kind === 'message' && (to ?? except ?? author) === undefined ? '' : JSON.stringify({ kind, to, except, author })
     const keptMs = Math.max(numbersMs, ms)
-    const given = [...this.#keysOf(name), this.#space + name, meta, body, messages, ms, newEpoch(), keptMs, kind]
+    const given = [...this.#keysOf(name), this.#space + name, meta, body, messages, ms, newEpoch(), keptMs, bytes, kind]
     return this.#breaker.run(() => this.#commands.channelPublish(...given))
   }
 
   async after(name: string, id?: string, whose?: 'own'): Promise<Replay> {
     const seen = id === undefined ? undefined : partsOf(id)
     const number = seen?.number ?? 0
-    // The next number as well: Lua would write large numbers with an exponent.
-    const place = [seen?.epoch ?? '', id === undefined ? '' : number, number + 1, whose === 'own' ? newEpoch() : '']
+    const place = [
+      seen?.epoch ?? '',
+      id === undefined ? '' : number,
+      // Lua would write large numbers with an exponent.
+      number + 1,
+      whose === 'own' ? newEpoch() : '',
+      whose === 'own' || id === nothingYet ? 'whole' : '',
+    ]
     const answer = await this.#breaker.run(() => this.#commands.channelRead(...this.#keysOf(name), ...place))
     if (answer === null) {
       const isComplete = id === undefined || id === nothingYet

@@ -286,7 +286,7 @@ describe('a channel', () => {
     const late = await open(server)
     late.send({ type: 'channel:join', data: { channel: 'orders/7', after: 'abc-7' } })
     await late.assertNext({ type: 'channel:joined' })
-    await late.assertNext({ type: 'channel:gap', data: { after: 'abc-7', id: id.replace(/1$/, '0') } })
+    await late.assertNext({ type: 'channel:gap', data: { after: 'abc-7', id } })
   })
 
   test('answers other messages where no handler takes them', async () => {
@@ -428,8 +428,8 @@ describe('as server-sent events', () => {
     const response = await server.fetch(
       new Request('http://localhost/live?channel=news', { headers: { 'last-event-id': 'abc-7' } }),
     )
-    const text = await read(response, '"payload":"one"}')
-    expect(text).toContain(`id: ${id.replace(/1$/, '0')}\nevent: channel:gap`)
+    const text = await read(response, 'channel:gap')
+    expect(text).toContain(`id: ${id}\nevent: channel:gap`)
   })
 
   test('are for pages of the origins of the websocket alone', async () => {

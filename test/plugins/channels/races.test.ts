@@ -45,7 +45,7 @@ const entry = (number: number, more: Partial<Entry> = {}): Entry => ({
 class Client implements JoinedClient {
   readonly client: ChannelClient
   readonly members = new Map()
-  isOpen = true
+  isHere = true
   readonly frames: { type: string; data: { id?: string; payload?: number; reason?: string } }[] = []
   constructor(data: unknown = {}) {
     this.client = { id: Math.random().toString(36), data, ip: '127.0.0.1', transport: 'websocket' }
@@ -84,7 +84,7 @@ describe('messages from the history and from the connection that listens', () =>
     const hub = await hubOn(bus)
     await hub.join(new Client(), open, 'open')
     const client = new Client()
-    const joining = hub.join(client, open, 'open', 'e-9')
+    const joining = hub.join(client, open, 'open', { after: 'e-9' })
     await turn()
     bus.events.entry('open', entry(11))
     bus.asked[0]!.answer({ entries: [entry(10), entry(11), entry(12)], last: 'e-12' })
@@ -98,7 +98,7 @@ describe('messages from the history and from the connection that listens', () =>
     const hub = await hubOn(bus)
     await hub.join(new Client(), open, 'open')
     const client = new Client()
-    const joining = hub.join(client, open, 'open', 'e-10')
+    const joining = hub.join(client, open, 'open', { after: 'e-10' })
     await turn()
     for (const number of [11, 12]) bus.events.entry('open', entry(number))
     bus.asked[0]!.answer({ entries: [entry(12)], isComplete: false, last: 'e-12' })
@@ -161,7 +161,7 @@ describe('a client that is removed', () => {
     const bus = new SlowBus()
     const hub = await hubOn(bus)
     const ann = new Client({ user: 'ann' })
-    const joining = hub.join(ann, club, 'club', 'e-10')
+    const joining = hub.join(ann, club, 'club', { after: 'e-10' })
     await turn()
     bus.events.entry('club', entry(11, order))
     bus.asked[0]!.answer({ entries: [entry(11, order)], last: 'e-11' })
@@ -228,14 +228,14 @@ test('a second join waits for the answer to the first', async () => {
 })
 
 describe('in memory', () => {
-  const keeping = { messages: 100, ms: 60_000 }
+  const keeping = { messages: 100, bytes: 1_000_000, ms: 60_000 }
   const message = { body: '1', kind: 'message' } as const
 
   test('a channel with clients is not forgotten, however many others there are', async () => {
     const bus = new MemoryBus()
     await bus.subscribe('a')
     const id = await bus.publish('a', message, keeping)
-    for (let i = 0; i < 10_001; i++) await bus.publish(`b/${i}`, message, { messages: 0, ms: 1000 })
+    for (let i = 0; i < 10_001; i++) await bus.publish(`b/${i}`, message, { messages: 0, bytes: 1_000_000, ms: 1000 })
     expect(await bus.publish('a', message, keeping)).toBe(id.replace(/1$/, '2'))
   })
 

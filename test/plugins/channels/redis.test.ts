@@ -139,7 +139,66 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
     const server = await serve()
     await chat.publish({ room: 'lies' }, 1)
     const socket = await joined(server, 'lies', 'ann', after)
-    await socket.assertNext({ type: 'channel:gap', data: { after } })
+    const { id } = await chat.publish({ room: 'lies' }, 2)
+    await socket.assertNext({
+      type: 'channel:gap',
+      data: { after, id: id.replace(/\d+$/, (last) => String(+last - 1)) },
+    })
+    await expect.poll(() => payloads(socket)).toEqual([2])
+  })
+
+  test('keeps a history of so many bytes, whatever was published by an earlier version', async () => {
+    const bus = new RedisBus({ url: redis.url, prefix: 'bytes' } as never, memoryLogger([]))
+    await bus.open({ entry() {}, present() {}, resumed() {} })
+    const keeping = { messages: 10, bytes: 100, ms: 60_000 }
+    const put = (body: string, more = keeping) => bus.publish('a', { body, kind: 'message' }, more)
+    const kept = async () => (await bus.after('a', '0-0')).entries.map(({ body }) => Buffer.byteLength(body))
+    for (const bytes of [30, 40, 50]) await put('x'.repeat(bytes))
+    expect(await kept()).toEqual([40, 50])
+    await put('é'.repeat(10))
+    expect(await kept()).toEqual([50, 20])
+    await put('x'.repeat(101))
+    expect(await kept()).toEqual([])
+    await withClient(async (client) => {
+      await client.xadd('bytes:{a}:history', '6-0', 'm', '', 'b', 'older', 'e', String(Date.now() + 60_000))
+      await client.hset('bytes:{a}:numbers', 'n', '6')
+    })
+    for (const bytes of [60, 60]) await put('x'.repeat(bytes))
+    expect((await kept()).at(-1)).toBe(60)
+    await put('', { messages: 0, bytes: 0, ms: 1000 })
+    await bus.close()
+  })
+
+  test('keeps the messages of a client from itself when it reconnects to another instance', async () => {
+    const talk = channel('talk', { join: () => true, publish: () => true })
+    const start = async () => {
+      const routes = new RouteCollection()
+      routes.ws('/live', { channels: [talk] }, {})
+      const server = new Server({
+        router: routes,
+        gracefulShutdown: false,
+        plugins: { websocket: true, channels: { store: { url: redis.url, prefix: 'talk' } } },
+      })
+      servers.push(server)
+      await server.ready()
+      return server
+    }
+    const [one, other] = [await start(), await start()]
+    const enter = async (server: Server, request: object = {}) => {
+      const socket = await server.inject.ws('/live')
+      socket.send({ type: 'channel:join', data: { channel: 'talk', ...request } })
+      const { data } = await socket.assertNext<{ data: { id: string; author: string } }>({ type: 'channel:joined' })
+      return { socket, data }
+    }
+    const first = await enter(one)
+    first.socket.send({ type: 'channel:publish', data: { channel: 'talk', payload: 1 } })
+    await first.socket.assertNext({ type: 'channel:published' })
+    await first.socket.close()
+    await talk.publish(2)
+    const again = await enter(other, { after: first.data.id, author: first.data.author })
+    const stranger = await enter(other, { after: first.data.id })
+    await expect.poll(() => payloads(again.socket)).toEqual([2])
+    await expect.poll(() => payloads(stranger.socket)).toEqual([1, 2])
   })
 
   test('a number of a client that is ahead changes nothing for the others', async () => {
