@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { BadRequestError, type Request, type Response } from '../../kernel/index.ts'
-import type { Sockets } from '../websocket/sockets.ts'
 import type { ChannelClient } from './channel.ts'
 import { TooManyChannelsError } from './errors.ts'
 import type { Frame } from './frames.ts'
@@ -21,13 +20,14 @@ const retryMs = () => 500 + Math.floor(Math.random() * 1500)
 /** The streams of server-sent events of one server. */
 export class EventStreams {
   readonly #hub: Hub
-  readonly #sockets: Sockets
+  readonly #enter: (req: Request) => () => void
   readonly #settings: EventSettings
   readonly #open = new Set<EventClient>()
 
-  constructor(hub: Hub, sockets: Sockets, settings: EventSettings) {
+  /** `enter` counts the stream of a request, throws if there are too many, and returns the function that ends the count. */
+  constructor(hub: Hub, enter: (req: Request) => () => void, settings: EventSettings) {
     this.#hub = hub
-    this.#sockets = sockets
+    this.#enter = enter
     this.#settings = settings
   }
 
@@ -47,7 +47,7 @@ export class EventStreams {
     const { maxChannelsPerClient } = this.#settings
     if (found.length > maxChannelsPerClient) throw TooManyChannelsError(maxChannelsPerClient)
     const seen = lastSeen(req.raw.header('last-event-id'), found.length)
-    const leave = this.#sockets.addStream(req)
+    const leave = this.#enter(req)
     const client = new EventClient(
       { id: randomUUID(), data, ip: req.ip, transport: 'events' },
       new Map(found.map(({ name }, i) => [name, seen?.[i] ?? ''])),

@@ -54,7 +54,7 @@ export const channels = definePlugin({
       refuseSeveral(server.worker, 'the channels are kept', 'Set channels.store to a Redis ({ url })')
     const sockets = ctx.services.get('websockets')
     const hub = new Hub({ server, sockets }, await busOf(settings, log), settings, log)
-    const streams = new EventStreams(hub, sockets, settings)
+    const streams = new EventStreams(hub, (req) => sockets.addStream(req), settings)
     ctx.services.get('channels').attach(hub, streams)
     // Registered before the connections are opened: connections of a failed boot must not keep the process alive.
     ctx.onClose(async () => {

@@ -3,11 +3,11 @@ import { isPromise, type Logger } from '../../kernel/index.ts'
 import { Allowance } from './allowance.ts'
 import { checkClose } from './close-code.ts'
 import { handlerFailed } from './failed-handler.ts'
-import { messageTrace, sendPoint } from './message-trace.ts'
-import { errorFrame, type InvalidMessage, type ReadMessage } from './messages.ts'
+import { handleMessage } from './handle-message.ts'
+import { sendPoint } from './message-trace.ts'
 import type { Opening, SocketRoute } from './socket-route.ts'
 import { Strain } from './strain.ts'
-import type { Message, ServerSocket } from './types.ts'
+import type { ServerSocket } from './types.ts'
 import { compressedFrom, type Wire, type WireEvents } from './wire/contract.ts'
 
 type Handler = (socket: unknown, ...more: unknown[]) => unknown
@@ -281,33 +281,7 @@ export class Socket implements ServerSocket, WireEvents {
   // — messages, one after the other —
 
   #handle(message: string | Uint8Array): void {
-    let read: ReadMessage | Promise<ReadMessage>
-    try {
-      read = this.#route.read(message)
-    } catch (error) {
-      handlerFailed(this, this.#route, error)
-      return
-    }
-    if (read instanceof Promise) this.#run(() => read.then((settled) => this.#take(settled)))
-    else if (read.ok) this.#run(() => this.#take(read))
-    else this.#refuse(read.invalid)
-  }
-
-  #take(read: ReadMessage): unknown {
-    if (!read.ok) return this.#refuse(read.invalid)
-    this.#route.sockets.counts.received++
-    const { handlers, extension, path } = this.#route
-    if (read.isExtension) return extension!.received(this, read.message as Message)
-    const { message } = handlers as { readonly message?: Handler }
-    return messageTrace.run(
-      () => ({ socket: this, route: path, message: read.message }),
-      () => message?.(this, read.message),
-    )
-  }
-
-  #refuse(invalid: InvalidMessage): void {
-    this.#route.sockets.counts.invalid++
-    this.sendFrame(errorFrame(invalid))
+    this.#run(() => handleMessage(this, this.#route, message))
   }
 
   #enqueue(message: string | Uint8Array): void {
