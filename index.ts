@@ -368,9 +368,6 @@ export type {
   ValidationIssue,
 } from './plugins/validation/index.ts'
 export type {
-  AnyMessage,
-  BinaryMessage,
-  JsonMessage,
   Message,
   MessageSchemas,
   ServerSocket,

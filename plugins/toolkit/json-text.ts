@@ -2,12 +2,8 @@ import { isOptions, tagOf } from '../../kernel/support/options.ts'
 
 /** What JSON would lose: `{}` stands for a `Map` and a promise, and `null` for `NaN`. `undefined` for a value that it represents. */
 function lostKind(value: unknown, text: string | undefined): string | undefined {
-  if (text === undefined)
-    return typeof value === 'object'
-      ? 'an object whose toJSON returns undefined'
-      : value === undefined
-        ? 'undefined'
-        : `a ${typeof value}`
+  if (text === undefined && typeof value === 'object') return 'an object whose toJSON returns undefined'
+  if (text === undefined) return value === undefined ? 'undefined' : `a ${typeof value}`
   if (typeof value === 'number') return text === 'null' ? String(value) : undefined
   if (text !== '{}' || isOptions(value) || typeof (value as { toJSON?: unknown }).toJSON === 'function')
     return undefined

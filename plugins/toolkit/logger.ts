@@ -138,28 +138,25 @@ function openStandardError(): (line: string) => void {
  */
 export function guardedLogger(logger: Logger): Logger {
   if (logger instanceof LineLogger) return logger
-  let hasFailed = false
-  const failed = (err: unknown) => {
-    if (!hasFailed) lineLogger().error({ err }, "the server's logger has failed; its entries may be missing")
-    hasFailed = true
+  let report = (err: unknown) => {
+    report = () => {}
+    lineLogger().error({ err }, "the server's logger has failed; its entries may be missing")
   }
-  const handler: ProxyHandler<Logger> = {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name)
-      if (typeof member !== 'function') return member
-      return (...given: unknown[]) => {
-        try {
-          const result: unknown = Reflect.apply(member, target, given)
-          if (name === 'child') return new Proxy(result as Logger, handler)
-          return isPromise(result) ? Promise.resolve(result).catch(failed) : result
-        } catch (error) {
-          failed(error)
-          return name === 'child' ? new Proxy(target, handler) : undefined
-        }
+  const get = (target: Logger, name: string | symbol) => {
+    const member: unknown = Reflect.get(target, name)
+    if (typeof member !== 'function') return member
+    return (...given: unknown[]) => {
+      try {
+        const result: unknown = Reflect.apply(member, target, given)
+        if (name === 'child') return new Proxy(result as Logger, { get })
+        return isPromise(result) ? Promise.resolve(result).catch((error: unknown) => report(error)) : result
+      } catch (error) {
+        report(error)
+        return new Proxy(target, { get })
       }
-    },
+    }
   }
-  return new Proxy(logger, handler)
+  return new Proxy(logger, { get })
 }
 
 /** The loggers of servers without one. */

@@ -24,24 +24,22 @@ type Sendable<Schemas> = {
     : Message<Type, InputOf<Schemas[Type]>>
 }[keyof Schemas & string]
 
-/** Bytes that are sent as they are, with the offset and the length of a view. */
-export type BinaryMessage = ArrayBuffer | SharedArrayBuffer | ArrayBufferView
-
-/** An object that JSON represents: not a `Map`, a `Set` or a promise, of which JSON would leave `{}`. */
-export type JsonMessage =
-  | { readonly [name: string]: unknown }
-  | (object & { readonly [Symbol.toStringTag]?: undefined })
-
 /** The messages that a handler receives: typed by the schemas of `incoming`; without them a string, or the bytes of a binary message. */
 export type IncomingOf<Options> = Options extends { readonly incoming: infer Schemas }
   ? Received<Schemas>
   : string | Uint8Array
 
-/** The messages that a socket sends: typed by the schemas of `outgoing`; without them {@link AnyMessage}. */
-export type OutgoingOf<Options> = Options extends { readonly outgoing: infer Schemas } ? Sendable<Schemas> : AnyMessage
+/** A string, bytes, or an object that is sent as JSON: not a `Map`, a `Set` or a promise, of which JSON would leave `{}`. */
+type AnyMessage =
+  | string
+  | ArrayBuffer
+  | SharedArrayBuffer
+  | ArrayBufferView
+  | { readonly [name: string]: unknown }
+  | (object & { readonly [Symbol.toStringTag]?: undefined })
 
-/** A string, bytes, or an object that is sent as JSON. */
-export type AnyMessage = string | BinaryMessage | JsonMessage
+/** The messages that a socket sends: typed by the schemas of `outgoing`; without them a string, bytes, or an object that is sent as JSON. */
+export type OutgoingOf<Options> = Options extends { readonly outgoing: infer Schemas } ? Sendable<Schemas> : AnyMessage
 
 /** One client of a websocket. */
 export interface ServerSocket<Data = unknown, Outgoing = AnyMessage, Params = object> {
