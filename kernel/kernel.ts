@@ -58,9 +58,8 @@ export class Kernel extends RouteVerbs {
   readonly #routes: CompiledRoutes
   readonly #dispatcher: Dispatcher
   readonly #state = new LifeState()
-  #logger!: Logger
-  /** @internal The logger for the framework's own entries, `req.log` and `ctx.log`: it never throws. */
-  safeLogger!: Logger
+  /** The logger that the server writes to: the one in the options, until the plugin `log` replaces it with its own. */
+  logger: Logger
   readonly #life: LifeCycle
   readonly #fetch: (request: globalThis.Request) => globalThis.Response | Promise<globalThis.Response>
 
@@ -163,14 +162,9 @@ export class Kernel extends RouteVerbs {
     return this.#root.scope.services as ServiceStore & Partial<Services>
   }
 
-  /** The logger that the server writes to: the one in the options, until the plugin `log` replaces it with its own. */
-  get logger(): Logger {
-    return this.#logger
-  }
-
-  set logger(logger: Logger) {
-    this.#logger = logger
-    this.safeLogger = this.settings.guarded(logger)
+  /** @internal The logger for the framework's own entries, `req.log` and `ctx.log`: it never throws. */
+  get safeLogger(): Logger {
+    return this.settings.guarded(this.logger)
   }
 
   /** The port that the server listens on; until it listens, the one in the options. */

@@ -85,10 +85,7 @@ export const channels = definePlugin({
       for (const one of given) hub.know(one)
       const known = new RouteChannels(given)
       const requests = new ChannelRequests(hub, known, log)
-      sockets.extend(route, {
-        types: requestTypes,
-        received: (socket, message) => requests.received(socket, message),
-      })
+      sockets.extend(route, { types: requestTypes, received: (socket, message) => requests.received(socket, message) })
       const { data } = handlers as { readonly data?: (req: Request, res: Response) => unknown }
       const step: Middleware = function channelEvents(req, res, next) {
         if (req.raw.upgrade !== undefined || req.method !== 'GET') return next()

@@ -37,11 +37,8 @@ function toLine(level: Level, bound: Record<string, unknown>, fields: object, me
   try {
     return JSON.stringify(entry)
   } catch {
-    return JSON.stringify({
-      level: levels[level],
-      time: Date.now(),
-      msg: message ?? 'an entry that cannot be written as JSON',
-    })
+    const msg = message ?? 'an entry that cannot be written as JSON'
+    return JSON.stringify({ level: levels[level], time: Date.now(), msg })
   }
 }
 
@@ -132,12 +129,15 @@ function openStandardError(): (line: string) => void {
   return (line) => lines.write(line)
 }
 
+const guarded = new WeakMap<Logger, Logger>()
+
 /**
  * The same logger, whose methods neither throw nor reject: what an application passes as `logger` runs wherever a failure is reported, where
  * its own failure would end the process or leave a request without a response. Reports the first one on standard error.
  */
 export function guardedLogger(logger: Logger): Logger {
-  if (logger instanceof LineLogger) return logger
+  const known = logger instanceof LineLogger ? logger : guarded.get(logger)
+  if (known !== undefined) return known
   let report = (err: unknown) => {
     report = () => {}
     lineLogger().error({ err }, "the server's logger has failed; its entries may be missing")
@@ -156,7 +156,9 @@ export function guardedLogger(logger: Logger): Logger {
       }
     }
   }
-  return new Proxy(logger, { get })
+  const made = new Proxy(logger, { get })
+  guarded.set(logger, made)
+  return made
 }
 
 /** The loggers of servers without one. */

@@ -107,23 +107,19 @@ export const websocket = definePlugin({
       if (route.method !== 'GET')
         throw WebsocketRouteError('a websocket is opened with GET: router.ws(path, options, handlers)')
       const limits = { ...settings, ...defined(own ?? {}) }
+      const { maxMessageSize, compression, pingInterval, maxBuffered, slowReaders } = limits
       // Bun has one limit for all routes.
-      bun.maxPayloadLength = Math.max(bun.maxPayloadLength, limits.maxMessageSize)
+      bun.maxPayloadLength = Math.max(bun.maxPayloadLength, maxMessageSize)
       const shared: SocketRoute = {
+        ...limits,
         path: route.path,
         server,
         handlers,
         extension: undefined,
         read: readerOf(incoming),
         write: writerOf(outgoing),
-        origins: limits.origins,
-        maxMessageSize: limits.maxMessageSize,
         measures: 'Bun' in globalThis,
-        messagesPerSecond: limits.messagesPerSecond,
-        maxBuffered: limits.maxBuffered,
-        mostBuffered: limits.maxBuffered * (limits.slowReaders === 'close' ? 1 : mostWaiting),
-        slowReaders: limits.slowReaders,
-        compresses: settings.compression,
+        mostBuffered: maxBuffered * (slowReaders === 'close' ? 1 : mostWaiting),
         sockets,
         log,
       }
@@ -142,17 +138,8 @@ export const websocket = definePlugin({
           else if (sockets.refusalOf(ip) !== undefined) socket.close(1013, 'too many websockets')
           sockets.add(socket)
           if (openPoint.isOn) openPoint.publish({ socket, route: route.path })
-          return wire(
-            connection,
-            withoutHandshake(headers),
-            {
-              maxMessageSize: limits.maxMessageSize,
-              compression: settings.compression,
-              protocol: subProtocol,
-              silence: settings.pingInterval === false ? 0 : settings.pingInterval,
-            },
-            socket,
-          )
+          const options = { maxMessageSize, compression, protocol: subProtocol, silence: pingInterval || 0 }
+          return wire(connection, withoutHandshake(headers), options, socket)
         })
       }
 

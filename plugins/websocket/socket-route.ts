@@ -30,7 +30,7 @@ export interface SocketRoute {
   readonly mostBuffered: number
   readonly slowReaders: SlowReaders
   /** Whether large messages are compressed for the clients that support it. */
-  readonly compresses: boolean
+  readonly compression: boolean
   readonly sockets: Sockets
   readonly log: Logger
 }

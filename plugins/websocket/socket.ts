@@ -112,7 +112,7 @@ export class Socket implements ServerSocket, WireEvents {
   sendFrame(frame: string | Uint8Array, isNotice = false): boolean {
     const wire = this.#wire
     if (this.#state !== 'open' || wire === undefined) return false
-    const { maxBuffered, mostBuffered, slowReaders, sockets, compresses } = this.#route
+    const { maxBuffered, mostBuffered, slowReaders, sockets, compression } = this.#route
     const buffered = wire.getBufferedAmount()
     if (buffered > maxBuffered) {
       const isDropped = slowReaders === 'drop' && !isNotice
@@ -129,7 +129,7 @@ export class Socket implements ServerSocket, WireEvents {
     }
     sockets.counts.sent++
     if (sendPoint.isOn) sendPoint.publish({ socket: this, route: this.#route.path, frame })
-    wire.send(frame, compresses && frame.length >= compressedFrom)
+    wire.send(frame, compression && frame.length >= compressedFrom)
     return true
   }
 

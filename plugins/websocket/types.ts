@@ -29,14 +29,9 @@ export type IncomingOf<Options> = Options extends { readonly incoming: infer Sch
   ? Received<Schemas>
   : string | Uint8Array
 
-/** A string, bytes, or an object that is sent as JSON: not a `Map`, a `Set` or a promise, of which JSON would leave `{}`. */
-type AnyMessage =
-  | string
-  | ArrayBuffer
-  | SharedArrayBuffer
-  | ArrayBufferView
-  | { readonly [name: string]: unknown }
-  | (object & { readonly [Symbol.toStringTag]?: undefined })
+/** What is sent as JSON: not a `Map`, a `Set` or a promise, of which JSON would leave `{}`. */
+type JsonMessage = { readonly [name: string]: unknown } | (object & { readonly [Symbol.toStringTag]?: undefined })
+type AnyMessage = string | ArrayBufferLike | ArrayBufferView | JsonMessage
 
 /** The messages that a socket sends: typed by the schemas of `outgoing`; without them a string, bytes, or an object that is sent as JSON. */
 export type OutgoingOf<Options> = Options extends { readonly outgoing: infer Schemas } ? Sendable<Schemas> : AnyMessage

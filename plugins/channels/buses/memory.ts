@@ -17,7 +17,7 @@ import {
  */
 const maxIdle = 10_000
 
-/** Bytes that the histories of all channels keep together; beyond that, the oldest messages are forgotten. */
+/** Maximum number of bytes that the histories of those channels keep together. */
 const mostBytes = 64 * 2 ** 20
 
 /** Milliseconds between two removals of expired messages in channels without activity. */
@@ -28,14 +28,7 @@ interface History {
   number: number
   removedAt: number
   bytes: number
-  readonly kept: Kept[]
-}
-
-interface Kept {
-  readonly entry: Entry
-  readonly end: number
-  readonly bytes: number
-  readonly of: History
+  readonly kept: { readonly entry: Entry; readonly end: number }[]
 }
 
 /** Carries the messages of one server, in the memory of its process. */
@@ -43,12 +36,10 @@ export class MemoryBus implements Bus {
   readonly key: string
   readonly #idle = new LruMap<History>({
     max: maxIdle,
-    onDrop: ({ kept }, _name, why) => why === 'evicted' && this.#forget(kept.length, kept),
+    maxSize: mostBytes,
+    sizeOf: ({ bytes }) => Math.min(bytes, mostBytes),
   })
   readonly #used = new Map<string, History | undefined>()
-  /** The kept messages of all channels, the oldest first. */
-  readonly #kept = new Set<Kept>()
-  #bytes = 0
   readonly #present = new Map<string, Map<string, Present>>()
   #events: BusEvents | undefined
   #timer: ReturnType<typeof setInterval> | undefined
@@ -81,29 +72,15 @@ export class MemoryBus implements Bus {
     if (message.kind === 'remove') history.removedAt = now
     const entry = { ...message, id: `${history.epoch}-${history.number}` }
     const { kept } = history
-    if (messages > 0) this.#keep({ entry, end: now + ms, bytes: Buffer.byteLength(entry.body), of: history })
-    while (kept.length > messages || history.bytes > bytes) this.#forget(1, kept)
-    for (const { of } of this.#kept) {
-      if (this.#bytes <= mostBytes) break
-      this.#forget(1, of.kept)
+    if (messages > 0) {
+      kept.push({ entry, end: now + ms })
+      history.bytes += Buffer.byteLength(entry.body)
     }
+    while (kept.length > messages || history.bytes > bytes) forget(history, 1)
+    // Its size has changed.
+    if (this.#idle.has(name)) this.#idle.set(name, history)
     if (this.#used.has(name)) this.#events?.entry(name, entry)
     return entry.id
-  }
-
-  #keep(one: Kept): void {
-    this.#kept.add(one)
-    this.#bytes += one.bytes
-    one.of.bytes += one.bytes
-    one.of.kept.push(one)
-  }
-
-  #forget(count: number, kept: Kept[]): void {
-    for (const one of kept.splice(0, count)) {
-      this.#kept.delete(one)
-      this.#bytes -= one.bytes
-      one.of.bytes -= one.bytes
-    }
   }
 
   async after(name: string, id?: string): Promise<Replay> {
@@ -116,7 +93,7 @@ export class MemoryBus implements Bus {
     const now = performance.now()
     const rest = { last: `${epoch}-${number}`, removedMs: now - removedAt }
     if (id === undefined) return { entries: [], isComplete: true, ...rest }
-    this.#forgetUntil(history, now)
+    forgetUntil(history, now)
     const entries = kept.map((one) => one.entry)
     const seen = id === nothingYet ? { epoch, number: 0 } : partsOf(id)
     if (seen?.epoch !== epoch || seen.number > number) return { entries: [], isComplete: false, ...rest }
@@ -138,13 +115,8 @@ export class MemoryBus implements Bus {
 
   #sweep(): void {
     const now = performance.now()
-    for (const history of this.#used.values()) if (history !== undefined) this.#forgetUntil(history, now)
-    for (const history of this.#idle.values()) this.#forgetUntil(history, now)
-  }
-
-  #forgetUntil({ kept }: History, now: number): void {
-    const rest = kept.findIndex(({ end }) => end > now)
-    this.#forget(rest === -1 ? kept.length : rest, kept)
+    for (const history of this.#used.values()) if (history !== undefined) forgetUntil(history, now)
+    for (const history of this.#idle.values()) forgetUntil(history, now)
   }
 
   async enter(name: string, present: Present): Promise<void> {
@@ -170,4 +142,13 @@ export class MemoryBus implements Bus {
     this.#events = undefined
     this.#present.clear()
   }
+}
+
+function forget(history: History, count: number): void {
+  for (const { entry } of history.kept.splice(0, count)) history.bytes -= Buffer.byteLength(entry.body)
+}
+
+function forgetUntil(history: History, now: number): void {
+  const rest = history.kept.findIndex(({ end }) => end > now)
+  forget(history, rest === -1 ? history.kept.length : rest)
 }

@@ -52,17 +52,13 @@ describe('the history of a channel in memory', () => {
     expect(await sizes(bus, 'a')).toEqual([3])
   })
 
-  test('is limited for all channels together: one client that fills many rooms and leaves fills 64 MB', async () => {
+  test('is limited for all channels without clients: one client that fills many rooms and leaves fills 64 MB', async () => {
     const bus = new MemoryBus()
     const keeping = { messages: 100, bytes: 2 ** 20, ms: 60_000 }
-    await bus.subscribe('used')
-    await bus.publish('used', message(10), keeping)
     for (let room = 0; room < 100; room++) await bus.publish(`room/${room}`, message(2 ** 20), keeping)
     const kept = await Promise.all(Array.from({ length: 100 }, (_, room) => sizes(bus, `room/${room}`)))
     expect(kept.flat().reduce((sum, size) => sum + size, 0)).toBe(64 * 2 ** 20)
     expect(kept[99]).toHaveLength(1)
-    // The numbers continue: clients notice what was forgotten.
-    expect((await bus.after('used', '0-0')).isComplete).toBe(false)
   })
 
   test('has a limit by default, and the option is checked', async () => {

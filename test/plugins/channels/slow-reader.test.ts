@@ -34,7 +34,7 @@ async function members() {
     server: {},
     extension: undefined,
     slowReaders: 'drop' as const,
-    compresses: false,
+    compression: false,
     origins: 'same' as const,
     sockets,
     log,

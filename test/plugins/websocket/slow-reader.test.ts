@@ -19,7 +19,7 @@ function openSocket(mostBuffered: number) {
     server: {},
     extension: undefined,
     slowReaders: 'wait' as const,
-    compresses: false,
+    compression: false,
     origins: 'same' as const,
     sockets,
     log: memoryLogger(),
