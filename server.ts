@@ -94,9 +94,9 @@ const serverOptions = option
       mqtt: unread<CatalogOptions<'mqtt'>>(),
     }),
   })
-  .into(({ plugins, exposeErrorDetails, errorFormat, controllerPatterns, graphql, background, ...rest }, place) => ({
+  .into(({ plugins, exposeErrorDetails, errorFormat, controllerPatterns, graphql, background, ...rest }) => ({
     own: { plugins, exposeErrorDetails, controllerPatterns, graphql, background },
-    settings: { ...kernelSettings(rest, place), errorFormat },
+    settings: { ...kernelSettings(rest), errorFormat },
   }))
 
 type PluginsOf<Given> = Given extends readonly unknown[]
@@ -146,7 +146,7 @@ export class Server<const Given extends object = {}, out Provided = ProvidedBy<P
     const { crons, queues, mqtt } = background
     const cron = crons === undefined ? undefined : { crons }
     const registrations = resolvePlugins(plugins, { graphql, cron, queues, mqtt })
-    for (const { path, plugin } of registrations) this.registerAt(path, plugin)
+    this.registerAll(registrations)
     super.services.get('controllers').add('controllerPatterns', controllerPatterns)
   }
 

@@ -12,7 +12,7 @@ import type { AbsentPlugin } from './pipeline/route-options.ts'
 import { type ContextHost, HookError, PluginAfterBootError } from './plugin/context.ts'
 import { decorate } from './plugin/decorate.ts'
 import type { RegisterOptions, Registration } from './plugin/define.ts'
-import { enroll } from './plugin/enroll.ts'
+import { enroll, prepare } from './plugin/enroll.ts'
 import type { ErrorHandler } from './plugin/hooks.ts'
 import { checkRegistrable, type Registrable, registerArguments, registeredName, rootEntry } from './plugin/scope.ts'
 import type { ServiceStore, Services } from './plugin/services.ts'
@@ -116,9 +116,19 @@ export class Kernel extends RouteVerbs {
     return this
   }
 
-  /** Registers the value at a path of the options, such as `plugins.cors`: messages about the plugin's own options have that path. */
-  protected registerAt(path: string | undefined, plugin: unknown): void {
-    enroll(this.#root, plugin, { path })
+  /**
+   * Registers values of the options, each at its path, such as `plugins.cors`, which messages about the plugin's own options have. The options
+   * of all of them are read before the first service exists.
+   */
+  protected registerAll(list: readonly { readonly path: string | undefined; readonly plugin: unknown }[]): void {
+    const prepared = list.map(({ path, plugin }) => prepare(this.#root, plugin, { path }))
+    try {
+      for (const add of prepared) add()
+    } catch (error) {
+      // No one receives this server, so no one can close it.
+      void this.close().catch(() => {})
+      throw error
+    }
   }
 
   /**

@@ -90,13 +90,14 @@ const hasRoutes = ({ routes, children }: PluginEntry): boolean => routes.length 
 
 async function setUp(entry: PluginEntry, host: ContextHost): Promise<void> {
   checkDependencies(entry)
+  own(entry, host)
   const { setup } = entry.definition
   if (setup === undefined) return
   const { bootTimeout } = host.server.settings
   const start = performance.now()
   try {
     const result = tracePlugin(entry, 'setup', () =>
-      setup.call(entry.definition, new Context(host, entry), entry.settings as never),
+      setup.call(entry.definition, new Context(host, entry), entry.settings as never, entry.provided),
     )
     if (isPromise(result)) {
       await within(result, bootTimeout, () => {
@@ -107,6 +108,30 @@ async function setUp(entry: PluginEntry, host: ContextHost): Promise<void> {
     throw (error as { code?: unknown })?.code === PluginTimeoutError.code ? error : entry.failure('setup', error)
   } finally {
     entry.times.boot = performance.now() - start
+  }
+}
+
+/** Makes closing end the services of a plugin: before the hooks of its `setup` in the list, which runs in reverse. */
+function own(entry: PluginEntry, host: ContextHost): void {
+  if (entry.isOwned) return
+  entry.isOwned = true
+  const { definition, provided } = entry
+  const owned = Object.values(provided).filter(
+    (one) => typeof one?.[Symbol.asyncDispose] === 'function',
+  ) as AsyncDisposable[]
+  if (definition.close === undefined && owned.length === 0) return
+  const run = async () => {
+    if (definition.close !== undefined) return definition.close(provided)
+    for (const one of owned.reverse()) await one[Symbol.asyncDispose]()
+  }
+  host.lifeCycle.onClose.push({ run, entry })
+}
+
+/** Does the same for all plugins below one, also for those that a failed boot has not reached. */
+export function ownAll({ children }: PluginEntry, host: ContextHost): void {
+  for (const entry of children) {
+    own(entry, host)
+    ownAll(entry, host)
   }
 }
 

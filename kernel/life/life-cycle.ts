@@ -10,7 +10,7 @@ import { defineError, ServerClosingError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { warnInto } from '../support/logger.ts'
 import type { SupervisedServer } from '../support/worker.ts'
-import { bootTree } from './boot.ts'
+import { bootTree, ownAll } from './boot.ts'
 import { tracePlugin } from './plugin-trace.ts'
 import { shutDown } from './shutdown.ts'
 import { closeOnSignals } from './signals.ts'
@@ -202,12 +202,12 @@ export class LifeCycle {
   }
 
   async #closeOnce(): Promise<void> {
-    // A server that has never booted has nothing to close; a boot in progress is awaited first.
-    const booted = await (this.#boot ?? Promise.reject(new Error('never booted'))).then(
+    // A boot in progress is awaited first; one that has failed has closed everything itself.
+    const isLeft = await (this.#boot ?? Promise.resolve()).then(
       () => true,
       () => false,
     )
-    const errors = booted ? await this.#shutDown() : []
+    const errors = isLeft ? await this.#shutDown() : []
     this.#state.closed = true
     this.#stopWatching?.()
     this.#supervised?.closed()
@@ -227,6 +227,7 @@ export class LifeCycle {
   #shutDown(): Promise<Error[]> {
     const { server, lifeCycle } = this.#host
     const { closeTimeout, drainWindow } = server.settings
+    ownAll(this.#root, this.#host)
     return shutDown({
       adapter: this.#adapter,
       hooks: lifeCycle,

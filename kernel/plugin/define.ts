@@ -65,8 +65,20 @@ export interface PluginDefinition<
   readonly routeOptions?: { readonly [Name in keyof Parsed]: RouteOptionReader<Settings, Parsed[Name]> }
   /** Creates the services, synchronously and without I/O: they exist as soon as the plugin is registered. */
   provide?(settings: Settings): Provided
-  /** Wires the services during boot: middlewares, hooks, routes, connections. May be async. */
-  setup?(ctx: Context<Parsed, string extends Prefix ? '' : Prefix>, settings: Settings): void | Promise<void>
+  /**
+   * Wires the services during boot: middlewares, hooks, routes, connections. May be async. Receives the services of `provide` as its third
+   * argument.
+   */
+  setup?(
+    ctx: Context<Parsed, string extends Prefix ? '' : Prefix>,
+    settings: Settings,
+    services: Provided,
+  ): void | Promise<void>
+  /**
+   * Ends the services of `provide`, after the close hooks of this plugin and of all that were registered later, even if the boot has failed.
+   * Without it, each service that has a `Symbol.asyncDispose` is disposed of in this way.
+   */
+  close?(services: Provided): void | Promise<void>
 }
 
 /** A plugin with its options, ready to be registered: plain data. */
@@ -159,7 +171,8 @@ export function definePlugin<
   return Object.assign(factory, { plugin }) as PluginFactory<Input, Provided>
 }
 
-const members = ['name', 'version', 'dependencies', 'scoped', 'prefix', 'options', 'routeOptions', 'provide', 'setup']
+const functions = ['provide', 'setup', 'close'] as const
+const members = ['name', 'version', 'dependencies', 'scoped', 'prefix', 'options', 'routeOptions', ...functions]
 /** The members of definitions that some plugin reads from others. */
 const data = new Set<string>()
 
@@ -195,7 +208,7 @@ function checkDefinition(definition: PluginDefinition<never, object>): void {
   }
   if (routeOptions !== undefined) checkRouteOptions(name, routeOptions)
   checkMembers(definition)
-  for (const member of ['provide', 'setup'] as const) {
+  for (const member of functions) {
     const value: unknown = definition[member]
     if (value !== undefined && typeof value !== 'function') {
       throw PluginDefinitionError(name, `${member} must be a function, and its type is ${typeof value}`)

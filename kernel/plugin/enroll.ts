@@ -14,27 +14,34 @@ import { DuplicatePluginError, describe, type EnrollOptions, NotAPluginError, Pl
  * either fails, nothing of the plugin remains.
  */
 export function enroll(owner: PluginEntry, given: unknown, options: EnrollOptions = {}): PluginEntry {
+  return prepare(owner, given, options)()
+}
+
+/** Reads the options of a plugin; the result adds it to the tree. Until then, nothing of it exists. */
+export function prepare(owner: PluginEntry, given: unknown, options: EnrollOptions): () => PluginEntry {
   const uncalled = isPluginFactory(given)
   const registration: unknown = uncalled ? given() : given
-  if (typeof registration === 'function') return enrollMiddleware(owner, registration as Middleware)
+  if (typeof registration === 'function') return () => enrollMiddleware(owner, registration as Middleware)
   if (!isRegistration(registration)) throw NotAPluginError(describe(given))
   const { plugin: definition, site, mountPath = options.prefix ?? '' } = registration as Registration
   const parent = owner.scope
   const prefix = joinPaths(mountPath, definition.prefix ?? '')
   checkMembers(definition)
-  const first = parent.plugins.get(definition.name)
-  if (first !== undefined) throw DuplicatePluginError(definition.name, first.site, String(site))
   const settings = settingsOf(registration, parent, options.path, uncalled)
-  const isScoped = definition.scoped === true || prefix !== ''
-  const scope = isScoped ? new Scope(definition.name, prefix, parent) : parent
-  const written = { options: registration.options, settings, site: String(site), uncalled }
-  const entry = new PluginEntry(definition, scope, written)
-  const services = definition.provide === undefined ? {} : servicesOf(entry, definition.provide)
-  entry.scope.services.provide(services, entry.name)
-  entry.services.push(...Object.keys(services))
-  parent.plugins.set(entry.name, entry)
-  owner.children.push(entry)
-  return entry
+  return () => {
+    const first = parent.plugins.get(definition.name)
+    if (first !== undefined) throw DuplicatePluginError(definition.name, first.site, String(site))
+    const isScoped = definition.scoped === true || prefix !== ''
+    const scope = isScoped ? new Scope(definition.name, prefix, parent) : parent
+    const written = { options: registration.options, settings, site: String(site), uncalled }
+    const entry = new PluginEntry(definition, scope, written)
+    entry.provided = definition.provide === undefined ? {} : servicesOf(entry, definition.provide)
+    entry.scope.services.provide(entry.provided, entry.name)
+    entry.services.push(...Object.keys(entry.provided))
+    parent.plugins.set(entry.name, entry)
+    owner.children.push(entry)
+    return entry
+  }
 }
 
 function enrollMiddleware(owner: PluginEntry, middleware: Middleware): PluginEntry {

@@ -53,10 +53,9 @@ export const database = definePlugin({
   provide: (options: DatabaseOptions) => ({ database: new Database(options) }),
   health: { database: (services) => services.get('database').pool.query('select 1') },
   commands: async () => [migrateCommand],
-  setup(ctx) {
-    const { pool } = ctx.services.get('database')
+  setup(ctx, _options, { database }) {
     // Emitted when an idle connection breaks. Without a listener, the process ends.
-    pool.on('error', (err) => ctx.log.warn({ err }, 'a connection to the database broke'))
-    ctx.onClose(() => pool.end())
+    database.pool.on('error', (err) => ctx.log.warn({ err }, 'a connection to the database broke'))
   },
+  close: ({ database }) => database.pool.end(),
 })

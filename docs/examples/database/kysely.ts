@@ -20,10 +20,7 @@ export const kysely = definePlugin({
     }),
   }),
   health: { kysely: (services) => sql`select 1`.execute(services.get('kysely')) },
-  setup(ctx) {
-    const database = ctx.services.get('kysely')
-    ctx.onClose(() => database.destroy())
-  },
+  close: ({ kysely }) => kysely.destroy(),
 })
 
 /** Returns what a queue's `publish` takes as `client`. */
