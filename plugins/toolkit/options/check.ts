@@ -1,4 +1,5 @@
 import { hidden, mayBeSecret, OptionPlace, quoted } from '../../../kernel/support/options.ts'
+import { variable } from '../environment/process.ts'
 
 /** Whether an option may be omitted, has a default, or is required. */
 export type Need = 'optional' | 'filled' | 'required'
@@ -23,6 +24,8 @@ export interface CheckParts {
   readonly isQuoted?: boolean
   /** The default of an omitted option, as a user would write it. */
   readonly fallback?: unknown
+  /** The variable of the environment that an omitted option is read from. */
+  readonly variable?: string
   /** The checks of the members, if there are any. */
   readonly members?: { readonly [name: string]: AnyCheck }
   /** Returns the form of a value of that kind in a listing, where its parts have checks of their own. */
@@ -60,16 +63,27 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
   /** Returns what an option means. Mistakes in it are noted at its place, and the value is then not used. */
   read(given: unknown, place: OptionPlace): Value {
     const { parts } = this
-    const value = given === undefined ? parts.fallback : given
+    const { value, from } = this.#written(given)
     if (value === undefined && parts.need !== 'required') return undefined as Value
-    if (value === undefined && parts.needs !== undefined) {
-      place.problem(`"${place.path}" needs ${parts.needs}`)
+    if (value === undefined && (parts.needs ?? parts.variable) !== undefined) {
+      const orSet = parts.variable === undefined ? '' : `, or ${parts.variable} in the environment`
+      place.problem(`"${place.path}" needs ${parts.needs ?? parts.takes}${orSet}`)
       return undefined as Value
     }
     if (parts.fits(value)) return (parts.read === undefined ? value : parts.read(value as never, place)) as Value
     const shown = parts.isQuoted ? quoted(value) : value
-    place.wrong(parts.isSecret ? hidden(value) : shown, parts.takes)
+    const at = from === undefined ? place : place.in(`${from} (of the environment)`)
+    at.wrong(parts.isSecret ? hidden(value) : shown, parts.takes)
     return undefined as Value
+  }
+
+  /** The value as a user has written it: the option, otherwise the variable, in which everything is text, otherwise the default. */
+  #written(given: unknown): { readonly value: unknown; readonly from?: string } {
+    const { fallback, fits, variable: name } = this.parts
+    const text = given === undefined && name !== undefined ? variable(name) : undefined
+    if (name === undefined || text === undefined) return { value: given === undefined ? fallback : given }
+    const meant = text === 'true' || text === 'false' ? text === 'true' : Number(text)
+    return { value: !fits(text) && fits(meant) ? meant : text, from: name }
   }
 
   /**
@@ -90,16 +104,32 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
   /**
    * Sets the default of an omitted option, as a user would write it.
    *
-   * @throws OptionError for a value that the check refuses.
+   * @throws OptionError for a value that the check refuses, and for `undefined`: the default of the code that uses the option would apply,
+   * whatever the check says.
    */
-  default(fallback: Input): Check<Input, Value, 'filled'> {
-    if (fallback !== undefined && !this.parts.fits(fallback)) {
+  default(fallback: Input & {}): Check<Input, Value, 'filled'> {
+    if (!this.parts.fits(fallback)) {
       // Otherwise users who have omitted the option would be asked to change it.
       const place = new OptionPlace('default')
-      place.problem(`the default of an option does not pass its check, which takes ${this.takes}`)
+      const why =
+        fallback === undefined
+          ? 'is undefined. Use env() for a variable of the environment; its check'
+          : 'does not pass its check, which'
+      place.problem(`the default of an option ${why} takes ${this.takes}`)
       place.settle()
     }
     return new Check({ ...this.parts, fallback, need: 'filled' })
+  }
+
+  /**
+   * Reads an omitted option from a variable of the environment or of its `.env` files, when the plugin is registered. An empty variable counts as
+   * missing; numbers, `true` and `false` may be given as text.
+   *
+   * @example
+   * const database = option.shape({ url: option.text().required().env('DATABASE_URL'), poolSize: option.int().env('POOL_SIZE').default(10) })
+   */
+  env(name: string): Check<Input, Value, Given extends 'required' ? 'filled' : Given> {
+    return new Check({ ...this.parts, variable: name })
   }
 
   /** Makes an omitted option stay `undefined`: for an object that turns on a feature. */
@@ -164,8 +194,8 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
 
   /** The given value or its default, for a listing, without secrets. */
   show(given: unknown): unknown {
-    const { fallback, isSecret, show } = this.parts
-    const value = given === undefined ? fallback : given
+    const { isSecret, show } = this.parts
+    const { value } = this.#written(given)
     // The object may have been changed since the registration.
     if (value === undefined || !this.parts.fits(value)) return undefined
     if (isSecret) return '(secret)'

@@ -2,12 +2,11 @@ import type { ResolvedKernelOptions } from '../../../kernel/options.ts'
 import type { RouteCollection } from '../../../kernel/routing/collection.ts'
 import { defaultLimits, type Limits, type TlsOptions } from '../../../kernel/runtime/adapter.ts'
 import type { Logger } from '../../../kernel/support/logger.ts'
-import { type OptionPlace, quoted } from '../../../kernel/support/options.ts'
-import { variable } from '../environment/process.ts'
+import { quoted } from '../../../kernel/support/options.ts'
 import { FormattedFailures } from '../failures/failures.ts'
 import { fallbackLogger, guardedLogger } from '../logger.ts'
 import { workersOfProcess } from '../workers/workers.ts'
-import type { Check, SettingsOf } from './check.ts'
+import type { SettingsOf } from './check.ts'
 import * as option from './option.ts'
 
 const portTakes = 'a whole number from 0 to 65535'
@@ -35,8 +34,8 @@ const limit = option.number({ above: 0 })
  * const serverOptions = option.shape({ port: kernelMembers.port, region: option.text().default('eu') })
  */
 export const kernelMembers = {
-  port,
-  host,
+  port: port.env('PORT').default(3000),
+  host: host.env('HOST').default('0.0.0.0'),
   router: option.having<RouteCollection>(['get', 'clearRoutes'], 'a RouteCollection'),
   logger: option.having<Logger>(
     ['debug', 'info', 'warn', 'error', 'child'],
@@ -62,18 +61,13 @@ export const kernelMembers = {
 const members = option.shape(kernelMembers)
 
 /** What the kernel's options mean; an omitted port or host comes from the environment, or has a default. */
-export function kernelSettings(given: SettingsOf<typeof members>, place: OptionPlace): ResolvedKernelOptions {
-  const fromEnvironment = <Value>(check: Check<never, Value>, name: string): Value | undefined =>
-    // In the environment, an empty variable counts as missing.
-    check.read(variable(name), place.in(`${name} (of the environment)`))
+export function kernelSettings(given: SettingsOf<typeof members>): ResolvedKernelOptions {
   return {
     ...given,
     logger: given.logger ?? fallbackLogger(),
     guarded: guardedLogger,
     errorFormat: new FormattedFailures(),
     workers: workersOfProcess(),
-    port: given.port ?? fromEnvironment(port, 'PORT') ?? 3000,
-    host: given.host ?? fromEnvironment(host, 'HOST') ?? '0.0.0.0',
   }
 }
 
