@@ -12,6 +12,7 @@ import {
 import { absentPlugin, catalog, companionOf } from './plugins/catalog.ts'
 import type { CronSource } from './plugins/cron/index.ts'
 import type { GraphqlService } from './plugins/graphql/index.ts'
+import { kernelMembers, kernelSettings } from './plugins/kernel-options.ts'
 import { members } from './plugins/members.ts'
 import type { PolicyErrorHandler } from './plugins/policy/index.ts'
 import {
@@ -27,7 +28,6 @@ import { type ExposeErrorDetails, setExposure } from './plugins/toolkit/failures
 import { type ErrorFormat, errorFormat } from './plugins/toolkit/failures/format.ts'
 import { knowMediaTypes } from './plugins/toolkit/media-types.ts'
 import { option } from './plugins/toolkit/options/index.ts'
-import { kernelMembers, kernelSettings } from './plugins/toolkit/options/kernel-options.ts'
 import { knowWork } from './plugins/toolkit/work/kind.ts'
 import type { ValidationErrorHandler } from './plugins/validation/index.ts'
 

@@ -10,7 +10,7 @@ export {
   type OnFormatFailure,
   sendFailure,
 } from './http/response/failure.ts'
-export type { FileOptions } from './http/response/file.ts'
+export type { FileOptions, SendFile, SentFile } from './http/response/file.ts'
 export { connectionHeaders, type HeaderPreset, type HeaderValue, presetHeaders } from './http/response/headers.ts'
 export { refuseEmptied, toJson } from './http/response/json.ts'
 export { extendMediaTypes, type MediaTypeLibrary, mediaType, mediaTypeOfFile } from './http/response/media-types.ts'
@@ -93,13 +93,7 @@ export {
   optionNames,
   quoted,
 } from './support/options.ts'
-export {
-  kindOf,
-  openRegularFile,
-  type RegularFile,
-  readPart,
-  smallPart,
-} from './support/regular-file.ts'
+export { kindOf, openRegularFile, type RegularFile, readPart, regularFile, smallPart } from './support/regular-file.ts'
 export { Trace, type TraceOutcome, TracePoint, type WrapWork, wrapWork } from './support/trace.ts'
 export { isInTime, isPromise, within } from './support/within.ts'
 export type { WorkerPlace } from './support/worker.ts'

@@ -1,4 +1,5 @@
 import type { Failures } from './http/response/failure.ts'
+import type { SendFile } from './http/response/file.ts'
 import type { RouteCollection } from './routing/collection.ts'
 import type { Limits, TlsOptions } from './runtime/adapter.ts'
 import type { Logger } from './support/logger.ts'
@@ -52,6 +53,8 @@ export interface ResolvedKernelOptions
   guarded(logger: Logger): Logger
   /** Decides how all failures are answered. */
   readonly errorFormat: Failures
+  /** Opens the files that `res.file` and `res.download` send. */
+  readonly sendFile: SendFile
   /** The other processes that do the same work. */
   readonly workers: Workers
 }

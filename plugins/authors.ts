@@ -1,5 +1,6 @@
 // The entry point `framework/kernel`, for authors of plugins.
 export * from '../kernel/index.ts'
+export { kernelMembers, kernelOptions } from './kernel-options.ts'
 export type { ApiDoc } from './openapi/index.ts'
 export { answerWithin } from './toolkit/availability.ts'
 export { builtPath } from './toolkit/built-paths.ts'
@@ -42,8 +43,8 @@ export { HttpError, type HttpErrorDetails, type HttpErrorOptions } from './toolk
 export type { Figure, FigureSample, FigureSource } from './toolkit/figures.ts'
 export { type FileLoading, type FoundFiles, findFiles, importFiles } from './toolkit/files.ts'
 export { applicationLogger, lineLogger } from './toolkit/logger.ts'
+export { type InsideFile, openInside, realRoot } from './toolkit/open-inside.ts'
 export { type AnyCheck, type Check, type Need, option, type SettingsOf, sizeOption } from './toolkit/options/index.ts'
-export { kernelMembers, kernelOptions } from './toolkit/options/kernel-options.ts'
 export type { InspectorPanel, PanelAction, PanelCell, PanelRow, PanelServices } from './toolkit/panels.ts'
 export { peer, peers } from './toolkit/peer.ts'
 export { readRegularFile, readRegularFileSync } from './toolkit/read-file.ts'

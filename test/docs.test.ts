@@ -104,8 +104,15 @@ test('docs/doctor.md has every check with its level and whether it is for produc
 test('docs/reference/options.md has the options of the kernel with their real defaults', () => {
   const rows = read('docs/reference/options.md').text.matchAll(/^\| `([\w.]+)` \| ([^|]*) \|/gm)
   const seen = Object.fromEntries([...rows].map(([, name, value]) => [name!, value!.replaceAll('`', '')]))
-  // The place among several processes comes from the environment; neither it nor what guards the logger is an option.
-  const { limits, workers: _environment, guarded: _guard, ...settings } = kernelDoor.kernelOptions.parse({})
+  // What the kernel receives from the toolkit is not an option.
+  const {
+    limits,
+    workers: _workers,
+    guarded: _guarded,
+    errorFormat: _format,
+    sendFile: _sendFile,
+    ...settings
+  } = kernelDoor.kernelOptions.parse({})
   const real = {
     ...settings,
     ...Object.fromEntries(Object.entries(limits).map(([name, value]) => [`limits.${name}`, value])),

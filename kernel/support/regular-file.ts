@@ -14,6 +14,8 @@ export interface RegularFile {
   readonly handle: FileHandle
   /** Its size and times when it was opened. */
   readonly stat: Stats
+  /** The path that was opened. */
+  readonly path: string
 }
 
 /**
@@ -21,10 +23,9 @@ export interface RegularFile {
  * would stop every file operation of the process.
  */
 export const unblocked: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
-const unlinked = unblocked | (constants.O_NOFOLLOW ?? 0)
 
 /**
- * Opens a file for reading; `followLink: false` is for a path whose links have been resolved, so that it must not contain any more.
+ * Opens a file for reading.
  *
  * @throws (as a rejection) IrregularFileError, whose `kind` says what exists instead of a file; otherwise the system's error.
  * @example
@@ -32,12 +33,26 @@ const unlinked = unblocked | (constants.O_NOFOLLOW ?? 0)
  * console.log(stat.size)
  * await handle.close()
  */
-export async function openRegularFile(path: string, { followLink = true } = {}): Promise<RegularFile> {
-  const handle = await open(path, followLink ? unblocked : unlinked).catch((error: unknown) => {
+export async function openRegularFile(path: string): Promise<RegularFile> {
+  const handle = await open(path, unblocked).catch((error: unknown) => {
     throw openingFailure(path, error)
   })
+  return regularFile(path, handle)
+}
+
+/**
+ * Measures a file that is open.
+ *
+ * @throws (as a rejection) IrregularFileError for anything else, which it closes.
+ * @example
+ * import { open } from 'node:fs/promises'
+ * import { regularFile } from 'framework/kernel'
+ *
+ * const { stat } = await regularFile('reports/2026.pdf', await open('reports/2026.pdf'))
+ */
+export async function regularFile(path: string, handle: FileHandle): Promise<RegularFile> {
   try {
-    return { handle, stat: regularOnly(path, await handle.stat()) }
+    return { handle, stat: regularOnly(path, await handle.stat()), path }
   } catch (error) {
     await handle.close()
     throw error

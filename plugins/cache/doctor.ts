@@ -1,6 +1,6 @@
 import type { DoctorCheck } from '../toolkit/doctor/check.ts'
 import { redisChecks } from '../toolkit/doctor/redis.ts'
-import { severalWorkers } from '../toolkit/doctor/workers.ts'
+import { severalWorkers } from './doctor-workers.ts'
 import type { CacheSettings } from './options.ts'
 
 export const checks: readonly DoctorCheck<CacheSettings>[] = [

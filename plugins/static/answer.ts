@@ -1,11 +1,17 @@
-import { mediaTypeOfFile, type Request, type Response, readPart, smallPart } from '../../kernel/index.ts'
+import {
+  mediaTypeOfFile,
+  type RegularFile,
+  type Request,
+  type Response,
+  readPart,
+  smallPart,
+} from '../../kernel/index.ts'
 import { byteRange, isRangeFresh } from '../toolkit/byte-range.ts'
 import { answerNoRange, answerUnmet } from '../toolkit/failures/conditions.ts'
 import { knowMediaTypes } from '../toolkit/media-types.ts'
 
 import { fileValidators, judgeConditions } from '../toolkit/validators.ts'
 import { encodedSibling } from './encoded.ts'
-import type { OpenFile } from './find.ts'
 import type { StaticSettings } from './options.ts'
 
 // A bare kernel has no server that has already done this.
@@ -14,7 +20,7 @@ knowMediaTypes()
 /** Answers with an open file, and closes it if that fails. */
 export async function answerFile(
   settings: StaticSettings,
-  found: OpenFile,
+  found: RegularFile,
   req: Request,
   res: Response,
 ): Promise<void> {
@@ -40,7 +46,7 @@ export async function answerFile(
 /** Returns true if the file is being sent and will close itself. */
 async function answerWith(
   settings: StaticSettings,
-  file: OpenFile,
+  file: RegularFile,
   type: string,
   name: string,
   req: Request,
@@ -91,7 +97,7 @@ async function answerWith(
 const longestMs = 365 * 24 * 60 * 60 * 1000
 
 /** Evaluates the request's conditions; returns the status and the headers of the file. */
-function judge({ maxAge, immutable }: StaticSettings, { stat }: OpenFile, req: Request) {
+function judge({ maxAge, immutable }: StaticSettings, { stat }: RegularFile, req: Request) {
   const validators = fileValidators(stat)
   const statusCode = judgeConditions(req.headers, validators)
   const { etag = '', lastModified = '' } = validators

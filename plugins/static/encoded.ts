@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import Negotiator from 'negotiator'
-import { type OpenFile, openFile } from './find.ts'
+import type { RegularFile } from '../../kernel/index.ts'
+import { openFile } from './find.ts'
 import type { StaticSettings } from './options.ts'
 
 const endings = { br: '.br', gzip: '.gz' } as const
@@ -10,14 +11,14 @@ const preferred: Encoding[] = ['br', 'gzip']
 
 /** A file next to the requested one, and its encoding. */
 export interface EncodedFile {
-  readonly file: OpenFile
+  readonly file: RegularFile
   readonly encoding: Encoding
 }
 
 /** Finds the compressed sibling of a file that this client can read; `undefined` without one. */
 export async function encodedSibling(
   settings: StaticSettings,
-  { path }: OpenFile,
+  { path }: RegularFile,
   acceptEncoding: string | undefined,
 ): Promise<EncodedFile | undefined> {
   if (acceptEncoding === undefined) return undefined

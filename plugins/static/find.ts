@@ -1,16 +1,10 @@
-import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openRegularFile, type RegularFile } from '../../kernel/index.ts'
+import { type RegularFile, regularFile } from '../../kernel/index.ts'
+import { openInside } from '../toolkit/open-inside.ts'
 import type { StaticSettings } from './options.ts'
-import { hasDotfile, isServable } from './path.ts'
+import { hasDotfile, isOtherSpelling } from './path.ts'
 
-/** A file that is open. */
-export interface OpenFile extends RegularFile {
-  /** The path on disk, without symbolic links. */
-  readonly path: string
-}
-
-export type Found = OpenFile | 'folder' | undefined
+export type Found = RegularFile | 'folder' | undefined
 
 /** Codes that mean that the file does not exist or cannot be read. */
 const missing = new Set([
@@ -28,13 +22,11 @@ const missing = new Set([
 export async function openFile(settings: StaticSettings, segments: readonly string[]): Promise<Found> {
   const { root, followSymlinks, dotfiles } = settings
   const asked = join(root, ...segments)
+  const isServable = (real: string) =>
+    !isOtherSpelling(asked, real) && (dotfiles === 'allow' || !hasDotfile(real.slice(root.length).split(/[\\/]/)))
   try {
-    const path = await realpath(asked)
-    if (!followSymlinks) {
-      if (!isServable(root, asked, path)) return undefined
-      if (dotfiles !== 'allow' && hasDotfile(path.slice(root.length).split(/[\\/]/))) return undefined
-    }
-    return { ...(await openRegularFile(path, { followLink: false })), path }
+    const found = await (followSymlinks ? openInside(undefined, asked) : openInside(root, asked, isServable))
+    return found && (await regularFile(found.path, found.handle))
   } catch (error) {
     const { code, kind } = error as { code?: unknown; kind?: unknown }
     if (kind === 'a folder') return 'folder'

@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fixedPath, type OptionPlace, quoted, type Response } from '../../kernel/index.ts'
@@ -44,7 +44,6 @@ const fileNames = option.either(
 
 const folder = option
   .shape({
-    /** The path without symbolic links. */
     root: root.required(),
     /** `'/'`, or a path without a final slash. */
     prefix: option.custom<string, string>('a path such as "/assets"', prefixOf).default('/'),
@@ -85,7 +84,7 @@ function rootOf(given: unknown, place: OptionPlace): string | undefined {
   }
   const path = isUrl ? fileURLToPath(given) : resolve(builtPath(given as string))
   try {
-    if (statSync(path).isDirectory()) return realpathSync.native(path)
+    if (statSync(path).isDirectory()) return path
   } catch {
     // A missing folder is refused like a file in its place.
   }

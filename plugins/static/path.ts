@@ -1,5 +1,3 @@
-import { sep } from 'node:path'
-
 const windows = process.platform === 'win32'
 /** A stream or a drive (`:`), a wildcard, or a name whose last characters Windows drops. */
 const strangeOnWindows = /[<>:"|?*]|[. ]$/
@@ -49,14 +47,13 @@ export function hasDotfile(segments: readonly string[]): boolean {
 }
 
 /**
- * Whether a file may be served for a requested path. Both are absolute, and `real` is without symbolic links.
+ * Whether the real path of a file is another spelling of the requested one; both are absolute.
  *
  * On a disk that ignores case or normalises characters, `/ADMIN` would be a different path from `/admin` for
- * every guard, but the same file: then the real name is another spelling of the requested one.
+ * every guard, but the same file.
  */
-export function isServable(root: string, asked: string, real: string): boolean {
-  if (real !== asked && fold(real) === fold(asked)) return false
-  return real === root || real.startsWith(root.endsWith(sep) ? root : root + sep)
+export function isOtherSpelling(asked: string, real: string): boolean {
+  return real !== asked && fold(real) === fold(asked)
 }
 
 function fold(path: string): string {

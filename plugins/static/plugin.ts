@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { definePlugin } from '../../kernel/index.ts'
+import { realRoot } from '../toolkit/open-inside.ts'
 import { announcePage } from '../toolkit/pages.ts'
 import { staticOptions } from './options.ts'
 import { segmentsOf } from './path.ts'
@@ -25,7 +26,8 @@ export const staticFiles = definePlugin({
       if (settings.index.some((index) => existsSync(join(settings.root, index)))) {
         announcePage(ctx.server, 'pages', prefix.endsWith('/') ? prefix : `${prefix}/`)
       }
-      ctx.fallback(settings.prefix, fileServer(settings, segmentsIn(prefix)))
+      const root = await realRoot(settings.root)
+      ctx.fallback(settings.prefix, fileServer({ ...settings, root }, segmentsIn(prefix)))
       ctx.onRoute(function warnOfHiding(route) {
         if (route.method !== 'GET' || !route.path.endsWith('/*') || !`${prefix}/`.startsWith(route.path.slice(0, -1)))
           return

@@ -210,7 +210,8 @@ export class KernelResponse {
     return opening
   }
 
-  download(pathOrBytes: string | Uint8Array, filename?: string, options?: FileOptions): Promise<this> {
+  download(pathOrBytes: string | Uint8Array, given?: string | FileOptions, more?: FileOptions): Promise<this> {
+    const [filename, options] = typeof given === 'object' ? [undefined, given] : [given, more]
     const name =
       filename ?? (typeof pathOrBytes === 'string' ? pathOrBytes.split(/[\\/]/).at(-1) : undefined) ?? 'download'
     if (this.kind === 'none') this.setHeader('content-disposition', dispositionOf(name))

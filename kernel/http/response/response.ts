@@ -69,6 +69,8 @@ export interface Response extends Shorthands {
   file(path: string, options?: FileOptions): Promise<Response>
   /** Sends bytes or a file as a download with a file name; bytes get the media type of the name's ending. */
   download(pathOrBytes: string | Uint8Array, filename?: string, options?: FileOptions): Promise<Response>
+  /** Sends a file as a download with its own name. */
+  download(path: string, options: FileOptions): Promise<Response>
   /**
    * The body as it will be sent, `null` for none: JSON is written here, by the serialiser of the route, and `content-type` is set.
    * For hooks and middlewares that compress or store answers.

@@ -1,9 +1,11 @@
-import { lstat, mkdir, realpath, rmdir } from 'node:fs/promises'
+import { lstat, mkdir, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isFrameworkError } from '../../../kernel/index.ts'
 import { Kept } from '../../toolkit/kept.ts'
+import { realRoot } from '../../toolkit/open-inside.ts'
 import { StorageRefusedError } from '../errors.ts'
 import { keyError } from '../key.ts'
+import { type OpenFolder, openFolder } from './open-folder.ts'
 
 /** The provider's own folder in the root, for content types and for files that are being written. */
 export const ownFolder = '.storage'
@@ -65,83 +67,83 @@ export class LocalRoot {
   async #make(): Promise<string> {
     try {
       await mkdir(this.#given, { recursive: true })
-      return await realpath(this.#given)
+      return await realRoot(this.#given)
     } catch (error) {
       throw refusal(this.#given, error)
     }
   }
 
-  async own(name: string): Promise<string> {
-    const folder = join(await this.path(), ownFolder, name)
+  /** Opens one of the provider's own folders; the caller closes it. */
+  async own(...names: readonly string[]): Promise<OpenFolder> {
+    await this.path()
     try {
-      // This succeeds in every call but the first. If it does not, the loop below finds the reason.
-      if ((await realpath(folder).catch(() => undefined)) === folder) return folder
-      await this.make(folder, [ownFolder, name], name)
+      return await this.open([ownFolder, ...names], '', true)
     } catch (error) {
       if (!isFrameworkError(error)) throw error
       // This failure does not belong to any key.
+      const folder = join(this.#given, ownFolder, ...names)
       throw StorageRefusedError(`the disk at ${this.#given}`, `${folder} is a file or a symbolic link. Remove it`)
     }
-    return folder
   }
 
-  /** The path of the file of a key, without checking its folders. */
-  pathOf(key: string, root: string): string {
-    return join(root, ...segmentsOf(key))
+  /** Does something with the path of the file of a key, in its folder, which `make` creates if it is missing. */
+  async inFolderOf<Result>(key: string, work: (path: string) => Promise<Result>, make = false): Promise<Result> {
+    const segments = segmentsOf(key)
+    const folder = await this.open(segments.slice(0, -1), key, make)
+    return using(folder, (at) => work(join(at, segments.at(-1)!)))
   }
 
   /**
-   * The path of a key, in a folder that really exists there.
+   * Opens a folder; the caller closes it. `make` creates those that are missing, each in its open parent.
    *
    * @throws StorageKeyError if a symbolic link leads elsewhere; without the folder, an error that `isMissing` recognises.
    */
-  async locate(key: string): Promise<string> {
-    const root = await this.path()
-    const segments = segmentsOf(key)
-    const folder = join(root, ...segments.slice(0, -1))
-    if ((await realpath(folder)) !== folder) throw linked(key)
-    return join(folder, segments.at(-1)!)
-  }
-
-  /** The same as `locate`, but creates the folder. */
-  async prepare(key: string): Promise<string> {
-    try {
-      return await this.locate(key)
-    } catch (error) {
-      if (!isMissing(error)) throw error
-    }
-    const segments = segmentsOf(key)
-    const folder = join(await this.path(), ...segments.slice(0, -1))
-    await this.make(folder, segments.slice(0, -1), key)
-    return join(folder, segments.at(-1)!)
-  }
-
-  /** Creates folders one after the other: a single call would create them through a link as well. */
-  async make(folder: string, segments: readonly string[], key: string): Promise<void> {
-    let path = await this.path()
-    for (const segment of segments) {
-      path = join(path, segment)
+  async open(segments: readonly string[], key: string, make = false): Promise<OpenFolder> {
+    const path = join(await this.path(), ...segments)
+    for (let attempt = 1; ; attempt++) {
       try {
-        await mkdir(path)
+        const folder = await openFolder(path)
+        if (folder === undefined) throw linked(key)
+        return folder
       } catch (error) {
-        if (codeOf(error) !== 'EEXIST') throw error
-        const stat = await lstat(path)
-        if (stat.isSymbolicLink()) throw linked(key)
-        if (!stat.isDirectory()) throw taken(key, error)
+        if (!make || !isMissing(error) || segments.length === 0 || attempt === 5) throw error
       }
+      const parent = await this.open(segments.slice(0, -1), key, true)
+      await using(parent, (at) => makeFolder(join(at, segments.at(-1)!), key))
     }
-    if ((await realpath(folder)) !== folder) throw linked(key)
   }
 
   /** Removes folders that have become empty through the removal of an object. */
   async prune(key: string): Promise<void> {
-    const root = await this.path()
     const segments = segmentsOf(key)
     try {
-      for (let last = segments.length - 1; last > 0; last--) await rmdir(join(root, ...segments.slice(0, last)))
+      for (let last = segments.length - 1; last > 0; last--) {
+        await this.inFolderOf(segments.slice(0, last).join('/'), rmdir)
+      }
     } catch {
       // The folder is not empty, or another process was faster.
     }
+  }
+}
+
+/** Does something in an open folder, and closes it. */
+export async function using<Result>(folder: OpenFolder, work: (at: string) => Promise<Result>): Promise<Result> {
+  try {
+    return await work(folder.at)
+  } finally {
+    await folder.close()
+  }
+}
+
+async function makeFolder(path: string, key: string): Promise<void> {
+  try {
+    await mkdir(path)
+  } catch (error) {
+    if (codeOf(error) === 'ENOTDIR') throw taken(key, error)
+    if (codeOf(error) !== 'EEXIST') throw error
+    const stat = await lstat(path)
+    if (stat.isSymbolicLink()) throw linked(key)
+    if (!stat.isDirectory()) throw taken(key, error)
   }
 }
 

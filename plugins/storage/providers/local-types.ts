@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
-import { access, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { access, lstat, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readRegularFile } from '../../toolkit/read-file.ts'
+import { openInside } from '../../toolkit/open-inside.ts'
 import { typeOfKey } from '../data.ts'
-import { type LocalRoot, ownFolder } from './local-paths.ts'
+import { type LocalRoot, ownFolder, using } from './local-paths.ts'
 
 /** The version of a key's file: it changes whenever the object is put again. */
 export function versionOf({ mtimeNs, size }: BigIntStats): string {
@@ -35,14 +35,21 @@ export class LocalTypes {
     this.#root = root
   }
 
-  async #folder(key: string): Promise<string> {
-    return join(await this.#root.own('types'), hashOf(key))
+  /** Does something in the folder of a key; fails if it is missing. */
+  async #inFolder<Result>(key: string, work: (at: string) => Promise<Result>): Promise<Result> {
+    return using(await this.#root.open([ownFolder, 'types', hashOf(key)], key), work)
   }
 
   async read(key: string, stats: BigIntStats): Promise<string> {
     try {
-      const folder = await this.#folder(key)
-      return (await readRegularFile(join(folder, await this.#nameIn(folder, stats)))).toString('utf8')
+      const name = await this.#inFolder(key, (at) => this.#nameIn(at, stats))
+      const path = join(await this.#root.path(), ownFolder, 'types', hashOf(key), name)
+      const { handle } = (await openInside(path, path))!
+      try {
+        return await handle.readFile('utf8')
+      } finally {
+        await handle.close()
+      }
     } catch {
       return typeOfKey(key)
     }
@@ -58,20 +65,18 @@ export class LocalTypes {
   /** Writes the type; called before the object becomes visible. */
   async write(key: string, stats: BigIntStats, type: string): Promise<void> {
     if (type === typeOfKey(key)) return
-    const temporary = join(await this.#root.own('tmp'), randomUUID())
-    const hash = hashOf(key)
-    const folder = await this.#root.own('types')
-    await this.#root.make(join(folder, hash), ['.storage', 'types', hash], key)
-    await writeFile(temporary, type, { flag: 'wx' })
-    await rename(temporary, join(folder, hash, nameOf(stats)))
+    await using(await this.#root.own('tmp'), async (tmp) => {
+      const temporary = join(tmp, randomUUID())
+      await writeFile(temporary, type, { flag: 'wx' })
+      await using(await this.#root.own('types', hashOf(key)), (at) => rename(temporary, join(at, nameOf(stats))))
+    })
   }
 
   /** Removes the type of one version, which is gone or was never completed. */
   async remove(key: string, stats: BigIntStats): Promise<void> {
     try {
-      const folder = await this.#folder(key)
-      await rm(join(folder, nameOf(stats)), { force: true })
-      await rmdir(folder)
+      await this.#inFolder(key, (at) => rm(join(at, nameOf(stats)), { force: true }))
+      await this.#prune(key)
     } catch {
       // It is missing, or not empty.
     }
@@ -80,18 +85,23 @@ export class LocalTypes {
   /** Removes the types of older versions of the object; `stats` is the status of the present one. */
   async clean(key: string, stats?: BigIntStats): Promise<void> {
     try {
-      // Most keys have none. Nothing is changed until the folder is known not to be a link.
+      // Most keys have none.
       await access(join(await this.#root.path(), ownFolder, 'types', hashOf(key)))
-      const folder = await this.#folder(key)
       const keep = stats === undefined ? undefined : nameOf(stats)
-      for (const name of await readdir(folder)) {
-        const file = join(folder, name)
-        if (name === keep || Date.now() - (await stat(file)).mtimeMs < settled) continue
-        await rm(file)
-      }
-      await rmdir(folder)
+      await this.#inFolder(key, async (at) => {
+        for (const name of await readdir(at)) {
+          const file = join(at, name)
+          if (name === keep || Date.now() - (await lstat(file)).mtimeMs < settled) continue
+          await rm(file)
+        }
+      })
+      await this.#prune(key)
     } catch {
       // It is missing, or not empty.
     }
+  }
+
+  async #prune(key: string): Promise<void> {
+    await using(await this.#root.open([ownFolder, 'types'], key), (at) => rmdir(join(at, hashOf(key))))
   }
 }

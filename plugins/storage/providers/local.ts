@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { type BigIntStats, constants } from 'node:fs'
-import { access, lstat, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises'
+import { access, lstat, readdir, rename, rm, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { readPart, smallPart } from '../../../kernel/index.ts'
 import { option } from '../../toolkit/options/index.ts'
+import { StorageKeyError } from '../errors.ts'
 import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
 import { type OpenFile, openFile, writeFile } from './local-file.ts'
-import { isMissing, LocalRoot, ownFolder, refusal, segmentsOf, taken } from './local-paths.ts'
+import { isMissing, LocalRoot, ownFolder, refusal, segmentsOf, taken, using } from './local-paths.ts'
 import { LocalTypes, versionOf } from './local-types.ts'
 import { byBytes } from './memory.ts'
 import { SignedUrls, type SignedUrlsOptions, signedUrlsOptions } from './signed-urls.ts'
@@ -33,6 +34,8 @@ const localOptions = option
 
 /** A file that was not written to for this many milliseconds has lost its writer. */
 const lost = 3_600_000
+/** How many objects are measured before they are listed. */
+const listedAtOnce = 100
 
 /**
  * Stores objects as files below a folder: the key is the path, the file is the content.
@@ -73,16 +76,17 @@ export class LocalStorageProvider implements StorageProvider {
 
   async put(key: string, body: StorageBody, contentType: string): Promise<void> {
     segmentsOf(key)
-    const folder = await this.#named(this.#root.own('tmp'))
-    this.#sweep(folder)
-    const temporary = join(folder, randomUUID())
-    try {
-      const stats = await this.#named(writeFile(temporary, body))
-      await this.#typed(key, stats, contentType, () => this.#publish(temporary, key))
-    } catch (error) {
-      await rm(temporary, { force: true }).catch(() => {})
-      throw error
-    }
+    this.#sweep()
+    await using(await this.#named(this.#root.own('tmp')), async (tmp) => {
+      const temporary = join(tmp, randomUUID())
+      try {
+        const stats = await this.#named(writeFile(temporary, body))
+        await this.#typed(key, stats, contentType, () => this.#publish(temporary, key))
+      } catch (error) {
+        await rm(temporary, { force: true }).catch(() => {})
+        throw error
+      }
+    })
   }
 
   /** Makes a file visible, with its content type. */
@@ -101,8 +105,7 @@ export class LocalStorageProvider implements StorageProvider {
     // Another process that removes the last object of a folder also removes the folder.
     for (let attempt = 1; ; attempt++) {
       try {
-        const path = await this.#root.prepare(key)
-        return await rename(temporary, path)
+        return await this.#root.inFolderOf(key, (path) => rename(temporary, path), true)
       } catch (error) {
         const { code } = error as { code?: string }
         if (code === 'EISDIR' || code === 'ENOTDIR' || code === 'ENOTEMPTY' || code === 'EEXIST')
@@ -113,15 +116,19 @@ export class LocalStorageProvider implements StorageProvider {
   }
 
   /** Removes files of processes that died while writing. */
-  #sweep(folder: string): void {
+  #sweep(): void {
     if (performance.now() - this.#swept < lost) return
     this.#swept = performance.now()
-    void (async () => {
+    const sweep = async (folder: string) => {
       for (const name of await readdir(folder)) {
         const file = join(folder, name)
-        if (Date.now() - (await stat(file)).mtimeMs > lost) await rm(file, { force: true })
+        if (Date.now() - (await lstat(file)).mtimeMs > lost) await rm(file, { force: true })
       }
-    })().catch(() => {})
+    }
+    void this.#root
+      .own('tmp')
+      .then((tmp) => using(tmp, sweep))
+      .catch(() => {})
   }
 
   #open(key: string): Promise<OpenFile | undefined> {
@@ -156,12 +163,13 @@ export class LocalStorageProvider implements StorageProvider {
 
   async remove(key: string): Promise<void> {
     try {
-      const path = await this.#root.locate(key)
-      const stats = await lstat(path, { bigint: true })
-      if (stats.isDirectory()) return
-      // If it is a symbolic link, this removes the link.
-      await unlink(path)
-      await this.#left(key, stats)
+      const stats = await this.#root.inFolderOf(key, async (path) => {
+        const found = await lstat(path, { bigint: true })
+        // If it is a symbolic link, this removes the link.
+        if (!found.isDirectory()) await unlink(path)
+        return found
+      })
+      if (!stats.isDirectory()) await this.#left(key, stats)
     } catch (error) {
       if (!isMissing(error)) throw refusal(this.folder, error)
     }
@@ -174,34 +182,45 @@ export class LocalStorageProvider implements StorageProvider {
     await this.#root.prune(key)
   }
 
-  async *list(prefix: string): AsyncGenerator<StorageEntry> {
-    const root = await this.#named(this.#root.path())
-    const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)
-    for await (const [key, path] of this.#walk(root, folder, prefix)) {
-      const stats = await lstat(path, { bigint: true }).catch(() => undefined)
-      if (stats?.isFile()) yield entryOf(key, stats)
+  list(prefix: string): AsyncGenerator<StorageEntry> {
+    return this.#walk(prefix.slice(0, prefix.lastIndexOf('/') + 1), prefix)
+  }
+
+  async *#walk(folder: string, prefix: string): AsyncGenerator<StorageEntry> {
+    const isOwn = (name: string) => folder === '' && name.toLowerCase() === ownFolder
+    const entries = await this.#listed(folder, async (at) =>
+      // Another program's file cannot be requested if its name is not a valid key.
+      (await readdir(at, { withFileTypes: true }))
+        .filter((entry) => (entry.isFile() || entry.isDirectory()) && !isOwn(entry.name))
+        .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)
+        .filter((key) => key.startsWith(prefix) || (key.endsWith('/') && prefix.startsWith(key)))
+        .sort(byBytes),
+    )
+    // The folder is not open while the caller works: a list that is left early would keep it open.
+    for (let i = 0; i < entries.length; i += listedAtOnce) {
+      const keys = entries.slice(i, i + listedAtOnce)
+      const stats = await this.#listed(folder, (at) =>
+        Promise.all(
+          keys.map((key) => lstat(join(at, key.slice(folder.length)), { bigint: true }).catch(() => undefined)),
+        ),
+      )
+      for (const [index, key] of keys.entries()) {
+        const found = stats[index]
+        if (key.endsWith('/')) yield* this.#walk(key, prefix)
+        else if (found?.isFile()) yield entryOf(key, found)
+      }
     }
   }
 
-  async *#walk(root: string, folder: string, prefix: string): AsyncGenerator<readonly [key: string, path: string]> {
-    const path = join(root, folder)
-    let entries: readonly (readonly [key: string, isFolder: boolean])[]
+  /** Looks into a folder; returns nothing for one that is missing, or is the provider's own or a symbolic link. */
+  async #listed<Entry>(folder: string, look: (at: string) => Promise<Entry[]>): Promise<Entry[]> {
+    const segments = folder.split('/').slice(0, -1)
+    if (segments[0]?.toLowerCase() === ownFolder) return []
     try {
-      if (folder !== '' && join(await realpath(path), '/') !== path) return
-      const found = await readdir(path, { withFileTypes: true })
-      const isOwn = (name: string) => folder === '' && name.toLowerCase() === ownFolder
-      // Another program's file cannot be requested if its name is not a valid key.
-      entries = found
-        .filter((entry) => (entry.isFile() || entry.isDirectory()) && !isOwn(entry.name))
-        .map((entry) => [`${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`, entry.isDirectory()] as const)
-        .sort(([a], [b]) => byBytes(a, b))
+      return await using(await this.#root.open(segments, folder), look)
     } catch (error) {
-      if (isMissing(error)) return
+      if (isMissing(error) || (error as { code?: unknown }).code === StorageKeyError.code) return []
       throw refusal(this.folder, error)
-    }
-    for (const [key, isFolder] of entries) {
-      if (isFolder && (key.startsWith(prefix) || prefix.startsWith(key))) yield* this.#walk(root, key, prefix)
-      else if (!isFolder && key.startsWith(prefix)) yield [key, join(root, key)]
     }
   }
 
@@ -222,15 +241,16 @@ export class LocalStorageProvider implements StorageProvider {
   async move(from: string, to: string): Promise<boolean> {
     const found = await this.#open(from)
     if (found === undefined) return false
-    const { handle, stats, path } = found
+    const { handle, stats } = found
     await handle.close()
-    await this.#typed(to, stats, await this.#types.read(from, stats), () => this.#publish(path, to))
+    const publish = () => this.#root.inFolderOf(from, (path) => this.#publish(path, to))
+    await this.#typed(to, stats, await this.#types.read(from, stats), publish)
     await this.#left(from, stats)
     return true
   }
 
   async ping(): Promise<void> {
-    await this.#named(this.#root.own('tmp').then((folder) => access(folder, constants.W_OK)))
+    await this.#named(this.#root.own('tmp').then((tmp) => using(tmp, (at) => access(at, constants.W_OK))))
   }
 
   async #named<Value>(work: Promise<Value>): Promise<Value> {

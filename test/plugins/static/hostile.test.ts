@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { PolicyManager, type Response } from 'framework'
 import { afterEach, describe, expect, test } from 'vitest'
-import { isServable, segmentsOf } from '../../../plugins/static/path.ts'
+import { isOtherSpelling, segmentsOf } from '../../../plugins/static/path.ts'
 import { sendRaw } from '../../conformance/raw-client.ts'
 import { pause } from '../../support/kernel.ts'
 import { makeStatic, secret } from '../../support/static-files.ts'
@@ -150,12 +150,10 @@ describe('no spelling gets past a guard', () => {
   })
 
   test('on a disk that ignores case, or composes characters, another spelling of a name is refused', () => {
-    expect(isServable('/r', '/r/ADMIN/x', '/r/admin/x')).toBe(false)
-    expect(isServable('/r', '/r/e\u0301', '/r/\u00e9')).toBe(false)
-    expect(isServable('/r', '/r/admin/x', '/r/admin/x')).toBe(true)
-    expect(isServable('/r', '/r/link', '/r/admin/x')).toBe(true)
-    expect(isServable('/r', '/r/link', '/r-secret/x')).toBe(false)
-    expect(isServable('/', '/link', '/etc/passwd')).toBe(true)
+    expect(isOtherSpelling('/r/ADMIN/x', '/r/admin/x')).toBe(true)
+    expect(isOtherSpelling('/r/e\u0301', '/r/\u00e9')).toBe(true)
+    expect(isOtherSpelling('/r/admin/x', '/r/admin/x')).toBe(false)
+    expect(isOtherSpelling('/r/link', '/r/admin/x')).toBe(false)
   })
 
   test('segments are decoded once, each by itself', () => {

@@ -386,6 +386,23 @@ describe('files', () => {
     })
   })
 
+  test('are offered for download from a root, with or without a name', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'framework-root-'))
+    await writeFile(join(root, 'a.txt'), 'a')
+    const plain = await answer((_req, res) => res.download('a.txt', { root }))
+    expect([plain.status, plain.headers['content-disposition']]).toEqual([200, 'attachment; filename="a.txt"'])
+    const named = await answer((_req, res) => res.download('a.txt', 'b.txt', { root }))
+    expect(named.headers['content-disposition']).toBe('attachment; filename="b.txt"')
+    expect((await answer((_req, res) => res.download('../a.txt', { root }))).status).toBe(404)
+    for (const options of [{ root: undefined }, { root: '' }, { roots: root }, root]) {
+      const { status, log } = await answer((_req, res) => res.file(join(root, 'a.txt'), options as never))
+      expect([status, String((log.at(-1)?.fields.err as Error).message)]).toEqual([
+        500,
+        expect.stringContaining('res.file'),
+      ])
+    }
+  })
+
   test('are offered for download under a safe name', async () => {
     const disposition = async (name: string) =>
       (await answer((_req, res) => res.download(new Uint8Array([1]), name))).headers['content-disposition']

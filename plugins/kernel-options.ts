@@ -1,13 +1,14 @@
-import type { ResolvedKernelOptions } from '../../../kernel/options.ts'
-import type { RouteCollection } from '../../../kernel/routing/collection.ts'
-import { defaultLimits, type Limits, type TlsOptions } from '../../../kernel/runtime/adapter.ts'
-import type { Logger } from '../../../kernel/support/logger.ts'
-import { quoted } from '../../../kernel/support/options.ts'
-import { FormattedFailures } from '../failures/failures.ts'
-import { fallbackLogger, guardedLogger } from '../logger.ts'
-import { workersOfProcess } from '../workers/workers.ts'
-import type { SettingsOf } from './check.ts'
-import * as option from './option.ts'
+import type { ResolvedKernelOptions } from '../kernel/options.ts'
+import type { RouteCollection } from '../kernel/routing/collection.ts'
+import { defaultLimits, type Limits, type TlsOptions } from '../kernel/runtime/adapter.ts'
+import type { Logger } from '../kernel/support/logger.ts'
+import { quoted } from '../kernel/support/options.ts'
+import { sendFile } from './send-file.ts'
+import { FormattedFailures } from './toolkit/failures/failures.ts'
+import { fallbackLogger, guardedLogger } from './toolkit/logger.ts'
+import type { SettingsOf } from './toolkit/options/check.ts'
+import * as option from './toolkit/options/option.ts'
+import { workersOfProcess } from './toolkit/workers/workers.ts'
 
 const portTakes = 'a whole number from 0 to 65535'
 const isPort = (given: unknown) => Number.isInteger(given) && (given as number) >= 0 && (given as number) <= 65_535
@@ -67,6 +68,7 @@ export function kernelSettings(given: SettingsOf<typeof members>): ResolvedKerne
     logger: given.logger ?? fallbackLogger(),
     guarded: guardedLogger,
     errorFormat: new FormattedFailures(),
+    sendFile,
     workers: workersOfProcess(),
   }
 }

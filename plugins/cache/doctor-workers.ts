@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { WorkerPlace } from '../../../kernel/index.ts'
+import type { WorkerPlace } from '../../kernel/index.ts'
 
 /** The sign that the application runs in several processes, as far as one of them can see it. */
 export function severalWorkers(own: WorkerPlace | undefined): string | undefined {
