@@ -65,6 +65,7 @@ export type { Route, Slot, Step } from './routing/route.ts'
 export { type CheckedOptions, type Handler, isUpgradeAlone, type Routes, type Verb } from './routing/verbs.ts'
 export type { Address, Limits, TlsOptions, Upgrade } from './runtime/adapter.ts'
 export type { InjectRequest, InjectResponse } from './runtime/inject.ts'
+export type { FetchClient } from './runtime/web/fetch-context.ts'
 export { ArgumentsError } from './support/arguments.ts'
 export { CallSite, placeIn } from './support/call-site.ts'
 export {

@@ -22,6 +22,7 @@ import { type AddRoute, RouteVerbs } from './routing/verbs.ts'
 import type { Address } from './runtime/adapter.ts'
 import { type InjectRequest, type InjectResponse, injector } from './runtime/inject.ts'
 import { fetchHandler } from './runtime/web/fetch.ts'
+import type { FetchClient } from './runtime/web/fetch-context.ts'
 import { ArgumentsError, closeMistake, listenMistake } from './support/arguments.ts'
 import { LifeState } from './support/life-state.ts'
 import { type Logger, warnInto } from './support/logger.ts'
@@ -61,7 +62,7 @@ export class Kernel extends RouteVerbs {
   /** The logger that the server writes to: the one in the options, until the plugin `log` replaces it with its own. */
   logger: Logger
   readonly #life: LifeCycle
-  readonly #fetch: (request: globalThis.Request) => globalThis.Response | Promise<globalThis.Response>
+  readonly #fetch: (request: globalThis.Request, client: unknown) => globalThis.Response | Promise<globalThis.Response>
 
   constructor(settings: ResolvedKernelOptions) {
     super()
@@ -248,11 +249,20 @@ export class Kernel extends RouteVerbs {
     return address
   }
 
-  /** Answers a web request with a web response, in process. */
-  async fetch(request: globalThis.Request): Promise<globalThis.Response> {
+  /**
+   * Answers a web request with a web response, in process. The client's address is that of the second argument, and `''` without one: limits
+   * then count all clients as one. Bun and `deno serve` pass what they know of the connection, which is taken as well.
+   *
+   * @throws (as a rejection) ArgumentsError for an `ip` that is not a string.
+   * @example
+   * await server.fetch(new globalThis.Request('http://localhost/'), { ip: '203.0.113.7' })
+   */
+  async fetch(request: globalThis.Request, client?: FetchClient | object): Promise<globalThis.Response> {
+    if (!['string', 'undefined'].includes(typeof (client as FetchClient | undefined)?.ip))
+      throw ArgumentsError('fetch', "a request and { ip }, the client's address as a string")
     this.#life.mustBeOpen()
     await this.ready()
-    return this.#fetch(request)
+    return this.#fetch(request, client)
   }
 
   /**

@@ -59,6 +59,17 @@ export function limiterOf(
   const error = TooManyRequestsError(limit, windowMs)
   const unavailable = RateLimitUnavailableError()
 
+  let isReported = false
+  const addressOf = ({ ip, log }: Request): string => {
+    if (ip === '' && !isReported) {
+      isReported = true
+      log.warn(
+        { limit: name },
+        `the limit "${name}" receives requests without a client address, and counts all of them as one client. Pass the address, server.fetch(request, { ip }), or set rateLimit.key`,
+      )
+    }
+    return ip
+  }
   const judge = (hit: Hit | undefined, req: Request, res: Response): boolean => {
     if (hit === undefined) {
       shown.refused++
@@ -85,7 +96,7 @@ export function limiterOf(
   }
   const count = (key: string | undefined, req: Request, res: Response): boolean | Promise<boolean> => {
     // Also for `null`: a database's result for unknown clients must not put all of them into one counter.
-    const who = key == null ? networkOf(req.ip) : ownKey(String(key))
+    const who = key == null ? networkOf(addressOf(req)) : ownKey(String(key))
     const hit = store.hit(`${name} ${who}`, windowMs, onStoreFailure)
     return hit instanceof Promise ? hit.then((settled) => judge(settled, req, res)) : judge(hit, req, res)
   }

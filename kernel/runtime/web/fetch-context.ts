@@ -40,6 +40,25 @@ export interface FetchContext {
   onWarning(message: string, error?: unknown): void
 }
 
+/** Where a web request comes from: its address, or the second argument that `Bun.serve` and `Deno.serve` pass to a fetch handler. */
+export interface FetchClient {
+  /** The address of the client. */
+  readonly ip?: string | undefined
+}
+
+interface PlatformClient extends FetchClient {
+  readonly requestIP?: (request: globalThis.Request) => { readonly address: string } | null
+  readonly remoteAddr?: { readonly hostname?: string }
+}
+
+/** The address of the client; `''` where the platform passes none, or something else. */
+function addressOf(request: globalThis.Request, client: unknown): string {
+  const from = (client ?? {}) as PlatformClient
+  if (from.ip !== undefined) return from.ip
+  if (typeof from.requestIP === 'function') return from.requestIP(request)?.address ?? ''
+  return from.remoteAddr?.hostname ?? ''
+}
+
 /** The context of a request that did not come over a socket. */
 export const inProcess: Omit<FetchContext, 'activity'> = {
   limits: defaultLimits,
@@ -53,7 +72,7 @@ export const inProcess: Omit<FetchContext, 'activity'> = {
   linesOf: undefined,
   upgrades: [],
   connection: (request) => ({ runtime: 'deno', request, isLeft: false }),
-  ip: () => '',
+  ip: addressOf,
   phase: () => {},
   onWarning: () => {},
 }
