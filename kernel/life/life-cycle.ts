@@ -209,6 +209,7 @@ export class LifeCycle {
     )
     const errors = isLeft ? await this.#shutDown() : []
     this.#state.closed = true
+    for (const end of this.#state.streams) end(ServerClosedError())
     this.#stopWatching?.()
     this.#supervised?.closed()
     if (errors.length === 1) throw errors[0]

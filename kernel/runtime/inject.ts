@@ -1,5 +1,6 @@
 import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
 import { hostFor } from '../http/request/host.ts'
+import { openSource } from '../http/streams.ts'
 import { ArgumentsError } from '../support/arguments.ts'
 import { BadRequestError, BodyReadError, type FrameworkError, PayloadTooLargeError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
@@ -19,7 +20,7 @@ export interface InjectRequest {
   body?: string | Uint8Array | AsyncIterable<Uint8Array>
   /** The address of the client; default `127.0.0.1`. */
   ip?: string
-  /** A signal that makes the client disconnect when it aborts. */
+  /** A signal that makes the client disconnect when it aborts; a streamed answer then ends, and the promise rejects with the signal's reason. */
   signal?: AbortSignal
   /** The other end for a protocol that takes over the connection; the plugin of that protocol defines its type. */
   peer?: unknown
@@ -181,29 +182,33 @@ export function injector(
     life.mustBeOpen()
     await life.ready()
     booted = true
-    return injectInto(handler, request)
+    return injectInto(handler, request, state.streams)
   }
   return (request, ...more: unknown[]) => {
     const mistake = injectMistake(request, more[0])
     if (mistake !== undefined) return Promise.reject(mistake)
-    return booted && !state.closed ? injectInto(handler, request) : boot(request)
+    return booted && !state.closed ? injectInto(handler, request, state.streams) : boot(request)
   }
 }
 
 /**
- * Rejects only when a streamed answer breaks off.
+ * Rejects only when a streamed answer breaks off, its client leaves or the server is closed.
  *
  * The bytes of every other answer are made immediately, so that a request costs only this one promise: with the four promises of two
  * async functions, a GET cost 1.5 times as much.
  */
-function injectInto(handler: RequestHandler, request: InjectRequest): Promise<InjectResponse> {
+function injectInto(
+  handler: RequestHandler,
+  request: InjectRequest,
+  streams: LifeState['streams'],
+): Promise<InjectResponse> {
   return new Promise((resolve, reject) => {
     const onReply = (reply: Reply) => {
       const { status, body, takeOver } = reply
       const headers = headersOf(reply)
       takeOver?.({ runtime: 'inject', peer: request.peer }, reply.headers)
       if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
-        const end = collect(body, declaredLength(reply.headers)).then(
+        const end = collect(body, declaredLength(reply.headers), request.signal, streams).then(
           (bytes) => resolve({ status, headers, body: bytes }),
           reject,
         )
@@ -229,18 +234,51 @@ function headersOf(reply: Reply): InjectResponse['headers'] {
   return headers
 }
 
-/** Collects the bytes of a stream; fails if the answer would break off on a connection. */
-async function collect(body: StreamBody, length: number | undefined): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  const guard = lengthGuard(length)
-  for await (const value of body as AsyncIterable<unknown>) {
-    const chunk = asChunk(value)
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-    guard.add(bytes.byteLength)
-    chunks.push(bytes)
-  }
-  guard.end()
-  return Buffer.concat(chunks)
+/** Collects the bytes of a stream; fails if the answer would break off on a connection, and keeps nothing once its client has left. */
+function collect(
+  body: StreamBody,
+  length: number | undefined,
+  signal: AbortSignal | undefined,
+  streams: LifeState['streams'],
+): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const source = openSource(body)
+    const guard = lengthGuard(length)
+    let chunks: Uint8Array[] = []
+    let isOver = false
+    const end = (settle: () => void) => {
+      isOver = true
+      signal?.removeEventListener('abort', onAbort)
+      streams.delete(leave)
+      settle()
+      chunks = []
+    }
+    const leave = (reason: unknown) => {
+      end(() => reject(reason))
+      source.cancel()
+    }
+    const onAbort = () => leave(signal!.reason)
+    const read = async () => {
+      while (!isOver) {
+        const { done, value } = await source.next()
+        if (isOver) return
+        if (done === true) {
+          guard.end()
+          return end(() => resolve(Buffer.concat(chunks)))
+        }
+        const chunk = asChunk(value)
+        const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+        guard.add(bytes.byteLength)
+        chunks.push(bytes)
+      }
+    }
+    streams.add(leave)
+    if (signal?.aborted) return onAbort()
+    signal?.addEventListener('abort', onAbort)
+    read().catch((error: unknown) => {
+      if (!isOver) leave(error)
+    })
+  })
 }
 
 const injected = ['method', 'url', 'headers', 'body', 'ip', 'signal', 'peer']

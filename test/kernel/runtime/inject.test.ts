@@ -1,4 +1,5 @@
 import { createHook } from 'node:async_hooks'
+import { Readable } from 'node:stream'
 import { definePlugin } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
 import type { InjectRequest } from '../../../kernel/runtime/inject.ts'
@@ -83,6 +84,90 @@ describe('inject', () => {
     )
     await kernel.inject({ url: '/', method: 'POST', ...request })
     expect(read).toBe(expected)
+  })
+
+  /** An endless answer, with what became of its source. */
+  function endless(kind: 'generator' | 'web' | 'node') {
+    const seen = { pieces: 0, ended: false, aborted: false }
+    const end = () => {
+      seen.ended = true
+    }
+    async function* pieces() {
+      try {
+        for (;;) {
+          seen.pieces++
+          yield Buffer.from('x')
+          await new Promise(setImmediate)
+        }
+      } finally {
+        end()
+      }
+    }
+    const pull = async (stream: ReadableStreamDefaultController<Uint8Array>) => {
+      await new Promise(setImmediate)
+      seen.pieces++
+      stream.enqueue(Buffer.from('x'))
+    }
+    const body = {
+      generator: pieces,
+      web: () => new ReadableStream<Uint8Array>({ pull, cancel: end }),
+      node: () => Readable.from(pieces()),
+    }[kind]
+    const { kernel, router } = makeKernel()
+    router.get('/', (req, res) => {
+      req.signal.addEventListener('abort', () => {
+        seen.aborted = true
+      })
+      return res.stream(body())
+    })
+    return { kernel, seen }
+  }
+  const turns = async (count: number) => {
+    for (let i = 0; i < count; i++) await new Promise(setImmediate)
+  }
+
+  test.each([
+    'generator',
+    'web',
+    'node',
+  ] as const)('ends a streamed answer when its client leaves: %s', async (kind) => {
+    const { kernel, seen } = endless(kind)
+    const leaver = new AbortController()
+    const answer = kernel.inject({ url: '/', signal: leaver.signal })
+    const reason = new Error('enough')
+    const rejected = expect(answer).rejects.toBe(reason)
+    await expect.poll(() => seen.pieces).toBeGreaterThan(3)
+    leaver.abort(reason)
+    await rejected
+    await expect.poll(() => seen.ended).toBe(true)
+    const { pieces } = seen
+    await turns(50)
+    expect(seen).toMatchObject({ ended: true, aborted: true })
+    // A web stream may have been making one.
+    expect(seen.pieces).toBeLessThanOrEqual(pieces + 1)
+    await kernel.close()
+  })
+
+  test.each([
+    'generator',
+    'web',
+    'node',
+  ] as const)('ends a streamed answer when the server closes: %s', async (kind) => {
+    const { kernel, seen } = endless(kind)
+    const rejected = expect(kernel.inject({ url: '/' })).rejects.toMatchObject({ code: 'ServerClosedError' })
+    await expect.poll(() => seen.pieces).toBeGreaterThan(3)
+    await kernel.close()
+    await rejected
+    await expect.poll(() => seen.ended).toBe(true)
+    const { pieces } = seen
+    await turns(50)
+    expect(seen.pieces).toBeLessThanOrEqual(pieces + 1)
+  })
+
+  test('an answer that is complete is given to a client that left', async () => {
+    const { kernel, router } = makeKernel()
+    router.get('/', (req) => req.signal.aborted)
+    expect(Buffer.from((await kernel.inject({ url: '/', signal: aborted })).body).toString()).toBe('true')
   })
 
   test('takes the host from an absolute URL, else localhost, else the header', async () => {
