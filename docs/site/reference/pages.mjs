@@ -16,7 +16,12 @@ const areas = [
     /^plugins\/toolkit\/failures\/|^kernel\/(.*\/failure\.ts|support\/errors)/,
   ],
   ['plugins', 'Plugins', 'reference/plugins.md', /^kernel\/(plugin|pipeline)\//],
-  ['option-checks', 'Option checks', 'reference/option-checks.md', /^(plugins\/toolkit|kernel\/support)\/options/],
+  [
+    'option-checks',
+    'Option checks',
+    'reference/option-checks.md',
+    /^(plugins\/toolkit|kernel\/support)\/options|^plugins\/kernel-options/,
+  ],
   ['commands', 'Commands and checks', 'cli/commands.md', /^plugins\/toolkit\/(command|doctor|panels)/],
   ['tracing', 'Tracing', 'reference/tracing.md', /^kernel\/.*trace/],
   ['testing', 'Testing', 'reference/testing.md', /^plugins\/testing\/|^kernel\/runtime\/inject/],
