@@ -12,7 +12,7 @@ announcePluginData('openapi')
  * Describes the routes in OpenAPI 3.1.1: JSON at `/docs/json`, YAML at `/docs/yaml`, and a page for trying them out at `/docs`.
  *
  * The description comes from the options of the routes: schemas, `responses` and policies, with `apidoc` merged over them. The
- * page needs the package `swagger-ui-dist`; no file is loaded from another host.
+ * page loads nothing from another host.
  *
  * @example
  * new Server({ plugins: { openapi: { info: { title: 'Library', version: '1.0.0' } } } })
@@ -49,7 +49,7 @@ export const openapi = definePlugin({
     announcePage(ctx.server, ui ? 'API docs' : 'API description', `${ctx.prefix}${path}${ui ? '' : '/json'}`)
     if (!ui) return
     const { pageRoutes } = await import('./page/routes.ts')
-    const { page, asset } = await pageRoutes(service, `${ctx.prefix}${path}`, ctx.log)
+    const { page, asset } = pageRoutes(service, `${ctx.prefix}${path}`)
     ctx.get(path, routeOptions, page)
     ctx.get(`${path}/ui/:file`, routeOptions, asset)
   },

@@ -96,7 +96,7 @@ describe.skipIf(!hasChromium)('the page in a real browser', () => {
     })
     for (const [path, shown] of [
       ['/app/', '#books li'],
-      ['/docs', '.opblock'],
+      ['/docs', '.operation'],
       ['/graphql', '.graphiql-response'],
       ['/crons', 'article'],
     ] as const) {

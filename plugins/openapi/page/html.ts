@@ -9,10 +9,11 @@ export interface Page {
   readonly version: string
 }
 
-/** The last segment of a path: links relative to the page begin with it. */
-const base = (path: string) => `${path.slice(path.lastIndexOf('/') + 1)}/`
-
-const head = (title: string, more = '') => `<!doctype html>
+export function pageHtml({ title, path, version }: Page): string {
+  // Links relative to the page begin with the last segment of its path.
+  const from = escapeHtml(encodeURI(`${path.slice(path.lastIndexOf('/') + 1)}/`))
+  const file = (name: string) => `${from}ui/${name}?v=${version}`
+  return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -21,31 +22,17 @@ const head = (title: string, more = '') => `<!doctype html>
 <meta name="robots" content="noindex">
 <title>${escapeHtml(title)}</title>
 <link rel="icon" href="data:,">
-${more}</head>
-`
-
-export function pageHtml({ title, path, version }: Page): string {
-  const from = escapeHtml(base(encodeURI(path)))
-  const file = (name: string) => `${from}ui/${name}?v=${escapeHtml(encodeURIComponent(version))}`
-  const styles = ['swagger-ui.css', 'page.css'].map((name) => `<link rel="stylesheet" href="${file(name)}">\n`)
-  return `${head(title, styles.join(''))}<body>
-<div id="page"><noscript>This page needs JavaScript. The description: <a href="${from}json">JSON</a>, <a href="${from}yaml">YAML</a>.</noscript></div>
-<script src="${file('swagger-ui-bundle.js')}"></script>
-<script src="${file('page.js')}" data-from="${from}" data-path="${escapeHtml(encodeURI(path))}"></script>
-</body>
-</html>
-`
-}
-
-const style = '<style>body { font: 1rem/1.5 system-ui; margin: 4rem auto; max-width: 40rem; padding: 0 1rem }</style>\n'
-
-/** The page that is shown if its package is not installed. */
-export function missingHtml({ title, path }: Pick<Page, 'title' | 'path'>, why: string): string {
-  const from = escapeHtml(base(encodeURI(path)))
-  return `${head(title, style)}<body>
+<link rel="stylesheet" href="${file('page.css')}">
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header>
 <h1>${escapeHtml(title)}</h1>
-<p>${escapeHtml(why)}</p>
-<p>The description itself is available: <a href="${from}json">JSON</a>, <a href="${from}yaml">YAML</a>.</p>
+<span id="version" class="dim"></span>
+<nav aria-label="The description"><a href="${from}json">JSON</a><a href="${from}yaml">YAML</a></nav>
+</header>
+<main id="main" tabindex="-1"><noscript>This page needs JavaScript. The description is available as JSON and YAML.</noscript></main>
+<script src="${file('page.js')}" data-from="${from}" data-path="${escapeHtml(encodeURI(path))}"></script>
 </body>
 </html>
 `
