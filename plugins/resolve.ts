@@ -13,13 +13,12 @@ import { type Catalog, type CatalogKey, catalog, core, factoryOf, onByDefault } 
 import { inspectorRequest } from './toolkit/inspector-request.ts'
 import { isProduction } from './toolkit/node-env.ts'
 
-const UnknownPluginError = defineError('UnknownPluginError', 500, (key: string, near: string | undefined) => {
+const UnknownPluginError = defineError('UnknownPluginError', (key: string, near: string | undefined) => {
   const guess = near === undefined ? '' : ` Did you mean "${near}"?`
   return `plugins.${key} is not a plugin of the catalog.${guess} The catalog has ${Object.keys(catalog).join(', ')}; under any other key pass a registration: ${key}: myPlugin({ … })`
 })
 const PluginFormError = defineError(
   'PluginFormError',
-  500,
   (key: string, why: string) => `plugins${key === '' ? '' : `.${key}`} ${why}`,
 )
 

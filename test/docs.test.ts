@@ -309,11 +309,12 @@ describe('the readers of the documentation', () => {
   test('find the rows of the table of errors, over several lines too', () => {
     expect(
       errorRows(
-        "/** defineError('C', 1) */ const a = defineError('AError', 400, () => '')\nconst b = defineError(\n  'BError',\n  500,",
+        "/** defineError('C', 1) */ const a = defineError('AError', 400, () => '')\nconst b = defineError(\n  'BError',\n  404,\n  () => '')\nconst c = defineError('CError', () => '')",
       ),
     ).toEqual([
       { code: 'AError', status: 400 },
-      { code: 'BError', status: 500 },
+      { code: 'BError', status: 404 },
+      { code: 'CError', status: 500 },
     ])
   })
 })

@@ -10,7 +10,6 @@ import { aligned } from './columns.ts'
 
 export const NotReadyError = defineError(
   'NotReadyError',
-  500,
   (what: string) => `${what} needs a booted server. Call await server.ready() first`,
 )
 

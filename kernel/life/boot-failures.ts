@@ -2,7 +2,6 @@ import { defineError, isReportedTogether } from '../support/errors.ts'
 
 const SeveralPluginsError = defineError(
   'SeveralPluginsError',
-  500,
   (all: readonly string[]) => `${all.length} plugins cannot run here:\n${all.map((one) => `- ${one}`).join('\n')}`,
 )
 

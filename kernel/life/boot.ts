@@ -11,13 +11,11 @@ import { tracePlugin } from './plugin-trace.ts'
 
 export const PluginTimeoutError = defineError(
   'PluginTimeoutError',
-  500,
   (name: string, ms: number) =>
     `the plugin "${name}" did not finish its setup within ${ms} ms. Return when it is done, or raise bootTimeout`,
 )
 export const PluginDependencyMissingError = defineError(
   'PluginDependencyMissingError',
-  500,
   (wanted: string, by: string, near: string | undefined, there: string) =>
     `the plugin "${by}" depends on "${wanted}", which is not registered in its scope or an outer one.${
       near === undefined
@@ -27,7 +25,6 @@ export const PluginDependencyMissingError = defineError(
 )
 const PluginPrefixError = defineError(
   'PluginPrefixError',
-  500,
   (name: string, prefix: string, site: string) =>
     `the plugin "${name}" is registered under the prefix ${prefix} (at ${site}), but no route is in it, so what it adds would reach no request. Register it in the plugin that has the routes, or without a prefix`,
 )

@@ -17,7 +17,6 @@ import { closeOnSignals } from './signals.ts'
 
 const ListeningTwiceError = defineError(
   'ListeningTwiceError',
-  500,
   () => 'listen() was already called on this server. A server listens once; create another one for another port',
 )
 const ServerClosedError = defineError('ServerClosedError', 503, () => 'the server is closed. Create a new one')

@@ -3,7 +3,6 @@ import { defineError } from '../support/errors.ts'
 
 export const PluginCycleError = defineError(
   'PluginCycleError',
-  500,
   (path: string) => `plugins depend on each other in a cycle: ${path}. Remove one of these dependencies`,
 )
 

@@ -8,12 +8,10 @@ import { tracePlugin } from './plugin-trace.ts'
 
 export const CloseHookTimeoutError = defineError(
   'CloseHookTimeoutError',
-  500,
   (plugin: string, ms: number) => `the close hook of the plugin "${plugin}" did not settle within ${ms} ms`,
 )
 export const CloseHookError = defineError(
   'CloseHookError',
-  500,
   (phase: string, plugin: string, why: string) => `the ${phase} hook of the plugin "${plugin}" failed: ${why}`,
 )
 

@@ -6,12 +6,10 @@ import { isPromise } from '../support/within.ts'
 
 export const ChainStoppedError = defineError(
   'ChainStoppedError',
-  500,
   (name: string) => `chain stopped in ${name}: it neither answered nor called next()`,
 )
 export const NextCalledTwiceError = defineError(
   'NextCalledTwiceError',
-  500,
   (name: string) => `next() was called twice in ${name}. Return after calling it`,
 )
 

@@ -22,7 +22,6 @@ import { tracedSteps, tracedTerminal } from './traces.ts'
 
 export const RouteCompileError = defineError(
   'RouteCompileError',
-  500,
   (route: string, place: string, plugin: string, why: string) =>
     `${route} cannot be compiled: ${why} (plugin "${plugin}"). It is registered at ${place}`,
 )

@@ -9,7 +9,6 @@ import { OptionPlace, optionNames } from '../support/options.ts'
 
 const RouteOptionConflictError = defineError(
   'RouteOptionConflictError',
-  500,
   (option: string, first: PluginEntry, second: PluginEntry) =>
     `the plugins "${first.name}" (registered at ${first.site}) and "${second.name}" (at ${second.site}) both take the route option "${option}". Register one of them in a scope of its own`,
 )

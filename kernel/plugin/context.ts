@@ -17,11 +17,10 @@ import type { ServiceStore, Services } from './services.ts'
 
 export const PluginAfterBootError = defineError(
   'PluginAfterBootError',
-  500,
   (what: string, which = '') =>
     `${what} after boot${which}. Plugins, middlewares and hooks are fixed once the server is ready: register them before listen(), ready() or the first request`,
 )
-export const HookError = defineError('HookError', 500, (hook: string, plugin: string) =>
+export const HookError = defineError('HookError', (hook: string, plugin: string) =>
   plugin === 'root' ? `${hook}() takes a function` : `${hook}() of the plugin "${plugin}" takes a function`,
 )
 

@@ -5,7 +5,6 @@ import type { PluginEntry } from './scope.ts'
 
 const DecorateError = defineError(
   'DecorateError',
-  500,
   (plugin: string, what: string) => `the plugin "${plugin}" decorates ${what}`,
 )
 

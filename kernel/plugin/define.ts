@@ -14,12 +14,10 @@ export const contractVersion = 1
 
 export const PluginDefinitionError = defineError(
   'PluginDefinitionError',
-  500,
   (name: string, why: string) => `definePlugin(${name}): ${why}`,
 )
 export const PluginContractError = defineError(
   'PluginContractError',
-  500,
   (name: string, theirs: unknown, ours: number) =>
     `the plugin "${name}" was built for plugin contract ${String(theirs)}, this is contract ${ours}. Install versions of the plugin and the framework that belong together`,
 )

@@ -15,25 +15,21 @@ import { ServiceStore } from './services.ts'
 
 export const DuplicatePluginError = defineError(
   'DuplicatePluginError',
-  500,
   (name: string, first: string, second: string) =>
     `the plugin "${name}" is registered twice in one scope: at ${first} and at ${second}. Remove one, or register it within another plugin that has a scope of its own (a prefix, or scoped: true)`,
 )
 export const NotAPluginError = defineError(
   'NotAPluginError',
-  500,
   (what: string) =>
     `${what} is neither a plugin nor a middleware. Pass a registration (cors({ … })) or a function (req, res, next)`,
 )
 export const RegisterArgumentsError = defineError(
   'RegisterArgumentsError',
-  500,
   (why: string) =>
     `register() takes one plugin, or one middleware, and options: register(plugin, { prefix: '/path' }). ${why}`,
 )
 export const PluginSetupError = defineError(
   'PluginSetupError',
-  500,
   (name: string, phase: string, why: string, hint: string) => `the plugin "${name}" failed in ${phase}: ${why}${hint}`,
 )
 

@@ -7,7 +7,6 @@ export interface Services {}
 
 export const ServiceMissingError = defineError(
   'ServiceMissingError',
-  500,
   (name: string, near: string | undefined, there: string) => {
     const remedy =
       near === undefined
@@ -18,19 +17,16 @@ export const ServiceMissingError = defineError(
 )
 export const ServiceProvidedTwiceError = defineError(
   'ServiceProvidedTwiceError',
-  500,
   (name: string, first: string, second: string) =>
     `the service "${name}" is provided by "${first}" and by "${second}". Remove one, or register it in a scope of its own (scoped: true, or a prefix)`,
 )
 export const ServiceNameError = defineError(
   'ServiceNameError',
-  500,
   (name: string, plugin: string) =>
     `the plugin "${plugin}" provides a service named "${name}", which the store keeps for itself. Rename it`,
 )
 export const ServiceUndefinedError = defineError(
   'ServiceUndefinedError',
-  500,
   (name: string, plugin: string) =>
     `the plugin "${plugin}" provides the service "${name}", which is undefined. Leave the name out where there is nothing to provide`,
 )

@@ -5,7 +5,6 @@ import type { RouteDescription, RouteOptions } from './options.ts'
 
 export const RouteArgumentsError = defineError(
   'RouteArgumentsError',
-  500,
   (method: string, path: string, why: string) =>
     `${method} ${path}: ${why}. A route is registered as (path, handler), (path, options, handler) or (path, [middleware, …], handler)`,
 )
@@ -58,7 +57,6 @@ export function readRouteArguments(method: string, path: string, rest: readonly 
 
 const WebsocketArgumentsError = defineError(
   'WebsocketArgumentsError',
-  500,
   (path: string, why: string) =>
     `ws ${path}: ${why}. A websocket is registered as (path, handlers) or (path, options, handlers)`,
 )

@@ -9,14 +9,12 @@ import { type AddRoute, RouteVerbs } from './verbs.ts'
 
 export const DuplicateRouteError = defineError(
   'DuplicateRouteError',
-  500,
   ({ method, path, site }: RouteRecord, there: RouteRecord) =>
     `${method} ${path} is registered twice: at ${there.site}${there.path === path ? '' : ` (as ${there.path})`} and at ${site}. Remove one of them or change its path`,
 )
 
 export const RouteOptionError = defineError(
   'RouteOptionError',
-  500,
   (route: string, place: string, what: string) => `${route} (registered at ${place}): ${what}`,
 )
 

@@ -21,7 +21,6 @@ export type Middleware = { run(req: Request, res: Response, next: Next): unknown
 
 export const NotAMiddlewareError = defineError(
   'NotAMiddlewareError',
-  500,
   (what: string) => `${what}. A middleware is one function (req, res, next)`,
 )
 

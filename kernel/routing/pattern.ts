@@ -8,7 +8,6 @@ export type Method = (typeof methods)[number]
 
 export const RoutePatternError = defineError(
   'RoutePatternError',
-  500,
   (pattern: string, why: string, remedy: string) => `the path "${pattern}" ${why}. ${remedy}`,
 )
 

@@ -18,13 +18,11 @@ export type Slot = (typeof slots)[number]
 
 export const RouteSlotError = defineError(
   'RouteSlotError',
-  500,
   (slot: string, route: string) => `${route}: there is no slot "${slot}". The slots are ${slots.join(', ')}`,
 )
 
 export const RouteSealedError = defineError(
   'RouteSealedError',
-  500,
   (route: string) => `${route} is compiled: add to its slots in an onRoute hook, not later`,
 )
 

@@ -231,7 +231,6 @@ upgradeRequired[upgradeAlone] = true
 
 const GroupArgumentsError = defineError(
   'GroupArgumentsError',
-  500,
   (prefix: string, why: string) =>
     `group ${prefix}: ${why}. A group is registered as (prefix, define) or (prefix, middlewares, define)`,
 )

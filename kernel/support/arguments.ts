@@ -6,11 +6,7 @@ import { defineError, type FrameworkError } from './errors.ts'
  * @example
  * throw ArgumentsError('mailer.send', 'a function that writes the mail')
  */
-export const ArgumentsError = defineError(
-  'ArgumentsError',
-  500,
-  (call: string, takes: string) => `${call}() takes ${takes}`,
-)
+export const ArgumentsError = defineError('ArgumentsError', (call: string, takes: string) => `${call}() takes ${takes}`)
 
 /** The mistake in the arguments of `listen`, if there is one. */
 export function listenMistake(args: readonly unknown[]): FrameworkError | undefined {

@@ -89,17 +89,18 @@ export interface ErrorFactory<Values extends readonly unknown[]> {
 }
 
 /**
- * Declares one kind of error: code, status and a typed message template.
+ * Declares one kind of error: code, status and a typed message template. Default status: 500, a mistake in the application, whose message
+ * clients do not receive.
  *
  * @example
- * const PortInUse = defineError('PortInUseError', 500, (port: number) => "taken: " + port)
+ * const PortInUse = defineError('PortInUseError', (port: number) => "taken: " + port)
  * throw PortInUse(3000)
  */
 export function defineError<Values extends readonly unknown[]>(
   code: string,
-  status: number,
-  template: Template<Values>,
+  ...given: [status: number, template: Template<Values>] | [template: Template<Values>]
 ): ErrorFactory<Values> {
+  const [status, template] = given.length === 1 && typeof given[0] === 'function' ? [500, given[0]] : given
   // Otherwise it would break only where the error is thrown, which tests rarely reach.
   if (typeof code !== 'string' || !/^[A-Za-z]\w*$/.test(code))
     throw ErrorDefinitionError(String(code), 'the code is a name: "PortInUseError"')
@@ -121,7 +122,6 @@ export function defineError<Values extends readonly unknown[]>(
 
 const ErrorDefinitionError = defineError(
   'ErrorDefinitionError',
-  500,
   (code: string, why: string) => `defineError(${code}): ${why}`,
 )
 
@@ -169,7 +169,6 @@ export const PayloadTooLargeError = defineError(
 export const UnsupportedMediaTypeError = defineError('UnsupportedMediaTypeError', 415, (what: string) => what)
 export const BodyReadError = defineError(
   'BodyReadError',
-  500,
   () =>
     'the body was already read, and it can be read only once. Keep what you have read, or turn the parser off for the route, for example with json: false',
 )

@@ -7,7 +7,7 @@ import { nearest } from './nearest.ts'
  * @example
  * throw OptionError('retries', -1, 'a whole number, 0 or more')
  */
-export const OptionError = defineError('OptionError', 500, wrongOption)
+export const OptionError = defineError('OptionError', wrongOption)
 
 function wrongOption(option: string, got: unknown, expected: string): string {
   return `the option "${option}" is ${show(got)}; it takes ${expected}`

@@ -4,7 +4,6 @@ import { defineError, withCause } from './errors.ts'
 
 const IrregularFileError = defineError(
   'IrregularFileError',
-  500,
   (path: string, kind: string) => `${path} is ${kind}, not a file`,
 )
 

@@ -4,7 +4,6 @@ import type { AsyncApiDocument } from './types.ts'
 
 const AsyncApiBeforeBootError = defineError(
   'AsyncApiBeforeBootError',
-  500,
   () =>
     'the messages of a server are unknown before boot. Call await server.ready() first, or use describeMessages(server) of framework/plugins/asyncapi',
 )

@@ -2,7 +2,6 @@ import { defineError } from '../../kernel/index.ts'
 
 export const ChannelNameError = defineError(
   'ChannelNameError',
-  500,
   (name: string, why: string) => `the channel ${JSON.stringify(name)}: ${why}`,
 )
 export const ChannelRefusedError = defineError(
@@ -35,13 +34,11 @@ export const NotJoinedError = defineError(
 )
 export const ChannelSchemaError = defineError(
   'ChannelSchemaError',
-  500,
   (name: string, why: string) => `the schema of the channel "${name}" cannot be used: ${why}`,
 )
 /** For messages published by the server's code; clients do not receive this error. */
 export const ChannelPayloadError = defineError(
   'ChannelPayloadError',
-  500,
   (name: string, why: string) => `the payload for the channel "${name}" ${why}`,
 )
 export const InvalidPayloadError = defineError('InvalidPayloadError', 422, (why: string) => `the payload ${why}`)
@@ -56,4 +53,4 @@ export const ChannelsNotRunningError = defineError(
   (what: string) =>
     `${what} needs a booted server with the plugin channels in this process: new Server({ plugins: { channels: true } })`,
 )
-export const ChannelRouteError = defineError('ChannelRouteError', 500, (why: string) => why)
+export const ChannelRouteError = defineError('ChannelRouteError', (why: string) => why)

@@ -6,7 +6,6 @@ import type { CallOptions, ContractClient, HeaderValues } from './types.ts'
 // If a handler does not catch it, the answer is a 500 without details: addresses of other servers are not meant for clients.
 const ContractCallError = defineError(
   'ContractCallError',
-  500,
   (name: string, request: string, why: string) => `${name} (${request}): ${why}`,
 )
 

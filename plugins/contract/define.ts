@@ -2,7 +2,7 @@ import { type Method, methods, parsePattern, type Shape } from '../../kernel/rou
 import { defineError, withCause } from '../../kernel/support/errors.ts'
 import { nearest } from '../../kernel/support/nearest.ts'
 
-export const ContractError = defineError('ContractError', 500, (what: string) => what)
+export const ContractError = defineError('ContractError', (what: string) => what)
 
 /** One route of a contract: its request and its answers. Schemas may be of any kind that routes accept. */
 export interface ContractRoute {

@@ -6,7 +6,6 @@ import { patterns as patternsOf } from './options.ts'
 
 const ControllerFileError = defineError(
   'ControllerFileError',
-  500,
   (file: string, why: string) => `the controller file ${file} cannot be loaded: ${why}`,
 )
 

@@ -10,7 +10,6 @@ export type ControllerClass = new () => object
 
 const ControllerError = defineError(
   'ControllerError',
-  500,
   (name: string, why: string) => `the controller ${name} cannot be made: ${why}`,
 )
 

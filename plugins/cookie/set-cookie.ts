@@ -30,7 +30,6 @@ export interface SetCookieOptions {
 
 export const CookieError = defineError(
   'CookieError',
-  500,
   (name: unknown, why: string) =>
     `the cookie ${typeof name === 'string' ? JSON.stringify(name.slice(0, 100)) : String(name)} ${why}`,
 )

@@ -4,7 +4,6 @@ import { isOneOrigin } from './origin.ts'
 
 const OriginResultError = defineError(
   'OriginResultError',
-  500,
   (result: string) =>
     `the function in "cors.origin" returned ${result}. Return true, false, or a promise of one of them: its second argument is the request, not a callback as in the package "cors"`,
 )

@@ -3,22 +3,19 @@ import type { CronRun } from './jobs/run.ts'
 
 export const CronRuntimeError = defineError(
   'CronRuntimeError',
-  500,
   (runtime: string) =>
     `scheduled jobs run on Node.js only, and this is ${runtime}. Run them in a separate Node.js process: await CronService.run()`,
 )
 export const CronDestroyedError = defineError(
   'CronDestroyedError',
-  500,
   (name: string) => `the cron job "${name}" was destroyed and cannot start again. Declare a new one with cron(pattern)`,
 )
-export const CronNameError = defineError('CronNameError', 500, (name: string, why: string) => `"${name}": ${why}`)
+export const CronNameError = defineError('CronNameError', (name: string, why: string) => `"${name}": ${why}`)
 export const CronFileError = defineError(
   'CronFileError',
-  500,
   (file: string, why: string) => `the job file ${file} cannot be loaded: ${why}`,
 )
-export const CronClassError = defineError('CronClassError', 500, (name: string, why: string) => `${name}: ${why}`)
+export const CronClassError = defineError('CronClassError', (name: string, why: string) => `${name}: ${why}`)
 
 /** @throws CronRuntimeError on Bun and Deno. */
 export function mustBeNode(): void {

@@ -7,7 +7,6 @@ import { work } from './work.ts'
 
 const WebsocketMissingError = defineError(
   'WebsocketMissingError',
-  500,
   () =>
     'the option graphql.websocket needs the plugin "websocket", which is not registered. Register it: plugins: { websocket: true }',
 )

@@ -3,13 +3,11 @@ import type { GraphqlResolvers, GraphqlTypeResolvers, ReadySchema } from './type
 
 export const GraphqlSchemaBuiltError = defineError(
   'GraphqlSchemaBuiltError',
-  500,
   (call: string) =>
     `${call} comes too late: the schema was built at the first request. Call it earlier, for example right after new Server(…)`,
 )
 export const GraphqlNotReadyError = defineError(
   'GraphqlNotReadyError',
-  500,
   () => 'the GraphQL schema does not exist before the server is ready. Call await server.ready() first',
 )
 

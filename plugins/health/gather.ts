@@ -1,7 +1,7 @@
 import { defineError, type Listing, OptionPlace } from '../../kernel/index.ts'
 import { type Check, type CheckedServices, checks as checksOf } from './options.ts'
 
-export const HealthChecksError = defineError('HealthChecksError', 500, (why: string) => why)
+export const HealthChecksError = defineError('HealthChecksError', (why: string) => why)
 
 interface Found {
   readonly plugin: Listing['plugins'][number]

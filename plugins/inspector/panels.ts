@@ -2,7 +2,7 @@ import { defineError, type Kernel, type Listing } from '../../kernel/index.ts'
 import type { InspectorPanel, PanelRow } from '../toolkit/panels.ts'
 import type { Redactor } from './redact.ts'
 
-export const InspectorPanelError = defineError('InspectorPanelError', 500, (plugin: string, why: string) => {
+export const InspectorPanelError = defineError('InspectorPanelError', (plugin: string, why: string) => {
   return `the plugin "${plugin}" brings an inspector panel that cannot be used: ${why}`
 })
 

@@ -5,13 +5,11 @@ import { inspectorOptions } from './options.ts'
 
 const InspectorProductionError = defineError(
   'InspectorProductionError',
-  500,
   (env: string | undefined) =>
     `the inspector shows requests and their contents, and NODE_ENV is "${env}". Leave the plugin out there: plugins: { inspector: process.env.NODE_ENV === "development" }`,
 )
 const InspectorScopeError = defineError(
   'InspectorScopeError',
-  500,
   (scope: string) =>
     `the inspector is registered in the scope "${scope}", and would see and answer no more than that. Register it on the server: plugins: { inspector: true }`,
 )

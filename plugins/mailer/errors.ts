@@ -2,39 +2,33 @@ import { defineError } from '../../kernel/index.ts'
 
 export const MailAddressError = defineError(
   'MailAddressError',
-  500,
   (where: string, why: string) =>
     `${where} has an address that ${why}; it takes "ada@example.org", "Ada <ada@example.org>", { name, address } or a list of those`,
 )
-export const MailHeaderError = defineError('MailHeaderError', 500, (what: string, why: string) => `${what} ${why}`)
+export const MailHeaderError = defineError('MailHeaderError', (what: string, why: string) => `${what} ${why}`)
 export const MailIncompleteError = defineError(
   'MailIncompleteError',
-  500,
   (what: string, call: string) => `the mail has no ${what}. Call ${call} in the callback`,
 )
 export const MailTemplateError = defineError(
   'MailTemplateError',
-  500,
   (what: string, why: string) => `${what} cannot be rendered: ${why}`,
 )
 export const MailProviderError = defineError(
   'MailProviderError',
-  500,
   (name: string, near: string | undefined, known: readonly string[]) =>
     `there is no mail provider "${name}".${near === undefined ? '' : ` Did you mean "${near}"?`} Known providers: ${known.join(', ')}`,
 )
 export const MailSendError = defineError(
   'MailSendError',
-  500,
   (provider: string, what: string, why: string) => `the provider "${provider}" ${what}: ${why}`,
 )
 export const MailQueueFullError = defineError(
   'MailQueueFullError',
-  500,
   (count: number) =>
     `${count} mails are already waiting; the mailer sends one a second. Use a persistent queue for so many`,
 )
-export const MailClosedError = defineError('MailClosedError', 500, () => 'the mailer is closed and accepts no mail')
+export const MailClosedError = defineError('MailClosedError', () => 'the mailer is closed and accepts no mail')
 
 /** The reason for an error in one line, for messages. */
 export function reasonOf(error: unknown): string {

@@ -2,11 +2,7 @@ import { defineError } from '../../kernel/index.ts'
 import type { Figure } from '../toolkit/figures.ts'
 import { boundText, type Family, type Sample, wellFormed } from './text.ts'
 
-export const MetricError = defineError(
-  'MetricError',
-  500,
-  (name: string, why: string) => `the metric "${name}": ${why}`,
-)
+export const MetricError = defineError('MetricError', (name: string, why: string) => `the metric "${name}": ${why}`)
 
 /** A value for each label; no argument if there are no labels. */
 export type LabelValues<Label extends string> = { readonly [Name in Label]: string | number | boolean }

@@ -25,10 +25,9 @@ import { Metrics } from './service.ts'
 import { contentType } from './text.ts'
 import { countWork } from './traces.ts'
 
-const MetricsAccessError = defineError('MetricsAccessError', 500, (why: string) => why)
+const MetricsAccessError = defineError('MetricsAccessError', (why: string) => why)
 const MetricsExportError = defineError(
   'MetricsExportError',
-  500,
   () =>
     'metrics.openTelemetry has nothing to export to: no MeterProvider of OpenTelemetry is registered. Call metrics.setGlobalMeterProvider(…) of "@opentelemetry/api" before the server listens, or leave the option out',
 )

@@ -4,7 +4,6 @@ import type { OpenApiDocument } from './types.ts'
 
 const OpenApiBeforeBootError = defineError(
   'OpenApiBeforeBootError',
-  500,
   () =>
     'the description of a server is not available before boot. Call await server.ready() first, or use describeServer(server) of framework/plugins/openapi',
 )

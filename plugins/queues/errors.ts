@@ -3,55 +3,46 @@ import { defineError } from '../../kernel/index.ts'
 // All with status 500: details about an application are not for its clients.
 export const QueueUnavailableError = defineError(
   'QueueUnavailableError',
-  500,
   (queue: string, backend: string, why: string, remedy: string) =>
     `the queue "${queue}" cannot be reached: ${backend} ${why}. ${remedy}`,
 )
 export const QueueNotConfiguredError = defineError(
   'QueueNotConfiguredError',
-  500,
   (queue: string, kind: string) =>
     `the queue "${queue}" needs the configuration "${kind}". Call defineQueueConfiguration({ ${kind}: { … } }) at start-up, or give the server background: { queues: { config: { ${kind}: { … } } } }`,
 )
-export const QueueConfigurationError = defineError('QueueConfigurationError', 500, (why: string) => why)
+export const QueueConfigurationError = defineError('QueueConfigurationError', (why: string) => why)
 export const QueuePayloadError = defineError(
   'QueuePayloadError',
-  500,
   (queue: string, why: string) => `the payload for the queue "${queue}" ${why}`,
 )
 /** Why a payload is refused that could change the prototype of what it is merged into. */
 export const dangerous = 'has the key __proto__ or constructor.prototype'
 export const QueueSchemaError = defineError(
   'QueueSchemaError',
-  500,
   (queue: string, why: string) => `the schema of the queue "${queue}" cannot be used: ${why}`,
 )
 export const QueueFullError = defineError(
   'QueueFullError',
-  500,
   (queue: string, size: number) =>
     `the queue "${queue}" holds ${size} messages, the maximum of memory.maxSize. Subscribe a handler that keeps up, or raise memory.maxSize`,
 )
 export const QueueIdleError = defineError(
   'QueueIdleError',
-  500,
   (queue: string, size: number) =>
     `the queue "${queue}" will not be drained: ${size === 1 ? 'a message waits' : `${size} messages wait`} and no subscriber is running. Subscribe a handler; in a process that has a server with queues, let it listen with run: true, else call QueueService.run()`,
 )
 export const QueueMissingError = defineError(
   'QueueMissingError',
-  500,
   (queue: string) =>
     `SQS has no queue "${queue}" for these credentials in this region. Create it, or set its address in sqs.queueUrls`,
 )
 export const QueueBatchError = defineError(
   'QueueBatchError',
-  500,
   (queue: string, failed: number, all: number, why: string) =>
     `${failed} of ${all} messages for the queue "${queue}" were refused: ${why}. The others are published; \`ids\` of this error lists them`,
 )
 export const QueueHandlerError = defineError(
   'QueueHandlerError',
-  500,
   (queue: string, why: string) => `the queue "${queue}": ${why}`,
 )

@@ -9,13 +9,11 @@ import type { Shape } from './writer-helpers.ts'
 
 export const ResponseSchemaError = defineError(
   'ResponseSchemaError',
-  500,
   (route: string, key: string, why: string) => `responses[${key}] of ${route} cannot be used: ${why}`,
 )
 
 const ResponseMismatchError = defineError(
   'ResponseMismatchError',
-  500,
   (route: string, status: number, why: string, sent: string) =>
     `the answer ${status} of ${route} does not match its schema: ${why}. ${sent}`,
 )

@@ -40,7 +40,6 @@ export interface Mismatch {
 
 export const VariantSchemaError = defineError(
   'VariantSchemaError',
-  500,
   (why: string) => `${why}. A variant takes a Standard Schema (Zod 4 for example), a TypeBox schema or a JSON Schema`,
 )
 

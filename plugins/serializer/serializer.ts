@@ -2,7 +2,7 @@ import { defineError, nearest, OptionError, quoted } from '../../kernel/index.ts
 import { option } from '../toolkit/options/index.ts'
 import { type FindMismatch, mismatchFinder, type TakenBy, type VariantSchema } from './schema.ts'
 
-const UnknownVariantError = defineError('UnknownVariantError', 500, (name: string, known: readonly string[]) => {
+const UnknownVariantError = defineError('UnknownVariantError', (name: string, known: readonly string[]) => {
   const near = nearest(name, known)
   const guess = near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`
   const names = known.length === 0 ? 'none' : known.map((one) => JSON.stringify(one)).join(', ')
@@ -10,18 +10,15 @@ const UnknownVariantError = defineError('UnknownVariantError', 500, (name: strin
 })
 const DuplicateVariantError = defineError(
   'DuplicateVariantError',
-  500,
   (name: string) => `the variant ${JSON.stringify(name)} is already defined. Choose another name`,
 )
 const VariantMismatchError = defineError(
   'VariantMismatchError',
-  500,
   (name: string, pointer: string, why: string) =>
     `the variant ${JSON.stringify(name)} does not match its schema at ${JSON.stringify(pointer)}: ${why}`,
 )
 const VariantWithoutSchemaError = defineError(
   'VariantWithoutSchemaError',
-  500,
   (name: string) =>
     `the variant ${JSON.stringify(name)} has no schema for validation. Pass one as the third argument of defineVariant`,
 )

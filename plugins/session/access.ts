@@ -9,7 +9,6 @@ export type WithSession = Request & { [slot]?: SessionRecord | SessionKeeper }
 
 const SessionUnavailableError = defineError(
   'SessionUnavailableError',
-  500,
   () =>
     'req.session was read where it is not loaded: before the session plugin, outside its scope, or after its store failed. Register session earlier, or in an outer scope',
 )

@@ -38,7 +38,6 @@ export type Session = Partial<SessionData> & SessionControls
 
 export const SessionDataError = defineError(
   'SessionDataError',
-  500,
   (why: string) => `the session cannot be written as JSON: ${why}. Keep plain data in it`,
 )
 

@@ -11,28 +11,23 @@ export const StorageKeyError = defineError('StorageKeyError', 400, (why: string)
 // The other errors have status 500: details about an application are not for its clients.
 export const StorageProviderError = defineError(
   'StorageProviderError',
-  500,
   (name: string, names: readonly string[]) =>
     `there is no storage provider "${name}". Known providers: ${names.join(', ')}; add it to the option providers`,
 )
 export const StorageDataError = defineError(
   'StorageDataError',
-  500,
   (what: string) => `the storage cannot keep ${what}. It takes text, bytes, a Blob or a stream of bytes`,
 )
 export const StorageUrlError = defineError(
   'StorageUrlError',
-  500,
   (provider: string, method: string, remedy: string) =>
     `the storage provider "${provider}" has no ${method}. ${remedy}`,
 )
 export const StorageUnavailableError = defineError(
   'StorageUnavailableError',
-  500,
   (backend: string, why: string) => `${backend} cannot be reached: ${why}`,
 )
 export const StorageRefusedError = defineError(
   'StorageRefusedError',
-  500,
   (backend: string, why: string) => `${backend} refuses: ${why}`,
 )

@@ -17,7 +17,6 @@ export const StorageAddressError = defineError(
 
 const StorageOrderError = defineError(
   'StorageOrderError',
-  500,
   () =>
     'the body of an upload was already read. List the plugin storage before json and every other plugin that reads bodies',
 )

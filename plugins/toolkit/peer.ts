@@ -3,7 +3,6 @@ import { defineError, type FrameworkError, reportedTogether } from '../../kernel
 
 export const PeerMissingError = defineError(
   'PeerMissingError',
-  500,
   (feature: string, names: readonly string[], install: string) =>
     names.length === 1
       ? `${feature} needs the package "${names[0]}", which is not installed. Add it: ${install}`

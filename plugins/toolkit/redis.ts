@@ -89,7 +89,6 @@ interface Connection {
 
 const RedisDatabaseError = defineError(
   'RedisDatabaseError',
-  500,
   (database: unknown, why: string) =>
     `Redis refuses the database ${database}: ${why}. The number comes from the address (redis://127.0.0.1:6379/3) or the option db, and must be below the setting "databases" of that Redis, 16 by default`,
 )

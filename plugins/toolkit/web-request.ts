@@ -5,7 +5,6 @@ import { defineError } from '../../kernel/support/errors.ts'
 
 export const BodyParsedError = defineError(
   'BodyParsedError',
-  500,
   (route: string, plugin: string) =>
     `${route} forwards a body that was already parsed. Give the route the option ${plugin}: false`,
 )

@@ -8,7 +8,6 @@ import type { Stored } from './store.ts'
 
 export const UploadContentError = defineError(
   'UploadContentError',
-  500,
   (member: string, field: string, where: string, instead: string) =>
     `${member} of the file "${field}": it is ${where}. Read ${instead}`,
 )

@@ -25,7 +25,6 @@ interface Step {
 
 export const SchemaError = defineError(
   'SchemaError',
-  500,
   (route: string, part: string, why: string) =>
     `the schema "${part}" of ${route} cannot be used: ${why}${why.endsWith('?') ? '' : '.'} It takes a JSON Schema, or a TypeBox, Zod or other Standard Schema`,
 )

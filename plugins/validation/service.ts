@@ -14,7 +14,6 @@ import type { Part } from './issues.ts'
 
 const SchemaIdError = defineError(
   'SchemaIdError',
-  500,
   (id: string, first: string, second: string) =>
     `the schemas of ${first} and of ${second} share the $id "${id}" but differ. Change the $id of one of them`,
 )

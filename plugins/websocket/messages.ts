@@ -8,12 +8,10 @@ import type { Message, MessageSchemas } from './types.ts'
 
 const MessageSchemaError = defineError(
   'MessageSchemaError',
-  500,
   (type: string, why: string) => `the schema of the message "${type}" cannot be used: ${why}`,
 )
 export const OutgoingMessageError = defineError(
   'OutgoingMessageError',
-  500,
   (what: string, why: string) => `${what} was not sent: ${why}`,
 )
 

@@ -21,7 +21,7 @@ import { wireOf } from './wire/open.ts'
 import { work } from './work.ts'
 
 /** The kernel adds the route and its location to the message. */
-const WebsocketRouteError = defineError('WebsocketRouteError', 500, (why: string) => why)
+const WebsocketRouteError = defineError('WebsocketRouteError', (why: string) => why)
 
 const protocol = 'websocket'
 

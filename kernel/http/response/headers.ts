@@ -2,20 +2,17 @@ import { defineError } from '../../support/errors.ts'
 
 export const HeaderNameError = defineError(
   'HeaderNameError',
-  500,
   (name: string) =>
     `${JSON.stringify(name)} is not a header name: letters, digits and !#$%&'*+-.^_\`|~ only (RFC 9110 section 5.1)`,
 )
 export const HeaderValueError = defineError(
   'HeaderValueError',
-  500,
   (name: string, why: string) => `the value of the header "${name}" ${why}`,
 )
 
 /** Headers that only the server can set, because they describe how the answer is sent. */
 export const FramingHeaderError = defineError(
   'FramingHeaderError',
-  500,
   (name: string, why: string) => `the header "${name}" cannot be set: ${why}`,
 )
 const framing = new Map([

@@ -2,7 +2,6 @@ import { defineError } from '../../support/errors.ts'
 
 const UnserializableError = defineError(
   'UnserializableError',
-  500,
   (why: string) => `the body cannot be serialized as JSON: ${why}. Answer with plain data`,
 )
 

@@ -6,7 +6,6 @@ import type { KernelResponse } from './response-buffer.ts'
 
 export const UnsendableResponseError = defineError(
   'UnsendableResponseError',
-  500,
   (why: string) => `the web Response cannot be sent: ${why}`,
 )
 

@@ -4,7 +4,6 @@ import type { AsyncApiChannel, AsyncApiExchange, AsyncApiFragment } from '../fra
 
 const AsyncApiFragmentError = defineError(
   'AsyncApiFragmentError',
-  500,
   (owner: string, what: string) => `the plugin "${owner}" describes messages incorrectly: ${what}`,
 )
 

@@ -6,7 +6,6 @@ import type { CronClaim, CronClaimed, CronLock } from './contract.ts'
 
 export const CronLockLostError = defineError(
   'CronLockLostError',
-  500,
   (job: string) =>
     `the lock of the cron job "${job}" was lost while the job ran: this process was blocked for too long, and another instance started the job`,
 )

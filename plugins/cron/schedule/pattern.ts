@@ -2,7 +2,6 @@ import { defineError } from '../../../kernel/index.ts'
 
 export const CronPatternError = defineError(
   'CronPatternError',
-  500,
   (pattern: string, why: string) =>
     `the cron pattern ${JSON.stringify(pattern)} ${why}. It has five fields, minute hour day-of-month month day-of-week, or six with the second first`,
 )

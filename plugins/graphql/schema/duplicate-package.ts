@@ -5,7 +5,6 @@ import type { Graphql } from '../packages.ts'
 
 export const GraphqlCopiesError = defineError(
   'GraphqlCopiesError',
-  500,
   (what: string, ours: string, other: string) =>
     `${what} comes from a different copy of the package "graphql" than the one that the plugin loaded: ${ours} here, ${other} there. They must be the same: "npm ls graphql" shows which package depends on which, and "npm dedupe" or a single version in package.json merges them`,
 )

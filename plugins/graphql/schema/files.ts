@@ -5,7 +5,7 @@ import { readRegularFile } from '../../toolkit/read-file.ts'
 import type { Graphql } from '../packages.ts'
 import type { SdlDocument } from '../types.ts'
 
-export const GraphqlFileError = defineError('GraphqlFileError', 500, (where: string, why: string) => `${where}: ${why}`)
+export const GraphqlFileError = defineError('GraphqlFileError', (where: string, why: string) => `${where}: ${why}`)
 
 /**
  * Reads and parses the files that match the globs, in the order of their paths.

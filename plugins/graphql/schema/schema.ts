@@ -8,7 +8,6 @@ import { copiesError, isRealmError } from './duplicate-package.ts'
 
 export const GraphqlSchemaError = defineError(
   'GraphqlSchemaError',
-  500,
   (why: string) => `the schema of GraphQL cannot be built: ${why}`,
 )
 

@@ -7,14 +7,12 @@ import type { OpenApiTag } from '../types.ts'
 
 const OpenApiConflictError = defineError(
   'OpenApiConflictError',
-  500,
   (what: string, first: string, second: string) =>
     `the plugins "${first}" and "${second}" describe ${what} differently. Rename it in one of them, or define it in the option openapi of the application, which overrides both`,
 )
 
 const OpenApiFragmentError = defineError(
   'OpenApiFragmentError',
-  500,
   (owner: string, what: string) => `the plugin "${owner}" has an invalid description: ${what}`,
 )
 

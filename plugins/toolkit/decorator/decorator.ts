@@ -11,7 +11,6 @@ import { bindOrphans, noteOrphan, orphansOf } from './orphans.ts'
  */
 export const DecoratorError = defineError(
   'DecoratorError',
-  500,
   (name: string, on: string, why: string) => `@${name} on ${on}: ${why}`,
 )
 

@@ -4,7 +4,6 @@ import { bindPrototype, ClassNotes, notesOfPrototype } from './notes.ts'
 
 const DecoratorMetadataError = defineError(
   'DecoratorMetadataError',
-  500,
   (name: string) =>
     `the compiler does not pass a metadata object to decorators, and another decorator stands between those on ${name}, so the framework cannot find the ones below it. Use a compiler with decorator metadata (TypeScript 5.2 or later, esbuild), or write the other decorator below`,
 )

@@ -4,7 +4,6 @@ announcePluginData('work')
 
 export const WorkKindError = defineError(
   'WorkKindError',
-  500,
   (channel: unknown, why: string) => `work on the channel ${JSON.stringify(channel)} ${why}`,
 )
 

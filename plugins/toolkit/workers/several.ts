@@ -4,7 +4,6 @@ import { supervisor } from './supervisor.ts'
 
 const WorkerMemoryError = defineError(
   'WorkerMemoryError',
-  500,
   (what: string, { number, of }: WorkerPlace, remedy: string) =>
     `${what} in the memory of each process, and this is worker ${number} of ${of}. ${remedy}, or run one worker`,
 )

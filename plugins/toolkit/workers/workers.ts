@@ -8,7 +8,6 @@ const longestPauseMs = 30_000
 
 const WorkerVariableError = defineError(
   'WorkerVariableError',
-  500,
   (given: string) =>
     `FRAMEWORK_WORKER is ${JSON.stringify(given)}; it takes the number of this worker and how many there are, such as "2/4". The process manager sets it; leave it out for a single process`,
 )

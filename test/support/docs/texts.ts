@@ -25,10 +25,10 @@ export function readFolder(folder: string, ending: string): Text[] {
     .map(read)
 }
 
-/** Every `defineError('Code', status, …)` of a source; those in docstrings do not count. */
+/** Every `defineError('Code', status, …)` of a source, without a status those of 500; those in docstrings do not count. */
 export function errorRows(text: string): { code: string; status: number }[] {
   const code = text.replace(/\/\*\*[\s\S]*?\*\//g, '')
-  return [...code.matchAll(/defineError\(\s*'(\w+)',\s*(\d+)/g)].map(([, code, status]) => ({
+  return [...code.matchAll(/defineError\(\s*'(\w+)',\s*(\d+)?/g)].map(([, code, status = 500]) => ({
     code: code!,
     status: Number(status),
   }))

@@ -8,7 +8,6 @@ import { isZod, viewOfZod } from './zod.ts'
 
 export const SchemaMemberError = defineError(
   'SchemaMemberError',
-  500,
   (route: string, part: string, member: string, why: string, remedy: string) =>
     `${member === '' ? '' : `the member "${member}" of `}the schema "${part}" of ${route} can never be sent: ${why}. ${remedy}`,
 )
