@@ -30,6 +30,7 @@ export const surroundings: Readonly<Record<string, Partial<Surroundings>>> = {
   },
   'docs/plugins/graphql.md': { files: { 'src/schema.graphql': 'type Query { hello: String }' } },
   'docs/plugins/health.md': { globals: { database: { ping: async () => true } } },
+  'docs/plugins/requestContext.md': { env: { SESSION_SECRET: 'a-secret-of-32-characters-or-more' } },
   'docs/plugins/session.md': { env: { SESSION_SECRET: 'a-secret-of-32-characters-or-more' } },
   'docs/plugins/static.md': {
     files: { 'public/index.html': '<p>hello</p>', 'assets/app.js': 'start()', 'reports/2026.txt': 'numbers' },
