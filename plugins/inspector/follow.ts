@@ -1,5 +1,5 @@
 import type { Context, Kernel, Request, RequestTrace, StepTrace } from '../../kernel/index.ts'
-import { heldChannel } from '../toolkit/held-channel.ts'
+import { followChannel, heldChannel } from '../toolkit/held-channel.ts'
 import { eachWorkOf, type WorkKind } from '../toolkit/work/kind.ts'
 import { type Activity, type Begun, type Mark, traceOf, traceparentOf } from './activities.ts'
 import { copied, type Recorder } from './recorder.ts'
@@ -52,20 +52,13 @@ function shown({ redactor }: Recorder, kind: WorkKind, event: Event, usual: stri
   return { begun: { kind: kind.list!.id, ...kept, ...(kind.view && { view: kind.view }) }, size }
 }
 
-/** Runs code whose failure must not affect what is being inspected: a subscriber that throws ends the process. */
+/** Runs code whose failure must not affect what is being inspected. */
 function safely<Result>(work: () => Result, otherwise: Result): Result {
   try {
     return work()
   } catch {
     return otherwise
   }
-}
-
-function subscribed(name: string, heard: (event: never) => void): () => void {
-  const followed = heldChannel(name)
-  const listener = (event: unknown) => safely(() => heard(event as never), undefined)
-  followed.subscribe(listener)
-  return () => void followed.unsubscribe(listener)
 }
 
 function entered<Event extends object>(
@@ -89,25 +82,25 @@ function followRequests(recorder: Recorder, server: Kernel, isOwn: (request: Req
       const native = recorder.taken()
       return isOwn(request) ? recorder.current.getStore() : recorder.beginRequest(request, native)
     }),
-    subscribed(ending('request', 'asyncEnd'), ({ request, response }: RequestTrace) =>
+    followChannel(ending('request', 'asyncEnd'), ({ request, response }: RequestTrace) =>
       recorder.endRequest(request, response),
     ),
-    subscribed(ending('handler', 'start'), (event: RequestTrace) => {
+    followChannel(ending('handler', 'start'), (event: RequestTrace) => {
       const activity = recorder.ofRequest(event.request)
       const mark = activity?.marks.findLast(({ name }) => name === 'handler')
       if (mark !== undefined) handlers.set(event, mark)
     }),
-    subscribed(ending('handler', 'asyncEnd'), (event: RequestTrace) => {
+    followChannel(ending('handler', 'asyncEnd'), (event: RequestTrace) => {
       const mark = handlers.get(event)
       const activity = recorder.ofRequest(event.request)
       if (mark === undefined || activity === undefined) return
       mark.ms = recorder.activities.since(activity) - mark.at
       mark.failed = 'error' in event
     }),
-    subscribed('framework:step', ({ request, name }: StepTrace) => {
+    followChannel('framework:step', ({ request, name }: StepTrace) => {
       if (name !== 'inspector') recorder.mark(recorder.ofRequest(request), name)
     }),
-    subscribed('framework:error', ({ request, error }: RequestTrace) =>
+    followChannel('framework:error', ({ request, error }: RequestTrace) =>
       recorder.failed(recorder.ofRequest(request), error),
     ),
   ]
@@ -118,7 +111,7 @@ function followRequests(recorder: Recorder, server: Kernel, isOwn: (request: Req
 
 function followMoment(recorder: Recorder, kind: WorkKind): () => void {
   const { activities, current } = recorder
-  return subscribed(`framework:${kind.channel}`, (event: Event) => {
+  return followChannel(`framework:${kind.channel}`, (event: Event) => {
     if (kind.isNotable?.(event as never) === false) return
     const request = kind.request?.(event as never)
     const activity = request === undefined ? current.getStore() : recorder.ofRequest(request)
@@ -147,11 +140,11 @@ function followWork(recorder: Recorder, links: Links, kind: WorkKind): () => voi
       begun.set(event, activity)
       return activity
     }),
-    subscribed(ending(channel, 'end'), (event: Event) => {
+    followChannel(ending(channel, 'end'), (event: Event) => {
       const activity = begun.get(event)
       if (activity !== undefined && isPublished) links.remember(event, activity)
     }),
-    subscribed(ending(channel, 'asyncEnd'), (event: Event) => {
+    followChannel(ending(channel, 'asyncEnd'), (event: Event) => {
       const activity = begun.get(event)
       if (activity === undefined) return
       if ('error' in event) recorder.failed(activity, event.error)
@@ -199,12 +192,12 @@ function followPart(recorder: Recorder, kind: WorkKind): () => void {
   const { current, activities } = recorder
   const marks = new WeakMap<object, { activity: Activity; mark: Mark }>()
   const ends = [
-    subscribed(ending(kind.channel, 'start'), (event: Event) => {
+    followChannel(ending(kind.channel, 'start'), (event: Event) => {
       const activity = current.getStore()
       const mark = recorder.mark(activity, (kind.title ?? kind.span)(event as never))
       if (activity !== undefined && mark !== undefined) marks.set(event, { activity, mark })
     }),
-    subscribed(ending(kind.channel, 'asyncEnd'), (event: Event) => {
+    followChannel(ending(kind.channel, 'asyncEnd'), (event: Event) => {
       const found = marks.get(event)
       if (found === undefined) return
       found.mark.ms = activities.since(found.activity) - found.mark.at

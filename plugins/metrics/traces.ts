@@ -1,4 +1,4 @@
-import { heldChannel } from '../toolkit/held-channel.ts'
+import { followChannel } from '../toolkit/held-channel.ts'
 import type { WorkKind } from '../toolkit/work/kind.ts'
 import type { Metrics } from './service.ts'
 import type { Convention } from './text.ts'
@@ -64,11 +64,8 @@ function conventionsOf({ channel, metric = channel, labels = {}, duration, reque
 }
 
 function subscribed(listeners: { readonly [channel: string]: readonly ((event: never) => void)[] }): () => void {
-  const all = Object.entries(listeners).flatMap(([name, ones]) =>
-    ones.map((one) => [heldChannel(name), one as (event: unknown) => void] as const),
-  )
-  for (const [channel, listener] of all) channel.subscribe(listener)
+  const ends = Object.entries(listeners).flatMap(([name, ones]) => ones.map((one) => followChannel(name, one)))
   return () => {
-    for (const [channel, listener] of all) channel.unsubscribe(listener)
+    for (const end of ends) end()
   }
 }

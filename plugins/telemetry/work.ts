@@ -1,7 +1,7 @@
 import type { Attributes, Context, Link, SpanKind } from '@opentelemetry/api'
 import type { PluginTrace, TraceOutcome } from '../../kernel/index.ts'
 import type { Carrier } from '../toolkit/carrier.ts'
-import { heldChannel } from '../toolkit/held-channel.ts'
+import { followChannel } from '../toolkit/held-channel.ts'
 import { labelAttributes, type WorkAttributes, type WorkKind } from '../toolkit/work/kind.ts'
 import type { TelemetrySettings } from './options.ts'
 import type { Begun, Spans } from './spans.ts'
@@ -61,16 +61,13 @@ function originOf(spans: Spans, settings: TelemetrySettings, kind: WorkKind, eve
 
 /** Adds an event to the running span at each notable moment. */
 function followMoment(spans: Spans, kind: WorkKind): () => void {
-  const moments = heldChannel(`framework:${kind.channel}`)
-  const happened = (event: unknown) => {
+  return followChannel(`framework:${kind.channel}`, (event) => {
     const connection = kind.connection?.(event as never)
     if (connection !== undefined) opened.set(connection, spans.linksTo(spans.api.context.active()))
     if (kind.isNotable?.(event as never) === false) return
     const attributes = { ...labelAttributes(kind, event as object), ...kind.attributes?.(event as never) }
     spans.attempt(() => spans.api.trace.getActiveSpan()?.addEvent(kind.span(event as never), defined(attributes)))
-  }
-  moments.subscribe(happened)
-  return () => void moments.unsubscribe(happened)
+  })
 }
 
 /** Makes spans of the phases of plugins from now on; returns a function that ends this. */

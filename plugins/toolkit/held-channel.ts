@@ -14,3 +14,22 @@ export function heldChannel(name: string): Channel {
   }
   return found
 }
+
+/**
+ * Subscribes to a channel; returns the function that ends this. A subscriber that throws would end the process, and descriptions of work are code
+ * of others: the first failure is a warning.
+ */
+export function followChannel<Event>(name: string, heard: (event: Event) => void): () => void {
+  const followed = heldChannel(name)
+  let hasFailed = false
+  const listener = (event: unknown) => {
+    try {
+      heard(event as Event)
+    } catch (error) {
+      if (!hasFailed) process.emitWarning(error instanceof Error ? error : `a subscriber of ${name} has thrown`)
+      hasFailed = true
+    }
+  }
+  followed.subscribe(listener)
+  return () => void followed.unsubscribe(listener)
+}

@@ -161,3 +161,65 @@ test('a description that was never checked is refused where it is followed', asy
   clean.push(() => followed.close().catch(() => {}))
   await expect(followed.ready()).rejects.toMatchObject({ cause: { code: 'WorkKindError' } })
 })
+
+test('a description whose functions throw costs neither the work nor the process', async () => {
+  const fail = (): never => {
+    throw new Error('a description that throws')
+  }
+  const thing = new Trace<object>('foreign.broken')
+  const moment = new TracePoint<object>('foreign.brokenMoment')
+  const common = { list, help: 'Broken', span: fail, title: fail, note: fail, data: fail, attributes: fail }
+  const labels = { template: { attribute: 'app.template', of: fail } }
+  const measure = { type: 'counter', help: 'Broken', of: fail } as const
+  const described = [
+    workKind<object>({
+      ...common,
+      channel: 'foreign.broken',
+      ended: fail,
+      labels,
+      measures: [{ ...measure, name: 'works' }],
+    }),
+    workKind<object>({
+      ...common,
+      channel: 'foreign.brokenMoment',
+      form: 'moment',
+      labels,
+      measures: [{ ...measure, name: 'moments' }],
+    }),
+  ]
+  const plugin = definePlugin({
+    name: 'brokenViews',
+    work: described,
+    setup(ctx) {
+      ctx.get('/', () =>
+        thing.run(
+          () => ({}),
+          async () => {
+            moment.publish({})
+            return 'done'
+          },
+        ),
+      )
+    },
+  })
+  const failures: unknown[] = []
+  const uncaught = (error: unknown) => failures.push(error)
+  const warnings: string[] = []
+  const warned = ({ message }: Error) => warnings.push(message)
+  process.on('uncaughtException', uncaught).on('warning', warned)
+  clean.push(() => process.off('uncaughtException', uncaught).off('warning', warned))
+  const spans = keepSpans()
+  clean.push(() => spans.end())
+  const plugins = { telemetry: true, inspector: true, metrics: true, plugin: plugin() } as const
+  const server = new Server({ plugins, router: new RouteCollection(), logger: memoryLogger(), port: 0 })
+  clean.push(() => server.close())
+
+  for (let i = 0; i < 2; i++) {
+    const response = await server.inject.get('/')
+    expect([response.statusCode(), response.text()]).toEqual([200, '"done"'])
+  }
+  // Node.js throws what a subscriber threw, and emits warnings, in a later tick.
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(failures).toEqual([])
+  expect(warnings).toContain('a description that throws')
+})
