@@ -1,4 +1,4 @@
-import { defineError, type Request, type Response, sendFailure, TracePoint } from '../../kernel/index.ts'
+import { defineError, isPromise, type Request, type Response, sendFailure, TracePoint } from '../../kernel/index.ts'
 import { networkOf } from '../toolkit/network.ts'
 import { ownKey } from './key.ts'
 import type { Rule } from './options.ts'
@@ -102,13 +102,13 @@ export function limiterOf(
   }
   const identify = (req: Request, res: Response): boolean | Promise<boolean> => {
     const key = keyOf?.(req)
-    return key instanceof Promise ? key.then((settled) => count(settled, req, res)) : count(key, req, res)
+    return isPromise(key) ? Promise.resolve(key).then((settled) => count(settled, req, res)) : count(key, req, res)
   }
   if (skip === undefined) return identify
   return (req, res) => {
     // Only true skips: a function that forgets to answer must not disable the limit.
     const skips = skip(req)
-    if (skips instanceof Promise) return skips.then((settled) => settled === true || identify(req, res))
+    if (isPromise(skips)) return Promise.resolve(skips).then((settled) => settled === true || identify(req, res))
     return skips === true || identify(req, res)
   }
 }
