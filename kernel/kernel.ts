@@ -85,6 +85,7 @@ export class Kernel extends RouteVerbs {
       server: this,
       state: this.#state,
       lifeCycle: { onReady: [], onListen: [], onLead: [], onDrain: [], onClose: [] },
+      owned: new Set(),
       upgrades: [],
       addRoute: (owner, ...route) => this.#routes.add(owner, ...route),
       rewrite: (rewriter) => void this.#dispatcher.rewriters.push(rewriter),

@@ -109,19 +109,18 @@ async function setUp(entry: PluginEntry, host: ContextHost): Promise<void> {
 }
 
 /** Makes closing end the services of a plugin: before the hooks of its `setup` in the list, which runs in reverse. */
-function own(entry: PluginEntry, host: ContextHost): void {
-  if (entry.isOwned) return
-  entry.isOwned = true
+function own(entry: PluginEntry, { owned, lifeCycle: { onClose } }: ContextHost): void {
+  if (owned.has(entry)) return
   const { definition, provided } = entry
-  const owned = Object.values(provided).filter(
-    (one) => typeof one?.[Symbol.asyncDispose] === 'function',
-  ) as AsyncDisposable[]
-  if (definition.close === undefined && owned.length === 0) return
-  const run = async () => {
-    if (definition.close !== undefined) return definition.close(provided)
-    for (const one of owned.reverse()) await one[Symbol.asyncDispose]()
-  }
-  host.lifeCycle.onClose.push({ run, entry })
+  // A service that several plugins provide is ended once, by the first of them.
+  const own = [...new Set(Object.values(provided))].filter((one) => !owned.has(one))
+  for (const one of [entry, ...own]) owned.add(one)
+  if (definition.close !== undefined) onClose.push({ run: () => definition.close!(provided), entry })
+  // Not by reading it: a client made of a Proxy has a method for every name.
+  else
+    for (const one of own)
+      if (Object(one) === one && Symbol.asyncDispose in one)
+        onClose.push({ run: () => one[Symbol.asyncDispose](), entry })
 }
 
 /** Does the same for all plugins below one, also for those that a failed boot has not reached. */

@@ -30,6 +30,8 @@ export interface ContextHost {
   readonly state: Readonly<LifeState>
   /** The life-cycle hooks of the whole tree in order of registration; hooks for requests are kept in their scopes. */
   readonly lifeCycle: Pick<HookLists, LifeCycleHookName>
+  /** The plugins and services that closing ends. */
+  readonly owned: Set<unknown>
   /** The protocols for which plugins take over connections. */
   readonly upgrades: Upgrade[]
   addRoute(owner: PluginEntry, ...route: AddRoute): void

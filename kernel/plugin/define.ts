@@ -74,7 +74,7 @@ export interface PluginDefinition<
   ): void | Promise<void>
   /**
    * Ends the services of `provide`, after the close hooks of this plugin and of all that were registered later, even if the boot has failed.
-   * Without it, each service that has a `Symbol.asyncDispose` is disposed of in this way.
+   * Without it, each service that has a `Symbol.asyncDispose` is disposed of in this way, once, with the first plugin that provides it.
    */
   close?(services: Provided): void | Promise<void>
 }

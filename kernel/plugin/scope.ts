@@ -61,8 +61,6 @@ export class PluginEntry {
   readonly uncalled: boolean
   /** The services that its `provide` has made. */
   provided: object = {}
-  /** Whether closing ends its services. */
-  isOwned = false
   readonly children: PluginEntry[] = []
   readonly times: PluginTimes = { boot: 0, ready: 0, drain: 0, close: 0 }
   readonly services: string[] = []

@@ -116,3 +116,46 @@ test('a service that cannot be ended is an error of close() that names its plugi
 test('a member "close" that is not a function is refused', () => {
   expect(() => definePlugin({ name: 'a', close: true as never })).toThrow('close must be a function')
 })
+
+test('a service that two plugins provide, or one twice, is ended once, by the first plugin', async () => {
+  const { events, Pool } = makePlugins()
+  const { kernel } = makeKernel()
+  const pool = new Pool('one')
+  const plugin = (name: string, services: object) =>
+    definePlugin({
+      name,
+      provide: () => services,
+      setup: (ctx) => ctx.onClose(() => void events.push(`hook of ${name}`)),
+    })()
+  kernel.register(plugin('a', { one: pool, two: pool })).register(plugin('b', { three: pool }))
+  await kernel.ready()
+  await kernel.close()
+  expect(events).toEqual(['open one', 'hook of b', 'hook of a', 'dispose one'])
+})
+
+test('a service that cannot be disposed of does not keep the others of its plugin', async () => {
+  const { events, Pool } = makePlugins()
+  const { kernel } = makeKernel()
+  const stuck = {
+    get [Symbol.asyncDispose](): never {
+      throw new Error('still in use')
+    },
+  }
+  kernel.register(definePlugin({ name: 'several', provide: () => ({ pool: new Pool('one'), stuck }) })())
+  await kernel.ready()
+  await expect(kernel.close()).rejects.toMatchObject({
+    code: 'CloseHookError',
+    message: expect.stringContaining('"several"'),
+  })
+  expect(events).toEqual(['open one', 'dispose one'])
+})
+
+test('a Proxy that has a method for every name is not called', async () => {
+  const { kernel } = makeKernel()
+  const called: unknown[] = []
+  const client = new Proxy({}, { get: (_target, name) => () => called.push(name) })
+  kernel.register(definePlugin({ name: 'remote', provide: () => ({ client }) })())
+  await kernel.ready()
+  await kernel.close()
+  expect(called).toEqual([])
+})
