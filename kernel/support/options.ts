@@ -122,6 +122,11 @@ export class OptionPlace {
     return new OptionPlace(member, this.#problems, this)
   }
 
+  /** The same place, whose path also says what the value was read from. */
+  from(source: string): OptionPlace {
+    return new OptionPlace(`${this.path} (${source})`, this.#problems)
+  }
+
   /** All noted mistakes, from here and every other place of the same options. */
   get problems(): readonly string[] {
     return this.#problems

@@ -70,9 +70,9 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
       place.problem(`"${place.path}" needs ${parts.needs ?? parts.takes}${orSet}`)
       return undefined as Value
     }
-    if (parts.fits(value)) return (parts.read === undefined ? value : parts.read(value as never, place)) as Value
+    const at = from === undefined ? place : place.from(`${from} of the environment`)
+    if (parts.fits(value)) return (parts.read === undefined ? value : parts.read(value as never, at)) as Value
     const shown = parts.isQuoted ? quoted(value) : value
-    const at = from === undefined ? place : place.in(`${from} (of the environment)`)
     at.wrong(parts.isSecret ? hidden(value) : shown, parts.takes)
     return undefined as Value
   }

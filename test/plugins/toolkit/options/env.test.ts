@@ -32,9 +32,17 @@ test('a missing or wrong value is reported with the name of the variable, togeth
   expect(() => shape.parse({}, 'plugins.db')).toThrow(
     expect.objectContaining({
       message: expect.stringMatching(
-        /"plugins\.db\.url" needs a non-empty string, or OPTION_URL in the environment.*"plugins\.db\.size\.OPTION_SIZE \(of the environment\)" is "many"; it takes a whole number/s,
+        /"plugins\.db\.url" needs a non-empty string, or OPTION_URL in the environment.*"plugins\.db\.size \(OPTION_SIZE of the environment\)" is "many"; it takes a whole number/s,
       ),
     }),
+  )
+})
+
+test('a value that the reader of a check refuses is reported with the name of the variable, too', () => {
+  vi.stubEnv('OPTION_REGION', 'nowhere')
+  const region = option.name().into((given, place) => void place.wrong(given, 'a region'))
+  expect(() => option.shape({ region: region.env('OPTION_REGION') }).parse({}, 'db')).toThrow(
+    /"db\.region \(OPTION_REGION of the environment\)" is a string \(not shown\); it takes a region/,
   )
 })
 
