@@ -87,7 +87,7 @@ async function runDrainHooks({ hooks, logger, abandoned }: ShutdownParts, ms: nu
     abandoned()
     logger.warn(
       { plugin: entry.name },
-      `the plugin "${entry.name}" was still working ${limit} ms after it was asked to drain: closing no longer waits for it`,
+      `the plugin "${entry.name}" was still working ${limit} ms after it was asked to drain: closing no longer waits for it. Raise closeTimeout, or end the work when server.closing aborts`,
     )
   })
   await Promise.all(running)

@@ -94,7 +94,11 @@ async function openCounter(given: RateLimitSettings['store'], log: Logger): Prom
     timeout: isStore(given) ? deadline : undefined,
     onChange(state: ServiceState, error: unknown) {
       if (state === 'up') log.warn('the store of the rate limits works again')
-      else log.warn({ err: error }, 'the store of the rate limits fails; each process counts on its own')
+      else
+        log.warn(
+          { err: error },
+          'the store of the rate limits fails; until it is back, each process counts on its own, or refuses where onStoreFailure is "refuse"',
+        )
     },
   }
   return new SharedStore(isStore(given) ? given : await openRedisStore(given, deadline), memory, options)

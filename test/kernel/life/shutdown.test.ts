@@ -114,7 +114,9 @@ test('a drain hook that never settles is named, and keeps no other waiting for m
   await pass()
   expect(await closed).toMatchObject({
     ...{ errors: [], ended: 9_000, abandoned: 1, times: [9_000, 100] },
-    log: ['the plugin "drain 0" was still working 9000 ms after it was asked to drain: closing no longer waits for it'],
+    log: [
+      'the plugin "drain 0" was still working 9000 ms after it was asked to drain: closing no longer waits for it. Raise closeTimeout, or end the work when server.closing aborts',
+    ],
   })
 })
 

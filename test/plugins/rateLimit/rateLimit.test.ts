@@ -331,7 +331,7 @@ describe('a store of the application', () => {
     await expect.poll(() => server.log.length).toBe(2)
     expect(passed(await ask(server, 4, '/', '192.0.2.3'))).toBe(2)
     expect(server.log.map(({ level, message }) => `${level} ${message}`)).toEqual([
-      'warn the store of the rate limits fails; each process counts on its own',
+      'warn the store of the rate limits fails; until it is back, each process counts on its own, or refuses where onStoreFailure is "refuse"',
       'warn the store of the rate limits works again',
     ])
   })

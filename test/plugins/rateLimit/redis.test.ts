@@ -106,7 +106,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
       }
       await expect.poll(changes, { timeout: 5_000, interval: 100 }).toBe(2)
       expect(server.log.map(({ message }) => message)).toEqual([
-        'the store of the rate limits fails; each process counts on its own',
+        'the store of the rate limits fails; until it is back, each process counts on its own, or refuses where onStoreFailure is "refuse"',
         'the store of the rate limits works again',
       ])
     } finally {
