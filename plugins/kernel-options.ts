@@ -4,11 +4,14 @@ import { defaultLimits, type Limits, type TlsOptions } from '../kernel/runtime/a
 import type { Logger } from '../kernel/support/logger.ts'
 import { quoted } from '../kernel/support/options.ts'
 import { sendFile } from './send-file.ts'
+import { variable } from './toolkit/environment/process.ts'
 import { FormattedFailures } from './toolkit/failures/failures.ts'
 import { fallbackLogger, guardedLogger } from './toolkit/logger.ts'
-import type { SettingsOf } from './toolkit/options/check.ts'
+import { readVariablesBy, type SettingsOf } from './toolkit/options/check.ts'
 import * as option from './toolkit/options/option.ts'
 import { workersOfProcess } from './toolkit/workers/workers.ts'
+
+readVariablesBy(variable)
 
 const portTakes = 'a whole number from 0 to 65535'
 const isPort = (given: unknown) => Number.isInteger(given) && (given as number) >= 0 && (given as number) <= 65_535

@@ -81,6 +81,8 @@ const leanPackages = [
   'content-type',
   'cookie',
   'secure-json-parse',
+  // Imported and not loaded by name, so that a bundled file contains it; 1 ms.
+  'helmet',
 ]
 
 const queues = `

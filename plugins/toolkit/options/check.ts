@@ -1,5 +1,11 @@
 import { hidden, mayBeSecret, OptionPlace, quoted } from '../../../kernel/support/options.ts'
-import { variable } from '../environment/process.ts'
+
+let variable = (name: string): string | undefined => process.env[name] || undefined
+
+/** Sets what reads variables of the environment: servers also read `.env` files, and commands that only check options do not load what that needs. */
+export function readVariablesBy(read: typeof variable): void {
+  variable = read
+}
 
 /** Whether an option may be omitted, has a default, or is required. */
 export type Need = 'optional' | 'filled' | 'required'
