@@ -47,7 +47,7 @@ function drawing(page: Page, href: string, alt: string): string {
   if (alt.length < 20) throw new Error(`${page.file}: ${href} needs a text that says what it shows`)
   if (extname(file) !== '.svg') {
     copy(file)
-    return `<img src="${escapeHtml(relative(page.to, file))}" alt="${escapeHtml(alt)}" style="max-width: 100%" loading="lazy">`
+    return `<img src="${escapeHtml(relative(page.to, file))}" alt="${escapeHtml(alt)}" loading="lazy">`
   }
   const svg = readFileSync(join(root, file), 'utf8').replace(/<style>[\s\S]*?<\/style>\s*/, '')
   copy(file)
