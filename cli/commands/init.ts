@@ -1,4 +1,5 @@
 import { dirname, relative, resolve } from 'node:path'
+import { safely } from '../../plugins/toolkit/safely.ts'
 import { CommandFailure } from '../failure.ts'
 import type { Answers } from '../init/questions.ts'
 import type { PackageManager } from '../project/project.ts'
@@ -147,9 +148,5 @@ async function ask(given: Answers, packageManager: PackageManager): Promise<Answ
 /** The project that would contain the new one. */
 async function enclosing(folder: string) {
   const { findProject } = await import('../project/project.ts')
-  try {
-    return findProject(dirname(folder))
-  } catch {
-    return undefined
-  }
+  return safely(() => findProject(dirname(folder)))
 }

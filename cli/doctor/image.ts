@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import type { DoctorFinding } from '../../plugins/toolkit/doctor/check.ts'
 import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
+import { safely } from '../../plugins/toolkit/safely.ts'
 import type { ProjectCheck, ProjectView } from './view.ts'
 
 /** A folder that the application uses. */
@@ -36,12 +37,8 @@ const longest = 1_000_000
 
 /** The instructions of the image that runs, which is the last one; `undefined` without a Dockerfile. */
 function runningImage(folder: string): readonly string[] | undefined {
-  let text: string
-  try {
-    text = readRegularFileSync(join(folder, 'Dockerfile'), longest).toString('utf8')
-  } catch {
-    return undefined
-  }
+  const text = safely(() => readRegularFileSync(join(folder, 'Dockerfile'), longest).toString('utf8'))
+  if (text === undefined) return undefined
   const lines = text.replace(/^\s*#.*\n/gm, '').replace(/\\\r?\n/g, ' ')
   const stage = lines.split(/^\s*FROM\s/im).at(-1)!
   return stage.split('\n').map((line) => line.trim())

@@ -5,18 +5,15 @@ import type { DoctorFinding } from '../../plugins/toolkit/doctor/check.ts'
 import { git } from '../../plugins/toolkit/doctor/git.ts'
 import { envForEveryone } from '../../plugins/toolkit/doctor/secrets.ts'
 import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
+import { safely } from '../../plugins/toolkit/safely.ts'
 import type { ProjectCheck } from './view.ts'
 
 /** The largest file, in bytes, that may have secrets; a larger one was not written by a person. */
 const longest = 1_000_000
 
 const textOf = (folder: string, file: string) => {
-  try {
-    return readRegularFileSync(join(folder, file), longest).toString('utf8')
-  } catch {
-    // Deleted, but still known to git.
-    return ''
-  }
+  // Deleted, but still known to git.
+  return safely(() => readRegularFileSync(join(folder, file), longest).toString('utf8'), '')
 }
 
 const secretName = /SECRET|PASSWORD|PASSWD|PASSPHRASE|TOKEN|CREDENTIAL|PRIVATE|(^|_)(API)?_?KEY$/i

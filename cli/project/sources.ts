@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
+import { safely } from '../../plugins/toolkit/safely.ts'
 import { lockFolder } from './project.ts'
 import { sourcesOf } from './start-file.ts'
 
@@ -112,11 +113,7 @@ export function readContent(root: Root, folder: string): Content {
 }
 
 function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
+  return safely(() => readdirSync(folder), [])
 }
 
 /** A size above that of any source: a larger file is compared by its date. */

@@ -1,3 +1,4 @@
+import { safely } from '../../plugins/toolkit/safely.ts'
 import { type ApiDocument, type Operation, type Parameter, type PathItem, sorted } from './document.ts'
 import type { SocketRoute } from './messages.ts'
 import { assign, camel, capitalized } from './names.ts'
@@ -93,9 +94,5 @@ export function memberNames(node: Node): Map<string, string> {
 
 /** Decodes a segment: paths may be written with or without escapes, and are sent with them in both cases. */
 export function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
+  return safely(() => decodeURIComponent(segment), segment)
 }

@@ -1,3 +1,4 @@
+import { safely } from '../toolkit/safely.ts'
 import { ChannelNameError } from './errors.ts'
 
 /** Values of the parameters of a channel's name. */
@@ -96,9 +97,5 @@ export class ChannelPattern {
 }
 
 function decoded(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return undefined
-  }
+  return safely(() => decodeURIComponent(part))
 }

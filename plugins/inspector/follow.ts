@@ -1,5 +1,6 @@
 import type { Context, Kernel, Request, RequestTrace, StepTrace } from '../../kernel/index.ts'
 import { followChannel, heldChannel } from '../toolkit/held-channel.ts'
+import { safely } from '../toolkit/safely.ts'
 import { eachWorkOf, type WorkKind } from '../toolkit/work/kind.ts'
 import { type Activity, type Begun, type Mark, traceOf, traceparentOf } from './activities.ts'
 import { copied, type Recorder } from './recorder.ts'
@@ -15,11 +16,7 @@ function messageOf(payload: unknown): unknown {
   // A character of several bytes may have been cut at the end.
   const decoded = new TextDecoder().decode(bytes)
   if (/[^\P{Cc}\s]/u.test(decoded) || decoded.slice(0, -1).includes('\ufffd')) return `[${payload.byteLength} bytes]`
-  try {
-    return JSON.parse(decoded)
-  } catch {
-    return decoded
-  }
+  return safely(() => JSON.parse(decoded), decoded)
 }
 
 /** Follows the requests of a server and the work of the services in its process; returns the function that ends this. */
@@ -50,15 +47,6 @@ function shown({ redactor }: Recorder, kind: WorkKind, event: Event, usual: stri
     data: redacted,
   })
   return { begun: { kind: kind.list!.id, ...kept, ...(kind.view && { view: kind.view }) }, size }
-}
-
-/** Runs code whose failure must not affect what is being inspected. */
-function safely<Result>(work: () => Result, otherwise: Result): Result {
-  try {
-    return work()
-  } catch {
-    return otherwise
-  }
 }
 
 function entered<Event extends object>(

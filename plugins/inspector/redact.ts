@@ -1,6 +1,7 @@
 import { censored, censorPath, isSecret, isSecretElement, isSecretMember, secretsOf } from '../toolkit/censor.ts'
 import { censorText, cutText } from '../toolkit/censor-text.ts'
 import { describeError } from '../toolkit/logger.ts'
+import { safely } from '../toolkit/safely.ts'
 
 /** Maximum characters of one text that is shown, and of one string within data. */
 const maxText = 64 * 1024
@@ -80,11 +81,10 @@ export class Redactor {
 
   /** Returns data without secrets. A body, whose bytes are limited, may have more members than data passed by code. */
   value(value: unknown, bounds: Bounds = ofData): unknown {
-    try {
-      return this.#byPath(this.#copied(value, bounds.depth, { left: bounds.members }), this.#paths)
-    } catch {
-      return '[cannot be read]'
-    }
+    return safely(
+      () => this.#byPath(this.#copied(value, bounds.depth, { left: bounds.members }), this.#paths),
+      '[cannot be read]',
+    )
   }
 
   /** Returns a copy without secrets, of what JSON can express; it refers to no object of the application. */
@@ -183,11 +183,7 @@ export function without<Data>(data: Data, values: readonly string[]): Data {
 }
 
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
-  } catch {
-    return text
-  }
+  return safely(() => decodeURIComponent(text.replaceAll('+', ' ')), text)
 }
 
 function isText(kind: string, bytes: Uint8Array): boolean {

@@ -1,4 +1,5 @@
 import type { Explanation, Kernel } from '../../kernel/index.ts'
+import { safely } from '../toolkit/safely.ts'
 import type { Activity } from './activities.ts'
 import { decoded, type Kept } from './bodies.ts'
 import type { KeptRequest, Recorder } from './recorder.ts'
@@ -88,11 +89,7 @@ async function shownBody(
 }
 
 function explained(server: Kernel, method: string, target: string): Explanation['steps'] {
-  try {
-    return server.explain(method, target).steps.filter(({ plugin }) => plugin !== 'inspector')
-  } catch {
-    return []
-  }
+  return safely(() => server.explain(method, target).steps.filter(({ plugin }) => plugin !== 'inspector'), [])
 }
 
 /** Sample values for parameters, one of which may match the pattern of a parameter. */

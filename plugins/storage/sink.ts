@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { option } from '../toolkit/options/index.ts'
+import { safely } from '../toolkit/safely.ts'
 import type { UploadSink, UploadSource } from '../upload/index.ts'
 import { checkContentType, typeOfKey } from './data.ts'
 import type { StorageDisk } from './disk.ts'
@@ -55,9 +56,5 @@ function randomKey({ filename }: UploadSource): string {
 }
 
 function claimed(type: string): string | undefined {
-  try {
-    return checkContentType(type)
-  } catch {
-    return undefined
-  }
+  return safely(() => checkContentType(type))
 }

@@ -1,3 +1,5 @@
+import { safely } from '../toolkit/safely.ts'
+
 /** The headers by name; looking one up ignores case. */
 export type MockHeaders = { readonly [name: string]: string | readonly string[] | undefined }
 
@@ -74,9 +76,5 @@ function splitPair(pair: string): [name: string, value: string | undefined] {
 
 function decode(value: string): string {
   const bare = value.startsWith('"') && value.endsWith('"') && value.length > 1 ? value.slice(1, -1) : value
-  try {
-    return decodeURIComponent(bare)
-  } catch {
-    return bare
-  }
+  return safely(() => decodeURIComponent(bare), bare)
 }

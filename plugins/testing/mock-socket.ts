@@ -2,6 +2,7 @@ import { AssertionError } from 'node:assert'
 import { ArgumentsError, type Inject } from '../../kernel/index.ts'
 import type { LinkedPeer, LinkedServer } from '../toolkit/linked-socket.ts'
 import { option } from '../toolkit/options/index.ts'
+import { safely } from '../toolkit/safely.ts'
 import { shorten } from './content.ts'
 import { MockResponse } from './response.ts'
 import { isSubset } from './subset.ts'
@@ -232,11 +233,7 @@ class Link implements LinkedPeer {
 
 function contentOf(message: string | Uint8Array): unknown {
   if (typeof message !== 'string' || !/^\s*[{[]/.test(message)) return message
-  try {
-    return JSON.parse(message)
-  } catch {
-    return message
-  }
+  return safely(() => JSON.parse(message), message)
 }
 
 const show = (value: unknown) =>

@@ -1,3 +1,5 @@
+import { safely } from './safely.ts'
+
 const exactly = new Set(['cookies', 'signedcookies'])
 // Forms ask for a new password twice.
 const ending =
@@ -27,11 +29,7 @@ export function censorPath(path: string, hidden: readonly string[]): string {
 }
 
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return safely(() => decodeURIComponent(text), text)
 }
 
 /** The depth and width to which an entry is checked: pino writes 5 levels and 100 members of each. */

@@ -1,13 +1,11 @@
+import { safely } from './safely.ts'
+
 /**
  * `NODE_ENV` of this process. Where Deno throws because access is not allowed, it counts as production: pages that are open
  * in development stay closed.
  */
 export function nodeEnv(): string | undefined {
-  try {
-    return process.env.NODE_ENV
-  } catch {
-    return 'production'
-  }
+  return safely(() => process.env.NODE_ENV, 'production')
 }
 
 /** Whether `NODE_ENV` is meant to be production. For anything that shows users' secrets, which a spelling mistake must not open. */

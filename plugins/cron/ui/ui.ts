@@ -3,6 +3,7 @@ import { HttpError } from '../../toolkit/failures/http-error.ts'
 import { isProduction } from '../../toolkit/node-env.ts'
 import { announcePage } from '../../toolkit/pages.ts'
 import { peer } from '../../toolkit/peer.ts'
+import { safely } from '../../toolkit/safely.ts'
 import { cronUiOptions } from '../options.ts'
 import { shownJobs } from './jobs.ts'
 
@@ -106,10 +107,6 @@ async function loadDescriber(): Promise<(pattern: string) => string> {
   const inner = loaded.default as { default?: unknown; toString?: unknown }
   const cronstrue = (inner.default ?? inner) as { toString(pattern: string, options: object): string }
   return (pattern) => {
-    try {
-      return cronstrue.toString(pattern, { use24HourTimeFormat: true })
-    } catch {
-      return ''
-    }
+    return safely(() => cronstrue.toString(pattern, { use24HourTimeFormat: true }), '')
   }
 }

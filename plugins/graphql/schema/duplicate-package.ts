@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { defineError } from '../../../kernel/index.ts'
+import { safely } from '../../toolkit/safely.ts'
 import type { Graphql } from '../packages.ts'
 
 export const GraphqlCopiesError = defineError(
@@ -10,19 +11,11 @@ export const GraphqlCopiesError = defineError(
 )
 
 function resolved(from: string): string | undefined {
-  try {
-    return createRequire(from).resolve('graphql')
-  } catch {
-    return undefined
-  }
+  return safely(() => createRequire(from).resolve('graphql'))
 }
 
 function resolvedBy(name: string): string | undefined {
-  try {
-    return resolved(createRequire(import.meta.url).resolve(name))
-  } catch {
-    return undefined
-  }
+  return safely(() => resolved(createRequire(import.meta.url).resolve(name)))
 }
 
 /** Makes the error for a value from another copy of the package, with the paths of both copies as far as they can be found. */

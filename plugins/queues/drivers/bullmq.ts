@@ -1,6 +1,7 @@
 import { isInTime } from '../../../kernel/index.ts'
 import type { Carrier } from '../../toolkit/carrier.ts'
 import { peer, peers } from '../../toolkit/peer.ts'
+import { safely } from '../../toolkit/safely.ts'
 import type { BullmqSettings } from '../options.ts'
 import type { BullmqPublishOptions } from '../publish-options.ts'
 import { connectionsOf, type RedisConnections, retryStrategy } from './bullmq-connection.ts'
@@ -15,11 +16,7 @@ const telemetryOf = (carrier: Readonly<Carrier> | undefined) =>
 function carrierIn({ opts }: BullJob): unknown {
   const metadata = opts.telemetry?.metadata
   if (typeof metadata !== 'string') return undefined
-  try {
-    return JSON.parse(metadata)
-  } catch {
-    return undefined
-  }
+  return safely(() => JSON.parse(metadata))
 }
 
 const feature = 'a queue of BullMQ (bullmqQueue)'

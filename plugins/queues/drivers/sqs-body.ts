@@ -1,4 +1,5 @@
 import { type Carrier, carrierNames } from '../../toolkit/carrier.ts'
+import { safely } from '../../toolkit/safely.ts'
 import type { SqsPublishOptions } from '../publish-options.ts'
 import type { Message } from './sqs-types.ts'
 
@@ -47,11 +48,7 @@ export function bodyOf(text: string): string {
 
 /** A body that is not JSON comes from another program: its text is the payload. */
 export function payloadOf(body = ''): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return body
-  }
+  return safely(() => JSON.parse(body), body)
 }
 
 /** The indexes of messages, by their sizes, in batches that SQS accepts. */

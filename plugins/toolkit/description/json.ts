@@ -1,3 +1,5 @@
+import { safely } from '../safely.ts'
+
 /** An object with unknown members. */
 export type Json = { [name: string]: unknown }
 
@@ -21,11 +23,7 @@ export function toPlain(value: unknown, open: ReadonlySet<unknown> = new Set()):
   if (typeof value !== 'object' || open.has(value) || open.size > 100) return undefined
   const inside = new Set(open).add(value)
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') {
-    try {
-      return toPlain((value as { toJSON(): unknown }).toJSON(), inside)
-    } catch {
-      return undefined
-    }
+    return safely(() => toPlain((value as { toJSON(): unknown }).toJSON(), inside))
   }
   if (Array.isArray(value)) return value.map((one) => toPlain(one, inside) ?? null)
   const copy: Json = {}

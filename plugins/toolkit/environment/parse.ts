@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { parse as parseSafely } from 'secure-json-parse'
+import { safely } from '../safely.ts'
 import { jsonFault } from './json-fault.ts'
 
 // Used only when a file is read: an application without an environment file does not load the parser.
@@ -7,11 +8,7 @@ const load = createRequire(import.meta.url)
 
 /** The parsed JSON, or `undefined`; the parser's message quotes the text, and is dropped. */
 export function jsonOf(text: string): unknown {
-  try {
-    return parseSafely(text, null, { protoAction: 'error', constructorAction: 'error' })
-  } catch {
-    return undefined
-  }
+  return safely(() => parseSafely(text, null, { protoAction: 'error', constructorAction: 'error' }))
 }
 
 export function isObject(value: unknown): value is { readonly [name: string]: unknown } {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readRegularFileSync } from '../read-file.ts'
+import { safely } from '../safely.ts'
 
 /** A place in a file of the application. */
 export interface Place {
@@ -42,12 +43,8 @@ function placeIn(line: string): Place | undefined {
 }
 
 function pathOf(url: string): string | undefined {
-  try {
-    // An import with a query is the same file.
-    return fileURLToPath(url.replace(/[?#].*$/, ''))
-  } catch {
-    return undefined
-  }
+  // An import with a query is the same file.
+  return safely(() => fileURLToPath(url.replace(/[?#].*$/, '')))
 }
 
 /** The folders of this framework: if it is linked to another folder, it is not below `node_modules`. */
@@ -104,10 +101,6 @@ export function sourceFrame({ file, line, column }: Place): FrameLine[] {
 /** The lines of a file of the application; `undefined` for a missing path or one that is not a source file: a device, a huge file. */
 export function sourceLines(file: string): string[] | undefined {
   if (!source.test(file)) return undefined
-  try {
-    return readRegularFileSync(file, maxSource).toString('utf8').split(/\r?\n/)
-  } catch {
-    // In a build without its sources, for example.
-    return undefined
-  }
+  // In a build without its sources, for example.
+  return safely(() => readRegularFileSync(file, maxSource).toString('utf8').split(/\r?\n/))
 }

@@ -1,3 +1,5 @@
+import { safely } from '../safely.ts'
+
 /** A name of letters, digits, dots, dashes and underscores, the only characters allowed in the name of an OpenAPI component. */
 export function plainName(text: string): string {
   const name = text
@@ -30,9 +32,5 @@ export function nameOfReference(ref: string): string | undefined {
   const last = parts.at(-1)
   if (last === undefined) return nameOfAddress(address)
   if (isNumber(last)) return undefined
-  try {
-    return decodeURIComponent(last).replaceAll('~1', '/').replaceAll('~0', '~')
-  } catch {
-    return last
-  }
+  return safely(() => decodeURIComponent(last).replaceAll('~1', '/').replaceAll('~0', '~'), last)
 }

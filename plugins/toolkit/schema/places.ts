@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { safely } from '../safely.ts'
 import {
   definitionKeywords,
   isObject,
@@ -50,11 +51,7 @@ class Scope {
 }
 
 function addressOf(text: string, base: string): string {
-  try {
-    return new URL(text, base === '' ? 'schema:///' : base).href.replace(/#$/, '')
-  } catch {
-    return text
-  }
+  return safely(() => new URL(text, base === '' ? 'schema:///' : base).href.replace(/#$/, ''), text)
 }
 
 const hasAddress = (node: Node): node is Node & { readonly $id: string } =>
@@ -227,9 +224,5 @@ function only(places: readonly Place[] | undefined, ref: string): Place | undefi
 }
 
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return safely(() => decodeURIComponent(text), text)
 }

@@ -1,5 +1,6 @@
 import { defineError } from '../../../kernel/support/errors.ts'
 import type { LeadParts, WorkerPlace, Workers } from '../../../kernel/support/worker.ts'
+import { safely } from '../safely.ts'
 import { isLeading, supervisor } from './supervisor.ts'
 
 /** Milliseconds until a hook that has failed is called again; doubled each time. */
@@ -37,11 +38,7 @@ function placeOfProcess(): WorkerPlace | undefined {
 
 /** Reads the variable; Deno throws where the permission is missing. */
 function variable(): string | undefined {
-  try {
-    return process.env.FRAMEWORK_WORKER
-  } catch {
-    return undefined
-  }
+  return safely(() => process.env.FRAMEWORK_WORKER)
 }
 
 /** No caller is left to receive a failure at this point, and requests continue, so a hook that fails is called again. */

@@ -1,4 +1,5 @@
 import { defineError } from '../../../../kernel/index.ts'
+import { safely } from '../../safely.ts'
 import { selfDescription } from '../self-description.ts'
 import { isStandardSchema } from '../standard.ts'
 import { foreignType, unsendable, viewOfJson } from './json.ts'
@@ -78,12 +79,8 @@ function viewOf(schema: object): View {
   if (isZod(schema)) return viewOfZod(schema)
   if (isValibot(schema)) return viewOfValibot(schema)
   if (!isStandardSchema(schema)) return viewOfJson(schema)
-  try {
-    return viewOfJson(selfDescription(schema, 'input', marked))
-  } catch {
-    // The schema has no description.
-    return anything
-  }
+  // The schema has no description.
+  return safely(() => viewOfJson(selfDescription(schema, 'input', marked)), anything)
 }
 
 /** The names of the kinds that ArkType reports for parts without a form in JSON. */
