@@ -85,13 +85,16 @@ test('docs/errors.md has every code of a deprecation that the code can emit, and
 test('docs/doctor.md has every check with its level and whether it is for production, in the order of the alphabet', () => {
   const page = read('docs/doctor.md').text
   const rows = [...page.matchAll(/^\| `([\w.-]+)` \| (error|warning|hint) \| (yes|no) \|/gm)].map(([, ...row]) => row)
-  const checks = sources.flatMap(({ file, text }) =>
-    /(^|\/)doctor[./]/.test(file)
-      ? [...text.matchAll(/\bcode: '([^']+)',\s+level: '(\w+)'(,\s+production: true)?/g)].map(
-          ([, code, level, production]) => [code, level, production === undefined ? 'no' : 'yes'],
-        )
-      : [],
-  )
+  const checks = sources.flatMap(({ file, text }) => {
+    if (!/(^|\/)doctor[./]/.test(file)) return []
+    const written = text.matchAll(/\bcode: '([^']+)',\s+level: '(\w+)'(,\s+production: true)?/g)
+    return [
+      ...[...written].map(([, code, level, production]) => [code, level, production === undefined ? 'no' : 'yes']),
+      // The makers of plugins/toolkit/doctor/usual.ts.
+      ...[...text.matchAll(/\bnotForProduction\(\s*'([^']+)'/g)].map(([, code]) => [code, 'warning', 'yes']),
+      ...[...text.matchAll(/\bunused\(\s*'(\w+)'/g)].map(([, option]) => [`${option}.unused`, 'hint', 'no']),
+    ]
+  })
   expect(checks.length).toBeGreaterThan(40)
   const real = new Set(checks.map((check) => check.join(' ')))
   expect(rows.map((row) => row.join(' ')).sort()).toEqual([...real].sort())

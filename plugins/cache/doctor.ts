@@ -1,5 +1,6 @@
 import type { DoctorCheck } from '../toolkit/doctor/check.ts'
 import { redisChecks } from '../toolkit/doctor/redis.ts'
+import { unused } from '../toolkit/doctor/usual.ts'
 import { severalWorkers } from './doctor-workers.ts'
 import type { CacheSettings } from './options.ts'
 
@@ -17,20 +18,10 @@ export const checks: readonly DoctorCheck<CacheSettings>[] = [
       }
     },
   },
-  {
-    code: 'cache.unused',
-    level: 'hint',
-    find({ listing, plugin, booted }) {
-      const isUsed = listing.routes.some(
-        ({ record, reachedBy }) => record.options.cache && reachedBy.get('cache') === plugin,
-      )
-      if (!booted || isUsed) return undefined
-      return {
-        problem: 'no route has the option cache, so that nothing is cached',
-        remedy: 'Give a route the option cache, or remove the plugin',
-      }
-    },
-  },
+  unused('cache', {
+    problem: 'no route has the option cache, so that nothing is cached',
+    remedy: 'Give a route the option cache, or remove the plugin',
+  }),
   ...redisChecks<CacheSettings>('the cache plugin (provider "redis")', ({ settings: { provider, redis } }) => {
     if (provider !== 'redis') return undefined
     return redis.client === undefined ? { address: redis } : { client: redis.client }

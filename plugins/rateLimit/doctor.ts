@@ -1,20 +1,13 @@
 import type { DoctorCheck } from '../toolkit/doctor/check.ts'
 import { redisChecks } from '../toolkit/doctor/redis.ts'
+import { notForProduction } from '../toolkit/doctor/usual.ts'
 import { isStore, type RateLimitSettings } from './options.ts'
 
 export const checks: readonly DoctorCheck<RateLimitSettings>[] = [
-  {
-    code: 'rateLimit.memory-store',
-    level: 'warning',
-    production: true,
-    find({ settings }) {
-      if (settings.store !== 'memory') return undefined
-      return {
-        problem: 'requests are counted in memory: each process lets as many through as all of them may',
-        remedy: 'Set rateLimit.store to a Redis ({ url }) or a store of your own',
-      }
-    },
-  },
+  notForProduction('rateLimit.memory-store', ({ store }) => store === 'memory', {
+    problem: 'requests are counted in memory: each process lets as many through as all of them may',
+    remedy: 'Set rateLimit.store to a Redis ({ url }) or a store of your own',
+  }),
   ...redisChecks<RateLimitSettings>('the rateLimit plugin (store redis)', ({ settings: { store } }) =>
     store === 'memory' || isStore(store) ? undefined : { address: store },
   ),

@@ -1,6 +1,7 @@
 import type { DoctorCheck } from '../toolkit/doctor/check.ts'
 import { redisChecks } from '../toolkit/doctor/redis.ts'
 import { shortSecret, trackedSecret } from '../toolkit/doctor/secrets.ts'
+import { notForProduction } from '../toolkit/doctor/usual.ts'
 import type { SettingsOf } from '../toolkit/options/index.ts'
 import type { sessionOptions } from './options.ts'
 
@@ -18,30 +19,14 @@ export const checks: readonly DoctorCheck<Settings>[] = [
     production: true,
     find: ({ settings }) => trackedSecret('session.secret', settings.secret),
   },
-  {
-    code: 'session.memory-store',
-    level: 'warning',
-    production: true,
-    find({ settings }) {
-      if (settings.store.kind !== 'memory') return undefined
-      return {
-        problem: 'sessions are kept in memory: every restart ends them, and a second process knows none of them',
-        remedy: 'Set session.store to { redis: "redis://…" } or a store of your own',
-      }
-    },
-  },
-  {
-    code: 'session.cookie-insecure',
-    level: 'warning',
-    production: true,
-    find({ settings }) {
-      if (settings.cookie.secure !== false) return undefined
-      return {
-        problem: 'session.cookie.secure is false: browsers send the session over plain http, where it can be read',
-        remedy: 'Leave it out: the cookie is secure where the request came by https',
-      }
-    },
-  },
+  notForProduction('session.memory-store', ({ store }) => store.kind === 'memory', {
+    problem: 'sessions are kept in memory: every restart ends them, and a second process knows none of them',
+    remedy: 'Set session.store to { redis: "redis://…" } or a store of your own',
+  }),
+  notForProduction('session.cookie-insecure', ({ cookie }) => cookie.secure === false, {
+    problem: 'session.cookie.secure is false: browsers send the session over plain http, where it can be read',
+    remedy: 'Leave it out: the cookie is secure where the request came by https',
+  }),
   ...redisChecks<Settings>(
     'the session plugin (store redis)',
     ({ settings: { store } }) => {
