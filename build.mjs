@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { rolldown } from 'rolldown'
@@ -136,6 +136,8 @@ for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' })) {
   const path = join(out, file)
   if (path.endsWith('.d.ts') && (file.startsWith('cli') || !declarations.has(path))) rmSync(path)
 }
+const templates = 'cli/scaffold/templates'
+cpSync(join(root, templates), join(out, templates), { recursive: true })
 // npm does it when it installs the package, and not again when a linked one is rebuilt.
 chmodSync(join(out, 'cli/index.js'), 0o755)
 // Their licences ask for it. Written last: a build without this file is not complete.

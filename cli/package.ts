@@ -19,12 +19,15 @@ export interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>
 }
 
-/** The folder of this package; the bundler decides how deep this file is in it. */
-export function packageFolder(): string {
-  let folder = dirname(fileURLToPath(import.meta.url))
-  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
-  return folder
+/** The nearest folder around this file that contains a path; the bundler decides how deep this file is in it. */
+export function folderWith(path: string, folder = dirname(fileURLToPath(import.meta.url))): string {
+  if (existsSync(join(folder, path))) return folder
+  if (folder === dirname(folder)) throw new Error(`The package is not complete: ${path} is missing`)
+  return folderWith(path, dirname(folder))
 }
+
+/** The folder of this package. */
+export const packageFolder = (): string => folderWith('package.json')
 
 const own = JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8')) as Manifest
 

@@ -3,9 +3,12 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { wrong } from './support/words.ts'
 
-/** What people read of a line: all of a page, and in a module its comments and its texts of several words, without the values in them. */
+/**
+ * What people read of a line: all of a page, and in a module its comments and its texts of several words, without the values in them.
+ * A template is read like the file that is made from it.
+ */
 function wordsOf(file: string, line: string): string {
-  if (file.endsWith('.md')) return line
+  if (!/\.(ts|mjs)(\.mustache)?$/.test(file)) return line
   if (/^\s*(?:\*|\/\/|\/\*)/.test(line)) return line
   const comment = /(?<![:'"`])\s\/\/ .*$/.exec(line)?.[0] ?? ''
   const texts = line.match(/'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`/g) ?? []
@@ -16,7 +19,7 @@ function wordsOf(file: string, line: string): string {
 /** The user of the system that has no rights. */
 const userName = new RegExp(`(['"\`])${['no', 'body'].join('')}\\1`, 'g')
 
-const files = execFileSync('git', ['ls-files', '*.md', '*.ts', '*.mjs'], { encoding: 'utf8' })
+const files = execFileSync('git', ['ls-files', '*.md', '*.ts', '*.mjs', '*.mustache'], { encoding: 'utf8' })
   .split('\n')
   .filter((file) => file !== '' && file !== 'test/support/words.ts')
 

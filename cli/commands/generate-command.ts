@@ -2,9 +2,9 @@ import { CommandFailure } from '../failure.ts'
 import { programName } from '../package.ts'
 import { ownCommands } from '../registry.ts'
 import { ownCommand } from '../run/own-command.ts'
+import { command } from '../scaffold/kinds/command.ts'
 import { namesOf } from '../scaffold/names.ts'
 import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
-import { command } from '../scaffold/templates/command.ts'
 
 export const generateCommand = ownCommand({
   details: `Writes src/commands/<name>.ts, a command that "${programName} <name>" runs, and a test.`,

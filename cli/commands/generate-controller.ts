@@ -1,7 +1,7 @@
 import { ownCommand } from '../run/own-command.ts'
+import { controller } from '../scaffold/kinds/controller.ts'
 import { namesOf } from '../scaffold/names.ts'
 import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
-import { controller } from '../scaffold/templates/controller.ts'
 
 export const generateController = ownCommand({
   details: `Writes src/controllers/<name>.ts with routes to list, read, add and remove items, schemas that validate and type them,

@@ -1,10 +1,10 @@
 import { CommandFailure, quoted } from '../failure.ts'
 import { ownCommand } from '../run/own-command.ts'
+import { cron } from '../scaffold/kinds/cron.ts'
 import { namesOf } from '../scaffold/names.ts'
 import type { Place } from '../scaffold/place.ts'
 import { refusal } from '../scaffold/refusal.ts'
 import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
-import { cron } from '../scaffold/templates/cron.ts'
 
 export const generateCron = ownCommand({
   details: `Writes src/crons/<name>.ts, which is loaded when the server listens, and a test that runs it on a simulated clock.`,

@@ -1,7 +1,7 @@
 import { ownCommand } from '../run/own-command.ts'
+import { middleware } from '../scaffold/kinds/middleware.ts'
 import { namesOf } from '../scaffold/names.ts'
 import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
-import { middleware } from '../scaffold/templates/middleware.ts'
 
 export const generateMiddleware = ownCommand({
   details: `Writes src/middlewares/<name>.ts, which adds a typed member to the request for the handlers after it, and a test.`,

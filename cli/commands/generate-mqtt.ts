@@ -1,6 +1,6 @@
 import { ownCommand } from '../run/own-command.ts'
+import { mqtt } from '../scaffold/kinds/mqtt.ts'
 import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
-import { mqtt } from '../scaffold/templates/mqtt.ts'
 
 export const generateMqtt = ownCommand({
   details: `Writes src/mqtt/<name>.ts, which is loaded when the server listens: the type of the messages and a subscriber; and a test

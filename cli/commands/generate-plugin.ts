@@ -6,11 +6,11 @@ import { packageName, programName } from '../package.ts'
 import { readManifest } from '../project/project.ts'
 import { fromHere } from '../project/working-folder.ts'
 import { ownCommand } from '../run/own-command.ts'
+import { plugin, pluginValues } from '../scaffold/kinds/plugin.ts'
+import { pluginPackage } from '../scaffold/kinds/plugin-package.ts'
 import { type Names, namesOf } from '../scaffold/names.ts'
 import type { Place } from '../scaffold/place.ts'
 import { generateFlags, type Scaffold, scaffold } from '../scaffold/scaffold.ts'
-import { plugin, pluginParts } from '../scaffold/templates/plugin.ts'
-import { pluginPackage } from '../scaffold/templates/plugin-package.ts'
 
 export const generatePlugin = ownCommand({
   details: `Writes src/plugins/<name>/: the plugin with its options, its service, their types, and a test. With --package it writes
@@ -45,7 +45,7 @@ function packageIn({ project, folder }: Place, names: Names, dir: string | undef
   if (target === '.')
     throw new CommandFailure('--dir is the project itself: choose a folder for the package', { usage: true })
   return {
-    files: pluginPackage(target, pluginParts(names), installedFrom(project.root, target)),
+    files: pluginPackage(target, pluginValues(names), installedFrom(project.root, target)),
     next: [
       `To try it:`,
       `  cd ${fromHere(join(project.root, target))}`,

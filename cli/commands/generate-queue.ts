@@ -1,8 +1,8 @@
 import { cancelled, oneOf } from '../prompts/ask.ts'
 import { ownCommand } from '../run/own-command.ts'
+import { queue, queueKinds } from '../scaffold/kinds/queue.ts'
 import { namesOf } from '../scaffold/names.ts'
 import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
-import { queue, queueKinds } from '../scaffold/templates/queue.ts'
 
 export const generateQueue = ownCommand({
   details: `Writes src/queues/<name>.ts: a queue with a schema that validates and types its messages, and a subscriber; and a test of

@@ -1,7 +1,7 @@
 import { cancelled, oneOf } from '../prompts/ask.ts'
 import { ownCommand } from '../run/own-command.ts'
+import { mailer, mailKinds } from '../scaffold/kinds/mailer.ts'
 import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
-import { mailer, mailKinds } from '../scaffold/templates/mailer.ts'
 
 export const initMailer = ownCommand({
   details: `Writes src/mailer.ts: the options of the mailer and a mail; its template; and a test that sends the mail in memory. Without

@@ -1,8 +1,8 @@
 import { cancelled, oneOf } from '../prompts/ask.ts'
 import { ownCommand } from '../run/own-command.ts'
+import { queueKinds } from '../scaffold/kinds/queue.ts'
+import { queueConfig } from '../scaffold/kinds/queue-config.ts'
 import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
-import { queueKinds } from '../scaffold/templates/queue.ts'
-import { queueConfig } from '../scaffold/templates/queue-config.ts'
 
 export const initQueue = ownCommand({
   details: `Writes src/queues/config.ts: the connection, from .env or the environment, and a handler of failed attempts. Without --type

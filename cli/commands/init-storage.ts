@@ -1,7 +1,7 @@
 import { cancelled, oneOf } from '../prompts/ask.ts'
 import { ownCommand } from '../run/own-command.ts'
+import { storage, storageKinds } from '../scaffold/kinds/storage.ts'
 import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
-import { storage, storageKinds } from '../scaffold/templates/storage.ts'
 
 export const initStorage = ownCommand({
   details: `Writes src/storage.ts: the provider of the storage, from .env or the environment, and a test. Without --type the command asks for it.`,

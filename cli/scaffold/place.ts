@@ -61,11 +61,8 @@ export const globOf = (place: Pick<Place, 'folder'>): string => inFolder(place, 
 /** How the server's module imports a file of the project: `./crons/cleanup.ts`. */
 export const importPath = ({ server }: Pick<Place, 'server'>, file: string): string => pathBetween(server, file)
 
-/** How a file of the project imports the variables of the environment. */
-export const envImport = ({ env }: Pick<Place, 'env'>, file: string): readonly [from: string, names: string] => [
-  pathBetween(file, env),
-  '{ env }',
-]
+/** How a file of the project imports the module with the variables of the environment. */
+export const envModule = ({ env }: Pick<Place, 'env'>, file: string): string => pathBetween(file, env)
 
 function pathBetween(from: string, to: string): string {
   const path = posix.relative(posix.dirname(from), to)

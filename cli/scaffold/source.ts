@@ -1,3 +1,7 @@
+import type { ScaffoldFile } from './files.ts'
+import { envModule, inFolder, type Place } from './place.ts'
+import { fromTemplate, type Values } from './template.ts'
+
 /** A string as a TypeScript literal, in the quotes that formatters leave: single quotes, unless they need more escapes. */
 export function literal(text: string): string {
   const inside = JSON.stringify(text)
@@ -10,24 +14,40 @@ export function literal(text: string): string {
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** Import lines from `[module, names]`, in the order into which formatters sort them; without names, for the effect alone. */
-export function imports(...lines: readonly (readonly [from: string, names?: string])[]): string {
-  return [...lines]
-    .sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1))
-    .map(([from, names]) => `import ${names === undefined ? '' : `${names} from `}'${from}'`)
-    .map((line) =>
-      line.length <= 120 ? line : line.replaceAll(/(?<=\{) | (?=\})|(?<=,) /g, '\n  ').replace('\n  }', ',\n}'),
-    )
-    .join('\n')
+/** A module and its test in a place, from the templates with one name. */
+export function moduleAndTest(place: Place, name: string, template: string, values: Values): ScaffoldFile[] {
+  const path = inFolder(place, `${name}.ts`)
+  const all = { testModule: place.testModule, envModule: envModule(place, path), ...values }
+  return [
+    { path, text: sourceFrom(`${template}.ts`, all) },
+    { path: path.replace(/\.ts$/, '.test.ts'), text: sourceFrom(`${template}.test.ts`, all) },
+  ]
 }
 
-/** Names for an import, also in the order of formatters: case-insensitive, with the capital first among equal letters. */
-export function named(...names: readonly string[]): string {
+/** A module from a template. Its first lines, which import, get the order of formatters, which depends on the values. */
+export function sourceFrom(template: string, values: Values): string {
+  const lines = fromTemplate(template, values).split('\n')
+  const end = lines.findIndex((line) => !line.startsWith('import '))
+  const imports = lines
+    .slice(0, end)
+    .map((line) => [/'(.*)'$/.exec(line)![1]!, line.replace(/(?<=\{ ).*(?= \})/, sortedNames)] as const)
+    .sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1))
+    .map(([, line]) =>
+      line.length <= 120 ? line : line.replaceAll(/(?<=\{) | (?=\})|(?<=,) /g, '\n  ').replace('\n  }', ',\n}'),
+    )
+  return [...imports, ...lines.slice(end)].join('\n')
+}
+
+/** Names of an import in the order of formatters: case-insensitive, with the capital first among equal letters. */
+function sortedNames(names: string): string {
   const key = (name: string) =>
     [...name.replace(/^type /, '')]
       .map((letter) => letter.toLowerCase() + (letter === letter.toLowerCase() ? 1 : 0))
       .join('')
-  return `{ ${[...names].sort((a, b) => (key(a) < key(b) ? -1 : 1)).join(', ')} }`
+  return names
+    .split(', ')
+    .sort((a, b) => (key(a) < key(b) ? -1 : 1))
+    .join(', ')
 }
 
 const rank = (from: string) => (from.includes(':') ? 0 : from.startsWith('.') ? 2 : 1)

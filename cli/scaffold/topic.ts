@@ -1,8 +1,8 @@
 import { mqttMessages } from '../../plugins/mqtt/index.ts'
 import { CommandFailure, quoted } from '../failure.ts'
+import type { TopicSettings } from './kinds/mqtt.ts'
 import { type Names, namesOf } from './names.ts'
 import { refusal } from './refusal.ts'
-import type { TopicSettings } from './templates/mqtt.ts'
 
 /**
  * A topic filter for the broker, with names for its file and exports: `sensors/+/temperature` is

@@ -43,17 +43,3 @@ export const awsVariables = [
   optionalSecret('AWS_SECRET_ACCESS_KEY', '…'),
   optionalSecret('AWS_SESSION_TOKEN', '…'),
 ]
-
-/** The function of a generated module that passes the variables to a client. */
-export const awsSource = `/** The client finds missing values as every AWS client does: in a profile, or by the role of the machine. */
-function aws() {
-  const region = env.get('AWS_REGION')
-  const accessKeyId = env.get('AWS_ACCESS_KEY_ID')
-  const secretAccessKey = env.get('AWS_SECRET_ACCESS_KEY')
-  const sessionToken = env.get('AWS_SESSION_TOKEN')
-  const hasKey = accessKeyId !== undefined && secretAccessKey !== undefined
-  return {
-    ...(region && { region }),
-    ...(hasKey && { credentials: { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) } }),
-  }
-}`

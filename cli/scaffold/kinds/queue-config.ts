@@ -1,0 +1,36 @@
+import { awsVariables, optional, requiredSecret, type Variable } from '../environment/variables.ts'
+import { importPath, inFolder, type Place } from '../place.ts'
+import type { Scaffold } from '../scaffold.ts'
+import { moduleAndTest } from '../source.ts'
+import { fromTemplate } from '../template.ts'
+import { type QueueKind, queuePackages } from './queue.ts'
+
+/** The configuration of an application's queues. */
+export function queueConfig(place: Place, kind: QueueKind): Scaffold {
+  const isKind = (one: QueueKind) => kind === one
+  return {
+    files: moduleAndTest(place, 'config', 'queue-config', {
+      kind,
+      bullmq: isKind('bullmq'),
+      pgboss: isKind('pgboss'),
+      sqs: isKind('sqs'),
+      memory: isKind('memory'),
+      aws: fromTemplate('aws.ts').trimEnd(),
+    }),
+    packages: queuePackages[kind],
+    next: [
+      `In ${place.server}; with run: true the subscribers of this process get messages once it listens:`,
+      `  import { queueConfig } from '${importPath(place, inFolder(place, 'config.ts'))}'`,
+      `  new Server({ plugins: { queues: { config: queueConfig, run: true } } })`,
+    ],
+    variables: variables[kind],
+  }
+}
+
+const variables: Readonly<Record<QueueKind, readonly Variable[]>> = {
+  bullmq: [requiredSecret('REDIS_URL', 'redis://127.0.0.1:6379')],
+  pgboss: [requiredSecret('DATABASE_URL', 'postgres://127.0.0.1:5432/postgres')],
+  // The endpoint is only for services other than AWS.
+  sqs: [optional('SQS_ENDPOINT', 'http://127.0.0.1:9324'), ...awsVariables],
+  memory: [],
+}
