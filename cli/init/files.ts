@@ -1,69 +1,111 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
 import { pinnedWorkspace } from '../project/packages.ts'
-import { type PackageManager, runtimeOf } from '../project/project.ts'
+import { commandLineOf, runtimeOf } from '../project/project.ts'
+import { envModule } from '../scaffold/environment/schema-text.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
-import { containerFiles } from './container.ts'
-import { documents } from './documents.ts'
-import { agentsFile, editorFiles } from './extras.ts'
-import { denoJson, packageJson, pinsOf, tsconfigJson } from './manifest.ts'
-import { partSources } from './parts.ts'
-import type { InitSettings } from './settings.ts'
-import { sources } from './sources.ts'
+import { ignoring } from '../scaffold/ignore.ts'
+import { fromTemplate, type Values } from '../scaffold/template.ts'
+import { testModule } from '../scaffold/test-runner.ts'
+import { runCommand } from './commands.ts'
+import { imageValues } from './image.ts'
+import { denoJson, packageJson, packagesFor, pinsOf } from './manifest.ts'
+import type { InitSettings, Part } from './settings.ts'
 
 /** Every file of a new project. `isPart` says that it is in another project, which has its own settings for the package manager. */
 export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldFile[] {
+  const { packageManager, parts } = settings
+  const runtime = runtimeOf(packageManager)
+  const { file, keep } = templatesFor(settings)
+  const workspace = keep('pnpm-workspace.yaml')
   return [
     { path: 'package.json', text: packageJson(settings), existing: 'update' },
-    ...(runtimeOf(settings.packageManager) === 'deno'
-      ? [setting('deno.json', denoJson(settings))]
-      : [setting('tsconfig.json', tsconfigJson(settings))]),
-    ...(runtimeOf(settings.packageManager) === 'node' ? [setting('vitest.config.ts', vitestConfig)] : []),
-    ...(settings.packageManager === 'bun' ? [setting('bunfig.toml', bunfig)] : []),
-    ...(isPart ? [] : (ofManager[settings.packageManager]?.(settings) ?? [])),
-    ...sources(settings),
-    ...partSources(settings),
-    ...documents(settings),
+    // Its decorators are those that Vitest compiles. The framework's decorators are written the same way in both protocols.
+    runtime === 'deno' ? { path: 'deno.json', text: denoJson(settings), existing: 'keep' } : keep('tsconfig.json'),
+    // Without it, Vitest uses the settings of a parent folder, and runs all tests below that.
+    ...(runtime === 'node' ? [keep('vitest.config.ts')] : []),
+    ...(packageManager === 'bun' ? [keep('bunfig.toml')] : []),
+    ...(packageManager === 'pnpm' && !isPart
+      ? [{ ...workspace, text: pinnedWorkspace(workspace.text, pinsOf(settings)) }]
+      : []),
+    ...(packageManager === 'yarn' && !isPart ? [keep('.yarnrc.yml')] : []),
+    ...['src/index.ts', 'src/server.ts', 'src/server.test.ts', 'src/logger.ts'].map(file),
+    { path: 'src/env.ts', text: envModule(variables(settings)) },
+    ...[...parts].flatMap((part) => modulesOf[part]).map(file),
+    // A repository that was created on a website already has this and a .gitignore.
+    keep('README.md'),
+    gitignore(settings),
+    // Secrets will be added.
+    { ...keep('.env'), mode: 0o600 },
+    ...['.env.example', '.env.test'].map(keep),
     ...extraFiles(settings),
   ]
 }
 
 /** The files next to the code. */
 export function extraFiles(settings: InitSettings): ScaffoldFile[] {
+  const { extras, packageManager } = settings
+  const launch = runtimeOf(packageManager) === 'node' ? ['.vscode/launch.json'] : []
   return [
-    ...(settings.extras.has('container') ? containerFiles(settings) : []),
-    ...(settings.extras.has('agents') ? [agentsFile(settings)] : []),
-    ...(settings.extras.has('editor') ? editorFiles(settings) : []),
+    ...(extras.has('container') ? ['Dockerfile', '.dockerignore', 'compose.yaml'] : []),
+    ...(extras.has('agents') ? ['AGENTS.md'] : []),
+    ...(extras.has('editor') ? ['.editorconfig', '.vscode/settings.json', ...launch] : []),
+  ].map(templatesFor(settings).keep)
+}
+
+/** Files from the templates of a project; `keep` is for those that may exist, since there may be reasons for their text. */
+function templatesFor(settings: InitSettings) {
+  const values = valuesOf(settings)
+  const file = (path: string): ScaffoldFile => ({ path, text: fromTemplate(`project/${path}`, values) })
+  const keep = (path: string): ScaffoldFile => ({ ...file(path), existing: 'keep' })
+  return { file, keep }
+}
+
+function valuesOf(settings: InitSettings): Values {
+  const { name, packageManager, parts } = settings
+  const runtime = runtimeOf(packageManager)
+  const scripts = ['dev', 'test', 'check', 'build', 'start'].map((script) => [
+    script,
+    runCommand(packageManager, script),
+  ])
+  const dependencies = new Set(Object.keys(packagesFor(settings).devDependencies))
+  return {
+    ...Object.fromEntries(scripts),
+    ...imageValues(settings),
+    name,
+    runtime,
+    node: runtime === 'node',
+    bun: runtime === 'bun',
+    deno: runtime === 'deno',
+    mqtt: parts.has('mqtt'),
+    cron: parts.has('cron'),
+    graphql: parts.has('graphql'),
+    commandLine: commandLineOf(packageManager),
+    testModule: testModule({ dependencies, runtime }),
+  }
+}
+
+const variables = ({ parts }: InitSettings) => [
+  `PORT: schema.number({ default: 3000 }),`,
+  `LOG_LEVEL: schema.enum(['debug', 'info', 'warn', 'error', 'silent'] as const, { default: 'info' }),`,
+  ...(parts.has('mqtt') ? [`MQTT_URL: schema.string({ optional: true }),`] : []),
+]
+
+/** The modules of the optional parts, each a working example and its test. */
+const modulesOf: Readonly<Record<Part, readonly string[]>> = {
+  mqtt: ['src/mqtt/temperatures.ts', 'src/mqtt/temperatures.test.ts'],
+  cron: ['src/crons/heartbeat.ts', 'src/crons/heartbeat.test.ts'],
+  graphql: ['src/graphql/schema.ts', 'src/graphql/schema.test.ts'],
+}
+
+function gitignore({ folder, packageManager }: InitSettings): ScaffoldFile {
+  const file = join(folder, '.gitignore')
+  const before = existsSync(file) ? readRegularFileSync(file).toString('utf8') : ''
+  const built = [
+    ...(runtimeOf(packageManager) === 'node' ? ['dist/'] : []),
+    ...(packageManager === 'yarn' ? ['.yarn/install-state.gz'] : []),
   ]
-}
-
-/** A settings file; that of an existing project stays, since there may be reasons for it. */
-function setting(path: string, text: string): ScaffoldFile {
-  return { path, text, existing: 'keep' }
-}
-
-/** Without a file in the project, Vitest uses the settings of a parent folder, and runs all tests below that. */
-const vitestConfig = `import { defineConfig } from 'vitest/config'
-
-export default defineConfig({ test: { include: ['src/**/*.test.ts'] } })
-`
-
-const bunfig = `# The framework reads .env and its siblings, by the same rules as on Node.js. Bun would replace $NAME in their values.
-env = false
-`
-
-const pnpmWorkspace = `# esbuild has a script that only makes it start faster. pnpm install fails until someone has decided about it.
-allowBuilds:
-  esbuild: false
-`
-
-/** The settings of package managers that the project needs. */
-const ofManager: Readonly<Partial<Record<PackageManager, (settings: InitSettings) => readonly ScaffoldFile[]>>> = {
-  pnpm: (settings) => [setting('pnpm-workspace.yaml', pinnedWorkspace(pnpmWorkspace, pinsOf(settings)))],
-  yarn: () => [
-    setting(
-      '.yarnrc.yml',
-      `# Tools look for packages in a folder. Yarn 1 does not read this and has one anyway.
-nodeLinker: node-modules
-`,
-    ),
-  ],
+  const text = ignoring(before, ['node_modules/', ...built, '.env', '.env.local', '.env.*.local'])
+  return { path: '.gitignore', text, existing: 'update' }
 }

@@ -87,27 +87,6 @@ export function packageJson(settings: InitSettings): string {
   return json(completed(settings.folder, own) ?? own, existingIndent(settings.folder))
 }
 
-export function tsconfigJson({ packageManager }: InitSettings): string {
-  return json({
-    compilerOptions: {
-      target: 'es2023',
-      module: 'nodenext',
-      types: [runtimeOf(packageManager)],
-      strict: true,
-      noUncheckedIndexedAccess: true,
-      verbatimModuleSyntax: true,
-      // The code runs as it is written, even where types are only stripped.
-      erasableSyntaxOnly: true,
-      // Vitest compiles only decorators of this protocol. The framework's decorators are written the same way in both.
-      ...(runtimeOf(packageManager) === 'node' && { experimentalDecorators: true }),
-      allowImportingTsExtensions: true,
-      skipLibCheck: true,
-      noEmit: true,
-    },
-    include: ['src'],
-  })
-}
-
 const denoTasks = {
   dev: `deno run -A ${program} serve`,
   start: 'deno run -A src/index.ts',

@@ -1,17 +1,9 @@
-import { packageName } from '../../package.ts'
+import { fromTemplate } from '../template.ts'
 import type { Variable } from './variables.ts'
 
 /** A `src/env.ts` with these lines in its schema. */
 export const envModule = (lines: readonly string[]): string =>
-  [
-    `import { createEnvSchema } from '${packageName}'`,
-    ``,
-    `/** Read from .env and the environment, and checked when the application starts: \`env.get('PORT')\` is a number. */`,
-    `export const env = createEnvSchema((schema) => ({`,
-    ...lines.map((line) => `  ${line}`),
-    `}))`,
-    ``,
-  ].join('\n')
+  fromTemplate('env.ts', { lines: lines.map((line) => `  ${line}`).join('\n') })
 
 export const declaration = ({ name, type }: Variable, schema = 'schema'): string => `${name}: ${schema}.${type},`
 
