@@ -93,10 +93,13 @@ export const socketOfRoute = option
   .shape({ ...limits, protocols: option.list(token, { min: 1 }), origins })
   .typed<WebsocketRouteOptions>()
 
+// A handler that is lost by a wrong import may be what refuses clients.
 const events = ['data', 'open', 'message', 'close', 'error'] as const
 
 export const handlersOfRoute = option
-  .shape(Object.fromEntries(events.map((name) => [name, option.fn()])) as Record<(typeof events)[number], never>)
+  .shape(
+    Object.fromEntries(events.map((name) => [name, option.fn().guard()])) as Record<(typeof events)[number], never>,
+  )
   .into((given) => given as AnyHandlers)
 
 /** The schemas of messages, by type. */

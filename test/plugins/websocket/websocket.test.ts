@@ -384,6 +384,11 @@ describe('the boot fails', () => {
     )
   })
 
+  test('for a handler that is undefined, which may be the one that refuses clients', async () => {
+    const handlers = { data: undefined, message() {} } as never
+    await expect(boot((routes) => routes.ws('/', handlers))).rejects.toThrow('"websocket.data" is undefined')
+  })
+
   test('for a schema that cannot be used', async () => {
     const incoming = { add: { type: 'strng' } }
     await expect(boot((routes) => routes.ws('/', { incoming } as never, { message() {} }))).rejects.toThrow(/"add"/)
