@@ -1,4 +1,5 @@
 import { hidden, mayBeSecret, OptionPlace, quoted } from '../../../kernel/support/options.ts'
+import { isSecretName } from '../censor.ts'
 
 let variable = (name: string): string | undefined => process.env[name] || undefined
 
@@ -87,7 +88,8 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
   #written(given: unknown): { readonly value: unknown; readonly from?: string } {
     const { fallback, fits, variable: name } = this.parts
     const text = given === undefined && name !== undefined ? variable(name) : undefined
-    if (name === undefined || text === undefined) return { value: given === undefined ? fallback : given }
+    // Names such as `constructor` are members of every object.
+    if (name === undefined || typeof text !== 'string') return { value: given === undefined ? fallback : given }
     const meant = text === 'true' || text === 'false' ? text === 'true' : Number(text)
     return { value: !fits(text) && fits(meant) ? meant : text, from: name }
   }
@@ -129,13 +131,13 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
 
   /**
    * Reads an omitted option from a variable of the environment or of its `.env` files, when the plugin is registered. An empty variable counts as
-   * missing; numbers, `true` and `false` may be given as text.
+   * missing; numbers, `true` and `false` may be given as text. A variable with the name of a secret, such as `DB_PASSWORD`, makes the option one.
    *
    * @example
    * const database = option.shape({ url: option.text().required().env('DATABASE_URL'), poolSize: option.int().env('POOL_SIZE').default(10) })
    */
   env(name: string): Check<Input, Value, Given extends 'required' ? 'filled' : Given> {
-    return new Check({ ...this.parts, variable: name })
+    return new Check({ ...this.parts, variable: name, isSecret: this.parts.isSecret === true || isSecretName(name) })
   }
 
   /** Makes an omitted option stay `undefined`: for an object that turns on a feature. */

@@ -58,3 +58,21 @@ test('the listing of plugins shows what was read', async () => {
 test('a default that is undefined is refused: the variable that it was read from is not set', () => {
   expect(() => option.text().default(undefined as never)).toThrow('is undefined. Use env()')
 })
+
+test('a variable with the name of a secret makes the option one, in messages and in the listing', async () => {
+  vi.stubEnv('OPTION_PASSWORD', 'hunter2')
+  const pin = option.shape({ pin: option.int().env('OPTION_PASSWORD') })
+  expect(() => pin.parse({})).toThrow(expect.objectContaining({ message: expect.not.stringContaining('hunter2') }))
+  const options = option.shape({ key: option.text().env('OPTION_PASSWORD') })
+  await using server = new Server({
+    plugins: [definePlugin({ name: 'signer', options })()],
+    router: new RouteCollection(),
+  })
+  expect(server.plugins.children.find(({ name }) => name === 'signer')?.settings).toEqual({ key: '(secret)' })
+})
+
+test('a variable with the name of a member of every object is missing unless it is set', () => {
+  expect(option.text().env('constructor').parse(undefined)).toBeUndefined()
+  vi.stubEnv('constructor', 'set')
+  expect(option.text().env('constructor').parse(undefined)).toBe('set')
+})
