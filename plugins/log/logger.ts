@@ -20,7 +20,16 @@ export function createLogger(settings: LogSettings): Made {
   const { err } = pino.stdSerializers
   // pino joins the messages of a chain of errors, and their stacks. Text needs each message, to distinguish a frame from a message.
   const isApart = (value: unknown) => sink.isText && value instanceof Error
-  const error = (value: Error) => censor((isApart(value) ? describeError(value, true) : err(value)) as object)
+  const described = (value: Error) => {
+    if (isApart(value)) return describeError(value, true)
+    try {
+      return err(value)
+    } catch {
+      // A member that throws when it is read must not take the cause of a failure with it.
+      return describeError(value, false)
+    }
+  }
+  const error = (value: Error) => censor(described(value))
   const clean = (entry: object) => censor(entry) as Record<string, unknown>
   const logger = pino(
     {

@@ -450,3 +450,18 @@ describe('invalid options', () => {
     expect(() => makeServer(options as Options)).toThrow(message)
   })
 })
+
+test('a failure is logged although a member of its error throws when it is read', async () => {
+  const { server, out } = makeServer()
+  server.get('/', () => {
+    throw Object.defineProperty(new Error('the cause'), 'detail', {
+      enumerable: true,
+      get() {
+        throw new Error('not now')
+      },
+    })
+  })
+  for (let i = 0; i < 2; i++) await server.inject.get('/')
+  const failures = out.lines.filter(({ level }) => level === 50)
+  expect(failures.map(({ err }) => (err as Error).message)).toEqual(['the cause', 'the cause'])
+})
