@@ -1,11 +1,14 @@
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 import type { RawRequest, Reply, StreamBody } from '../../kernel/index.ts'
+import { openSource } from '../toolkit/streams.ts'
 
 /** Collects the bytes of a body as they pass, up to a limit. */
 export class Kept {
   readonly #limit: number
   readonly #grow: (bytes: number) => void
+  /** Called when more bytes of a stream have passed than are kept. */
+  readonly onCut: ((size: number) => void) | undefined
   /** One array for all chunks: in a stream of single bytes, each chunk would take a hundred times its size. */
   #all = new Uint8Array(0)
   #length = 0
@@ -14,9 +17,10 @@ export class Kept {
   /** Whether all bytes have passed. */
   isComplete = false
 
-  constructor(limit: number, grow: (bytes: number) => void) {
+  constructor(limit: number, grow: (bytes: number) => void, onCut?: (size: number) => void) {
     this.#limit = limit
     this.#grow = grow
+    this.onCut = onCut
   }
 
   add(chunk: Uint8Array): void {
@@ -74,26 +78,21 @@ export function captureBodies(raw: RawRequest, received: Kept, sent: Kept, onRep
 }
 
 /** Passes on the chunks and keeps them. Not a generator, which does not end its source if it was never started. */
-function passing<Chunk extends Uint8Array | string>(source: AsyncIterable<Chunk>, kept: Kept): AsyncIterable<Chunk> {
+function passing<Chunk extends Uint8Array | string>(body: AsyncIterable<Chunk>, kept: Kept): AsyncIterable<Chunk> {
   return {
     [Symbol.asyncIterator]() {
-      const chunks = source[Symbol.asyncIterator]()
-      let isBegun = false
+      const source = openSource(body as StreamBody)
       return {
         async next() {
-          isBegun = true
-          const one = await chunks.next()
+          const one = (await source.next()) as IteratorResult<Chunk>
           if (one.done === true) kept.isComplete = true
-          else kept.add(typeof one.value === 'string' ? Buffer.from(one.value) : (one.value as Uint8Array))
+          else kept.add(typeof one.value === 'string' ? Buffer.from(one.value) : one.value)
+          if (kept.isCut) kept.onCut?.(kept.size)
           return one
         },
-        async return(value?: unknown) {
-          // The iterator of a stream ends the stream only if it was started.
-          const { destroy, cancel } = source as { destroy?(): void; cancel?(): Promise<void> }
-          if (!isBegun && destroy !== undefined) destroy.call(source)
-          else if (!isBegun && cancel !== undefined && !(source as unknown as ReadableStream).locked)
-            await cancel.call(source)
-          else await chunks.return?.(value)
+        async return() {
+          // Not the iterator of a stream, which ends the stream only if it was started, and only after the chunk it waits for.
+          source.cancel()
           return { done: true, value: undefined }
         },
       }

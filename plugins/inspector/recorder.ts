@@ -25,6 +25,9 @@ export interface KeptRequest {
 export interface Repeat {
   readonly of: Activity
   made: Activity | undefined
+  onReply(): void
+  /** Called when a stream has sent more bytes than are kept. */
+  onCut(size: number): void
 }
 
 /** Maximum bytes of everything that is kept. */
@@ -99,9 +102,11 @@ export class Recorder {
       this.current.getStore(),
       target.length + 1_024,
     )
-    if (repeat !== undefined && repeat.made === undefined) {
-      repeat.made = activity
-      activity.data.repeats = repeat.of.id
+    // A request that the replay causes is not the replay.
+    const own = repeat?.made === undefined ? repeat : undefined
+    if (own !== undefined) {
+      own.made = activity
+      activity.data.repeats = own.of.id
     }
     // A secret of only a few characters would be found in every word.
     const long = secrets.filter(({ length }) => length > 3)
@@ -111,7 +116,7 @@ export class Recorder {
     if (this.#ids.size > this.activities.keep) this.#ids.delete(this.#ids.keys().next().value!)
     const grow = (bytes: number) => this.activities.grow(activity, bytes)
     const received = new Kept(this.#bodyLimit, grow)
-    const sent = new Kept(this.#bodyLimit, grow)
+    const sent = new Kept(this.#bodyLimit, grow, own?.onCut)
     const kept: KeptRequest = {
       method,
       target,
@@ -134,6 +139,7 @@ export class Recorder {
       // For a streamed answer, the activity itself ends only when the stream has been sent.
       activity.data.answeredAfter = this.activities.since(activity)
       this.activities.onChange(activity)
+      own?.onReply()
     })
     return activity
   }

@@ -14,8 +14,9 @@ const dropped = new Set([
   'trailer',
 ])
 
-/** Milliseconds after which the client of a replay disconnects. */
-const mostWaited = 10_000
+/** Seconds for which the client of a replay waits for the response, and then for its end: a stream may have none. */
+const mostWaited = 10
+const mostStreamed = 2
 
 /** Returns why a request cannot be sent again; `undefined` if it can. */
 export function whyNotReplayed(kept: KeptRequest | undefined): string | undefined {
@@ -32,7 +33,7 @@ export function whyNotReplayed(kept: KeptRequest | undefined): string | undefine
 
 /**
  * Sends a recorded request again, within the process, through everything that a request passes, and with the real values of what the
- * page shows redacted. Returns the activity of the new request.
+ * page shows redacted. Returns the activity of the new request; if its client left before the end, `data.cut` says why.
  */
 export async function replay(server: Kernel, recorder: Recorder, activity: Activity): Promise<Activity | undefined> {
   const kept = recorder.keptOf(activity)
@@ -50,10 +51,25 @@ export async function replay(server: Kernel, recorder: Recorder, activity: Activ
     ...(hasBody && { body: received.bytes() }),
     ...(ip !== '' && { ip }),
   }
-  const repeat: Repeat = { of: activity, made: undefined }
-  // Failures are shown on the page, with the request that was sent. There is a time limit, since a stream may have no end.
   const patience = new AbortController()
-  const timer = setTimeout(() => patience.abort(), mostWaited)
+  const leave = (why: string) => {
+    if (repeat.made !== undefined && !patience.signal.aborted) {
+      repeat.made.data.cut = why
+      repeat.made.note += ', cut'
+    }
+    patience.abort()
+  }
+  let timer = setTimeout(leave, mostWaited * 1000, `there was no response after ${mostWaited} seconds`)
+  const repeat: Repeat = {
+    of: activity,
+    made: undefined,
+    onReply() {
+      clearTimeout(timer)
+      timer = setTimeout(leave, mostStreamed * 1000, `the response had no end after ${mostStreamed} seconds`)
+    },
+    onCut: (size) => leave(`the response has ${size} bytes or more, which is more than is kept (the option bodyLimit)`),
+  }
+  // Failures are shown on the page, with the request that was sent.
   const left = new Promise((resolve) => patience.signal.addEventListener('abort', resolve))
   const sending = recorder.repeating.run(repeat, () =>
     server.inject({ ...request, signal: patience.signal }).catch(() => {}),

@@ -139,7 +139,7 @@ const answers: { readonly [place: string]: Answer } = {
     if (activity === undefined) return refuse(res, 404, 'this request is no longer kept')
     const made = await replay(server, recorder, activity)
     if (made === undefined) throw new Error('the request was sent, and is not in the record')
-    return res.json({ id: made.id })
+    return res.json({ id: made.id, cut: made.data.cut })
   },
   'POST /api/clear': ({ recorder }, _req, res) => {
     recorder.activities.clear()

@@ -57,7 +57,7 @@ const span = (ms) => ms === undefined || ms === null ? '' : ms < 1 ? ms.toFixed(
 const classOf = (one) => {
   if (one.kind === 'log') return one.note === 'error' || one.note === 'fatal' ? 'failed' : one.note === 'warn' ? 'running' : 'dim'
   if (one.outcome !== 'ok') return one.outcome
-  return one.kind === 'request' ? (Number(one.note) >= 400 ? 'running' : 'ok') : 'dim'
+  return one.kind === 'request' ? (parseInt(one.note) >= 400 ? 'running' : 'ok') : 'dim'
 }
 const noteOf = (one) => one.outcome === 'running' && one.note === '' ? 'running' : one.note
 

@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
+import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { MustacheAdapter, memoryQueue, memoryTransport, QueueService, RouteCollection, Server } from 'framework'
 import { definePlugin } from 'framework/kernel'
@@ -206,29 +207,121 @@ describe('replay', () => {
     expect(JSON.stringify(after)).not.toContain('p-1')
   })
 
-  test('of a stream without an end is over when its client leaves', async () => {
+  /** A server whose response has no end, the way to replay a request for it, and what became of the sources, in order. */
+  async function endless(kind: 'sse' | 'generator' | 'web' | 'node', isSilent: boolean) {
+    const sources: { chunks: number; isOver: boolean }[] = []
+    const { server } = makeServer({ bodyLimit: 100 })
+    server.get('/ticks', (_req, res) => {
+      const source = { chunks: 0, isOver: false }
+      sources.push(source)
+      const chunk = async () => {
+        if (isSilent && source.chunks > 0) await new Promise(() => {})
+        await new Promise(setImmediate)
+        source.chunks++
+        return '0123456789'
+      }
+      async function* chunks() {
+        try {
+          for (;;) yield await chunk()
+        } finally {
+          source.isOver = true
+        }
+      }
+      const over = () => {
+        source.isOver = true
+      }
+      if (kind === 'sse') return res.sse(chunks())
+      res.type('txt')
+      if (kind === 'generator') return res.stream(chunks())
+      if (kind === 'web')
+        return res.stream(
+          new ReadableStream<Uint8Array>({ pull: async (to) => to.enqueue(Buffer.from(await chunk())), cancel: over }),
+        )
+      return res.stream(
+        new Readable({
+          read() {
+            void chunk().then((one) => this.push(one))
+          },
+          destroy(_error, done) {
+            over()
+            done(null)
+          },
+        }),
+      )
+    })
+    const look = await lookAt(server)
+    const leaver = new AbortController()
+    const first = server.inject({ url: '/ticks', signal: leaver.signal }).catch(() => {})
+    await vi.waitUntil(async () => (await look.list('request'))[0]?.note === '200')
+    leaver.abort()
+    await first
+    const { id } = await look.newest('request')
+    return { look, sources, replayed: look.json<{ id: number; cut: string }>('replay', { id }) }
+  }
+
+  test.each([
+    'sse',
+    'generator',
+    'web',
+    'node',
+  ] as const)('of a response without an end is cut at the limit of bytes, and its source ends: %s', async (kind) => {
+    const { look, sources, replayed } = await endless(kind, false)
+    const { id, cut } = await replayed
+    expect(cut).toMatch(/^the response has \d+ bytes or more, which is more than is kept \(the option bodyLimit\)$/)
+    await vi.waitUntil(() => sources[1]!.isOver)
+    const { chunks } = sources[1]!
+    for (let i = 0; i < 50; i++) await new Promise(setImmediate)
+    // A stream may have been making one.
+    expect(sources[1]!.chunks).toBeLessThanOrEqual(chunks + 1)
+    const after = await look.details(id)
+    expect(after).toMatchObject({ note: '200, cut', outcome: 'ok', data: { cut } })
+    expect(after.http.response.body).toMatchObject({ text: expect.stringContaining('0123456789'), why: 'cut' })
+    expect(after.http.response.body!.text).toHaveLength(100)
+  })
+
+  test.each(['web', 'node'] as const)('of a response that falls silent is cut after a time: %s', async (kind) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
-      const { server } = makeServer()
-      server.get('/ticks', (_req, res) =>
-        res.sse(
-          (async function* () {
-            yield 'tick'
-            await new Promise(() => {})
-          })(),
-        ),
-      )
-      const look = await lookAt(server)
-      void server.inject({ url: '/ticks' }).catch(() => {})
-      await vi.waitUntil(async () => (await look.list('request'))[0]?.note === '200')
-      const { id } = await look.newest('request')
-      const replayed = look.json<{ id: number }>('replay', { id })
-      await vi.waitUntil(async () => (await look.list('request')).length === 2)
-      await vi.advanceTimersByTimeAsync(10_000)
-      expect((await look.details((await replayed).id)).http.response.body!.text).toContain('data: tick')
+      const { look, sources, replayed } = await endless(kind, true)
+      await vi.waitUntil(async () => (await look.list('request'))[0]?.note === '200' && sources[1]?.chunks === 1)
+      await vi.advanceTimersByTimeAsync(2_000)
+      const { id, cut } = await replayed
+      expect(cut).toBe('the response had no end after 2 seconds')
+      const { note, http } = await look.details(id)
+      expect([note, http.response.body!.text]).toEqual(['200, cut', '0123456789'])
+      expect(sources.map(({ isOver }) => isOver)).toEqual([true, true])
     } finally {
       vi.useRealTimers()
     }
+  })
+
+  test('of a request without a response is given up', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const { server } = makeServer()
+      let isSlow = false
+      server.get('/', () => (isSlow ? new Promise(() => {}) : 'fine'))
+      const look = await lookAt(server)
+      await server.inject({ url: '/' })
+      isSlow = true
+      const replayed = look.json<{ id: number; cut: string }>('replay', { id: (await look.newest('request')).id })
+      await vi.waitUntil(async () => (await look.list('request')).length === 2)
+      await vi.advanceTimersByTimeAsync(10_000)
+      expect((await replayed).cut).toBe('there was no response after 10 seconds')
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('of a large body that is not a stream is complete', async () => {
+    const { server } = makeServer({ bodyLimit: 10 })
+    server.get('/', () => 'x'.repeat(50))
+    const look = await lookAt(server)
+    await server.inject({ url: '/' })
+    const { id, cut } = await look.json<{ id: number; cut?: string }>('replay', {
+      id: (await look.newest('request')).id,
+    })
+    expect([cut, (await look.details(id)).note]).toEqual([undefined, '200'])
   })
 
   test.each<[why: RegExp, bodyLimit: number, body: string]>([
