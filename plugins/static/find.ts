@@ -55,7 +55,7 @@ export async function findFile(settings: StaticSettings, segments: readonly stri
   return undefined
 }
 
-async function findIndex(settings: StaticSettings, folder: readonly string[]): Promise<Found> {
+export async function findIndex(settings: StaticSettings, folder: readonly string[]): Promise<Found> {
   for (const name of settings.index) {
     const found = await openFile(settings, [...folder, name])
     if (found !== undefined && found !== 'folder') return found

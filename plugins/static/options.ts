@@ -19,6 +19,8 @@ export interface StaticOptions {
   dotfiles?: 'ignore' | 'deny' | 'allow'
   /** The index of a folder: the first of these files that exists; `false`: none. Default `'index.html'`. */
   index?: string | readonly string[] | false
+  /** Whether a browser that opens a path without a file gets the index of the root, as a single-page application needs. Default false. */
+  spa?: boolean
   /** Extensions to try for a path without a file: `['html']` finds `about.html` at `/about`. Default none. */
   extensions?: readonly string[]
   /** Whether the path of a folder without a final slash is redirected to the path with it, if the folder has an index. Default true. */
@@ -54,6 +56,7 @@ const folder = option
         fileNames,
       )
       .default('index.html'),
+    spa: option.flag().default(false),
     extensions: fileNames.into((all) => all.map((one) => one.replace(/^\./, ''))).default([]),
     redirect: option.flag().default(true),
     /** In milliseconds. */

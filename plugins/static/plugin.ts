@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { definePlugin } from '../../kernel/index.ts'
+import { definePlugin, OptionError } from '../../kernel/index.ts'
 import { realRoot } from '../toolkit/open-inside.ts'
 import { announcePage } from '../toolkit/pages.ts'
 import { staticOptions } from './options.ts'
@@ -25,6 +25,8 @@ export const staticFiles = definePlugin({
       const prefix = joined(ctx.prefix, settings.prefix)
       if (settings.index.some((index) => existsSync(join(settings.root, index)))) {
         announcePage(ctx.server, 'pages', prefix.endsWith('/') ? prefix : `${prefix}/`)
+      } else if (settings.spa) {
+        throw OptionError('static.spa', true, `a root with an index file: ${settings.root} has none (the option index)`)
       }
       const root = await realRoot(settings.root)
       ctx.fallback(settings.prefix, fileServer({ ...settings, root }, segmentsIn(prefix)))

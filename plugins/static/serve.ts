@@ -1,6 +1,7 @@
 import { defineError, FileNotFoundError, type Request, type Response } from '../../kernel/index.ts'
+import { prefersPage } from '../toolkit/failures/page.ts'
 import { answerFile } from './answer.ts'
-import { findFile } from './find.ts'
+import { findFile, findIndex } from './find.ts'
 import type { StaticSettings } from './options.ts'
 import { below, hasDotfile, segmentsOf } from './path.ts'
 
@@ -37,7 +38,11 @@ async function serve(
   res: Response,
   fallsThrough: boolean,
 ): Promise<void> {
-  const found = await findFile(settings, segments)
+  let found = await findFile(settings, segments)
+  if (found === undefined && settings.spa && !segments.at(-1)?.includes('.')) {
+    res.vary('Accept')
+    if (prefersPage(req)) found = await findIndex(settings, [])
+  }
   if (found === undefined || found === 'folder') miss(fallsThrough)
   else if (found === 'redirect') redirect(req, res)
   else await answerFile(settings, found, req, res)

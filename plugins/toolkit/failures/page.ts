@@ -22,7 +22,8 @@ export function withPage(format: FailureFormat): FailureFormat {
   }
 }
 
-function prefersPage(req: Request): boolean {
+/** Whether the client is a browser that navigates: `fetch` and other programs accept anything, or prefer JSON. */
+export function prefersPage(req: Request): boolean {
   const accept = req.raw.header('accept')
   if (accept === undefined || !accept.includes('html')) return false
   const library = load('negotiator') as typeof Negotiator

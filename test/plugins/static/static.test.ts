@@ -328,6 +328,90 @@ describe('beside routes', () => {
   })
 })
 
+describe('a single-page application', () => {
+  const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
+  const home = '<h1>home</h1>'
+
+  test.each(['/users/7', '/users/', '/v1.2/users', '/bare', '/users?next=/a.b'])('%s is its page', async (path) => {
+    const { get } = makeServer({ spa: true, maxAge: 60 })
+    const [page, head, index] = [await get(path, browser), await get(path, browser, 'HEAD'), await get('/', browser)]
+    expect([page.statusCode(), page.text()]).toEqual([200, home])
+    expect(page.headers()).toMatchObject({ ...index.headers(), vary: 'Accept', 'cache-control': 'public, max-age=60' })
+    expect([head.statusCode(), head.text(), head.headers()]).toEqual([200, '', page.headers()])
+    ;(await get(path, { ...browser, 'if-none-match': String(page.headers().etag) })).assertStatus(304)
+  })
+
+  test.each<[method: 'GET' | 'POST', path: string, accept: string | undefined]>([
+    ['GET', '/missing.js', browser.accept],
+    ['GET', '/users/john.doe', browser.accept],
+    ['GET', '/.well-known', browser.accept],
+    ['GET', '/.git/config', browser.accept],
+    ['GET', '/users//7', browser.accept],
+    ['GET', '/users%2F7', browser.accept],
+    ['POST', '/users/7', browser.accept],
+    ['GET', '/api/none', '*/*'],
+    ['GET', '/api/none', undefined],
+    ['GET', '/api/none', ''],
+    ['GET', '/api/none', 'application/json, text/plain, */*'],
+    ['GET', '/api/none', 'text/html;q=0, */*'],
+  ])('%s %s with %s is a 404 as without it', async (method, path, accept) => {
+    const { get } = makeServer({ spa: true })
+    const res = await get(path, accept === undefined ? {} : { accept }, method)
+    res.assertStatus(404)
+    res.assertBodySubset({ code: 'RouteNotFoundError' })
+  })
+
+  test('routes and files come first, and a 405 has its methods', async () => {
+    const { server, get } = makeServer({ spa: true })
+    server.get('/api/books', () => 'books')
+    server.post('/login', () => 'in')
+    ;(await get('/api/books', browser)).assertBodyDeepEqual('books')
+    expect((await get('/docs/', browser)).text()).toBe('docs')
+    expect((await get('/docs', browser)).headers().location).toBe('/docs/')
+    expect((await get('/login', browser)).text()).toBe(home)
+    for (const [method, path] of [
+      ['POST', '/api/books'],
+      ['GET', '/login'],
+    ] as const) {
+      const res = await get(path, method === 'POST' ? browser : { accept: '*/*' }, method)
+      res.assertStatus(405)
+      expect(res.headers().allow).toMatch(path === '/login' ? 'POST' : 'GET')
+    }
+  })
+
+  test('may be under a prefix, beside other folders, precompressed and with other dotfiles', async () => {
+    const { root } = makeServer()
+    writeFileSync(join(root, 'index.html.gz'), gzipSync(home))
+    const server = new Server({
+      router: new RouteCollection(),
+      plugins: {
+        static: [
+          { root: join(root, 'docs'), prefix: '/app/assets' },
+          { root, prefix: '/app', spa: true, precompressed: true, dotfiles: 'deny' },
+        ],
+      },
+    })
+    const get = (path: string, more = {}) => server.inject.get(path, { headers: { ...browser, ...more } })
+    expect((await get('/app/users/7')).text()).toBe(home)
+    const small = await get('/app/users/7', { 'accept-encoding': 'gzip' })
+    expect(small.headers()).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept, Accept-Encoding' })
+    ;(await get('/app/.users')).assertBodySubset({ code: 'FileForbiddenError' })
+    for (const path of ['/app/none.js', '/app/assets/none']) {
+      ;(await get(path)).assertBodySubset({ code: 'FileNotFoundError' })
+    }
+    ;(await get('/app/users/7', { accept: '*/*' })).assertBodySubset({ code: 'FileNotFoundError' })
+    ;(await get('/users/7')).assertBodySubset({ code: 'RouteNotFoundError' })
+    await server.close()
+  })
+
+  test.each([{ index: false }, { index: 'app.html' }])('without an index file does not boot: %o', async (options) => {
+    const { server, root } = makeServer({ spa: true, ...options })
+    await expect(server.ready()).rejects.toThrow(
+      `the option "static.spa" is true; it takes a root with an index file: ${root} has none (the option index)`,
+    )
+  })
+})
+
 describe('precompressed files', () => {
   const compressed = () => {
     const made = makeServer({ precompressed: true })
