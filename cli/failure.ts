@@ -9,5 +9,9 @@ export class CommandFailure extends Error {
   }
 }
 
+/** The failure of a command that was typed wrongly. */
+export const wrongUsage = (message: string, cause?: unknown): CommandFailure =>
+  new CommandFailure(message, { usage: true, cause })
+
 /** Typed text, for messages: in quotes, on one line, and not longer than a line. */
 export const quoted = (typed: string): string => JSON.stringify(typed.length > 80 ? `${typed.slice(0, 80)}…` : typed)

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { nearest } from '../kernel/support/nearest.ts'
 import type { CommandDefinition } from '../plugins/toolkit/command-definition.ts'
-import { CommandFailure } from './failure.ts'
+import { CommandFailure, wrongUsage } from './failure.ts'
 import { printCommands, printHelp } from './help.ts'
 import { type Output, outputTo, type Streams } from './output.ts'
 import { programName, version } from './package.ts'
@@ -43,7 +43,7 @@ async function dispatch([name = '', ...rest]: readonly string[], output: Output)
   if (name.startsWith('-')) {
     const close = nearest(name, ['--help', '--version'])
     const hint = close === undefined ? `"${programName} --help" lists the commands` : `did you mean ${close}?`
-    throw new CommandFailure(`there is no ${name} before a command; ${hint}`, { usage: true })
+    throw wrongUsage(`there is no ${name} before a command; ${hint}`)
   }
   sendLogsTo('stderr')
   const root = isAnywhere(name) ? undefined : enterProject()

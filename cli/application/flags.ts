@@ -1,5 +1,5 @@
 import type { CommandFlags } from '../../plugins/toolkit/command-definition.ts'
-import { CommandFailure } from '../failure.ts'
+import { wrongUsage } from '../failure.ts'
 import { typedPath } from '../project/working-folder.ts'
 import { type Application, type ApplicationOptions, defaultTimeout, loadApplication } from './load.ts'
 
@@ -42,5 +42,5 @@ export function applicationOf(
 /** Reads a number of seconds: timers cannot wait longer than a maximum, and no one means such a limit. */
 function secondsOf(value: number): number {
   if (value > 0 && value <= 86_400) return value
-  throw new CommandFailure(`--timeout takes seconds, more than 0 and at most a day, not ${value}`, { usage: true })
+  throw wrongUsage(`--timeout takes seconds, more than 0 and at most a day, not ${value}`)
 }

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure, wrongUsage } from '../failure.ts'
 import type { Layout } from './layout.ts'
 
 /** The file in each built folder that lists the files that may be replaced. */
@@ -35,24 +35,18 @@ export function checkOut(layout: Layout, force: boolean): void {
   const [root, sources, out] = [real(layout.root), real(layout.sources), real(layout.out)]
   const name = relative(layout.root, layout.out) || '.'
   if (holds(out, root) || holds(out, sources)) {
-    throw new CommandFailure(
-      `--out ${name} contains the sources: choose a separate folder for the build, for example dist`,
-      {
-        usage: true,
-      },
-    )
+    throw wrongUsage(`--out ${name} contains the sources: choose a separate folder for the build, for example dist`)
   }
   if (sources !== root && holds(sources, out)) {
-    throw new CommandFailure(
+    throw wrongUsage(
       `--out ${name} is inside the sources, so the next build would treat it as source: choose another folder`,
-      { usage: true },
     )
   }
   if (/[\\/](node_modules|\.git)([\\/]|$)/.test(out)) {
-    throw new CommandFailure(`--out ${name} is in a folder that other tools write: choose another`, { usage: true })
+    throw wrongUsage(`--out ${name} is in a folder that other tools write: choose another`)
   }
   if (!existsSync(out)) return
-  if (!statSync(out).isDirectory()) throw new CommandFailure(`--out ${name} is a file`, { usage: true })
+  if (!statSync(out).isDirectory()) throw wrongUsage(`--out ${name} is a file`)
   if (force || readdirSync(out).length === 0 || existsSync(join(out, manifest))) return
   throw new CommandFailure(
     `${name} has files that this command did not create: --force writes next to them, --out chooses another folder`,

@@ -5,7 +5,7 @@ import { compile } from '../build/compile.ts'
 import { findSources, isModuleScope, type Layout, placeOf, placeOfAsset, refuseClashes } from '../build/layout.ts'
 import { type BuiltFile, checkOut, writeOut } from '../build/out-folder.ts'
 import { columns } from '../columns.ts'
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure, wrongUsage } from '../failure.ts'
 import { findProject, installCommand } from '../project/project.ts'
 import { findStartFile, sourcesOf } from '../project/start-file.ts'
 import { typedPath } from '../project/working-folder.ts'
@@ -42,9 +42,7 @@ templates, SDL and JSON, except keys and files of secrets (.pem, .key, .p12, .en
     const start = performance.now()
     const root = process.cwd()
     if (!/^node\d+(\.\d+){0,2}$/.test(flags.target)) {
-      throw new CommandFailure(`--target takes a version of Node.js, node20 or node22.12, not "${flags.target}"`, {
-        usage: true,
-      })
+      throw wrongUsage(`--target takes a version of Node.js, node20 or node22.12, not "${flags.target}"`)
     }
     const startFile = findStartFile(root, flags.entry)
     refuseOthers(flags.force, startFile)

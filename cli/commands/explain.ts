@@ -3,7 +3,7 @@ import { type Explanation, type Kernel, nearest } from '../../kernel/index.ts'
 import { methods } from '../../kernel/routing/pattern.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { columns } from '../columns.ts'
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure, wrongUsage } from '../failure.ts'
 import { widthOf } from '../output.ts'
 import { ownCommand } from '../run/own-command.ts'
 
@@ -18,10 +18,10 @@ run before the 404 or 405 are still shown.`,
   async run({ arguments: { path, method: typed }, flags, print, boot }) {
     const method = methods.find((one) => one === typed.toUpperCase())
     if (method === undefined) {
-      throw new CommandFailure(`explain: <method> is one of ${methods.join(', ')}, not "${typed}"`, { usage: true })
+      throw wrongUsage(`explain: <method> is one of ${methods.join(', ')}, not "${typed}"`)
     }
     if (!path.startsWith('/')) {
-      throw new CommandFailure(`explain: <path> begins with "/"; "${path}" does not`, { usage: true })
+      throw wrongUsage(`explain: <path> begins with "/"; "${path}" does not`)
     }
     const { server } = await applicationOf(flags)
     await boot(server)

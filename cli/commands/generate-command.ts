@@ -1,4 +1,4 @@
-import { CommandFailure } from '../failure.ts'
+import { wrongUsage } from '../failure.ts'
 import { programName } from '../package.ts'
 import { ownCommands } from '../registry.ts'
 import { ownCommand } from '../run/own-command.ts'
@@ -13,7 +13,7 @@ export const generateCommand = ownCommand({
   run(input) {
     const names = namesOf(input.arguments.name, 'command')
     if (ownCommands.some(({ name }) => name === names.kebab)) {
-      throw new CommandFailure(`"${names.kebab}" is a command of the framework: choose another name`, { usage: true })
+      throw wrongUsage(`"${names.kebab}" is a command of the framework: choose another name`)
     }
     scaffold(input, 'commands', (place) => command(place, names))
   },

@@ -1,4 +1,4 @@
-import { CommandFailure, quoted } from '../failure.ts'
+import { CommandFailure, quoted, wrongUsage } from '../failure.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { cron } from '../scaffold/kinds/cron.ts'
 import { namesOf } from '../scaffold/names.ts'
@@ -54,12 +54,9 @@ function zoneOf(given: string | undefined): string | undefined {
     new Intl.DateTimeFormat('en', { timeZone: given })
     return given
   } catch (error) {
-    throw new CommandFailure(
+    throw wrongUsage(
       `--timezone takes a zone of the IANA database, for example Europe/Rome, not ${quoted(given)}`,
-      {
-        usage: true,
-        cause: error,
-      },
+      error,
     )
   }
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { CommandFailure } from '../failure.ts'
+import { wrongUsage } from '../failure.ts'
 import { installAll, runCommand } from '../init/commands.ts'
 import { packageName, programName } from '../package.ts'
 import { readManifest } from '../project/project.ts'
@@ -33,17 +33,14 @@ async function refuseKnown({ camel, kebab }: Names): Promise<void> {
   const { catalog, core } = await import('../../plugins/catalog.ts')
   const known = [...Object.keys(catalog), ...core.map((factory) => factory.plugin.name)]
   if (!known.includes(camel)) return
-  throw new CommandFailure(`the framework has a plugin ${camel}: choose another name, for example ${kebab}-extras`, {
-    usage: true,
-  })
+  throw wrongUsage(`the framework has a plugin ${camel}: choose another name, for example ${kebab}-extras`)
 }
 
 function packageIn({ project, folder }: Place, names: Names, dir: string | undefined): Scaffold {
   const { kebab } = names
   const parent = existsSync(join(project.root, 'packages')) ? `packages/${kebab}` : kebab
   const target = dir === undefined ? parent : folder
-  if (target === '.')
-    throw new CommandFailure('--dir is the project itself: choose a folder for the package', { usage: true })
+  if (target === '.') throw wrongUsage('--dir is the project itself: choose a folder for the package')
   return {
     files: pluginPackage(target, pluginValues(names), installedFrom(project.root, target)),
     next: [

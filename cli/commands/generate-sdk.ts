@@ -6,7 +6,7 @@ import type { DescriptionOptions, OpenApiOptions } from '../../plugins/openapi/i
 import type { CommandInput } from '../../plugins/toolkit/command-definition.ts'
 import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure, wrongUsage } from '../failure.ts'
 import { programName } from '../package.ts'
 import { commandLineOf, findProject, projectRoot } from '../project/project.ts'
 import { typedPath } from '../project/working-folder.ts'
@@ -61,10 +61,7 @@ their setup are known only after boot: use --boot. With --url it reads the descr
     const flags = input.flags.check ? asWritten(input.flags, read(out) ?? '') : input.flags
     const name = text(flags.name) ?? 'Client'
     if (!/^[A-Z]\w*$/.test(name)) {
-      throw new CommandFailure(
-        `--name takes a type name, ASCII letters and digits after a capital letter, not "${name}"`,
-        { usage: true },
-      )
+      throw wrongUsage(`--name takes a type name, ASCII letters and digits after a capital letter, not "${name}"`)
     }
     const found = await descriptionsOf(flags, input)
     const { from } = found
@@ -101,8 +98,7 @@ async function descriptionsOf(
   const url = text(flags.url)
   if (url === undefined) {
     const alone = ['openapi', 'asyncapi'].find((flag) => text(flags[flag]) !== undefined)
-    if (alone !== undefined)
-      throw new CommandFailure(`--${alone} needs --url, the address of the server`, { usage: true })
+    if (alone !== undefined) throw wrongUsage(`--${alone} needs --url, the address of the server`)
     const { server, entry } = await applicationOf(flags)
     return {
       ...(await describe(server, flags.boot ? input.boot : undefined, input.note)),
@@ -112,9 +108,7 @@ async function descriptionsOf(
   }
   const other = ['entry', 'export', 'boot'].find((flag) => flags[flag] !== undefined && flags[flag] !== false)
   if (other !== undefined) {
-    throw new CommandFailure(`--${other} is for a module, and --url for a running server: pass one of them`, {
-      usage: true,
-    })
+    throw wrongUsage(`--${other} is for a module, and --url for a running server: pass one of them`)
   }
   const asked = { url, openapi: text(flags.openapi), asyncapi: text(flags.asyncapi) }
   return { ...(await fetchDescriptions(asked, input.note)), from: url, isForeign: true }

@@ -1,6 +1,6 @@
 import { dirname, relative, resolve } from 'node:path'
 import { safely } from '../../plugins/toolkit/safely.ts'
-import { CommandFailure } from '../failure.ts'
+import { wrongUsage } from '../failure.ts'
 import type { Answers } from '../init/questions.ts'
 import type { PackageManager } from '../project/project.ts'
 import { canAsk } from '../prompts/ask.ts'
@@ -51,7 +51,7 @@ export const init = ownCommand({
     const { checkedName, checkedPackageManager, checkParts, extras, frameworkFrom, ownName, parts, vendored } =
       await import('../init/settings.ts')
     if (flags.vendor && flags.framework !== undefined) {
-      throw new CommandFailure('--vendor copies this version: leave --framework out', { usage: true })
+      throw wrongUsage('--vendor copies this version: leave --framework out')
     }
     const typed = {
       folder,

@@ -2,7 +2,7 @@ import { methods } from '../../kernel/routing/pattern.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { describeRoute, notesOf, type RouteDescription } from '../application/route-description.ts'
 import { columns } from '../columns.ts'
-import { CommandFailure } from '../failure.ts'
+import { wrongUsage } from '../failure.ts'
 import { widthOf } from '../output.ts'
 import { ownCommand } from '../run/own-command.ts'
 
@@ -20,9 +20,7 @@ is booted anyway.`,
   async run({ flags, print, note, boot }) {
     const method = methods.find((one) => one === flags.method?.toUpperCase())
     if (flags.method !== undefined && method === undefined) {
-      throw new CommandFailure(`routes: --method takes one of ${methods.join(', ')}, not "${flags.method}"`, {
-        usage: true,
-      })
+      throw wrongUsage(`routes: --method takes one of ${methods.join(', ')}, not "${flags.method}"`)
     }
     const { server, entry } = await applicationOf(flags)
     if (!flags.boot) {

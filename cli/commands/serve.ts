@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isatty } from 'node:tty'
 import { paintFor } from '../../plugins/toolkit/readable/paint.ts'
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure, wrongUsage } from '../failure.ts'
 import { namedRoot, rootsOf } from '../project/sources.ts'
 import { findStartFile } from '../project/start-file.ts'
 import { typedPath } from '../project/working-folder.ts'
@@ -48,9 +48,7 @@ It uses the runtime of the project: Bun with a bun.lock, Deno with a deno.json, 
     const startFile = findStartFile(folder, flags.entry)
     const launch = chooseLaunch(folder, startFile, asked)
     if (inspect && launch.runtime !== 'node') {
-      throw new CommandFailure(`--inspect is for Node.js, and this project runs on ${nameOf(launch.runtime)}`, {
-        usage: true,
-      })
+      throw wrongUsage(`--inspect is for Node.js, and this project runs on ${nameOf(launch.runtime)}`)
     }
     const roots = [...rootsOf(folder, startFile), ...named(flags.watch)]
     const report = reportTo(note, paintFor(isatty(2)), startFile, folder, flags.quiet)
@@ -78,7 +76,7 @@ It uses the runtime of the project: Bun with a bun.lock, Deno with a deno.json, 
 function portOf(value: number | undefined): number | undefined {
   if (value === undefined) return undefined
   if (Number.isInteger(value) && value >= 0 && value <= 65_535) return value
-  throw new CommandFailure(`--port takes a whole number from 0 to 65535, not ${value}`, { usage: true })
+  throw wrongUsage(`--port takes a whole number from 0 to 65535, not ${value}`)
 }
 
 function named(paths: string | undefined) {

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { builtOf } from '../build/layout.ts'
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure, wrongUsage } from '../failure.ts'
 import { packageFolder, programName } from '../package.ts'
 import type { Runtime } from '../project/project.ts'
 import { projectSettings } from '../project/settings.ts'
@@ -44,9 +44,7 @@ One that ends is replaced. SIGTERM and SIGINT close all of them; SIGHUP replaces
     const of = workersOf(flags.workers)
     const stuckAfter = flags['stuck-after']
     if (!Number.isInteger(stuckAfter) || stuckAfter < 0 || stuckAfter > 86_400)
-      throw new CommandFailure(`--stuck-after takes whole seconds from 0 to 86400, not ${stuckAfter}`, {
-        usage: true,
-      })
+      throw wrongUsage(`--stuck-after takes whole seconds from 0 to 86400, not ${stuckAfter}`)
     const { runtime, program } = chooseRuntime(folder, runtimeOf(flags.runtime))
     const file = productionFile(folder, runtime, flags.entry)
     const spawn = await spawnOn(runtime, program, folder, file)
@@ -68,9 +66,7 @@ function workersOf(given: string | undefined): number {
   if (given === 'max') return availableParallelism()
   const count = Number(given)
   if (/^\d+$/.test(given) && count >= 1 && count <= 1024) return count
-  throw new CommandFailure(`--workers takes a whole number from 1 to 1024, or max, not "${given}"`, {
-    usage: true,
-  })
+  throw wrongUsage(`--workers takes a whole number from 1 to 1024, or max, not "${given}"`)
 }
 
 /** The file to run in production; on Node.js, that of the build. */

@@ -1,4 +1,4 @@
-import { CommandFailure, quoted } from '../failure.ts'
+import { CommandFailure, quoted, wrongUsage } from '../failure.ts'
 import { typedPath } from '../project/working-folder.ts'
 import { wordsOf } from '../scaffold/names.ts'
 import { type KeyType, keyTypes, rsaBits } from './make.ts'
@@ -23,7 +23,7 @@ interface Typed {
   readonly 'passphrase-env': string | undefined
 }
 
-const wrong = (message: string) => new CommandFailure(`key-generate: ${message}`, { usage: true })
+const wrong = (message: string) => wrongUsage(`key-generate: ${message}`)
 
 /** Reads the typed options. @throws CommandFailure for invalid options; no message contains the passphrase. */
 export function readKeyOptions(flags: Typed, environment: NodeJS.ProcessEnv): KeyOptions {

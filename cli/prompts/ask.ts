@@ -1,5 +1,5 @@
 import { nearest } from '../../kernel/support/nearest.ts'
-import { CommandFailure, quoted } from '../failure.ts'
+import { quoted, wrongUsage } from '../failure.ts'
 
 /**
  * One of several choices, from a flag or from the user at the terminal; `undefined` if the question was cancelled.
@@ -14,13 +14,13 @@ export async function oneOf<Choice extends string>(
   const all = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`
   if (given === undefined) {
     if (canAsk()) return ask(`Which ${flag.replace(/^-+/, '')}?`, choices)
-    throw new CommandFailure(`${flag} is missing: ${all}`, { usage: true })
+    throw wrongUsage(`${flag} is missing: ${all}`)
   }
   const found = choices.find((choice) => choice === given)
   if (found !== undefined) return found
   const close = nearest(given, choices)
   const hint = close === undefined ? '' : `; did you mean ${close}?`
-  throw new CommandFailure(`${flag} takes ${all}, not ${quoted(given)}${hint}`, { usage: true })
+  throw wrongUsage(`${flag} takes ${all}, not ${quoted(given)}${hint}`)
 }
 
 /** Whether a user can see and answer the questions. */

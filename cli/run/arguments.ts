@@ -1,6 +1,6 @@
 import { nearest } from '../../kernel/support/nearest.ts'
 import type { CommandDefinition, CommandInput } from '../../plugins/toolkit/command-definition.ts'
-import { CommandFailure } from '../failure.ts'
+import { wrongUsage } from '../failure.ts'
 import { programName } from '../package.ts'
 
 type Shape = Pick<CommandDefinition, 'arguments' | 'flags'>
@@ -21,10 +21,10 @@ export async function readArguments(name: string, shape: Shape, argv: readonly s
   if (!takesAll && extra !== undefined) {
     const isEntry = shape.flags?.entry !== undefined && /\.[cm]?[jt]sx?$/.test(extra)
     const hint = isEntry ? `; did you mean --entry ${extra}?` : ''
-    throw new CommandFailure(`${name}: "${extra}" is one argument too many${hint}`, { usage: true })
+    throw wrongUsage(`${name}: "${extra}" is one argument too many${hint}`)
   }
   const missing = places.find((place, at) => place.required === true && placed[at] === undefined)
-  if (missing !== undefined) throw new CommandFailure(`${name}: <${missing.name}> is missing`, { usage: true })
+  if (missing !== undefined) throw wrongUsage(`${name}: <${missing.name}> is missing`)
   return {
     arguments: Object.fromEntries(
       places.map(({ name, variadic }, at) => [name, variadic === true ? placed.slice(at) : placed[at]]),
@@ -72,7 +72,7 @@ async function parse(name: string, shape: Shape, argv: readonly string[]): Promi
     return { placed: read.placed, values: new Map(flags.map(([flag]) => [flag, read[`flag ${flag}`]])) }
   } catch (error) {
     const why = explain(String((error as Error).message), argv, shape.flags ?? {})
-    throw new CommandFailure(`${name}: ${why}`, { usage: true, cause: error })
+    throw wrongUsage(`${name}: ${why}`, error)
   }
 }
 
@@ -99,6 +99,6 @@ const nameOf = (option: string) => option.replace(/^-+(no-)?/, '').replace(/=.*/
 function numberOf(flag: string, value: unknown): number | undefined {
   if (value === undefined) return undefined
   const number = typeof value === 'string' && value.trim() === '' ? Number.NaN : Number(value)
-  if (Number.isNaN(number)) throw new CommandFailure(`${flag} takes a number, not "${value}"`, { usage: true })
+  if (Number.isNaN(number)) throw wrongUsage(`${flag} takes a number, not "${value}"`)
   return number
 }

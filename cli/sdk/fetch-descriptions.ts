@@ -1,4 +1,4 @@
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure, wrongUsage } from '../failure.ts'
 import type { ApiDocument } from './document.ts'
 import type { MessageDocument } from './messages.ts'
 
@@ -49,9 +49,7 @@ export async function fetchDescriptions(
 function addressOf(text: string, flag: string, base?: URL): URL {
   const address = URL.canParse(text, base) ? new URL(text, base) : undefined
   if (address !== undefined && /^https?:$/.test(address.protocol)) return address
-  throw new CommandFailure(`${flag} takes an address such as http://localhost:3000; "${text}" is not one`, {
-    usage: true,
-  })
+  throw wrongUsage(`${flag} takes an address such as http://localhost:3000; "${text}" is not one`)
 }
 
 /** Reads a description; `undefined` if the server does not have it. */

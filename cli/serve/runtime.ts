@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure, wrongUsage } from '../failure.ts'
 import { packageFolder } from '../package.ts'
 import { findProject, type Runtime } from '../project/project.ts'
 
@@ -57,7 +57,7 @@ export function chooseRuntime(
 export function runtimeOf(name: string | undefined): Runtime | undefined {
   const runtime = runtimes.find((one) => one === name)
   if (name === undefined || runtime !== undefined) return runtime
-  throw new CommandFailure(`--runtime takes ${runtimes.join(', ')}, not "${name}"`, { usage: true })
+  throw wrongUsage(`--runtime takes ${runtimes.join(', ')}, not "${name}"`)
 }
 
 /** The runtime of this command. */
