@@ -136,46 +136,26 @@ export class MockResponse<Answer = unknown> {
 
   /** Checks that the parsed body contains the given members: of objects by name, of lists in order, with others allowed in between. */
   assertBodySubset(expected: unknown): this {
-    const actual = this.body<unknown>()
-    const operator = 'assertBodySubset'
-    return this.#judge(isSubset(actual, expected), `a body with ${show(expected)}, got ${show(actual)}`, {
-      actual,
-      expected,
-      operator,
-    })
+    const wanted = (actual: unknown) => `a body with ${show(expected)}, got ${show(actual)}`
+    return this.#judgeBody((body) => isSubset(body, expected), wanted, expected, 'assertBodySubset')
   }
 
   /** Checks that the parsed body equals the given value, without any additional or missing member. @throws AssertionError. */
   assertBodyDeepEqual(expected: unknown): this {
-    const actual = this.body<unknown>()
-    const operator = 'deepStrictEqual'
-    return this.#judge(isSame(actual, expected), `the body ${show(expected)}, got ${show(actual)}`, {
-      actual,
-      expected,
-      operator,
-    })
+    const wanted = (actual: unknown) => `the body ${show(expected)}, got ${show(actual)}`
+    return this.#judgeBody((body) => isSame(body, expected), wanted, expected, 'deepStrictEqual')
   }
 
   /** Checks that the parsed body does not have all of the given members. @throws AssertionError. */
   assertBodyNotSubset(expected: unknown): this {
-    const actual = this.body<unknown>()
-    const operator = 'assertBodyNotSubset'
-    return this.#judge(!isSubset(actual, expected), `a body without ${show(expected)}, got ${show(actual)}`, {
-      actual,
-      expected,
-      operator,
-    })
+    const wanted = (actual: unknown) => `a body without ${show(expected)}, got ${show(actual)}`
+    return this.#judgeBody((body) => !isSubset(body, expected), wanted, expected, 'assertBodyNotSubset')
   }
 
   /** Checks that the parsed body does not equal the given value. @throws AssertionError. */
   assertBodyNotDeepEqual(expected: unknown): this {
-    const actual = this.body<unknown>()
-    const operator = 'notDeepStrictEqual'
-    return this.#judge(!isSame(actual, expected), `another body than ${show(expected)}`, {
-      actual,
-      expected,
-      operator,
-    })
+    const wanted = () => `another body than ${show(expected)}`
+    return this.#judgeBody((body) => !isSame(body, expected), wanted, expected, 'notDeepStrictEqual')
   }
 
   /** Runs a check, which fails if the function throws or returns `false`; it must not be async. */
@@ -189,6 +169,16 @@ export class MockResponse<Answer = unknown> {
       expected: true,
       operator: 'assertCustom',
     })
+  }
+
+  #judgeBody(
+    holds: (actual: unknown) => boolean,
+    wanted: (actual: unknown) => string,
+    expected: unknown,
+    operator: string,
+  ): this {
+    const actual = this.body<unknown>()
+    return this.#judge(holds(actual), wanted(actual), { actual, expected, operator })
   }
 
   #judge(holds: boolean, expectation: string, judgement: Judgement): this {
