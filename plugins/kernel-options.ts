@@ -9,7 +9,7 @@ import { FormattedFailures } from './toolkit/failures/failures.ts'
 import { fallbackLogger, guardedLogger } from './toolkit/logger.ts'
 import { readVariablesBy, type SettingsOf } from './toolkit/options/check.ts'
 import * as option from './toolkit/options/option.ts'
-import { workersOfProcess } from './toolkit/workers/workers.ts'
+import { workersOfProcess } from './workers.ts'
 
 readVariablesBy(variable)
 

@@ -1,7 +1,7 @@
-import { defineError } from '../../../kernel/support/errors.ts'
-import type { LeadParts, WorkerPlace, Workers } from '../../../kernel/support/worker.ts'
-import { safely } from '../safely.ts'
-import { isLeading, supervisor } from './supervisor.ts'
+import { defineError } from '../kernel/support/errors.ts'
+import type { LeadParts, WorkerPlace, Workers } from '../kernel/support/worker.ts'
+import { safely } from './toolkit/safely.ts'
+import { isLeading, supervisor } from './toolkit/workers/supervisor.ts'
 
 /** Milliseconds until a hook that has failed is called again; doubled each time. */
 const firstPauseMs = 500
