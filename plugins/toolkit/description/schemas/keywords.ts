@@ -16,6 +16,9 @@ const only =
 const texts: Read = (value) => (isTexts(value) ? [...new Set(value)] : undefined)
 const list: Read = (value) => (Array.isArray(value) ? toPlain(value) : undefined)
 
+/** The same reader for several keywords. */
+const each = (read: Read, ...keywords: readonly string[]) => Object.fromEntries(keywords.map((one) => [one, read]))
+
 export const types: ReadonlySet<unknown> = new Set([
   'string',
   'number',
@@ -28,29 +31,14 @@ export const types: ReadonlySet<unknown> = new Set([
 
 /** Keywords without schemas in them. Others have no meaning for readers of a description and are left out, except `x-…`. */
 export const plainKeywords: { readonly [keyword: string]: Read } = {
-  title: only(isText),
-  description: only(isText),
-  format: only(isText),
+  ...each(only(isText), 'title', 'description', 'format'),
   pattern: only(isPattern),
-  contentEncoding: only(isText),
-  contentMediaType: only(isText),
+  ...each(only(isText), 'contentEncoding', 'contentMediaType'),
   multipleOf: only((value) => Number.isFinite(value) && (value as number) > 0),
-  minimum: only(Number.isFinite),
-  maximum: only(Number.isFinite),
-  exclusiveMinimum: only(Number.isFinite),
-  exclusiveMaximum: only(Number.isFinite),
-  minLength: only(isCount),
-  maxLength: only(isCount),
-  minItems: only(isCount),
-  maxItems: only(isCount),
-  minContains: only(isCount),
-  maxContains: only(isCount),
-  minProperties: only(isCount),
-  maxProperties: only(isCount),
-  uniqueItems: only(isFlag),
-  readOnly: only(isFlag),
-  writeOnly: only(isFlag),
-  deprecated: only(isFlag),
+  ...each(only(Number.isFinite), 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'),
+  ...each(only(isCount), 'minLength', 'maxLength', 'minItems', 'maxItems'),
+  ...each(only(isCount), 'minContains', 'maxContains', 'minProperties', 'maxProperties'),
+  ...each(only(isFlag), 'uniqueItems', 'readOnly', 'writeOnly', 'deprecated'),
   required: texts,
   dependentRequired: (value) => (isObject(value) && Object.values(value).every(isTexts) ? toPlain(value) : undefined),
   enum: list,
