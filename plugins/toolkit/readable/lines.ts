@@ -1,3 +1,4 @@
+import { safely } from '../safely.ts'
 import { failureLines, saidAlone, saidBy, type Thrown, thrownOf } from './failure.ts'
 import type { Paint } from './paint.ts'
 
@@ -143,12 +144,8 @@ function isOfRequest(entry: Entry): entry is Entry & Answered & { readonly reqId
 }
 
 function entryOf(line: string): Entry | undefined {
-  try {
-    const entry: unknown = JSON.parse(line)
-    return typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? (entry as Entry) : undefined
-  } catch {
-    return undefined
-  }
+  const entry: unknown = safely(() => JSON.parse(line))
+  return typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? (entry as Entry) : undefined
 }
 
 /** An error in the form of loggers, with its causes. */

@@ -1,3 +1,4 @@
+import { put } from '../description/json.ts'
 import {
   definitionKeywords,
   inPlaceKeywords,
@@ -209,10 +210,6 @@ class Flattening {
     for (let number = 2; Object.hasOwn(this.#definitions, name); number++) name = `${wanted}${number}`
     return name
   }
-}
-
-function put(target: object, name: string, value: unknown): void {
-  Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true })
 }
 
 /** Puts names in lower case: header names are case-insensitive. */

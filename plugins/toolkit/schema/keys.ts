@@ -1,3 +1,4 @@
+import { safely } from '../safely.ts'
 import { flattened, targetOf } from './flat.ts'
 import { inPlaceKeywords, isObject, schemasWithin } from './keywords.ts'
 import { selfDescription } from './self-description.ts'
@@ -13,12 +14,8 @@ function standardKeys(schema: StandardSchema): readonly string[] | undefined {
   for (const keys of [shape, entries]) {
     if (typeof keys === 'object' && keys !== null) return Object.keys(keys)
   }
-  try {
-    const keys = jsonKeys(selfDescription(schema, 'input') as object)
-    return keys.length > 0 ? keys : undefined
-  } catch {
-    return undefined
-  }
+  const keys = safely(() => jsonKeys(selfDescription(schema, 'input') as object), [])
+  return keys.length > 0 ? keys : undefined
 }
 
 /** The keys of a JSON Schema, including those in its combinations and after references. */
