@@ -88,8 +88,8 @@ describe('hostile values have no effect on others:', () => {
 
   test('patterns of routes', async () => {
     const server = makeServer()
-    for (const path of ['/a"b', '/back\\slash', '/ü💥', '/:id', '/{curly}', '/le="1"']) server.get(path, () => 'x')
-    for (const path of ['/a%22b', '/back%5Cslash', '/%C3%BC', '/5']) await server.inject.get(path)
+    for (const path of ['/a"b', '/back\\slash', '/ü💥', '/:id', '/%7Bcurly%7D', '/le="1"']) server.get(path, () => 'x')
+    for (const path of ['/a%22b', '/back%5Cslash', '/%C3%BC', '/5', '/%7Bcurly%7D']) await server.inject.get(path)
     await read(server)
   })
 
