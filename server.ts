@@ -33,7 +33,7 @@ import type { ValidationErrorHandler } from './plugins/validation/index.ts'
 
 announceMembers(members.request, members.response)
 knowMediaTypes()
-knowWork(Object.values(catalog).flatMap(({ plugin }) => plugin.work ?? []))
+for (const { plugin } of Object.values(catalog)) knowWork(plugin)
 
 /** Options of a server: those of the kernel, its plugins, and the form of its error bodies. */
 export interface ServerOptions extends KernelOptions {

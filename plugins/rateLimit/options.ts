@@ -34,12 +34,12 @@ export const isStore = (given: unknown): given is RateLimitStore =>
   typeof (given as Partial<RateLimitStore> | null)?.hit === 'function'
 
 const rule = {
-  limit: option.int({ min: 1 }).says('a whole number of requests above 0').default(100),
-  windowMs: option.int({ min: 1, max: 2_147_483_647 }).says('whole milliseconds above 0').default(60_000),
-  key: option.fn<NonNullable<RateLimitRule['key']>>('a function of the request'),
+  limit: option.int({ min: 1 }).says('a whole number of requests above 0').default(100).guard(),
+  windowMs: option.int({ min: 1, max: 2_147_483_647 }).says('whole milliseconds above 0').default(60_000).guard(),
+  key: option.fn<NonNullable<RateLimitRule['key']>>('a function of the request').guard(),
   skip: option.fn<NonNullable<RateLimitRule['skip']>>('a function of the request'),
   statusCode: option.int({ min: 400, max: 599 }).says('a status from 400 to 599').default(429),
-  onStoreFailure: option.oneOf('count', 'refuse').default('count'),
+  onStoreFailure: option.oneOf('count', 'refuse').default('count').guard(),
 }
 
 const redis = redisOptions({ prefix: redisPrefix('rate-limit') }).says('options of a Redis ({ url })')

@@ -1,4 +1,4 @@
-import { hidden, mayBeSecret, OptionPlace, quoted } from '../../../kernel/support/options.ts'
+import { hidden, mayBeSecret, OptionError, OptionPlace, quoted } from '../../../kernel/support/options.ts'
 import { isSecretName } from '../censor.ts'
 
 let variable = (name: string): string | undefined => process.env[name] || undefined
@@ -137,6 +137,7 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
    * const database = option.shape({ url: option.text().required().env('DATABASE_URL'), poolSize: option.int().env('POOL_SIZE').default(10) })
    */
   env(name: string): Check<Input, Value, Given extends 'required' ? 'filled' : Given> {
+    if (!/^[A-Za-z_]\w*$/.test(name)) throw OptionError('env', quoted(name), 'the name of a variable')
     return new Check({ ...this.parts, variable: name, isSecret: this.parts.isSecret === true || isSecretName(name) })
   }
 

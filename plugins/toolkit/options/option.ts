@@ -335,7 +335,10 @@ export function overrides<Settings extends object>(plugin: Check<never, Settings
     checkNames(given, place, Object.keys(members))
     const own = Object.entries(members).flatMap(([name, check]) => {
       const one = optionOf(given, name)
-      return one === undefined ? [] : [[name, check.read(one, place.in(name))]]
+      if (one !== undefined) return [[name, check.read(one, place.in(name))]]
+      // Otherwise a wrong import would leave the route with the option of the server.
+      if (check.parts.isGuard && optionNames(given).includes(name)) place.in(name).wrong(one, check.takes)
+      return []
     })
     return { ...route.settings, ...Object.fromEntries(own) }
   }

@@ -1,4 +1,12 @@
-import { announcePluginData, type Context, defineError, type Kernel, type Request } from '../../../kernel/index.ts'
+import {
+  announcePluginData,
+  type Context,
+  checkOptions,
+  defineError,
+  type Kernel,
+  type PluginDefinition,
+  type Request,
+} from '../../../kernel/index.ts'
 
 announcePluginData('work')
 
@@ -115,6 +123,21 @@ declare module '../../../kernel/plugin/define.ts' {
   }
 }
 
+const members: readonly (keyof WorkKind)[] = [
+  ...(['channel', 'form', 'role', 'for', 'list', 'help', 'span', 'title', 'note', 'data', 'view', 'labels'] as const),
+  ...([
+    'attributes',
+    'ended',
+    'isRoot',
+    'connection',
+    'request',
+    'isNotable',
+    'measures',
+    'metric',
+    'duration',
+  ] as const),
+]
+
 /**
  * Describes one kind of work, for the member `work` of a plugin's definition. `Event` is the type of the events of its `Trace`.
  *
@@ -130,10 +153,15 @@ declare module '../../../kernel/plugin/define.ts' {
  * const views = definePlugin({ name: 'views', work: [rendering] })
  */
 export function workKind<Event extends object>(kind: WorkKind<Event>): WorkKind {
+  return checked(kind as WorkKind, '')
+}
+
+function checked(kind: WorkKind, of: string): WorkKind {
   const { channel, form = 'work', list, help, span, labels = {}, measures = [] } = kind ?? {}
   const refuse = (why: string) => {
-    throw WorkKindError(channel, why)
+    throw WorkKindError(channel, `${of}${why}`)
   }
+  checkOptions(`workKind(${JSON.stringify(channel)})`, kind ?? {}, members)
   if (typeof channel !== 'string' || !/^[\w.-]+$/.test(channel)) refuse('needs a channel such as "audit.export"')
   if (!['work', 'part', 'moment'].includes(form)) refuse('has an unknown form: it is "work", "part" or "moment"')
   if (typeof span !== 'function') refuse('needs a function "span", which returns the name of its span')
@@ -148,19 +176,37 @@ export function workKind<Event extends object>(kind: WorkKind<Event>): WorkKind 
   return kind
 }
 
-/** The work of the framework's own plugins, which programs also do without registering them: a mailer, a disk, a queue in memory. */
-const known = new Map<string, WorkKind>()
+/** Kinds of work by channel, each with the plugin that does it. */
+type Known = Map<string, { readonly kind: WorkKind; readonly plugin: string }>
 
-export function knowWork(kinds: readonly WorkKind[]): void {
-  for (const kind of kinds) known.set(kind.channel, kind)
+/** The work of the framework's own plugins, which programs also do without registering them: a mailer, a disk, a queue in memory. */
+const known: Known = new Map()
+
+export const knowWork = (definition: Definition): void => addWork(known, definition)
+
+type Definition = Pick<PluginDefinition<never, object>, 'name' | 'work'>
+
+function addWork(all: Known, { name: plugin, work = [] }: Definition): void {
+  if (!Array.isArray(work))
+    throw WorkKindError(undefined, `of the plugin "${plugin}" is not a list: work: [workKind({ … })]`)
+  for (const given of work as readonly WorkKind[]) {
+    const kind = checked(given, `of the plugin "${plugin}" `)
+    const before = all.get(kind.channel)
+    if (before === undefined) all.set(kind.channel, { kind, plugin })
+    // Another copy of the package describes the same work; a plugin may be registered in several scopes.
+    else if (before.plugin !== plugin)
+      throw WorkKindError(
+        kind.channel,
+        `is described by the plugins "${before.plugin}" and "${plugin}". Give it a channel of its own`,
+      )
+  }
 }
 
 /** All work that a server and the services of its process may do, as far as its plugins are registered by now. */
 function workOf(server: Kernel): WorkKind[] {
-  const all = new Map(known)
-  for (const { definition } of server.listing.plugins)
-    for (const kind of definition.work ?? []) if (!all.has(kind.channel)) all.set(kind.channel, workKind(kind as never))
-  return [...all.values()]
+  const all: Known = new Map(known)
+  for (const { definition } of server.listing.plugins) addWork(all, definition)
+  return [...all.values()].map(({ kind }) => kind)
 }
 
 /** Calls `follow` once for each kind of work of a server, now and, for plugins that are registered during the boot, when it is ready. */

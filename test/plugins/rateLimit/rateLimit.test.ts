@@ -405,3 +405,16 @@ describe('options', () => {
     expect(() => serverWith([rateLimit(options as never)])).toThrow(message)
   })
 })
+
+test.each([
+  'limit',
+  'windowMs',
+  'key',
+  'onStoreFailure',
+])('a limit whose "%s" is undefined is refused, on the server and on a route', async (name) => {
+  const options = { [name]: undefined } as object
+  expect(() => serverWith({ rateLimit: options })).toThrow(`"plugins.rateLimit.${name}" is undefined`)
+  const server = serverWith({ rateLimit: true })
+  server.post('/login', { rateLimit: options }, () => 'in')
+  await expect(server.ready()).rejects.toThrow(`rateLimit.${name}" is undefined`)
+})

@@ -1,6 +1,7 @@
 import { definePlugin, type Kernel, Trace, TracePoint, workKind } from 'framework/kernel'
 import { afterEach, expect, test } from 'vitest'
 import { RouteCollection, Server } from '../../../index.ts'
+import { metrics } from '../../../plugins/metrics/index.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 import { keepSpans, placed, treeOf } from '../../support/spans.ts'
 import { lookAt } from '../inspector/support.ts'
@@ -152,6 +153,23 @@ test.each([
   )
 })
 
+test('a misspelt member is refused', () => {
+  expect(() => workKind({ ...valid, lables: {} } as never)).toThrow('Did you mean "labels"?')
+})
+
+test('two plugins cannot describe one channel, and neither of them that of the framework', async () => {
+  const plugin = (name: string, channel: string) => definePlugin({ name, work: [workKind({ ...valid, channel })] })()
+  for (const [plugins, names] of [
+    [[plugin('one', 'twice'), plugin('two', 'twice')], '"one" and "two"'],
+    [[plugin('one', 'queue.publish')], '"queues" and "one"'],
+    [[definePlugin({ name: 'one', work: valid as never })()], 'of the plugin "one" is not a list'],
+  ] as const) {
+    const server = new Server({ plugins: [...plugins, metrics()], router: new RouteCollection() })
+    clean.push(() => server.close().catch(() => {}))
+    await expect(server.ready()).rejects.toMatchObject({ message: expect.stringContaining(names) })
+  }
+})
+
 test('a description that was never checked is refused where it is followed', async () => {
   const plugin = definePlugin({ name: 'raw', work: [{ channel: 'raw' }] as never })
   const server: Kernel = new Server({ plugins: [plugin()] as never, router: new RouteCollection() })
@@ -159,7 +177,10 @@ test('a description that was never checked is refused where it is followed', asy
   await server.ready()
   const followed = new Server({ plugins: { metrics: true, raw: plugin() }, router: new RouteCollection() })
   clean.push(() => followed.close().catch(() => {}))
-  await expect(followed.ready()).rejects.toMatchObject({ cause: { code: 'WorkKindError' } })
+  await expect(followed.ready()).rejects.toMatchObject({
+    message: expect.stringContaining('of the plugin "raw"'),
+    cause: { code: 'WorkKindError' },
+  })
 })
 
 test('a description whose functions throw costs neither the work nor the process', async () => {

@@ -76,3 +76,7 @@ test('a variable with the name of a member of every object is missing unless it 
   vi.stubEnv('constructor', 'set')
   expect(option.text().env('constructor').parse(undefined)).toBe('set')
 })
+
+test.each(['', 'MY-VAR', '5', 5])('a name that no variable can have is refused: %j', (name) => {
+  expect(() => option.text().env(name as string)).toThrow('the name of a variable')
+})
