@@ -250,7 +250,12 @@ export class LocalStorageProvider implements StorageProvider {
   }
 
   async ping(): Promise<void> {
-    await this.#named(this.#root.own('tmp').then((tmp) => using(tmp, (at) => access(at, constants.W_OK))))
+    const check = async () => {
+      await (await this.#root.own('tmp')).close()
+      // By its name: Deno judges the link to an open folder, which nothing can be written to.
+      await access(join(await this.#root.path(), ownFolder, 'tmp'), constants.W_OK)
+    }
+    await this.#named(check())
   }
 
   async #named<Value>(work: Promise<Value>): Promise<Value> {
