@@ -1,5 +1,6 @@
 import { isInTime, type Logger, nearest } from '../../kernel/index.ts'
 import { lineLogger } from '../toolkit/logger.ts'
+import { stopOptions } from '../toolkit/stop-options.ts'
 import { CronNameError, mustBeNode } from './failures.ts'
 import type { Activity } from './jobs/activity.ts'
 import { leaveTo } from './jobs/alone.ts'
@@ -111,9 +112,10 @@ export class CronService {
    *
    * Resolves with the names of the jobs that are still running after `timeout` milliseconds (10000); a warning also lists them.
    */
-  stop({ timeout = 10_000 }: { timeout?: number } = {}): Promise<readonly string[]> {
+  async stop(options?: { timeout?: number }): Promise<readonly string[]> {
+    const { timeout } = stopOptions.parse(options, 'cron.stop')
     declarations.expected.delete(this)
-    if (this.#starting === undefined) return this.#stopping ?? Promise.resolve([])
+    if (this.#starting === undefined) return this.#stopping ?? []
     this.#starting = undefined
     this.#halt()
     this.#stopping = this.#stopOnce(this.#opening!, timeout)

@@ -1,3 +1,4 @@
+import { nearest } from '../../kernel/index.ts'
 import { MailAddressError } from './errors.ts'
 
 /** An address, bare or as `Ada <ada@example.org>`. */
@@ -34,6 +35,7 @@ type CheckedAddress<Given extends string> = string extends Given
 /** RFC 5321, section 4.5.3.1: 64 characters, "@", 255. */
 const longestAddress = 320
 const longestName = 256
+const parts = ['name', 'address']
 
 /**
  * Allows no comments, groups, routes, quoted parts or lists: the grammar of RFC 5322 has them all, and parsers that accept them
@@ -69,6 +71,8 @@ function partsOf(where: string, given: unknown): { name: string; address: string
     const isQuoted = name.length > 1 && name.startsWith('"') && name.endsWith('"')
     return { name: isQuoted ? name.slice(1, -1) : name, address: given.slice(open + 1, -1) }
   }
+  const wrong = Object.keys(given ?? {}).find((one) => one.length > 3 && !parts.includes(one) && nearest(one, parts))
+  if (wrong !== undefined) throw MailAddressError(where, `has the unknown member "${wrong}"; it takes name and address`)
   const { name = '', address } = (given ?? {}) as { name?: unknown; address?: unknown }
   if (typeof address !== 'string' || typeof name !== 'string')
     throw MailAddressError(where, `is not a string but ${typeof given}`)

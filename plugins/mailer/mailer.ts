@@ -1,5 +1,6 @@
 import { type Logger, nearest, within } from '../../kernel/index.ts'
 import { lineLogger } from '../toolkit/logger.ts'
+import { stopOptions } from '../toolkit/stop-options.ts'
 import { joinedOptions } from '../toolkit/two-arguments.ts'
 import { MailClosedError, MailProviderError } from './errors.ts'
 import { Later } from './later.ts'
@@ -111,7 +112,8 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
    *
    * @param options `timeout`: milliseconds for everything together. Default 10000.
    */
-  close({ timeout = 10_000 }: { timeout?: number } = {}): Promise<void> {
+  async close(options?: { timeout?: number }): Promise<void> {
+    const { timeout } = stopOptions.parse(options, 'mailer.close')
     this.#closed ??= this.#close(timeout)
     return this.#closed
   }

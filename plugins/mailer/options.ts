@@ -77,16 +77,9 @@ const smtp = option
       auth: auth.optional(),
     },
     foreignOption([
-      ...destinations,
-      'port',
-      'secure',
-      'secured',
-      'requireTLS',
-      'pool',
-      'auth',
-      'connectionTimeout',
-      'maxConnections',
-      'path',
+      ...[...destinations, 'path', 'port', 'secure', 'secured', 'requireTLS', 'ignoreTLS', 'opportunisticTLS', 'pool'],
+      ...['auth', 'authMethod', 'name', 'localAddress', 'proxy', 'dkim', 'dnsTimeout', 'greetingTimeout'],
+      ...['connectionTimeout', 'socketTimeout', 'maxConnections', 'maxMessages', 'rateDelta', 'rateLimit'],
     ]),
   )
   .into(withoutUndefined)

@@ -1,6 +1,7 @@
 import { isInTime, type Logger, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { type Carrier, carrierOf } from '../toolkit/carrier.ts'
 import { lineLogger } from '../toolkit/logger.ts'
+import { stopOptions } from '../toolkit/stop-options.ts'
 import type { MqttApi } from './api.ts'
 import { MqttConnectedError, MqttNotConnectedError, MqttUnavailableError } from './errors.ts'
 import { type MqttPublishOptions, type MqttSubscribeOptions, readPublishOptions } from './messages/message-options.ts'
@@ -249,7 +250,8 @@ export class MqttService {
    * Disconnects cleanly: takes no further messages, then lets the running handlers and their publications finish,
    * for `timeout` milliseconds (10000) at most.
    */
-  stop({ timeout = 10_000 }: { timeout?: number } = {}): Promise<void> {
+  async stop(options?: { timeout?: number }): Promise<void> {
+    const { timeout } = stopOptions.parse(options, 'mqtt.stop')
     declarations.expected.delete(this)
     this.#stopping ??= this.#stop(timeout).finally(() => {
       if (MqttService.#standalone === this) MqttService.#standalone = undefined

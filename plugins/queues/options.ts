@@ -1,5 +1,6 @@
 import { nearest, type OptionPlace } from '../../kernel/index.ts'
 import { addressOption } from '../toolkit/address.ts'
+import { awsCredentials } from '../toolkit/aws-credentials.ts'
 import { foreignOption } from '../toolkit/foreign-options.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { type RedisAddress, redisOptions, redisUrl } from '../toolkit/redis.ts'
@@ -138,19 +139,14 @@ const pgboss = option.shape({
   max: option.int({ min: 2, max: 1000, unit: 'connections' }).default(10),
   ssl: option.value<unknown>('an option value of pg-boss').secret(),
   pollInterval: option.ms({ min: 1 }).default(1000),
-  options: option.record(option.value<unknown>('anything'), 'an object').secret(),
+  options: option.shape({}, foreignOption(['supervise', 'migrate', 'schedule', 'createSchema'])).secret(),
 })
-
-const credentials = option.shape(
-  {},
-  foreignOption(['accessKeyId', 'secretAccessKey', 'sessionToken', 'expiration', 'credentialScope']),
-)
 
 const sqs = option.shape({
   ...shared,
   region: option.name(),
   endpoint: addressOption('http'),
-  credentials: option.either(option.fn(), credentials).says('credentials of an AWS client').secret(),
+  credentials: awsCredentials,
   client: option.value<object>('an SQSClient', (given) => typeof Object(given).send === 'function'),
   queueUrls: option.record(option.text()).default({}),
   waitTimeSeconds: option.int({ min: 0, max: 20, unit: 'seconds' }).default(20),

@@ -141,13 +141,12 @@ const pgboss = {
   deadLetter: option.name(),
 }
 
+const value = option.shape({ DataType: option.name(), StringValue: option.text(), BinaryValue: option.value('bytes') })
 const sqs = {
   DelaySeconds: option.int({ min: 0, max: 900, unit: 'seconds' }),
   MessageGroupId: option.name(),
   MessageDeduplicationId: option.name(),
-  MessageAttributes: option.record(
-    option.value<object>('{ DataType, StringValue }', (given) => typeof given === 'object' && given !== null),
-  ),
+  MessageAttributes: option.record(value.says('{ DataType, StringValue }')),
 }
 
 /** The options of each engine; a value that it would misinterpret, or refuse in words of its own, is an error. */

@@ -1,3 +1,4 @@
+import { stopOptions } from '../toolkit/stop-options.ts'
 import { forgetConfiguration, queueConfig } from './config.ts'
 import type { QueueCounts } from './drivers/contract.ts'
 import { declaredQueues } from './queue.ts'
@@ -63,15 +64,16 @@ export class QueueService {
    * Ends the workers, lets handlers finish within `timeout` milliseconds (10000), closes every connection, and forgets the configuration.
    * A script that only publishes must also call it, or its connections keep the process alive.
    */
-  static async stop({ timeout = 10_000 }: StopOptions = {}): Promise<void> {
+  static async stop(options?: StopOptions): Promise<void> {
+    const { timeout } = stopOptions.parse(options, 'QueueService.stop')
     const config = queueConfig()
     // A server that is still running keeps its configuration.
     if (await QueueService.#script.release(timeout)) forgetConfiguration(config)
   }
 
   /** Ends the workers of this process: see the static method. */
-  async stop({ timeout = 10_000 }: StopOptions = {}): Promise<void> {
-    await this.#holder.release(timeout)
+  async stop(options?: StopOptions): Promise<void> {
+    await this.#holder.release(stopOptions.parse(options, 'queues.stop').timeout)
   }
 
   /** No subscriber is active until this runs. @internal */

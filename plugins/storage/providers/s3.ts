@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { awsCredentials } from '../../toolkit/aws-credentials.ts'
 import { Kept } from '../../toolkit/kept.ts'
 import { option, type SettingsOf } from '../../toolkit/options/index.ts'
 import { peer } from '../../toolkit/peer.ts'
@@ -35,12 +36,7 @@ const s3Options = option
     region: option.name(),
     endpoint: option.value<string>('an address', (given) => typeof given === 'string' && URL.canParse(given)).secret(),
     forcePathStyle: option.flag(),
-    credentials: option
-      .value<object>(
-        'credentials of an AWS client',
-        (given) => typeof given === 'object' || typeof given === 'function',
-      )
-      .secret(),
+    credentials: awsCredentials,
     client: option.value<object>('an S3Client', (given) => typeof Object(given).send === 'function'),
     cdn: cdnOptions.optional(),
     timeout,

@@ -49,6 +49,7 @@ export const named = (...names: readonly string[]) =>
   extensible(Object.fromEntries(names.map((name) => [name, anything])))
 
 const shown = ['description', 'required', 'deprecated', 'style', 'explode', 'schema', 'example', 'examples', 'content']
+const ofScheme = ['type', 'name', 'in', 'scheme', 'bearerFormat', 'flows', 'openIdConnectUrl']
 const reference = ['$ref', 'summary', 'description']
 export const parameter = named('name', 'in', ...shown, 'allowEmptyValue', 'allowReserved', ...reference)
 export const requestBody = named('description', 'content', 'required', 'schema', ...reference)
@@ -62,7 +63,8 @@ const forms: { readonly [kind: string]: AnyCheck } = {
   headers: named(...shown, ...reference),
   examples: named('value', 'externalValue', ...reference),
   links: named('operationRef', 'operationId', 'parameters', 'requestBody', 'server', ...reference),
-  securitySchemes: named('type', 'name', 'in', 'scheme', 'bearerFormat', 'flows', 'openIdConnectUrl', ...reference),
+  securitySchemes: named(...ofScheme, ...reference),
+  asyncSecuritySchemes: named(...ofScheme, 'scopes', ...reference),
 }
 
 /** The components of one kind by name; the forms of schemas, of callbacks and of path items are free. */
