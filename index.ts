@@ -86,6 +86,7 @@ export {
   type Membership,
   type PresentClient,
 } from './plugins/channels/index.ts'
+export { Command } from './plugins/command.ts'
 export type { CompressionOptions, Encoding } from './plugins/compression/index.ts'
 export { implement } from './plugins/contract/implement.ts'
 export {
@@ -332,7 +333,6 @@ export {
 } from './plugins/storage/index.ts'
 export type { Telemetry, TelemetryOptions } from './plugins/telemetry/index.ts'
 export type { TimeoutOptions } from './plugins/timeout/index.ts'
-export { Command } from './plugins/toolkit/command.ts'
 export type {
   CommandArgument,
   CommandArguments,
@@ -348,7 +348,6 @@ export type { ExposeErrorDetails, FailureBody } from './plugins/toolkit/failures
 export type { CustomErrorFormat, ErrorFormat, ErrorFormatter } from './plugins/toolkit/failures/format.ts'
 export { HttpError, type HttpErrorDetails, type HttpErrorOptions } from './plugins/toolkit/failures/http-error.ts'
 export { option } from './plugins/toolkit/options/index.ts'
-export { webRequest } from './plugins/toolkit/web-request.ts'
 export type { TrustProxyOptions } from './plugins/trustProxy/index.ts'
 export type {
   RouteUploadOptions,
@@ -367,6 +366,7 @@ export type {
   ValidationErrorOptions,
   ValidationIssue,
 } from './plugins/validation/index.ts'
+export { webRequest } from './plugins/web-request.ts'
 export type {
   Message,
   MessageSchemas,

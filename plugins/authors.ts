@@ -1,11 +1,11 @@
 // The entry point `framework/kernel`, for authors of plugins.
 export * from '../kernel/index.ts'
+export { Command } from './command.ts'
 export { kernelMembers, kernelOptions } from './kernel-options.ts'
 export type { ApiDoc } from './openapi/index.ts'
 export { answerWithin } from './toolkit/availability.ts'
 export { builtPath } from './toolkit/built-paths.ts'
 export { personalState, watchPersonal } from './toolkit/client-specific.ts'
-export { Command } from './toolkit/command.ts'
 export {
   type CommandArgument,
   type CommandArguments,
@@ -49,7 +49,6 @@ export type { InspectorPanel, PanelAction, PanelCell, PanelRow, PanelServices } 
 export { peer, peers } from './toolkit/peer.ts'
 export { readRegularFile, readRegularFileSync } from './toolkit/read-file.ts'
 export { RouteValue } from './toolkit/route-value.ts'
-export { webRequest } from './toolkit/web-request.ts'
 export {
   type WorkAttributes,
   type WorkDuration,
@@ -62,3 +61,4 @@ export {
 } from './toolkit/work/kind.ts'
 export { answerAsLeader, askLeader, refuseSeveral } from './toolkit/workers/several.ts'
 export { isLeading } from './toolkit/workers/supervisor.ts'
+export { webRequest } from './web-request.ts'

@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 // Not imported through an entry point, which would load everything.
-import { isCommandClass } from '../../plugins/toolkit/command.ts'
+import { isCommandClass } from '../../plugins/command.ts'
 import type { CommandDefinition } from '../../plugins/toolkit/command-definition.ts'
 import { findFiles } from '../../plugins/toolkit/files.ts'
 import { defaultTimeout, importQuietly } from '../application/load.ts'

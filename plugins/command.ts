@@ -1,6 +1,6 @@
-import type { Logger } from '../../kernel/support/logger.ts'
-import type { CommandArgument, CommandDefinition, CommandFlag, CommandInput } from './command-definition.ts'
-import { lineLogger } from './logger.ts'
+import type { Logger } from '../kernel/support/logger.ts'
+import type { CommandArgument, CommandDefinition, CommandFlag, CommandInput } from './toolkit/command-definition.ts'
+import { lineLogger } from './toolkit/logger.ts'
 
 /** Marks the class; `Symbol.for`, so that a command from another copy of the package is recognised. */
 const brand = Symbol.for('framework.command')

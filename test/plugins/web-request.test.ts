@@ -1,6 +1,6 @@
 import { webRequest } from 'framework/kernel'
 import { expect, test } from 'vitest'
-import { makeKernel, send } from '../../support/kernel.ts'
+import { makeKernel, send } from '../support/kernel.ts'
 
 test('has the method, the address, the headers but those of the connection, and the body', async () => {
   const { kernel, router } = makeKernel()
