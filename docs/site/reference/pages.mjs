@@ -7,7 +7,7 @@ import { readReference } from './model.mjs'
 const areas = [
   ['server', 'Servers', 'reference/server.md', /^server\.ts|^kernel\/(kernel|options|life|inspect|runtime)\b/],
   ['router', 'Routes and middleware', 'reference/routes.md', /^kernel\/routing\//],
-  ['request', 'Requests', 'reference/request.md', /^kernel\/http\/(request\/|raw)/],
+  ['request', 'Requests', 'reference/request.md', /^kernel\/http\/(request\/|raw)|^plugins\/web-request/],
   ['response', 'Responses', 'reference/response.md', /^kernel\/http\/response\//],
   [
     'errors',
@@ -22,8 +22,8 @@ const areas = [
     'reference/option-checks.md',
     /^(plugins\/toolkit|kernel\/support)\/options|^plugins\/kernel-options/,
   ],
-  ['commands', 'Commands and checks', 'cli/commands.md', /^plugins\/toolkit\/(command|doctor|panels)/],
-  ['tracing', 'Tracing', 'reference/tracing.md', /^kernel\/.*trace/],
+  ['commands', 'Commands and checks', 'cli/commands.md', /^plugins\/(command\.|toolkit\/(command|doctor|panels))/],
+  ['tracing', 'Tracing', 'reference/tracing.md', /^kernel\/.*trace|^plugins\/toolkit\/work\//],
   ['testing', 'Testing', 'reference/testing.md', /^plugins\/testing\/|^kernel\/runtime\/inject/],
   ['toolkit', 'Toolkit', 'writing-a-plugin.md', /^(plugins\/toolkit|kernel\/support)\//],
 ]
