@@ -3,7 +3,7 @@ import { connect as connectSecurely } from 'node:tls'
 
 /** What came back over one connection. */
 export interface RawAnswer {
-  /** Everything, as latin1. */
+  /** What arrived, as latin1; of an endless response, the first 64 MB. */
   readonly text: string
   /** The statuses of all final answers, in order; 1xx left out. */
   readonly statuses: number[]
@@ -23,6 +23,9 @@ export interface RawOptions {
   /** Over TLS, whatever the certificate. */
   readonly secure?: boolean
 }
+
+/** A fast machine sends an endless response at 1 GB/s, and a string of 512 MB is the longest there is. */
+const keptLength = 64 * 1024 * 1024
 
 const statusLine = /HTTP\/1\.[01] (\d{3})/g
 
@@ -53,7 +56,7 @@ export function sendRaw(port: number, data: string | string[], options: RawOptio
       if (parts.length > 1) drip = setInterval(write, dripMs)
     })
     socket.on('data', (chunk) => {
-      text += chunk.toString('latin1')
+      if (text.length < keptLength) text += chunk.toString('latin1')
       if (answers !== undefined && finals(text).length >= answers && endsWhole(text)) socket.destroy()
     })
     socket.on('end', () => {
@@ -90,7 +93,7 @@ export function flood(port: number, head: string, piece: Buffer, waitMs: number,
     })
     if (pauseMs === 0) socket.on('drain', pump)
     socket.on('data', (chunk) => {
-      text += chunk.toString('latin1')
+      if (text.length < keptLength) text += chunk.toString('latin1')
     })
     for (const event of ['end', 'error'])
       socket.on(event, () => {
