@@ -238,7 +238,7 @@ function modulesOf(chunks) {
 }
 
 /**
- * The modules of the kernel and the toolkit that commands load without loading the kernel itself.
+ * The modules of the kernel and the shared rooms that commands load without loading the kernel itself.
  * @param {ReadonlyMap<string, Chunk>} chunks
  */
 function sharedWithCommandLine(chunks) {
@@ -249,7 +249,7 @@ function sharedWithCommandLine(chunks) {
   const free = loaded.filter(
     ({ fileName }) => ![...loadedBy(fileName, chunks)].some((one) => isOf(one, 'kernel/kernel.ts')),
   )
-  const folders = ['kernel/', 'plugins/toolkit/'].map((folder) => join(root, folder))
+  const folders = ['kernel/', 'plugins/shared/'].map((folder) => join(root, folder))
   const isPart = (/** @type {string} */ id) =>
     folders.some((folder) => id.startsWith(folder)) && !id.endsWith('kernel/index.ts')
   return new Set([...modulesOf(free)].filter(isPart))

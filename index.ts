@@ -305,6 +305,21 @@ export type {
   SessionData,
   SessionStore,
 } from './plugins/session/index.ts'
+export type { ClassMark, MethodMark } from './plugins/shared/decorators/decorator.ts'
+export type {
+  CommandArgument,
+  CommandArguments,
+  CommandDefinition,
+  CommandFlag,
+  CommandFlags,
+  CommandInput,
+  CommandShape,
+} from './plugins/shared/development/command-definition.ts'
+export { defineCommand } from './plugins/shared/development/command-definition.ts'
+export type { ExposeErrorDetails, FailureBody } from './plugins/shared/failures/failures.ts'
+export type { CustomErrorFormat, ErrorFormat, ErrorFormatter } from './plugins/shared/failures/format.ts'
+export { HttpError, type HttpErrorDetails, type HttpErrorOptions } from './plugins/shared/failures/http-error.ts'
+export { option } from './plugins/shared/options/index.ts'
 export type { StaticOptions } from './plugins/static/index.ts'
 export {
   type AzureBlobStorageOptions,
@@ -333,21 +348,6 @@ export {
 } from './plugins/storage/index.ts'
 export type { Telemetry, TelemetryOptions } from './plugins/telemetry/index.ts'
 export type { TimeoutOptions } from './plugins/timeout/index.ts'
-export type {
-  CommandArgument,
-  CommandArguments,
-  CommandDefinition,
-  CommandFlag,
-  CommandFlags,
-  CommandInput,
-  CommandShape,
-} from './plugins/toolkit/command-definition.ts'
-export { defineCommand } from './plugins/toolkit/command-definition.ts'
-export type { ClassMark, MethodMark } from './plugins/toolkit/decorator/decorator.ts'
-export type { ExposeErrorDetails, FailureBody } from './plugins/toolkit/failures/failures.ts'
-export type { CustomErrorFormat, ErrorFormat, ErrorFormatter } from './plugins/toolkit/failures/format.ts'
-export { HttpError, type HttpErrorDetails, type HttpErrorOptions } from './plugins/toolkit/failures/http-error.ts'
-export { option } from './plugins/toolkit/options/index.ts'
 export type { TrustProxyOptions } from './plugins/trustProxy/index.ts'
 export type {
   RouteUploadOptions,

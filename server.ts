@@ -23,12 +23,12 @@ import {
   type ProvidedBy,
   resolvePlugins,
 } from './plugins/resolve.ts'
+import { type ExposeErrorDetails, setExposure } from './plugins/shared/failures/failures.ts'
+import { type ErrorFormat, errorFormat } from './plugins/shared/failures/format.ts'
+import { knowMediaTypes } from './plugins/shared/http/media-types.ts'
+import { option } from './plugins/shared/options/index.ts'
+import { knowWork } from './plugins/shared/work/kind.ts'
 import { type MockMethods, MockServer, mockMethods } from './plugins/testing/plugin.ts'
-import { type ExposeErrorDetails, setExposure } from './plugins/toolkit/failures/failures.ts'
-import { type ErrorFormat, errorFormat } from './plugins/toolkit/failures/format.ts'
-import { knowMediaTypes } from './plugins/toolkit/media-types.ts'
-import { option } from './plugins/toolkit/options/index.ts'
-import { knowWork } from './plugins/toolkit/work/kind.ts'
 import type { ValidationErrorHandler } from './plugins/validation/index.ts'
 
 announceMembers(members.request, members.response)

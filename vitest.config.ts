@@ -32,7 +32,7 @@ const sharing = [
   ...[
     ...['compression', 'contract', 'cookie', 'cors', 'graphql', 'helmet', 'json', 'log', 'methodOverride', 'openapi'],
     ...['policy', 'rateLimit', 'requestContext', 'responses', 'serializer', 'session', 'static', 'storage', 'testing'],
-    ...['timeout', 'toolkit', 'trustProxy', 'upload', 'urlencoded', 'validation'],
+    ...['shared', 'timeout', 'trustProxy', 'upload', 'urlencoded', 'validation'],
   ].map((plugin) => `test/plugins/${plugin}`),
 ].map((folder) => `${folder}/**/*.test.ts`)
 

@@ -1,4 +1,4 @@
-import type { CommandDefinition, CommandFlag } from '../plugins/toolkit/command-definition.ts'
+import type { CommandDefinition, CommandFlag } from '../plugins/shared/development/command-definition.ts'
 import { columns } from './columns.ts'
 import type { Output } from './output.ts'
 import { programName } from './package.ts'

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { nearest } from '../kernel/support/nearest.ts'
-import type { CommandDefinition } from '../plugins/toolkit/command-definition.ts'
+import type { CommandDefinition } from '../plugins/shared/development/command-definition.ts'
 import { CommandFailure, wrongUsage } from './failure.ts'
 import { printCommands, printHelp } from './help.ts'
 import { type Output, outputTo, type Streams } from './output.ts'

@@ -3,19 +3,6 @@ export * from '../kernel/index.ts'
 export { Command } from './command.ts'
 export { kernelMembers, kernelOptions } from './kernel-options.ts'
 export type { ApiDoc } from './openapi/index.ts'
-export { answerWithin } from './toolkit/availability.ts'
-export { builtPath } from './toolkit/built-paths.ts'
-export { personalState, watchPersonal } from './toolkit/client-specific.ts'
-export {
-  type CommandArgument,
-  type CommandArguments,
-  type CommandDefinition,
-  type CommandFlag,
-  type CommandFlags,
-  type CommandInput,
-  type CommandShape,
-  defineCommand,
-} from './toolkit/command-definition.ts'
 export {
   type AnyClass,
   type AnyMethod,
@@ -28,27 +15,42 @@ export {
   decoratedMethods,
   decorator,
   type MethodMark,
-} from './toolkit/decorator/decorator.ts'
-export { Notes } from './toolkit/decorator/notes.ts'
+} from './shared/decorators/decorator.ts'
+export { Notes } from './shared/decorators/notes.ts'
 export {
   guardedClasses,
   noteGuarded,
   type RouteContribution,
   routeContributions,
   routeDecorator,
-} from './toolkit/decorator/route-decorator.ts'
-export type { DoctorCheck, DoctorFinding, DoctorInput, DoctorLevel } from './toolkit/doctor/check.ts'
-export { type ExposeErrorDetails, exposesDetails, type FailureBody, setExposure } from './toolkit/failures/failures.ts'
-export { HttpError, type HttpErrorDetails, type HttpErrorOptions } from './toolkit/failures/http-error.ts'
-export type { Figure, FigureSample, FigureSource } from './toolkit/figures.ts'
-export { type FileLoading, type FoundFiles, findFiles, importFiles } from './toolkit/files.ts'
-export { applicationLogger, lineLogger } from './toolkit/logger.ts'
-export { type InsideFile, openInside, realRoot } from './toolkit/open-inside.ts'
-export { type AnyCheck, type Check, type Need, option, type SettingsOf, sizeOption } from './toolkit/options/index.ts'
-export type { InspectorPanel, PanelAction, PanelCell, PanelRow, PanelServices } from './toolkit/panels.ts'
-export { peer, peers } from './toolkit/peer.ts'
-export { readRegularFile, readRegularFileSync } from './toolkit/read-file.ts'
-export { RouteValue } from './toolkit/route-value.ts'
+} from './shared/decorators/route-decorator.ts'
+export {
+  type CommandArgument,
+  type CommandArguments,
+  type CommandDefinition,
+  type CommandFlag,
+  type CommandFlags,
+  type CommandInput,
+  type CommandShape,
+  defineCommand,
+} from './shared/development/command-definition.ts'
+export type { Figure, FigureSample, FigureSource } from './shared/development/metrics.ts'
+export type { InspectorPanel, PanelAction, PanelCell, PanelRow, PanelServices } from './shared/development/panels.ts'
+export type { DoctorCheck, DoctorFinding, DoctorInput, DoctorLevel } from './shared/doctor/check.ts'
+export { peer, peers } from './shared/environment/optional-package.ts'
+export { answerAsLeader, askLeader, refuseSeveral } from './shared/environment/several-workers.ts'
+export { isLeading } from './shared/environment/supervisor.ts'
+export { type ExposeErrorDetails, exposesDetails, type FailureBody, setExposure } from './shared/failures/failures.ts'
+export { HttpError, type HttpErrorDetails, type HttpErrorOptions } from './shared/failures/http-error.ts'
+export { builtPath } from './shared/files/built-paths.ts'
+export { type FileLoading, type FoundFiles, findFiles, importFiles } from './shared/files/modules.ts'
+export { type InsideFile, openInside, realRoot } from './shared/files/open-inside.ts'
+export { readRegularFile, readRegularFileSync } from './shared/files/read-file.ts'
+export { personalState, watchPersonal } from './shared/http/client-specific.ts'
+export { RouteValue } from './shared/http/route-value.ts'
+export { applicationLogger, lineLogger } from './shared/logging/logger.ts'
+export { type AnyCheck, type Check, type Need, option, type SettingsOf, sizeOption } from './shared/options/index.ts'
+export { answerWithin } from './shared/stores/availability.ts'
 export {
   type WorkAttributes,
   type WorkDuration,
@@ -58,7 +60,5 @@ export {
   type WorkList,
   type WorkMeasure,
   workKind,
-} from './toolkit/work/kind.ts'
-export { answerAsLeader, askLeader, refuseSeveral } from './toolkit/workers/several.ts'
-export { isLeading } from './toolkit/workers/supervisor.ts'
+} from './shared/work/kind.ts'
 export { webRequest } from './web-request.ts'

@@ -1,6 +1,11 @@
 import type { Logger } from '../kernel/support/logger.ts'
-import type { CommandArgument, CommandDefinition, CommandFlag, CommandInput } from './toolkit/command-definition.ts'
-import { lineLogger } from './toolkit/logger.ts'
+import type {
+  CommandArgument,
+  CommandDefinition,
+  CommandFlag,
+  CommandInput,
+} from './shared/development/command-definition.ts'
+import { lineLogger } from './shared/logging/logger.ts'
 
 /** Marks the class; `Symbol.for`, so that a command from another copy of the package is recognised. */
 const brand = Symbol.for('framework.command')

@@ -4,11 +4,11 @@ import { defaultLimits, type Limits, type TlsOptions } from '../kernel/runtime/a
 import type { Logger } from '../kernel/support/logger.ts'
 import { quoted } from '../kernel/support/options.ts'
 import { sendFile } from './send-file.ts'
-import { variable } from './toolkit/environment/process.ts'
-import { FormattedFailures } from './toolkit/failures/failures.ts'
-import { fallbackLogger, guardedLogger } from './toolkit/logger.ts'
-import { readVariablesBy, type SettingsOf } from './toolkit/options/check.ts'
-import * as option from './toolkit/options/option.ts'
+import { variable } from './shared/environment/process.ts'
+import { FormattedFailures } from './shared/failures/failures.ts'
+import { fallbackLogger, guardedLogger } from './shared/logging/logger.ts'
+import { readVariablesBy, type SettingsOf } from './shared/options/check.ts'
+import * as option from './shared/options/option.ts'
 import { workersOfProcess } from './workers.ts'
 
 readVariablesBy(variable)

@@ -10,8 +10,8 @@ import {
   type Registration,
 } from '../kernel/index.ts'
 import { type Catalog, type CatalogKey, catalog, core, factoryOf, onByDefault } from './catalog.ts'
-import { inspectorRequest } from './toolkit/inspector-request.ts'
-import { isProduction } from './toolkit/node-env.ts'
+import { inspectorRequest } from './shared/development/inspector-request.ts'
+import { isProduction } from './shared/environment/node-env.ts'
 
 const UnknownPluginError = defineError('UnknownPluginError', (key: string, near: string | undefined) => {
   const guess = near === undefined ? '' : ` Did you mean "${near}"?`

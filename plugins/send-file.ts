@@ -4,7 +4,7 @@ import { mediaTypeOfFile } from '../kernel/http/response/media-types.ts'
 import { FileNotFoundError, withCause } from '../kernel/support/errors.ts'
 import { checkOptions, OptionError, quoted } from '../kernel/support/options.ts'
 import { openRegularFile, type RegularFile, readPart, regularFile, smallPart } from '../kernel/support/regular-file.ts'
-import { openInside, realRoot } from './toolkit/open-inside.ts'
+import { openInside, realRoot } from './shared/files/open-inside.ts'
 
 /** Error codes for a file that does not exist or cannot be read; the answer never shows the path. */
 const missing = new Set([

@@ -1,7 +1,7 @@
 import { defineError } from '../kernel/support/errors.ts'
 import type { LeadParts, WorkerPlace, Workers } from '../kernel/support/worker.ts'
-import { safely } from './toolkit/safely.ts'
-import { isLeading, supervisor } from './toolkit/workers/supervisor.ts'
+import { isLeading, supervisor } from './shared/environment/supervisor.ts'
+import { safely } from './shared/values/safely.ts'
 
 /** Milliseconds until a hook that has failed is called again; doubled each time. */
 const firstPauseMs = 500

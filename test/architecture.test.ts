@@ -128,7 +128,8 @@ describe('a breach is found', () => {
     expect(broken(path, `import type { A } from '${specifier}'`, [other])).toEqual([levels])
   })
 
-  const pluginAlone = 'a plugin imports the entry point of the kernel, the toolkit and nothing else of the framework'
+  const pluginAlone =
+    'a plugin imports the entry point of the kernel, the shared rooms and nothing else of the framework'
   test.each([
     ['kernel/http/request.ts', `import { a } from '../../kernel/http/request.ts'`],
     ['kernel/http/request.ts', `import type { A } from '../../kernel/http/request.ts'`],
@@ -154,14 +155,27 @@ describe('a breach is found', () => {
     expect(broken('plugins/cors/plugin.ts', source, others)).toEqual([])
   })
 
-  test('the toolkit knows the kernel and no plugin', () => {
-    const rule = 'the toolkit imports the kernel and no plugin'
-    const others = ['kernel/index.ts', 'plugins/toolkit/redis.ts', 'plugins/json/index.ts', 'kernel/http/raw.ts']
-    expect(broken('plugins/cors/plugin.ts', `import { a } from '../toolkit/redis.ts'`, others)).toEqual([])
-    expect(broken('plugins/toolkit/a.ts', `import { a } from '../../kernel/http/raw.ts'`, others)).toEqual([])
-    expect(broken('plugins/toolkit/a.ts', `import type { A } from '../json/index.ts'`, others)).toEqual([rule])
-    expect(broken('kernel/http/a.ts', `import { a } from '../../plugins/toolkit/redis.ts'`, others)).toEqual([
-      kernelAlone,
+  test('a shared room knows the kernel, lower rooms and no plugin', () => {
+    const rule = 'a shared room imports the kernel, the rooms below it and no plugin'
+    const redis = 'plugins/shared/stores/redis.ts'
+    const others = ['kernel/index.ts', redis, 'plugins/json/index.ts', 'kernel/http/raw.ts']
+    const shared = (room: string, source: string, other = redis) =>
+      broken(`plugins/shared/${room}/a.ts`, source, [...others, other])
+    expect(broken('plugins/cors/plugin.ts', `import { a } from '../shared/stores/redis.ts'`, others)).toEqual([])
+    expect(shared('stores', `import { a } from '../../../kernel/http/raw.ts'`)).toEqual([])
+    expect(shared('doctor', `import { a } from '../stores/redis.ts'`)).toEqual([])
+    expect(shared('values', `import type { A } from '../stores/redis.ts'`)).toEqual([rule])
+    expect(shared('stores', `import type { A } from '../../json/index.ts'`)).toEqual([rule])
+    expect(broken('kernel/http/a.ts', `import { a } from '../../${redis}'`, others)).toEqual([kernelAlone])
+    expect(shared('schema', `import type { A } from '../../../kernel/http/raw.ts'`)).toEqual([
+      'the schema room imports nothing of HTTP',
+    ])
+    const inner = 'plugins/shared/schema/sendable/zod.ts'
+    expect(shared('work', `import { a } from '../schema/sendable/zod.ts'`, inner)).toEqual([
+      'a shared room is entered through its files, not through its folders',
+    ])
+    expect(broken('plugins/shared/redis.ts', 'export const a = 1', [])).toEqual([
+      'every file of plugins/shared is in a room that has a level',
     ])
   })
 

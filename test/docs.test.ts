@@ -90,7 +90,7 @@ test('docs/doctor.md has every check with its level and whether it is for produc
     const written = text.matchAll(/\bcode: '([^']+)',\s+level: '(\w+)'(,\s+production: true)?/g)
     return [
       ...[...written].map(([, code, level, production]) => [code, level, production === undefined ? 'no' : 'yes']),
-      // The makers of plugins/toolkit/doctor/usual.ts.
+      // The makers of plugins/shared/doctor/usual.ts.
       ...[...text.matchAll(/\bnotForProduction\(\s*'([^']+)'/g)].map(([, code]) => [code, 'warning', 'yes']),
       ...[...text.matchAll(/\bunused\(\s*'(\w+)'/g)].map(([, option]) => [`${option}.unused`, 'hint', 'no']),
     ]
@@ -107,7 +107,7 @@ test('docs/doctor.md has every check with its level and whether it is for produc
 test('docs/reference/options.md has the options of the kernel with their real defaults', () => {
   const rows = read('docs/reference/options.md').text.matchAll(/^\| `([\w.]+)` \| ([^|]*) \|/gm)
   const seen = Object.fromEntries([...rows].map(([, name, value]) => [name!, value!.replaceAll('`', '')]))
-  // What the kernel receives from the toolkit is not an option.
+  // What the kernel receives from plugins/shared is not an option.
   const {
     limits,
     workers: _workers,
@@ -179,7 +179,7 @@ describe('tables that repeat the code', () => {
 
 describe('the page of each plugin', () => {
   const folders = [...new Set(readFolder('plugins', '.ts').map(({ file }) => file.split('/')[1]!))].filter(
-    (name) => !name.endsWith('.ts') && name !== 'toolkit',
+    (name) => !name.endsWith('.ts') && name !== 'shared',
   )
   const pageOf = (key: string) => read(`docs/plugins/${key}.md`).text
   const sourcesOf = (key: string) => sources.filter(({ file }) => file.startsWith(`plugins/${key}/`))

@@ -1,4 +1,4 @@
-import type { CommandFlags } from '../../plugins/toolkit/command-definition.ts'
+import type { CommandFlags } from '../../plugins/shared/development/command-definition.ts'
 import { wrongUsage } from '../failure.ts'
 import { typedPath } from '../project/working-folder.ts'
 import { type Application, type ApplicationOptions, defaultTimeout, loadApplication } from './load.ts'

@@ -99,7 +99,7 @@ export function importQuietly<Result>(
   return quietly(async () => {
     if (/^\.[cm]?tsx?$/.test(extname(file))) await registerTypeScript()
     // Before its first module is loaded, as 'framework/env' does.
-    const { loadEnvironment } = await import('../../plugins/toolkit/environment/process.ts')
+    const { loadEnvironment } = await import('../../plugins/shared/environment/process.ts')
     loadEnvironment()
     const allowListening = await forbidListening(file, shown)
     try {

@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import type { ListedRoute, Middleware } from '../../kernel/index.ts'
-import { guardsOf } from '../../plugins/toolkit/guards.ts'
+import { guardsOf } from '../../plugins/shared/http/guards.ts'
 
 const parts = ['headers', 'params', 'query', 'body', 'all'] as const
 /** Options with a place of their own in a description, or without effect on the answer. */

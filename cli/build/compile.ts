@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, extname, join, relative, sep } from 'node:path'
 import type { BuildOptions, Message, OutputFile, Plugin } from 'esbuild'
-import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
+import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { CommandFailure } from '../failure.ts'
 import { codeFrame, type Mistake, mistakesOf } from '../typescript/code-frame.ts'
 import { endingOf, isModule, type Layout, placeOf } from './layout.ts'

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
-import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
+import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { compile } from '../build/compile.ts'
 import { findSources, isModuleScope, type Layout, placeOf, placeOfAsset, refuseClashes } from '../build/layout.ts'
 import { type BuiltFile, checkOut, writeOut } from '../build/out-folder.ts'

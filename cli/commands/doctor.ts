@@ -1,4 +1,4 @@
-import { isProduction } from '../../plugins/toolkit/node-env.ts'
+import { isProduction } from '../../plugins/shared/environment/node-env.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { findEntry, noServer } from '../application/load.ts'
 import { columns } from '../columns.ts'

@@ -1,5 +1,5 @@
 import { dirname, relative, resolve } from 'node:path'
-import { safely } from '../../plugins/toolkit/safely.ts'
+import { safely } from '../../plugins/shared/values/safely.ts'
 import { wrongUsage } from '../failure.ts'
 import type { Answers } from '../init/questions.ts'
 import type { PackageManager } from '../project/project.ts'

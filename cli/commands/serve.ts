@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isatty } from 'node:tty'
-import { paintFor } from '../../plugins/toolkit/readable/paint.ts'
+import { paintFor } from '../../plugins/shared/terminal/paint.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
 import { namedRoot, rootsOf } from '../project/sources.ts'
 import { findStartFile } from '../project/start-file.ts'

@@ -1,6 +1,6 @@
 import type { Listing, PluginNode } from '../../kernel/index.ts'
 import { core } from '../../plugins/catalog.ts'
-import type { DoctorFinding } from '../../plugins/toolkit/doctor/check.ts'
+import type { DoctorFinding } from '../../plugins/shared/doctor/check.ts'
 import type { ProjectCheck, ProjectView } from './view.ts'
 
 type Listed = Listing['plugins'][number]

@@ -1,6 +1,6 @@
 import { within } from '../../kernel/support/within.ts'
-import type { DoctorCheck, DoctorFinding } from '../../plugins/toolkit/doctor/check.ts'
-import { PeerMissingError } from '../../plugins/toolkit/peer.ts'
+import type { DoctorCheck, DoctorFinding } from '../../plugins/shared/doctor/check.ts'
+import { PeerMissingError } from '../../plugins/shared/environment/optional-package.ts'
 import { CommandFailure } from '../failure.ts'
 import { applicationChecks } from './application.ts'
 import { Findings, levels, messageOf, mustBeFinding } from './findings.ts'

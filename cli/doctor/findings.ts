@@ -1,4 +1,4 @@
-import type { DoctorCheck, DoctorFinding, DoctorLevel } from '../../plugins/toolkit/doctor/check.ts'
+import type { DoctorCheck, DoctorFinding, DoctorLevel } from '../../plugins/shared/doctor/check.ts'
 import { printable } from '../printable.ts'
 import type { Reported } from './view.ts'
 

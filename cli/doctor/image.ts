@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
-import type { DoctorFinding } from '../../plugins/toolkit/doctor/check.ts'
-import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
-import { safely } from '../../plugins/toolkit/safely.ts'
+import type { DoctorFinding } from '../../plugins/shared/doctor/check.ts'
+import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
+import { safely } from '../../plugins/shared/values/safely.ts'
 import type { ProjectCheck, ProjectView } from './view.ts'
 
 /** A folder that the application uses. */

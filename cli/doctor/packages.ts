@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { DoctorFinding } from '../../plugins/toolkit/doctor/check.ts'
+import type { DoctorFinding } from '../../plugins/shared/doctor/check.ts'
 import { manifest, packageFolder, packageName } from '../package.ts'
 import { readManifest } from '../project/project.ts'
 import { nameOf, ownRuntime } from '../serve/runtime.ts'

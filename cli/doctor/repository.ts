@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parse } from 'dotenv'
-import type { DoctorFinding } from '../../plugins/toolkit/doctor/check.ts'
-import { git } from '../../plugins/toolkit/doctor/git.ts'
-import { envForEveryone } from '../../plugins/toolkit/doctor/secrets.ts'
-import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
-import { safely } from '../../plugins/toolkit/safely.ts'
+import type { DoctorFinding } from '../../plugins/shared/doctor/check.ts'
+import { git } from '../../plugins/shared/doctor/git.ts'
+import { envForEveryone } from '../../plugins/shared/doctor/secrets.ts'
+import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
+import { safely } from '../../plugins/shared/values/safely.ts'
 import type { ProjectCheck } from './view.ts'
 
 /** The largest file, in bytes, that may have secrets; a larger one was not written by a person. */

@@ -1,5 +1,5 @@
 import type { Kernel } from '../../kernel/index.ts'
-import type { DoctorCheck, DoctorFinding, DoctorLevel } from '../../plugins/toolkit/doctor/check.ts'
+import type { DoctorCheck, DoctorFinding, DoctorLevel } from '../../plugins/shared/doctor/check.ts'
 
 /** The data for the checks of the command line itself, which run in addition to those of plugins. */
 export interface ProjectView {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CommandInput } from '../../plugins/toolkit/command-definition.ts'
+import type { CommandInput } from '../../plugins/shared/development/command-definition.ts'
 import { findProject, type PackageManager, projectRoot } from '../project/project.ts'
 import { writeFiles } from '../scaffold/files.ts'
 import { extraFiles } from './files.ts'

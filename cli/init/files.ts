@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
+import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { pinnedWorkspace } from '../project/packages.ts'
 import { commandLineOf, runtimeOf } from '../project/project.ts'
 import { envModule } from '../scaffold/environment/schema-text.ts'

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
+import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { isInside } from '../project/inside.ts'
 import { projectRoot } from '../project/project.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'

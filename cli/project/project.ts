@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
+import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { CommandFailure } from '../failure.ts'
 import { programName } from '../package.ts'
 

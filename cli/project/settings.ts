@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { option, type SettingsOf } from '../../plugins/toolkit/options/index.ts'
+import { option, type SettingsOf } from '../../plugins/shared/options/index.ts'
 import { CommandFailure } from '../failure.ts'
 import { programName } from '../package.ts'
 import { readManifest } from './project.ts'

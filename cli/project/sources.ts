@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
-import { safely } from '../../plugins/toolkit/safely.ts'
+import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
+import { safely } from '../../plugins/shared/values/safely.ts'
 import { lockFolder } from './project.ts'
 import { sourcesOf } from './start-file.ts'
 

@@ -1,5 +1,5 @@
 import { nearest } from '../../kernel/support/nearest.ts'
-import type { CommandDefinition, CommandInput } from '../../plugins/toolkit/command-definition.ts'
+import type { CommandDefinition, CommandInput } from '../../plugins/shared/development/command-definition.ts'
 import { wrongUsage } from '../failure.ts'
 import { programName } from '../package.ts'
 

@@ -3,7 +3,7 @@ import type {
   CommandDefinition,
   CommandFlag,
   CommandInput,
-} from '../../plugins/toolkit/command-definition.ts'
+} from '../../plugins/shared/development/command-definition.ts'
 
 /** A command of the framework without the members in the registry. */
 export type OwnCommandBody = Pick<CommandDefinition, 'arguments' | 'flags' | 'details' | 'run'>

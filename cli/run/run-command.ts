@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import type { Kernel } from '../../kernel/index.ts'
 import { isInTime } from '../../kernel/support/within.ts'
-import type { CommandDefinition } from '../../plugins/toolkit/command-definition.ts'
+import type { CommandDefinition } from '../../plugins/shared/development/command-definition.ts'
 import { withLostErrors } from '../application/guard.ts'
 import { loadApplication } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'

@@ -15,8 +15,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import type { CommandDefinition, CommandInput } from '../../plugins/toolkit/command-definition.ts'
-import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
+import type { CommandDefinition, CommandInput } from '../../plugins/shared/development/command-definition.ts'
+import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { CommandFailure } from '../failure.ts'
 import { isInside } from '../project/inside.ts'
 

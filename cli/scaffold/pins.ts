@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
+import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { existingIndent } from '../init/existing.ts'
 import { pinMember, pinnedWorkspace, pinsFor } from '../project/packages.ts'
 import { type Project, readManifest } from '../project/project.ts'

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, posix, relative, resolve, sep } from 'node:path'
-import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
+import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { entryFiles } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'
 import { isInside } from '../project/inside.ts'

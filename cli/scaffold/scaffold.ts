@@ -1,4 +1,4 @@
-import type { CommandDefinition, CommandInput } from '../../plugins/toolkit/command-definition.ts'
+import type { CommandDefinition, CommandInput } from '../../plugins/shared/development/command-definition.ts'
 import { versioned } from '../project/packages.ts'
 import { installCommand } from '../project/project.ts'
 import { environmentFiles } from './environment/files.ts'

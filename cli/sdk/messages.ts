@@ -1,4 +1,4 @@
-import { isObject, listKeywords, mapKeywords, schemaKeywords } from '../../plugins/toolkit/schema/keywords.ts'
+import { isObject, listKeywords, mapKeywords, schemaKeywords } from '../../plugins/shared/schema/keywords.ts'
 import { type ApiDocument, follow, type Reference, type Schema, sorted } from './document.ts'
 
 /** The part of an AsyncAPI 3 document that the generator reads; other members are ignored. */

@@ -1,4 +1,4 @@
-import { safely } from '../../plugins/toolkit/safely.ts'
+import { safely } from '../../plugins/shared/values/safely.ts'
 import { type ApiDocument, type Operation, type Parameter, type PathItem, sorted } from './document.ts'
 import type { SocketRoute } from './messages.ts'
 import { assign, camel, capitalized } from './names.ts'

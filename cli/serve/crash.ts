@@ -1,8 +1,8 @@
 import { writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
-import { placeOf, saidBy, thrownOf } from '../../plugins/toolkit/readable/failure.ts'
-import { failureText } from '../../plugins/toolkit/readable/lines.ts'
-import { paintFor } from '../../plugins/toolkit/readable/paint.ts'
+import { placeOf, saidBy, thrownOf } from '../../plugins/shared/terminal/failure.ts'
+import { failureText } from '../../plugins/shared/terminal/lines.ts'
+import { paintFor } from '../../plugins/shared/terminal/paint.ts'
 import { type Crash, isSameCrash, type News } from './protocol.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { type HandedOver, setHandover } from '../../plugins/toolkit/handover.ts'
+import { type HandedOver, setHandover } from '../../plugins/shared/environment/handover.ts'
 import type { News, StoreContents } from './protocol.ts'
 
 /**

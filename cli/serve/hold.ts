@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Kernel as AnyKernel } from '../../kernel/index.ts'
-import { pagesOf } from '../../plugins/toolkit/pages.ts'
+import { pagesOf } from '../../plugins/shared/development/pages.ts'
 import { packageName } from '../package.ts'
 import type { News } from './protocol.ts'
 

@@ -1,7 +1,7 @@
 import module from 'node:module'
 import { isMainThread } from 'node:worker_threads'
-import { requestInspector } from '../../plugins/toolkit/inspector-request.ts'
-import { setLogForm } from '../../plugins/toolkit/readable/form.ts'
+import { requestInspector } from '../../plugins/shared/development/inspector-request.ts'
+import { setLogForm } from '../../plugins/shared/terminal/form.ts'
 import { endWithParent } from '../process/ending.ts'
 import { hearOrders } from '../process/orders.ts'
 import { registerTypeScript } from '../typescript/register.ts'
@@ -81,7 +81,7 @@ async function attend(parent: number): Promise<void> {
 /** Loads `.env` and its siblings: the application's first module finds their variables in `process.env`, as with `framework/env`. */
 async function loadFiles(): Promise<void> {
   try {
-    const { loadEnvironment } = await import('../../plugins/toolkit/environment/process.ts')
+    const { loadEnvironment } = await import('../../plugins/shared/environment/process.ts')
     loadEnvironment()
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`)

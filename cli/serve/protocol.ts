@@ -1,7 +1,7 @@
 import type { PluginNode } from '../../kernel/inspect/tree.ts'
-import type { HandedOver } from '../../plugins/toolkit/handover.ts'
-import type { Page } from '../../plugins/toolkit/pages.ts'
-import type { LogForm } from '../../plugins/toolkit/readable/form.ts'
+import type { Page } from '../../plugins/shared/development/pages.ts'
+import type { HandedOver } from '../../plugins/shared/environment/handover.ts'
+import type { LogForm } from '../../plugins/shared/terminal/form.ts'
 import type { EndSignal } from '../process/ending.ts'
 import { isNamed } from '../process/orders.ts'
 

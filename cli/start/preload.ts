@@ -1,5 +1,5 @@
 import { isMainThread } from 'node:worker_threads'
-import { setSupervisor } from '../../plugins/toolkit/workers/supervisor.ts'
+import { setSupervisor } from '../../plugins/shared/environment/supervisor.ts'
 import { endWithParent } from '../process/ending.ts'
 import { hearOrders } from '../process/orders.ts'
 import { beatMs, type Given, isOrder, type News, type Order, variable } from './protocol.ts'

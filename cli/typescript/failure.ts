@@ -1,4 +1,4 @@
-import { placesOf, placeText } from '../../plugins/toolkit/readable/stack.ts'
+import { placesOf, placeText } from '../../plugins/shared/terminal/stack.ts'
 
 /**
  * The error of an import, in one line, with file and line of the application if there are any. A line that ends with a colon

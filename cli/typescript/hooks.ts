@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import type { InitializeHook, LoadHook, ResolveHook } from 'node:module'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
+import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { packageName } from '../package.ts'
 import { codeFrame, mistakesOf, placeOf } from './code-frame.ts'
 

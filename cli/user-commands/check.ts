@@ -1,4 +1,8 @@
-import type { CommandArgument, CommandDefinition, CommandFlag } from '../../plugins/toolkit/command-definition.ts'
+import type {
+  CommandArgument,
+  CommandDefinition,
+  CommandFlag,
+} from '../../plugins/shared/development/command-definition.ts'
 import { programName } from '../package.ts'
 
 const namePattern = /^[a-z][\w.:-]*$/i

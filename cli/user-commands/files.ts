@@ -1,8 +1,8 @@
 import { relative } from 'node:path'
 // Not imported through an entry point, which would load everything.
 import { isCommandClass } from '../../plugins/command.ts'
-import type { CommandDefinition } from '../../plugins/toolkit/command-definition.ts'
-import { findFiles } from '../../plugins/toolkit/files.ts'
+import type { CommandDefinition } from '../../plugins/shared/development/command-definition.ts'
+import { findFiles } from '../../plugins/shared/files/modules.ts'
 import { defaultTimeout, importQuietly } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'
 import { faultOf } from './check.ts'

@@ -1,6 +1,6 @@
 import type { Kernel } from '../../kernel/index.ts'
 import { nearest } from '../../kernel/support/nearest.ts'
-import type { CommandDefinition } from '../../plugins/toolkit/command-definition.ts'
+import type { CommandDefinition } from '../../plugins/shared/development/command-definition.ts'
 import { findEntry, loadApplication, noServer } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'
 import { programName } from '../package.ts'

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
+import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { findEntry } from '../application/load.ts'
 import type { CommandFailure } from '../failure.ts'
 import { packageFolder } from '../package.ts'

@@ -1,5 +1,5 @@
-import type { DoctorCheck } from '../toolkit/doctor/check.ts'
-import type { SettingsOf } from '../toolkit/options/index.ts'
+import type { DoctorCheck } from '../shared/doctor/check.ts'
+import type { SettingsOf } from '../shared/options/index.ts'
 import { type asyncapiOptions, unguarded } from './options.ts'
 
 export const checks: readonly DoctorCheck<SettingsOf<typeof asyncapiOptions>>[] = [

@@ -12,10 +12,10 @@ import {
   tag,
   text,
   url,
-} from '../toolkit/description/options.ts'
-import type { SecurityRequirement } from '../toolkit/description/security.ts'
-import { publicPage } from '../toolkit/doctor/public-page.ts'
-import { option, type SettingsOf } from '../toolkit/options/index.ts'
+} from '../shared/descriptions/options.ts'
+import type { SecurityRequirement } from '../shared/descriptions/security.ts'
+import { publicPage } from '../shared/doctor/public-page.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
 import { readServer } from './document/servers.ts'
 import type { AsyncApiInfo, AsyncApiTag } from './types.ts'
 

@@ -1,6 +1,6 @@
 import { announcePluginData, definePlugin } from '../../kernel/index.ts'
-import { warnOfPublicPage } from '../toolkit/doctor/public-page.ts'
-import { announcePage } from '../toolkit/pages.ts'
+import { announcePage } from '../shared/development/pages.ts'
+import { warnOfPublicPage } from '../shared/doctor/public-page.ts'
 import { asyncapiOptions, unguarded } from './options.ts'
 import { MessageDescription } from './service.ts'
 
@@ -27,7 +27,7 @@ export const asyncapi = definePlugin({
       await Promise.all([
         import('./document/describe.ts'),
         import('./document/contributions.ts'),
-        import('../toolkit/description/written.ts'),
+        import('../shared/descriptions/written.ts'),
       ])
     const service = ctx.services.get('asyncapi')
     service.start(

@@ -1,5 +1,5 @@
-import type { AnyClass, AnyMethod, ClassMark, MethodMark } from '../toolkit/decorator/decorator.ts'
-import { routeDecorator } from '../toolkit/decorator/route-decorator.ts'
+import type { AnyClass, AnyMethod, ClassMark, MethodMark } from '../shared/decorators/decorator.ts'
+import { routeDecorator } from '../shared/decorators/route-decorator.ts'
 import type { CacheRouteOptions } from './options.ts'
 
 /**

@@ -1,6 +1,6 @@
-import type { DoctorCheck } from '../toolkit/doctor/check.ts'
-import { redisChecks } from '../toolkit/doctor/redis.ts'
-import { unused } from '../toolkit/doctor/usual.ts'
+import type { DoctorCheck } from '../shared/doctor/check.ts'
+import { redisChecks } from '../shared/doctor/redis.ts'
+import { unused } from '../shared/doctor/usual.ts'
 import { severalWorkers } from './doctor-workers.ts'
 import type { CacheSettings } from './options.ts'
 

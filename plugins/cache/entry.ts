@@ -1,5 +1,5 @@
 import type { Response } from '../../kernel/index.ts'
-import { entityTag } from '../toolkit/validators.ts'
+import { entityTag } from '../shared/http/validators.ts'
 
 /** One stored answer; a replay sends the same bytes. */
 export interface Entry {

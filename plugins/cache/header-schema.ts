@@ -1,4 +1,4 @@
-import { keysOf } from '../toolkit/schema/keys.ts'
+import { keysOf } from '../shared/schema/keys.ts'
 
 /** Returns the headers that the route option `headers` names; none if its schema does not reveal them. */
 export function headersIn(options: object): readonly string[] {

@@ -1,4 +1,4 @@
-import type { InspectorPanel } from '../toolkit/panels.ts'
+import type { InspectorPanel } from '../shared/development/panels.ts'
 
 /** The part of a key that patterns are compared with; the rest distinguishes answers of the same address. */
 const publicPart = (key: string) => key.split('#', 1)[0]!

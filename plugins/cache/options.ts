@@ -1,6 +1,6 @@
 import { described, type OptionPlace, type OptionRoute, quoted, type Request } from '../../kernel/index.ts'
-import { option, type SettingsOf } from '../toolkit/options/index.ts'
-import { type RedisAddress, redisOptions, redisPrefix } from '../toolkit/redis.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
+import { type RedisAddress, redisOptions, redisPrefix } from '../shared/stores/redis.ts'
 import { checkTags } from './tags.ts'
 
 /** What a request does while another one computes the same answer. */

@@ -1,5 +1,5 @@
 import type { Request } from '../../kernel/index.ts'
-import { type WorkKind, workKind } from '../toolkit/work/kind.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import type { CacheTrace } from './middleware.ts'
 
 export const work: readonly WorkKind[] = [

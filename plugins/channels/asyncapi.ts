@@ -1,9 +1,9 @@
 import type { AsyncApiExchange, AsyncApiMessage } from '../asyncapi/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
-import { isObject } from '../toolkit/description/json.ts'
-import { jsonSchemaOf } from '../toolkit/description/schemas/source.ts'
-import { flattened, schemasOf } from '../toolkit/schema/flat.ts'
-import { nameOfAddress } from '../toolkit/schema/names.ts'
+import { jsonSchemaOf } from '../shared/descriptions/schema-source.ts'
+import { flattened, schemasOf } from '../shared/schema/flat.ts'
+import { nameOfAddress } from '../shared/schema/names.ts'
+import { isObject } from '../shared/values/json.ts'
 import type { Channel } from './channel.ts'
 
 type Members = { readonly [name: string]: object }

@@ -1,6 +1,6 @@
-import type { DoctorCheck } from '../toolkit/doctor/check.ts'
-import { redisChecks } from '../toolkit/doctor/redis.ts'
-import { notForProduction, unused } from '../toolkit/doctor/usual.ts'
+import type { DoctorCheck } from '../shared/doctor/check.ts'
+import { redisChecks } from '../shared/doctor/redis.ts'
+import { notForProduction, unused } from '../shared/doctor/usual.ts'
 import type { ChannelsSettings } from './options.ts'
 
 export const checks: readonly DoctorCheck<ChannelsSettings>[] = [

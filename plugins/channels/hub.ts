@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Logger, Trace, type TraceOutcome, within } from '../../kernel/index.ts'
-import { jsonText } from '../toolkit/json-text.ts'
+import { jsonText } from '../shared/values/json-text.ts'
 import { type Bus, type Entry, type Keeping, type Present, placeBefore, type Replay } from './buses/contract.ts'
 import type { Channel, ChannelClient } from './channel.ts'
 import {

@@ -1,4 +1,4 @@
-import { safely } from '../toolkit/safely.ts'
+import { safely } from '../shared/values/safely.ts'
 import { ChannelNameError } from './errors.ts'
 
 /** Values of the parameters of a channel's name. */

@@ -1,5 +1,5 @@
-import { option, type SettingsOf } from '../toolkit/options/index.ts'
-import { type RedisAddress, redisOptions, redisPrefix } from '../toolkit/redis.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
+import { type RedisAddress, redisOptions, redisPrefix } from '../shared/stores/redis.ts'
 
 /** The Redis that connects several instances. */
 export interface ChannelsRedisOptions extends RedisAddress {

@@ -6,8 +6,8 @@ import {
   type Response,
   UpgradeRequiredError,
 } from '../../kernel/index.ts'
-import { option } from '../toolkit/options/index.ts'
-import { refuseSeveral } from '../toolkit/workers/several.ts'
+import { refuseSeveral } from '../shared/environment/several-workers.ts'
+import { option } from '../shared/options/index.ts'
 import { exchange } from './asyncapi.ts'
 import type { Bus } from './buses/contract.ts'
 import { Channel, hubs } from './channel.ts'

@@ -1,4 +1,4 @@
-import { option } from '../toolkit/options/index.ts'
+import { option } from '../shared/options/index.ts'
 import type { Encoding } from './coders.ts'
 
 /** Options of compression. */

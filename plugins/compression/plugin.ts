@@ -1,6 +1,6 @@
 import { definePlugin, type Response } from '../../kernel/index.ts'
-import { option } from '../toolkit/options/index.ts'
-import { RouteValue } from '../toolkit/route-value.ts'
+import { RouteValue } from '../shared/http/route-value.ts'
+import { option } from '../shared/options/index.ts'
 import type { Coder } from './coders.ts'
 import { isCompressible, isLong, isTransformable } from './eligible.ts'
 import { negotiatorOf } from './negotiate.ts'

@@ -1,5 +1,5 @@
 import type { PathParams } from '../../kernel/routing/pattern.ts'
-import type { InputOf, OutputOf } from '../toolkit/schema/from-schema.ts'
+import type { InputOf, OutputOf } from '../shared/schema/from-schema.ts'
 
 /** Values of headers; `undefined` and `null` are not sent. */
 export interface HeaderValues {

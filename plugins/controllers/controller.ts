@@ -1,5 +1,5 @@
 import { router } from '../../kernel/index.ts'
-import { type ClassMark, DecoratorError, decorator } from '../toolkit/decorator/decorator.ts'
+import { type ClassMark, DecoratorError, decorator } from '../shared/decorators/decorator.ts'
 import { type ControllerClass, declareController, withdrawController } from './mount.ts'
 import { reportDeprecated } from './verbs.ts'
 

@@ -1,6 +1,6 @@
 import { defineError, type Logger, type RouteCollection } from '../../kernel/index.ts'
-import type { AnyClass } from '../toolkit/decorator/decorator.ts'
-import { importFiles } from '../toolkit/files.ts'
+import type { AnyClass } from '../shared/decorators/decorator.ts'
+import { importFiles } from '../shared/files/modules.ts'
 import { isController, isForgotten, mountController } from './mount.ts'
 import { patterns as patternsOf } from './options.ts'
 

@@ -1,6 +1,6 @@
 import { optionNames, type RouteOptions } from '../../kernel/index.ts'
-import { type AnyClass, type Decorated, DecoratorError, decoratedClasses } from '../toolkit/decorator/decorator.ts'
-import { type RouteContribution, routeContributions } from '../toolkit/decorator/route-decorator.ts'
+import { type AnyClass, type Decorated, DecoratorError, decoratedClasses } from '../shared/decorators/decorator.ts'
+import { type RouteContribution, routeContributions } from '../shared/decorators/route-decorator.ts'
 import { middlewareNotes } from './middleware.ts'
 
 /** The options that are being merged, and which of them are lists. */

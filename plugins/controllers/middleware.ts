@@ -5,9 +5,9 @@ import {
   DecoratorError,
   decorator,
   type MethodMark,
-} from '../toolkit/decorator/decorator.ts'
-import { Notes } from '../toolkit/decorator/notes.ts'
-import { noteGuarded } from '../toolkit/decorator/route-decorator.ts'
+} from '../shared/decorators/decorator.ts'
+import { Notes } from '../shared/decorators/notes.ts'
+import { noteGuarded } from '../shared/decorators/route-decorator.ts'
 import type { ControllerMethod } from './verbs.ts'
 
 export const middlewareNotes = new Notes<readonly Middleware[]>()

@@ -1,6 +1,6 @@
 import { defineError, type Middleware, type RouteCollection, type RouteRecord, type Verb } from '../../kernel/index.ts'
-import { type AnyClass, DecoratorError, decoratedClasses, decoratedMethods } from '../toolkit/decorator/decorator.ts'
-import { guardedClasses, routeContributions } from '../toolkit/decorator/route-decorator.ts'
+import { type AnyClass, DecoratorError, decoratedClasses, decoratedMethods } from '../shared/decorators/decorator.ts'
+import { guardedClasses, routeContributions } from '../shared/decorators/route-decorator.ts'
 import { optionsOf } from './merge.ts'
 import { middlewareNotes } from './middleware.ts'
 import { routeNotes } from './verbs.ts'

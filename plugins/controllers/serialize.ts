@@ -1,6 +1,6 @@
-import { DecoratorError, decorator, type MethodMark } from '../toolkit/decorator/decorator.ts'
-import { routeContributions } from '../toolkit/decorator/route-decorator.ts'
-import { option } from '../toolkit/options/index.ts'
+import { DecoratorError, decorator, type MethodMark } from '../shared/decorators/decorator.ts'
+import { routeContributions } from '../shared/decorators/route-decorator.ts'
+import { option } from '../shared/options/index.ts'
 import { serialized } from './markers.ts'
 import type { ControllerMethod } from './verbs.ts'
 

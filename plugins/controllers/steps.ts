@@ -1,6 +1,6 @@
 import { type Middleware, type Route, sendFailure, toJson } from '../../kernel/index.ts'
 import type { Responses } from '../responses/index.ts'
-import { DecoratorError } from '../toolkit/decorator/decorator.ts'
+import { DecoratorError } from '../shared/decorators/decorator.ts'
 import type { Validation } from '../validation/index.ts'
 import type { SerializeStep } from './serialize.ts'
 import type { CustomError, ValidateStep } from './validate.ts'

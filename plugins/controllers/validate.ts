@@ -1,7 +1,7 @@
-import { type Decorated, DecoratorError, decorator, type MethodMark } from '../toolkit/decorator/decorator.ts'
-import { routeContributions } from '../toolkit/decorator/route-decorator.ts'
-import { deprecation } from '../toolkit/deprecation.ts'
-import { option } from '../toolkit/options/index.ts'
+import { type Decorated, DecoratorError, decorator, type MethodMark } from '../shared/decorators/decorator.ts'
+import { routeContributions } from '../shared/decorators/route-decorator.ts'
+import { deprecation } from '../shared/failures/deprecation.ts'
+import { option } from '../shared/options/index.ts'
 import { checks } from './markers.ts'
 import type { ControllerMethod } from './verbs.ts'
 

@@ -6,9 +6,9 @@ import {
   type Response,
   type RouteOptions,
 } from '../../kernel/index.ts'
-import { DecoratorError, decorator, type MethodMark } from '../toolkit/decorator/decorator.ts'
-import { Notes } from '../toolkit/decorator/notes.ts'
-import { deprecation } from '../toolkit/deprecation.ts'
+import { DecoratorError, decorator, type MethodMark } from '../shared/decorators/decorator.ts'
+import { Notes } from '../shared/decorators/notes.ts'
+import { deprecation } from '../shared/failures/deprecation.ts'
 
 /** A method that answers requests; its parameters are those of a handler, or more specific types of them. */
 // The type of a method, so that parameters such as `req: RouteRequest<'/users/:id'>` and `req: Request & { user: User }` fit.

@@ -1,6 +1,6 @@
 import { optionNames } from '../../kernel/index.ts'
-import { cookieAttributes } from '../toolkit/cookie-attributes.ts'
-import { option } from '../toolkit/options/index.ts'
+import { cookieAttributes } from '../shared/http/cookie-attributes.ts'
+import { option } from '../shared/options/index.ts'
 import type { SetCookieOptions } from './set-cookie.ts'
 
 const members = {

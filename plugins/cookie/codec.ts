@@ -1,6 +1,6 @@
 import { parseCookie } from 'cookie'
 import type { Logger, Request, Response } from '../../kernel/index.ts'
-import { secrets, warnOfWeak } from '../toolkit/secrets.ts'
+import { secrets, warnOfWeak } from '../shared/environment/secrets.ts'
 import { attributesOf, withDefaults } from './attributes.ts'
 import type { CookieSettings } from './options.ts'
 import { CookieError, isSameCookie, type SetCookieOptions, setCookieLine } from './set-cookie.ts'

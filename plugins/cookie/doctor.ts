@@ -1,5 +1,5 @@
-import type { DoctorCheck } from '../toolkit/doctor/check.ts'
-import { shortSecret, trackedSecret } from '../toolkit/doctor/secrets.ts'
+import type { DoctorCheck } from '../shared/doctor/check.ts'
+import { shortSecret, trackedSecret } from '../shared/doctor/secrets.ts'
 import type { CookieSettings } from './options.ts'
 
 export const checks: readonly DoctorCheck<CookieSettings>[] = [

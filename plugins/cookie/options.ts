@@ -1,5 +1,5 @@
-import { option, type SettingsOf } from '../toolkit/options/index.ts'
-import { secrets } from '../toolkit/secrets.ts'
+import { secrets } from '../shared/environment/secrets.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
 import { attributes } from './attributes.ts'
 import type { SetCookieOptions } from './set-cookie.ts'
 

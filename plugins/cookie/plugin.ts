@@ -1,5 +1,5 @@
 import { definePlugin, type Request, type Response } from '../../kernel/index.ts'
-import { warnOfWeak } from '../toolkit/secrets.ts'
+import { warnOfWeak } from '../shared/environment/secrets.ts'
 import { CookieCodec, type Cookies } from './codec.ts'
 import { cookieOptions } from './options.ts'
 

@@ -1,5 +1,5 @@
 import { described, quoted, type Request } from '../../kernel/index.ts'
-import { option } from '../toolkit/options/index.ts'
+import { option } from '../shared/options/index.ts'
 import { OriginError, type OriginOption, type OriginRule, originRule } from './origin.ts'
 
 /** Options for cross-origin resource sharing, with the names of the `cors` package. */

@@ -1,6 +1,6 @@
 import { atEachBoot, definePlugin } from '../../kernel/index.ts'
-import { figure } from '../toolkit/figures.ts'
-import { isLeading } from '../toolkit/workers/supervisor.ts'
+import { figure } from '../shared/development/metrics.ts'
+import { isLeading } from '../shared/environment/supervisor.ts'
 import { mustBeNode } from './failures.ts'
 import { declarations } from './jobs/declarations.ts'
 import { reportIdleJobs } from './jobs/idle.ts'

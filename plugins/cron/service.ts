@@ -1,6 +1,6 @@
 import { isInTime, type Logger, nearest } from '../../kernel/index.ts'
-import { lineLogger } from '../toolkit/logger.ts'
-import { stopOptions } from '../toolkit/stop-options.ts'
+import { lineLogger } from '../shared/logging/logger.ts'
+import { stopOptions } from '../shared/work/stop-options.ts'
 import { CronNameError, mustBeNode } from './failures.ts'
 import type { Activity } from './jobs/activity.ts'
 import { leaveTo } from './jobs/alone.ts'

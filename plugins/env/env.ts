@@ -1,5 +1,5 @@
 import { OptionError } from '../../kernel/index.ts'
-import { type Found, filesOf, readFiles } from '../toolkit/environment/files.ts'
+import { type Found, filesOf, readFiles } from '../shared/environment/files.ts'
 import {
   fileOf,
   modeOf,
@@ -7,8 +7,8 @@ import {
   refuseEnvironment,
   textOf,
   usualFile,
-} from '../toolkit/environment/process.ts'
-import { joinedOptions } from '../toolkit/two-arguments.ts'
+} from '../shared/environment/process.ts'
+import { joinedOptions } from '../shared/options/two-arguments.ts'
 import { type EnvFileOptions, type EnvSettings, type EnvTypes, envOptions } from './options.ts'
 import { readValue } from './schema.ts'
 import type { EnvSchema, EnvValues } from './types.ts'

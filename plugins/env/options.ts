@@ -1,6 +1,6 @@
 import { isOptions, OptionError } from '../../kernel/index.ts'
-import { usualFile } from '../toolkit/environment/process.ts'
-import { option, type SettingsOf } from '../toolkit/options/index.ts'
+import { usualFile } from '../shared/environment/process.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
 import { checkTypes, schema } from './schema.ts'
 import type { EnvSchema, EnvType } from './types.ts'
 

@@ -1,6 +1,6 @@
 import { hidden, OptionError } from '../../kernel/index.ts'
-import { isObject, jsonOf } from '../toolkit/environment/parse.ts'
-import { option } from '../toolkit/options/index.ts'
+import { isObject, jsonOf } from '../shared/environment/parse.ts'
+import { option } from '../shared/options/index.ts'
 import type { EnvTypes } from './options.ts'
 import type { EnvSchema, EnvType, Report } from './types.ts'
 

@@ -1,5 +1,5 @@
 import type { GraphQLObjectType, GraphQLSchema } from 'graphql'
-import type { InspectorPanel, PanelRow } from '../toolkit/panels.ts'
+import type { InspectorPanel, PanelRow } from '../shared/development/panels.ts'
 
 const rowsOf = (type: GraphQLObjectType): PanelRow[] =>
   Object.values(type.getFields()).map((field) => ({

@@ -1,6 +1,6 @@
 import { isOptions, optionNames, type Request, type Response } from '../../kernel/index.ts'
-import { isProduction } from '../toolkit/node-env.ts'
-import { option, type SettingsOf } from '../toolkit/options/index.ts'
+import { isProduction } from '../shared/environment/node-env.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
 import { forbiddenRouteOptions, type GraphqlRouteOptions, type ReadySchema, type SchemaSource } from './types.ts'
 
 /** Creates the third argument of every resolver. */

@@ -1,5 +1,5 @@
 import { defineError, definePlugin } from '../../kernel/index.ts'
-import { announcePage } from '../toolkit/pages.ts'
+import { announcePage } from '../shared/development/pages.ts'
 import { getDoc, postDoc } from './http/apidoc.ts'
 import { graphqlOptions } from './options.ts'
 import { GraphqlService } from './service.ts'

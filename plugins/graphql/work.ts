@@ -1,4 +1,4 @@
-import { type WorkKind, workKind } from '../toolkit/work/kind.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import type { GraphqlOperationTrace, GraphqlResolverTrace } from './execution/trace-events.ts'
 
 export const work: readonly WorkKind[] = [

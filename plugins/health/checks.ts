@@ -1,4 +1,4 @@
-import { answerWithin } from '../toolkit/availability.ts'
+import { answerWithin } from '../shared/stores/availability.ts'
 
 export type Outcome = 'ok' | 'degraded' | 'error'
 

@@ -1,5 +1,5 @@
 import type { ServiceStore, Services } from '../../kernel/index.ts'
-import { option } from '../toolkit/options/index.ts'
+import { option } from '../shared/options/index.ts'
 
 /** The services of a scope: for a check in the options, the scope of the probes; for a plugin's check, the scope of that plugin. */
 export type CheckedServices = ServiceStore & Partial<Services>

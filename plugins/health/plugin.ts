@@ -1,6 +1,6 @@
 import { announcePluginData, definePlugin, type Handler, type Kernel } from '../../kernel/index.ts'
 import type { ApiDoc } from '../openapi/index.ts'
-import { announcePage } from '../toolkit/pages.ts'
+import { announcePage } from '../shared/development/pages.ts'
 import { type Outcome, probes, watchChecks } from './checks.ts'
 import { gatherChecks } from './gather.ts'
 import { healthOptions } from './options.ts'

@@ -1,7 +1,7 @@
 import type { HelmetOptions as LibraryOptions } from 'helmet'
 import { quoted, type Request, type Response } from '../../kernel/index.ts'
-import { foreignOption } from '../toolkit/foreign-options.ts'
-import { type Check, option } from '../toolkit/options/index.ts'
+import { foreignOption } from '../shared/options/foreign-options.ts'
+import { type Check, option } from '../shared/options/index.ts'
 import { type HeaderSets, headersOf, noHeaders } from './headers.ts'
 
 /** A source in a directive of the content security policy, or a function that returns it for each request, for instance with a nonce. */

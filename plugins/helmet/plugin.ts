@@ -1,5 +1,5 @@
 import { definePlugin, type Request, type Response } from '../../kernel/index.ts'
-import { RouteValue } from '../toolkit/route-value.ts'
+import { RouteValue } from '../shared/http/route-value.ts'
 import { type HeaderSets, noHeaders } from './headers.ts'
 import { helmetOfRoute, helmetOptions } from './options.ts'
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { WorkList } from '../toolkit/work/kind.ts'
+import type { WorkList } from '../shared/work/kind.ts'
 
 /** A part of some work: a step of the chain, the handler, a resolver. */
 export interface Mark {

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 import type { RawRequest, Reply, StreamBody } from '../../kernel/index.ts'
-import { openSource } from '../toolkit/streams.ts'
+import { openSource } from '../shared/http/streams.ts'
 
 /** Collects the bytes of a body as they pass, up to a limit. */
 export class Kept {

@@ -1,7 +1,7 @@
 import type { Context, Kernel, Request, RequestTrace, StepTrace } from '../../kernel/index.ts'
-import { followChannel, heldChannel } from '../toolkit/held-channel.ts'
-import { safely } from '../toolkit/safely.ts'
-import { eachWorkOf, type WorkKind } from '../toolkit/work/kind.ts'
+import { followChannel, heldChannel } from '../shared/development/held-channel.ts'
+import { safely } from '../shared/values/safely.ts'
+import { eachWorkOf, type WorkKind } from '../shared/work/kind.ts'
 import { type Activity, type Begun, type Mark, traceOf, traceparentOf } from './activities.ts'
 import { copied, type Recorder } from './recorder.ts'
 

@@ -1,4 +1,4 @@
-import { option, type SettingsOf } from '../toolkit/options/index.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
 
 /** Options of the inspector. */
 export interface InspectorOptions {

@@ -1,5 +1,5 @@
 import { defineError, type Kernel, type Listing } from '../../kernel/index.ts'
-import type { InspectorPanel, PanelRow } from '../toolkit/panels.ts'
+import type { InspectorPanel, PanelRow } from '../shared/development/panels.ts'
 import type { Redactor } from './redact.ts'
 
 export const InspectorPanelError = defineError('InspectorPanelError', (plugin: string, why: string) => {

@@ -1,6 +1,6 @@
 import { announcePluginData, defineError, definePlugin } from '../../kernel/index.ts'
-import { isProduction, nodeEnv } from '../toolkit/node-env.ts'
-import { refuseSeveral } from '../toolkit/workers/several.ts'
+import { isProduction, nodeEnv } from '../shared/environment/node-env.ts'
+import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { inspectorOptions } from './options.ts'
 
 const InspectorProductionError = defineError(

@@ -1,7 +1,7 @@
-import { censored, censorPath, isSecret, isSecretElement, isSecretMember, secretsOf } from '../toolkit/censor.ts'
-import { censorText, cutText } from '../toolkit/censor-text.ts'
-import { describeError } from '../toolkit/logger.ts'
-import { safely } from '../toolkit/safely.ts'
+import { describeError } from '../shared/logging/logger.ts'
+import { censored, censorPath, isSecret, isSecretElement, isSecretMember, secretsOf } from '../shared/values/redact.ts'
+import { censorText, cutText } from '../shared/values/redact-text.ts'
+import { safely } from '../shared/values/safely.ts'
 
 /** Maximum characters of one text that is shown, and of one string within data. */
 const maxText = 64 * 1024

@@ -1,5 +1,5 @@
 import type { Explanation, Kernel } from '../../kernel/index.ts'
-import { safely } from '../toolkit/safely.ts'
+import { safely } from '../shared/values/safely.ts'
 import type { Activity } from './activities.ts'
 import { decoded, type Kept } from './bodies.ts'
 import type { KeptRequest, Recorder } from './recorder.ts'

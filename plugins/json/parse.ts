@@ -1,6 +1,6 @@
 import { Buffer, isAscii } from 'node:buffer'
 import { defineError } from '../../kernel/index.ts'
-import { nestsDeeperThan, reachesPrototype } from '../toolkit/json-dangers.ts'
+import { nestsDeeperThan, reachesPrototype } from '../shared/values/json-dangers.ts'
 import { placeOfError } from './locate.ts'
 
 export const JsonNotValidError = defineError(

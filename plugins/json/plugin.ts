@@ -1,6 +1,6 @@
 import { definePlugin } from '../../kernel/index.ts'
-import { bodyFailures, bodyParser } from '../toolkit/body-parser.ts'
-import { RouteValue } from '../toolkit/route-value.ts'
+import { bodyFailures, bodyParser } from '../shared/http/body-parser.ts'
+import { RouteValue } from '../shared/http/route-value.ts'
 import { jsonTypeOf } from './media-type.ts'
 import { type JsonSettings, jsonOfRoute, jsonOptions } from './options.ts'
 import { parseJson } from './parse.ts'

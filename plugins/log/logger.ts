@@ -1,7 +1,7 @@
 import type { Logger, LogMethod } from '../../kernel/index.ts'
-import { censor } from '../toolkit/censor.ts'
-import { logFields } from '../toolkit/log-fields.ts'
-import { describeError } from '../toolkit/logger.ts'
+import { logFields } from '../shared/logging/log-fields.ts'
+import { describeError } from '../shared/logging/logger.ts'
+import { censor } from '../shared/values/redact.ts'
 import { type LogSettings, logOptions } from './options.ts'
 import { loadPino, openSink } from './sink.ts'
 

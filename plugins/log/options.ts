@@ -1,6 +1,6 @@
 import { OptionPlace, quoted } from '../../kernel/index.ts'
-import { variable } from '../toolkit/environment/process.ts'
-import { option, type SettingsOf } from '../toolkit/options/index.ts'
+import { variable } from '../shared/environment/process.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
 import { loadPino } from './sink.ts'
 
 /** The destination of log lines: an object with a method `write` for strings. */

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { pino as Pino } from 'pino'
-import { textFor } from '../toolkit/readable/form.ts'
-import { ReadableLines } from '../toolkit/readable/lines.ts'
+import { textFor } from '../shared/terminal/form.ts'
+import { ReadableLines } from '../shared/terminal/lines.ts'
 import { safeLine } from './line.ts'
 import type { LogStream } from './options.ts'
 

@@ -1,5 +1,5 @@
 import { AssertionError } from 'node:assert'
-import { option } from '../toolkit/options/index.ts'
+import { option } from '../shared/options/index.ts'
 import type { MailMessage, MailTransporter } from './transport.ts'
 
 /** The properties of the expected mail: strings must be equal, regular expressions must match. */

@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer'
 import { stat } from 'node:fs/promises'
 import { kindOf } from '../../kernel/index.ts'
-import { peer } from '../toolkit/peer.ts'
+import { peer } from '../shared/environment/optional-package.ts'
 
 /** One attachment: `content`, or the `path` of a file. */
 export interface MailAttachment {

@@ -1,4 +1,4 @@
-import { type WorkKind, workKind } from '../toolkit/work/kind.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import type { MailSendTrace } from './provider.ts'
 import type { MailMessage } from './transport.ts'
 

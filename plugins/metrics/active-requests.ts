@@ -1,6 +1,6 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 import type { Kernel, RequestTrace } from '../../kernel/index.ts'
-import { isOwnRequest } from '../toolkit/own-requests.ts'
+import { isOwnRequest } from '../shared/development/own-requests.ts'
 import { knownMethods } from './requests.ts'
 import type { Sample } from './text.ts'
 

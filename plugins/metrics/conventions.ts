@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api'
-import { attributeValue } from '../toolkit/work/kind.ts'
+import { attributeValue } from '../shared/work/kind.ts'
 import type { Convention, Family } from './text.ts'
 
 const sum = { isSum: true } as const

@@ -1,4 +1,4 @@
-import type { DoctorCheck } from '../toolkit/doctor/check.ts'
+import type { DoctorCheck } from '../shared/doctor/check.ts'
 import type { MetricsSettings } from './options.ts'
 
 export const checks: readonly DoctorCheck<MetricsSettings>[] = [

@@ -1,5 +1,5 @@
 import { defineError } from '../../kernel/index.ts'
-import type { Figure } from '../toolkit/figures.ts'
+import type { Figure } from '../shared/development/metrics.ts'
 import { boundText, type Family, type Sample, wellFormed } from './text.ts'
 
 export const MetricError = defineError('MetricError', (name: string, why: string) => `the metric "${name}": ${why}`)

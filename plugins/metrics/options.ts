@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net'
 import { described, quoted, type RouteOptions } from '../../kernel/index.ts'
-import { accessMembers } from '../toolkit/description/options.ts'
-import { networkOf } from '../toolkit/network.ts'
-import { option, type SettingsOf } from '../toolkit/options/index.ts'
+import { accessMembers } from '../shared/descriptions/options.ts'
+import { networkOf } from '../shared/http/network.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
 
 /** Options of the metrics; outside of development they must restrict access by a policy, by addresses, or by a separate port. */
 export interface MetricsOptions {

@@ -9,12 +9,12 @@ import {
   sendFailure,
   within,
 } from '../../kernel/index.ts'
-import type { Figure } from '../toolkit/figures.ts'
-import { nodeEnv } from '../toolkit/node-env.ts'
-import { announcePage } from '../toolkit/pages.ts'
-import { peer } from '../toolkit/peer.ts'
-import { eachWorkOf } from '../toolkit/work/kind.ts'
-import { isLeading } from '../toolkit/workers/supervisor.ts'
+import type { Figure } from '../shared/development/metrics.ts'
+import { announcePage } from '../shared/development/pages.ts'
+import { nodeEnv } from '../shared/environment/node-env.ts'
+import { peer } from '../shared/environment/optional-package.ts'
+import { isLeading } from '../shared/environment/supervisor.ts'
+import { eachWorkOf } from '../shared/work/kind.ts'
 import { checkFigures, defaultBuckets } from './instruments.ts'
 import { Listener } from './listener.ts'
 import { exportMetrics, flushMeters, hasMeterProvider } from './open-telemetry.ts'

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
-import { watchLoopDelay } from '../toolkit/loop-delay.ts'
+import { watchLoopDelay } from '../shared/development/loop-delay.ts'
 import type { Metrics } from './service.ts'
 import type { Family } from './text.ts'
 

@@ -1,6 +1,6 @@
 import type { Context, Request, Response } from '../../kernel/index.ts'
-import { isOwnRequest } from '../toolkit/own-requests.ts'
-import { RouteValue } from '../toolkit/route-value.ts'
+import { isOwnRequest } from '../shared/development/own-requests.ts'
+import { RouteValue } from '../shared/http/route-value.ts'
 import { Buckets } from './instruments.ts'
 import type { Metrics, RequestRecorder } from './service.ts'
 import type { Sample } from './text.ts'

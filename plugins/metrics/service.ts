@@ -1,4 +1,4 @@
-import type { WorkMeasure } from '../toolkit/work/kind.ts'
+import type { WorkMeasure } from '../shared/work/kind.ts'
 import {
   type Bounds,
   type Counter,

@@ -1,4 +1,4 @@
-import type { Figure } from '../toolkit/figures.ts'
+import type { Figure } from '../shared/development/metrics.ts'
 
 /** What a family looks like in OpenTelemetry. */
 export interface Convention {

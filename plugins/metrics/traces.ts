@@ -1,5 +1,5 @@
-import { followChannel } from '../toolkit/held-channel.ts'
-import type { WorkKind } from '../toolkit/work/kind.ts'
+import { followChannel } from '../shared/development/held-channel.ts'
+import type { WorkKind } from '../shared/work/kind.ts'
 import type { Metrics } from './service.ts'
 import type { Convention } from './text.ts'
 

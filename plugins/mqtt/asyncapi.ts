@@ -1,5 +1,5 @@
 import type { AsyncApiChannel } from '../asyncapi/index.ts'
-import { addressOfName } from '../toolkit/description/names.ts'
+import { addressOfName } from '../shared/descriptions/names.ts'
 import { type Declared, declarations } from './subscriptions/declarations.ts'
 import type { Filter } from './topics/filter.ts'
 

@@ -1,6 +1,6 @@
-import type { DoctorCheck } from '../toolkit/doctor/check.ts'
-import { notForProduction } from '../toolkit/doctor/usual.ts'
-import type { SettingsOf } from '../toolkit/options/index.ts'
+import type { DoctorCheck } from '../shared/doctor/check.ts'
+import { notForProduction } from '../shared/doctor/usual.ts'
+import type { SettingsOf } from '../shared/options/index.ts'
 import type { mqttOptions } from './options.ts'
 
 export const checks: readonly DoctorCheck<SettingsOf<typeof mqttOptions>>[] = [

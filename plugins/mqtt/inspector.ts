@@ -1,4 +1,4 @@
-import type { InspectorPanel } from '../toolkit/panels.ts'
+import type { InspectorPanel } from '../shared/development/panels.ts'
 import { declarations } from './subscriptions/declarations.ts'
 
 export const panels: readonly InspectorPanel[] = [

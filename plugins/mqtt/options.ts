@@ -1,6 +1,6 @@
 import type { Logger } from '../../kernel/index.ts'
-import { option, type SettingsOf } from '../toolkit/options/index.ts'
-import { sourceList } from '../toolkit/service-class.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
+import { sourceList } from '../shared/work/service-class.ts'
 import { type ConnectionOptions, connectionMembers, withAddress } from './links/connection-options.ts'
 import type { MqttPublishOptions } from './messages/message-options.ts'
 import type { BaseMqttClass } from './subscriptions/base-mqtt.ts'

@@ -1,5 +1,5 @@
 import { atEachBoot, definePlugin } from '../../kernel/index.ts'
-import { isLeading } from '../toolkit/workers/supervisor.ts'
+import { isLeading } from '../shared/environment/supervisor.ts'
 import { channels } from './asyncapi.ts'
 import { MqttWorkersError } from './errors.ts'
 import { mqttOptions } from './options.ts'

@@ -1,4 +1,4 @@
-import { type WorkKind, workKind } from '../toolkit/work/kind.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import type { MqttPublishTrace } from './service.ts'
 import type { MqttMessageTrace } from './subscriptions/handler-queue.ts'
 

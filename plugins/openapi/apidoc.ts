@@ -1,6 +1,6 @@
 import { isOptions, nearest, type OptionPlace, type OptionRoute, optionNames } from '../../kernel/index.ts'
-import { named, parameter, requestBody, response } from '../toolkit/description/options.ts'
-import { option } from '../toolkit/options/index.ts'
+import { named, parameter, requestBody, response } from '../shared/descriptions/options.ts'
+import { option } from '../shared/options/index.ts'
 import { isSchema } from './document/forms.ts'
 
 /** Data for the API description of one route. */

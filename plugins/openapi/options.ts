@@ -11,9 +11,9 @@ import {
   tag,
   text,
   url,
-} from '../toolkit/description/options.ts'
-import { publicPage } from '../toolkit/doctor/public-page.ts'
-import { option, type SettingsOf } from '../toolkit/options/index.ts'
+} from '../shared/descriptions/options.ts'
+import { publicPage } from '../shared/doctor/public-page.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
 import { componentKinds } from './components.ts'
 import type {
   OpenApiComponents,

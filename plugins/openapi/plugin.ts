@@ -1,7 +1,7 @@
 import { announcePluginData, definePlugin } from '../../kernel/index.ts'
-import { warnOfPublicPage } from '../toolkit/doctor/public-page.ts'
-import { describedFormat } from '../toolkit/failures/failures.ts'
-import { announcePage } from '../toolkit/pages.ts'
+import { announcePage } from '../shared/development/pages.ts'
+import { warnOfPublicPage } from '../shared/doctor/public-page.ts'
+import { describedFormat } from '../shared/failures/failures.ts'
 import { apidocOfRoute } from './apidoc.ts'
 import { openapiOptions, unguarded } from './options.ts'
 import { ApiDescription } from './service.ts'
@@ -29,7 +29,7 @@ export const openapi = definePlugin({
     // Not on import: a server without a description should not load these modules.
     const [{ describeListing, checkPlugins }, { documentRoutes }] = await Promise.all([
       import('./document/describe.ts'),
-      import('../toolkit/description/written.ts'),
+      import('../shared/descriptions/written.ts'),
     ])
     const service = ctx.services.get('openapi')
     service.start(

@@ -1,5 +1,5 @@
 import { defineError } from '../../kernel/index.ts'
-import { DocumentService } from '../toolkit/description/document-service.ts'
+import { DocumentService } from '../shared/descriptions/document-service.ts'
 import type { OpenApiDocument } from './types.ts'
 
 const OpenApiBeforeBootError = defineError(

@@ -1,4 +1,4 @@
-import type { SecurityRequirement } from '../toolkit/description/security.ts'
+import type { SecurityRequirement } from '../shared/descriptions/security.ts'
 
 /** Members named `x-…`, which OpenAPI leaves to its users. */
 interface Extensible {

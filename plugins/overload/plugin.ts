@@ -1,8 +1,8 @@
 import { getHeapStatistics } from 'node:v8'
 import { defineError, definePlugin, sendFailure } from '../../kernel/index.ts'
-import { figure } from '../toolkit/figures.ts'
-import { watchLoopDelay } from '../toolkit/loop-delay.ts'
-import { RouteValue } from '../toolkit/route-value.ts'
+import { watchLoopDelay } from '../shared/development/loop-delay.ts'
+import { figure } from '../shared/development/metrics.ts'
+import { RouteValue } from '../shared/http/route-value.ts'
 import { overloadOfRoute, overloadOptions } from './options.ts'
 import { OverloadState } from './service.ts'
 

@@ -4,8 +4,8 @@ import {
   type ClassMark,
   DecoratorError,
   type MethodMark,
-} from '../toolkit/decorator/decorator.ts'
-import { routeDecorator } from '../toolkit/decorator/route-decorator.ts'
+} from '../shared/decorators/decorator.ts'
+import { routeDecorator } from '../shared/decorators/route-decorator.ts'
 import type { PolicyRecord } from './manager.ts'
 import type { PolicyRequirement, RouteCheckName } from './options.ts'
 

@@ -8,7 +8,7 @@ import {
   type Response,
   sendFailure,
 } from '../../kernel/index.ts'
-import { codeOf, phraseOf } from '../toolkit/failures/described-error.ts'
+import { codeOf, phraseOf } from '../shared/failures/described-error.ts'
 import { isThenable } from './verdict.ts'
 
 /** Answers a request that a policy refused. The status is preset to that of the policy, usually 401; a returned value becomes the body. */

@@ -1,5 +1,5 @@
 import type { Middleware, Request } from '../../kernel/index.ts'
-import { markGuard } from '../toolkit/guards.ts'
+import { markGuard } from '../shared/http/guards.ts'
 import type { PolicyDenials } from './denial.ts'
 import type { PolicyRequirement } from './options.ts'
 

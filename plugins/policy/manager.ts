@@ -7,8 +7,8 @@ import {
   type Request,
   type TypedMiddleware,
 } from '../../kernel/index.ts'
-import { lineLogger } from '../toolkit/logger.ts'
-import { option } from '../toolkit/options/index.ts'
+import { lineLogger } from '../shared/logging/logger.ts'
+import { option } from '../shared/options/index.ts'
 import { type PolicyDecorator, policyDecorator } from './decorator.ts'
 import type { DenialStatus } from './denial.ts'
 import { guard } from './guard.ts'

@@ -1,5 +1,5 @@
 import { described, type OptionPlace, quoted, type Request } from '../../kernel/index.ts'
-import { option } from '../toolkit/options/index.ts'
+import { option } from '../shared/options/index.ts'
 import { type Ask, type PolicyRecord, type PolicyStatus, policyStatus } from './manager.ts'
 import type { ResourceMark } from './resource.ts'
 

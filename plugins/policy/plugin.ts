@@ -1,6 +1,6 @@
 import { definePlugin } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
-import { option } from '../toolkit/options/index.ts'
+import { option } from '../shared/options/index.ts'
 import { type DenialStatus, PolicyDenials } from './denial.ts'
 import { guard } from './guard.ts'
 import { type GuardedRoute, guardedRoutes } from './guarded-routes.ts'

@@ -1,5 +1,5 @@
 import type { AsyncApiChannel } from '../asyncapi/index.ts'
-import { addressOfName } from '../toolkit/description/names.ts'
+import { addressOfName } from '../shared/descriptions/names.ts'
 import { declaredSubscriptions } from './registry.ts'
 
 /** The protocols of engines in AsyncAPI; the others have the same name there. */

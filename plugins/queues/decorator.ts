@@ -1,6 +1,6 @@
 import type { Logger } from '../../kernel/index.ts'
-import { decorator, type MethodMark } from '../toolkit/decorator/decorator.ts'
-import { memberUsed } from '../toolkit/imported-methods.ts'
+import { decorator, type MethodMark } from '../shared/decorators/decorator.ts'
+import { memberUsed } from '../shared/work/imported-methods.ts'
 import { QueueHandlerError } from './errors.ts'
 import type { QueueHandler } from './subscription.ts'
 

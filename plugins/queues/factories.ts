@@ -1,5 +1,5 @@
 import { OptionError, quoted } from '../../kernel/index.ts'
-import { option } from '../toolkit/options/index.ts'
+import { option } from '../shared/options/index.ts'
 import type { GenericPubSub } from './drivers/custom.ts'
 import type { DeadMessage } from './drivers/memory.ts'
 import { ask, memory } from './engines.ts'

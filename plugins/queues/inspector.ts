@@ -1,4 +1,4 @@
-import type { InspectorPanel } from '../toolkit/panels.ts'
+import type { InspectorPanel } from '../shared/development/panels.ts'
 import type { DeadMessage } from './drivers/memory.ts'
 import { memory } from './engines.ts'
 import { MemoryQueue } from './factories.ts'

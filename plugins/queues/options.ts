@@ -1,9 +1,9 @@
 import { nearest, type OptionPlace } from '../../kernel/index.ts'
-import { addressOption } from '../toolkit/address.ts'
-import { awsCredentials } from '../toolkit/aws-credentials.ts'
-import { foreignOption } from '../toolkit/foreign-options.ts'
-import { option, type SettingsOf } from '../toolkit/options/index.ts'
-import { type RedisAddress, redisOptions, redisUrl } from '../toolkit/redis.ts'
+import { awsCredentials } from '../shared/environment/aws-credentials.ts'
+import { foreignOption } from '../shared/options/foreign-options.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
+import { addressOption } from '../shared/stores/address.ts'
+import { type RedisAddress, redisOptions, redisUrl } from '../shared/stores/redis.ts'
 
 /** A failed attempt, for error handlers. */
 export interface QueueFailure {

@@ -1,5 +1,5 @@
 import { definePlugin, type Logger } from '../../kernel/index.ts'
-import { figure } from '../toolkit/figures.ts'
+import { figure } from '../shared/development/metrics.ts'
 import { channels } from './asyncapi.ts'
 import { configureForServers } from './config.ts'
 import { logTo, memory } from './engines.ts'

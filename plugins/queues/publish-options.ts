@@ -1,4 +1,4 @@
-import { option } from '../toolkit/options/index.ts'
+import { option } from '../shared/options/index.ts'
 
 /** How long to wait before the next attempt; a number is `{ type: 'fixed', delay }`. */
 export type Backoff = number | { readonly type: 'fixed' | 'exponential'; readonly delay?: number }

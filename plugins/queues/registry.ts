@@ -1,5 +1,5 @@
 import { isInTime } from '../../kernel/index.ts'
-import { Declarations, type Runner } from '../toolkit/declarations.ts'
+import { Declarations, type Runner } from '../shared/work/declarations.ts'
 import { forgetConfigurationOfServers } from './config.ts'
 import { reportLacking } from './decorator.ts'
 import { closeEngines, queueLog } from './engines.ts'

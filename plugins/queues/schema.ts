@@ -1,5 +1,5 @@
-import { checkOf, isSchema, lazyCheckOf, passed } from '../toolkit/schema/check.ts'
-import { isStandardSchema } from '../toolkit/schema/standard.ts'
+import { checkOf, isSchema, lazyCheckOf, passed } from '../shared/schema/check.ts'
+import { isStandardSchema } from '../shared/schema/standard.ts'
 import type { InputOf, OutputOf } from '../validation/index.ts'
 import { QueuePayloadError, QueueSchemaError } from './errors.ts'
 

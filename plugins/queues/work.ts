@@ -1,4 +1,4 @@
-import { type WorkKind, workKind } from '../toolkit/work/kind.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import type { QueuePublishTrace } from './queue.ts'
 import type { QueueAttemptTrace } from './subscription.ts'
 

@@ -1,5 +1,5 @@
 import { defineError, isPromise, type Request, type Response, sendFailure, TracePoint } from '../../kernel/index.ts'
-import { networkOf } from '../toolkit/network.ts'
+import { networkOf } from '../shared/http/network.ts'
 import { ownKey } from './key.ts'
 import type { Rule } from './options.ts'
 import type { Counter, Hit, OnStoreFailure } from './stores/contract.ts'

@@ -1,6 +1,6 @@
 import type { Request } from '../../kernel/index.ts'
-import { option, type SettingsOf } from '../toolkit/options/index.ts'
-import { redisOptions, redisPrefix } from '../toolkit/redis.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
+import { redisOptions, redisPrefix } from '../shared/stores/redis.ts'
 import type { OnStoreFailure, RateLimitStore } from './stores/contract.ts'
 import type { RateLimitRedisOptions } from './stores/redis.ts'
 

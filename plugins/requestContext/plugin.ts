@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { definePlugin, type Request } from '../../kernel/index.ts'
-import { option } from '../toolkit/options/index.ts'
+import { option } from '../shared/options/index.ts'
 import { type ContextValues, contextClass, type RequestContext } from './context.ts'
 import { isPlainIterable, iterateWithin } from './stream.ts'
 

@@ -1,6 +1,6 @@
-import { flattened, schemasOf, targetOf } from '../toolkit/schema/flat.ts'
-import { isObject, type Node, schemasWithin } from '../toolkit/schema/keywords.ts'
-import { memberTest } from '../toolkit/schema/same.ts'
+import { flattened, schemasOf, targetOf } from '../shared/schema/flat.ts'
+import { isObject, type Node, schemasWithin } from '../shared/schema/keywords.ts'
+import { memberTest } from '../shared/schema/same.ts'
 import { type Strictness, scalarsFor } from './scalars.ts'
 import { helpers, type Shape, scalarTypes } from './writer-helpers.ts'
 

@@ -1,5 +1,5 @@
-import { flattened } from '../toolkit/schema/flat.ts'
-import { isObject, type Node } from '../toolkit/schema/keywords.ts'
+import { flattened } from '../shared/schema/flat.ts'
+import { isObject, type Node } from '../shared/schema/keywords.ts'
 import { compileShapes, referred, typesOf } from './checked-copy.ts'
 import { Mismatch } from './mismatch.ts'
 import { once, remembering } from './once.ts'

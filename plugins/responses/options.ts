@@ -1,5 +1,5 @@
 import type { OptionPlace } from '../../kernel/index.ts'
-import { option } from '../toolkit/options/index.ts'
+import { option } from '../shared/options/index.ts'
 
 /** Options of the response schemas. */
 export interface ResponsesOptions {

@@ -1,4 +1,4 @@
-import { isObject } from '../toolkit/schema/keywords.ts'
+import { isObject } from '../shared/schema/keywords.ts'
 import { Mismatch } from './mismatch.ts'
 import { helpers, type Shape } from './writer-helpers.ts'
 

@@ -1,5 +1,5 @@
 import process from 'node:process'
-import { isObject } from '../toolkit/schema/keywords.ts'
+import { isObject } from '../shared/schema/keywords.ts'
 import { fail, Mismatch, passing } from './mismatch.ts'
 import { once } from './once.ts'
 import { plain } from './scalars.ts'

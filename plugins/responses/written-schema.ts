@@ -1,5 +1,5 @@
-import { flattened, targetOf } from '../toolkit/schema/flat.ts'
-import { isObject, type Node } from '../toolkit/schema/keywords.ts'
+import { flattened, targetOf } from '../shared/schema/flat.ts'
+import { isObject, type Node } from '../shared/schema/keywords.ts'
 import { typesOf } from './checked-copy.ts'
 import { scalarTypes } from './writer-helpers.ts'
 

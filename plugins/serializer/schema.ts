@@ -1,5 +1,5 @@
 import { defineError } from '../../kernel/index.ts'
-import { isSchema, lazyCheckOf } from '../toolkit/schema/check.ts'
+import { isSchema, lazyCheckOf } from '../shared/schema/check.ts'
 import type { InputOf } from '../validation/index.ts'
 
 /** A validator of any library that follows Standard Schema v1: Zod 4, Valibot, ArkType and others. */

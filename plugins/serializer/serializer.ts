@@ -1,5 +1,5 @@
 import { defineError, nearest, OptionError, quoted } from '../../kernel/index.ts'
-import { option } from '../toolkit/options/index.ts'
+import { option } from '../shared/options/index.ts'
 import { type FindMismatch, mismatchFinder, type TakenBy, type VariantSchema } from './schema.ts'
 
 const UnknownVariantError = defineError('UnknownVariantError', (name: string, known: readonly string[]) => {

@@ -1,5 +1,5 @@
 import { defineError, type Request } from '../../kernel/index.ts'
-import { watchPersonal } from '../toolkit/client-specific.ts'
+import { watchPersonal } from '../shared/http/client-specific.ts'
 import type { SessionKeeper } from './keeper.ts'
 import { SessionRecord } from './session.ts'
 

@@ -1,8 +1,8 @@
-import type { DoctorCheck } from '../toolkit/doctor/check.ts'
-import { redisChecks } from '../toolkit/doctor/redis.ts'
-import { shortSecret, trackedSecret } from '../toolkit/doctor/secrets.ts'
-import { notForProduction } from '../toolkit/doctor/usual.ts'
-import type { SettingsOf } from '../toolkit/options/index.ts'
+import type { DoctorCheck } from '../shared/doctor/check.ts'
+import { redisChecks } from '../shared/doctor/redis.ts'
+import { shortSecret, trackedSecret } from '../shared/doctor/secrets.ts'
+import { notForProduction } from '../shared/doctor/usual.ts'
+import type { SettingsOf } from '../shared/options/index.ts'
 import type { sessionOptions } from './options.ts'
 
 type Settings = SettingsOf<typeof sessionOptions>

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { InspectorPanel, PanelServices } from '../toolkit/panels.ts'
+import type { InspectorPanel, PanelServices } from '../shared/development/panels.ts'
 import { storesOfScopes } from './stores/contract.ts'
 import { MemoryStore } from './stores/memory.ts'
 

@@ -1,9 +1,9 @@
 import { described, type OptionPlace, quoted } from '../../kernel/index.ts'
 import type { SetCookieOptions } from '../cookie/index.ts'
-import { cookieAttributes } from '../toolkit/cookie-attributes.ts'
-import { option } from '../toolkit/options/index.ts'
-import { type RedisAddress, redisOptions, redisUrl } from '../toolkit/redis.ts'
-import { secrets } from '../toolkit/secrets.ts'
+import { secrets } from '../shared/environment/secrets.ts'
+import { cookieAttributes } from '../shared/http/cookie-attributes.ts'
+import { option } from '../shared/options/index.ts'
+import { type RedisAddress, redisOptions, redisUrl } from '../shared/stores/redis.ts'
 import type { SessionStore } from './stores/contract.ts'
 import type { RedisClient } from './stores/redis.ts'
 

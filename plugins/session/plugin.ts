@@ -1,5 +1,5 @@
 import { definePlugin, type Kernel } from '../../kernel/index.ts'
-import { refuseSeveral } from '../toolkit/workers/several.ts'
+import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { place, SessionAccess, slot, type WithSession } from './access.ts'
 import { sessionOptions } from './options.ts'
 import { type CookieChange, isId, SessionRecord } from './session.ts'

@@ -6,11 +6,11 @@ import {
   readPart,
   smallPart,
 } from '../../kernel/index.ts'
-import { byteRange, isRangeFresh } from '../toolkit/byte-range.ts'
-import { answerNoRange, answerUnmet } from '../toolkit/failures/conditions.ts'
-import { knowMediaTypes } from '../toolkit/media-types.ts'
+import { answerNoRange, answerUnmet } from '../shared/failures/conditions.ts'
+import { byteRange, isRangeFresh } from '../shared/http/byte-range.ts'
+import { knowMediaTypes } from '../shared/http/media-types.ts'
 
-import { fileValidators, judgeConditions } from '../toolkit/validators.ts'
+import { fileValidators, judgeConditions } from '../shared/http/validators.ts'
 import { encodedSibling } from './encoded.ts'
 import type { StaticSettings } from './options.ts'
 

@@ -2,8 +2,8 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fixedPath, type OptionPlace, quoted, type Response } from '../../kernel/index.ts'
-import { builtPath } from '../toolkit/built-paths.ts'
-import { option, type SettingsOf } from '../toolkit/options/index.ts'
+import { builtPath } from '../shared/files/built-paths.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
 import { segmentsOf } from './path.ts'
 
 /** Options of one folder of files. */

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { definePlugin, OptionError } from '../../kernel/index.ts'
-import { realRoot } from '../toolkit/open-inside.ts'
-import { announcePage } from '../toolkit/pages.ts'
+import { announcePage } from '../shared/development/pages.ts'
+import { realRoot } from '../shared/files/open-inside.ts'
 import { staticOptions } from './options.ts'
 import { segmentsOf } from './path.ts'
 

@@ -1,5 +1,5 @@
 import { defineError, FileNotFoundError, type Request, type Response } from '../../kernel/index.ts'
-import { prefersPage } from '../toolkit/failures/page.ts'
+import { prefersPage } from '../shared/failures/page.ts'
 import { answerFile } from './answer.ts'
 import { findFile, findIndex } from './find.ts'
 import type { StaticSettings } from './options.ts'

@@ -1,5 +1,5 @@
-import type { DoctorCheck } from '../toolkit/doctor/check.ts'
-import { peer } from '../toolkit/peer.ts'
+import type { DoctorCheck } from '../shared/doctor/check.ts'
+import { peer } from '../shared/environment/optional-package.ts'
 import type { StorageConfiguration } from './options.ts'
 import { AzureBlobStorageProvider } from './providers/azure.ts'
 import { MemoryStorageProvider } from './providers/memory.ts'

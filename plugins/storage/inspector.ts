@@ -1,4 +1,4 @@
-import type { InspectorPanel, PanelRow, PanelServices } from '../toolkit/panels.ts'
+import type { InspectorPanel, PanelRow, PanelServices } from '../shared/development/panels.ts'
 
 async function* objects(services: PanelServices, limit: number): AsyncGenerator<PanelRow> {
   const storage = services.get('storage')

@@ -1,5 +1,5 @@
 import { quoted } from '../../kernel/index.ts'
-import { option, type SettingsOf } from '../toolkit/options/index.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
 import type { StorageProvider } from './providers/contract.ts'
 
 /** The options of `new Storage`. */

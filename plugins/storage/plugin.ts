@@ -1,5 +1,5 @@
 import { definePlugin, quoted } from '../../kernel/index.ts'
-import { refuseSeveral } from '../toolkit/workers/several.ts'
+import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { storageOptions } from './options.ts'
 import { LocalStorageProvider } from './providers/local.ts'
 import { MemoryStorageProvider } from './providers/memory.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { option } from '../toolkit/options/index.ts'
-import { safely } from '../toolkit/safely.ts'
+import { option } from '../shared/options/index.ts'
+import { safely } from '../shared/values/safely.ts'
 import type { UploadSink, UploadSource } from '../upload/index.ts'
 import { checkContentType, typeOfKey } from './data.ts'
 import type { StorageDisk } from './disk.ts'

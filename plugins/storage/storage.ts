@@ -1,5 +1,5 @@
 import { OptionError, quoted } from '../../kernel/index.ts'
-import { joinedOptions } from '../toolkit/two-arguments.ts'
+import { joinedOptions } from '../shared/options/two-arguments.ts'
 import { StorageDisk } from './disk.ts'
 import { StorageProviderError } from './errors.ts'
 import { type StorageConfiguration, type StorageSettings, storageOptions } from './options.ts'

@@ -1,4 +1,4 @@
-import { type WorkKind, workKind } from '../toolkit/work/kind.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import type { StorageTrace } from './disk.ts'
 
 export const work: readonly WorkKind[] = [

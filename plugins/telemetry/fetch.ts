@@ -1,5 +1,5 @@
 import type { Span } from '@opentelemetry/api'
-import { heldChannel } from '../toolkit/held-channel.ts'
+import { heldChannel } from '../shared/development/held-channel.ts'
 import { addressOf, type Begun, methodOf, type Spans } from './spans.ts'
 
 /** The part of what undici's channels report about a request that is used here. */

@@ -7,9 +7,9 @@ import {
   type StepTrace,
   wrapWork,
 } from '../../kernel/index.ts'
-import { censorPath, secretsOf } from '../toolkit/censor.ts'
-import { heldChannel } from '../toolkit/held-channel.ts'
-import { isOwnRequest } from '../toolkit/own-requests.ts'
+import { heldChannel } from '../shared/development/held-channel.ts'
+import { isOwnRequest } from '../shared/development/own-requests.ts'
+import { censorPath, secretsOf } from '../shared/values/redact.ts'
 import type { TelemetrySettings } from './options.ts'
 import { addressOf, methodOf, type Spans } from './spans.ts'
 

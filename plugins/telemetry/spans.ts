@@ -1,7 +1,7 @@
 import type { Attributes, Context, Link, Span, SpanKind, TextMapGetter, TextMapSetter } from '@opentelemetry/api'
 import { type Logger, type TraceOutcome, wrapWork } from '../../kernel/index.ts'
-import { censorText, cutText } from '../toolkit/censor-text.ts'
-import { heldChannel } from '../toolkit/held-channel.ts'
+import { heldChannel } from '../shared/development/held-channel.ts'
+import { censorText, cutText } from '../shared/values/redact-text.ts'
 
 export type Api = typeof import('@opentelemetry/api')
 

@@ -1,8 +1,8 @@
 import type { Attributes, Context, Link, SpanKind } from '@opentelemetry/api'
 import type { PluginTrace, TraceOutcome } from '../../kernel/index.ts'
-import type { Carrier } from '../toolkit/carrier.ts'
-import { followChannel } from '../toolkit/held-channel.ts'
-import { labelAttributes, type WorkAttributes, type WorkKind } from '../toolkit/work/kind.ts'
+import { followChannel } from '../shared/development/held-channel.ts'
+import type { Carrier } from '../shared/work/carrier.ts'
+import { labelAttributes, type WorkAttributes, type WorkKind } from '../shared/work/kind.ts'
 import type { TelemetrySettings } from './options.ts'
 import type { Begun, Spans } from './spans.ts'
 

@@ -1,4 +1,4 @@
-import { safely } from '../toolkit/safely.ts'
+import { safely } from '../shared/values/safely.ts'
 
 /** The headers by name; looking one up ignores case. */
 export type MockHeaders = { readonly [name: string]: string | readonly string[] | undefined }

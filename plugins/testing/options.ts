@@ -1,4 +1,4 @@
-import { option } from '../toolkit/options/index.ts'
+import { option } from '../shared/options/index.ts'
 
 /** One value in a query or a form; `undefined` leaves it out, a list repeats the name. */
 export type MockValue = string | number | boolean | null | undefined | readonly (string | number | boolean)[]

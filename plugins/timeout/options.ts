@@ -1,4 +1,4 @@
-import { option } from '../toolkit/options/index.ts'
+import { option } from '../shared/options/index.ts'
 
 /** Options of the timeout plugin. */
 export interface TimeoutOptions {

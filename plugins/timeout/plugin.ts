@@ -1,5 +1,5 @@
 import { definePlugin, RequestTimeoutError, within } from '../../kernel/index.ts'
-import { RouteValue } from '../toolkit/route-value.ts'
+import { RouteValue } from '../shared/http/route-value.ts'
 import { timeoutOfRoute, timeoutOptions } from './options.ts'
 
 const graceMs = 1_000

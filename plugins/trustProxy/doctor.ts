@@ -1,6 +1,6 @@
-import type { DoctorCheck } from '../toolkit/doctor/check.ts'
-import { notForProduction } from '../toolkit/doctor/usual.ts'
-import type { SettingsOf } from '../toolkit/options/index.ts'
+import type { DoctorCheck } from '../shared/doctor/check.ts'
+import { notForProduction } from '../shared/doctor/usual.ts'
+import type { SettingsOf } from '../shared/options/index.ts'
 import type { trustProxyOptions } from './options.ts'
 
 /** nginx and the load balancers of AWS close a connection that has been idle for 60 s; others wait longer. */

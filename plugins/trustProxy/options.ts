@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import { quoted } from '../../kernel/index.ts'
-import { option, type SettingsOf } from '../toolkit/options/index.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
 import { canonicalAddress } from './address.ts'
 import { maxHops } from './list.ts'
 

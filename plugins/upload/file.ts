@@ -3,7 +3,7 @@ import { copyFile, type FileHandle, mkdir, rename, unlink, writeFile } from 'nod
 import { dirname, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { defineError, openRegularFile } from '../../kernel/index.ts'
-import { readRegularFileSync } from '../toolkit/read-file.ts'
+import { readRegularFileSync } from '../shared/files/read-file.ts'
 import type { Stored } from './store.ts'
 
 export const UploadContentError = defineError(

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { type OptionPlace, type OptionRoute, quoted } from '../../kernel/index.ts'
-import { option, type SettingsOf } from '../toolkit/options/index.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
 import type { UploadSink } from './store.ts'
 
 /** Options of uploads; sizes are in bytes, or strings such as `'5mb'`. */

@@ -1,5 +1,5 @@
 import { definePlugin, type Request } from '../../kernel/index.ts'
-import { bodyFailures } from '../toolkit/body-parser.ts'
+import { bodyFailures } from '../shared/http/body-parser.ts'
 import type { StoredFile, UploadedFile } from './file.ts'
 import { type UploadSettings, uploadOfRoute, uploadOptions } from './options.ts'
 import type { Store } from './store.ts'

@@ -1,6 +1,6 @@
 import { BadRequestError, definePlugin, parseQuery } from '../../kernel/index.ts'
-import { bodyFailures, bodyParser } from '../toolkit/body-parser.ts'
-import { RouteValue } from '../toolkit/route-value.ts'
+import { bodyFailures, bodyParser } from '../shared/http/body-parser.ts'
+import { RouteValue } from '../shared/http/route-value.ts'
 import { formTypeOf } from './media-type.ts'
 import { type UrlencodedSettings, urlencodedOfRoute, urlencodedOptions } from './options.ts'
 

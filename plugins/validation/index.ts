@@ -1,7 +1,7 @@
 import type { Validation } from './service.ts'
 import type { BodyOf, HeadersOf, ParamsOf, QueryOf, ValidatedOf } from './types.ts'
 
-export type { InputOf, OutputOf } from '../toolkit/schema/from-schema.ts'
+export type { InputOf, OutputOf } from '../shared/schema/from-schema.ts'
 export type {
   ValidationError,
   ValidationErrorCallback,

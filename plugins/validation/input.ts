@@ -7,9 +7,9 @@ import {
   reportFailure,
   UnsupportedMediaTypeError,
 } from '../../kernel/index.ts'
-import { type Check, checkOf, type Verdict } from '../toolkit/schema/check.ts'
-import { keysOf } from '../toolkit/schema/keys.ts'
-import { isStandardSchema, standardLists } from '../toolkit/schema/standard.ts'
+import { type Check, checkOf, type Verdict } from '../shared/schema/check.ts'
+import { keysOf } from '../shared/schema/keys.ts'
+import { isStandardSchema, standardLists } from '../shared/schema/standard.ts'
 import { type FailedPart, type ValidationError, validationError } from './failure.ts'
 import { type Part, parts } from './issues.ts'
 import { mergedInput } from './merged.ts'

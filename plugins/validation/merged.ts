@@ -1,5 +1,5 @@
 import type { Query, Request } from '../../kernel/index.ts'
-import type { Check, Verdict } from '../toolkit/schema/check.ts'
+import type { Check, Verdict } from '../shared/schema/check.ts'
 
 const notAnObject: Verdict = {
   ok: false,

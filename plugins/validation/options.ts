@@ -1,6 +1,6 @@
 import type { OptionPlace, OptionRoute } from '../../kernel/index.ts'
-import { isSchema } from '../toolkit/schema/check.ts'
-import { keysOf } from '../toolkit/schema/keys.ts'
+import { isSchema } from '../shared/schema/check.ts'
+import { keysOf } from '../shared/schema/keys.ts'
 
 /** Reads a schema, which is compiled with the route. */
 export function schemaOfRoute(given: unknown, place: OptionPlace): object | undefined {

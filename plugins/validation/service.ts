@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { defineError, type Middleware, nearest, type Request, type Response } from '../../kernel/index.ts'
-import { type Check, checkOf, isSchema, type Mode } from '../toolkit/schema/check.ts'
-import { checkSendable, foreignTypeError } from '../toolkit/schema/sendable/check.ts'
+import { type Check, checkOf, isSchema, type Mode } from '../shared/schema/check.ts'
+import { checkSendable, foreignTypeError } from '../shared/schema/sendable.ts'
 import {
   answerFailure,
   toCallback,

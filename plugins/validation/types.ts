@@ -1,5 +1,5 @@
 import type { PathParams, Query, Request } from '../../kernel/index.ts'
-import type { OutputOf } from '../toolkit/schema/from-schema.ts'
+import type { OutputOf } from '../shared/schema/from-schema.ts'
 
 export type BodyOf<Options> = Options extends { readonly body: infer Schema } ? OutputOf<Schema> : unknown
 

@@ -1,6 +1,6 @@
 import type { AsyncApiExchange, AsyncApiMessage } from '../asyncapi/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
-import { checkOf } from '../toolkit/schema/check.ts'
+import { checkOf } from '../shared/schema/check.ts'
 import { errorType, invalidMessageCode } from './messages.ts'
 import type { WebsocketRouteOptions } from './options.ts'
 import type { MessageSchemas } from './types.ts'

@@ -1,5 +1,5 @@
-import type { DoctorCheck } from '../toolkit/doctor/check.ts'
-import { unused } from '../toolkit/doctor/usual.ts'
+import type { DoctorCheck } from '../shared/doctor/check.ts'
+import { unused } from '../shared/doctor/usual.ts'
 
 export const checks: readonly DoctorCheck[] = [
   unused('websocket', {

@@ -1,4 +1,4 @@
-import type { InspectorPanel } from '../toolkit/panels.ts'
+import type { InspectorPanel } from '../shared/development/panels.ts'
 
 export const panels: readonly InspectorPanel[] = [
   {

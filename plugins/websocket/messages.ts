@@ -1,9 +1,9 @@
 import { defineError } from '../../kernel/index.ts'
-import { nestsDeeperThan, reachesPrototype } from '../toolkit/json-dangers.ts'
-import { jsonText } from '../toolkit/json-text.ts'
-import { type Check, checkOf } from '../toolkit/schema/check.ts'
-import { firstInWords, type Issue } from '../toolkit/schema/issue.ts'
-import { whyNotJson } from '../toolkit/schema/sendable/check.ts'
+import { type Check, checkOf } from '../shared/schema/check.ts'
+import { firstInWords, type Issue } from '../shared/schema/issue.ts'
+import { whyNotJson } from '../shared/schema/sendable.ts'
+import { nestsDeeperThan, reachesPrototype } from '../shared/values/json-dangers.ts'
+import { jsonText } from '../shared/values/json-text.ts'
 import type { Message, MessageSchemas } from './types.ts'
 
 const MessageSchemaError = defineError(

@@ -1,7 +1,7 @@
 import { isOptions, type OptionPlace } from '../../kernel/index.ts'
-import { option } from '../toolkit/options/index.ts'
-import { isSchema } from '../toolkit/schema/check.ts'
-import { isStandardSchema } from '../toolkit/schema/standard.ts'
+import { option } from '../shared/options/index.ts'
+import { isSchema } from '../shared/schema/check.ts'
+import { isStandardSchema } from '../shared/schema/standard.ts'
 import type { AnyHandlers, MessageSchemas } from './types.ts'
 
 /** How to treat a message to a client that does not read: see {@link WebsocketLimits.slowReaders}. */

@@ -6,8 +6,8 @@ import {
   type Request,
   type Response,
 } from '../../kernel/index.ts'
-import { figure } from '../toolkit/figures.ts'
-import { refuseSeveral } from '../toolkit/workers/several.ts'
+import { figure } from '../shared/development/metrics.ts'
+import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { exchange } from './asyncapi.ts'
 import { checkHandshake, checkOrigin, chooseProtocol, withoutHandshake } from './handshake.ts'
 import { openPoint } from './message-trace.ts'

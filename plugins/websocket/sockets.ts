@@ -1,5 +1,5 @@
 import { defineError, type Request, ServerClosingError, within } from '../../kernel/index.ts'
-import { networkOf } from '../toolkit/network.ts'
+import { networkOf } from '../shared/http/network.ts'
 import { checkOrigin } from './handshake.ts'
 import { withExtension } from './messages.ts'
 import type { Socket } from './socket.ts'

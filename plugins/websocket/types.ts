@@ -1,5 +1,5 @@
 import type { Logger, Response, RouteOptions, RouteRequest } from '../../kernel/index.ts'
-import type { InputOf, OutputOf } from '../toolkit/schema/from-schema.ts'
+import type { InputOf, OutputOf } from '../shared/schema/from-schema.ts'
 
 /** Schemas of messages by their type: JSON Schema, TypeBox, Zod, or another Standard Schema. */
 export interface MessageSchemas {

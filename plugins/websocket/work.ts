@@ -1,4 +1,4 @@
-import { type WorkKind, workKind } from '../toolkit/work/kind.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import type { WebsocketMessageTrace, WebsocketOpenTrace, WebsocketSendTrace } from './message-trace.ts'
 
 const list = { id: 'websocket', title: 'WebSockets' }

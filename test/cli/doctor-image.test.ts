@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { imageChecks } from '../../cli/doctor/image.ts'
 import type { ProjectView } from '../../cli/doctor/view.ts'
-import type { DoctorFinding } from '../../plugins/toolkit/doctor/check.ts'
+import type { DoctorFinding } from '../../plugins/shared/doctor/check.ts'
 import { framework, makeProject, type Project } from '../support/cli.ts'
 
 let app: Project

@@ -4,7 +4,7 @@ import { bringHandover } from '../../cli/serve/handover.ts'
 import { makeKeptStores } from '../../cli/serve/kept-stores.ts'
 import type { News } from '../../cli/serve/protocol.ts'
 import { MemoryStore } from '../../plugins/session/stores/memory.ts'
-import { handover } from '../../plugins/toolkit/handover.ts'
+import { handover } from '../../plugins/shared/environment/handover.ts'
 import { objectsIn } from '../contracts/session-store.ts'
 import { memoryLogger } from '../support/kernel.ts'
 

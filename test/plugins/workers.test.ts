@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { cron as job, MemoryStorageProvider, mqtt as messages, Server, type ServerOptions } from '../../index.ts'
 import { RouteCollection } from '../../kernel/index.ts'
 import { memoryCronLock } from '../../plugins/cron/index.ts'
-import { setSupervisor } from '../../plugins/toolkit/workers/supervisor.ts'
+import { setSupervisor } from '../../plugins/shared/environment/supervisor.ts'
 import { hasMosquitto, type Mosquitto, startMosquitto } from '../support/mosquitto.ts'
 
 afterEach(() => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRegularFileSync } from '../../../plugins/toolkit/read-file.ts'
+import { readRegularFileSync } from '../../../plugins/shared/files/read-file.ts'
 import type { ScaffoldFile } from '../files.ts'
 import { ignoring } from '../ignore.ts'
 import type { Place } from '../place.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRegularFileSync } from '../../../plugins/toolkit/read-file.ts'
+import { readRegularFileSync } from '../../../plugins/shared/files/read-file.ts'
 import { awsVariables, optional, required, requiredSecret, type Variable } from '../environment/variables.ts'
 import type { ScaffoldFile } from '../files.ts'
 import { ignoring } from '../ignore.ts'

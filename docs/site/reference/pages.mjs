@@ -13,19 +13,24 @@ const areas = [
     'errors',
     'Errors',
     'reference/failures.md',
-    /^plugins\/toolkit\/failures\/|^kernel\/(.*\/failure\.ts|support\/errors)/,
+    /^plugins\/shared\/failures\/|^kernel\/(.*\/failure\.ts|support\/errors)/,
   ],
   ['plugins', 'Plugins', 'reference/plugins.md', /^kernel\/(plugin|pipeline)\//],
   [
     'option-checks',
     'Option checks',
     'reference/option-checks.md',
-    /^(plugins\/toolkit|kernel\/support)\/options|^plugins\/kernel-options/,
+    /^(plugins\/shared|kernel\/support)\/options|^plugins\/kernel-options/,
   ],
-  ['commands', 'Commands and checks', 'cli/commands.md', /^plugins\/(command\.|toolkit\/(command|doctor|panels))/],
-  ['tracing', 'Tracing', 'reference/tracing.md', /^kernel\/.*trace|^plugins\/toolkit\/work\//],
+  [
+    'commands',
+    'Commands and checks',
+    'cli/commands.md',
+    /^plugins\/(command\.|shared\/(development\/(command|panels)|doctor))/,
+  ],
+  ['tracing', 'Tracing', 'reference/tracing.md', /^kernel\/.*trace|^plugins\/shared\/work\//],
   ['testing', 'Testing', 'reference/testing.md', /^plugins\/testing\/|^kernel\/runtime\/inject/],
-  ['toolkit', 'Toolkit', 'writing-a-plugin.md', /^(plugins\/toolkit|kernel\/support)\//],
+  ['toolkit', 'Toolkit', 'writing-a-plugin.md', /^(plugins\/shared|kernel\/support)\//],
 ]
 /** Areas that cut across the folders take precedence over the others. */
 const precedence = ['testing', 'errors', 'tracing', 'option-checks', 'commands']

@@ -1,5 +1,5 @@
 import { defineError, type Kernel, type ListedPlugin, type ListedRoute, nearest } from '../../../kernel/index.ts'
-import { isObject } from '../../toolkit/description/json.ts'
+import { isObject } from '../../shared/values/json.ts'
 import type { AsyncApiChannel, AsyncApiExchange, AsyncApiFragment } from '../fragment.ts'
 
 const AsyncApiFragmentError = defineError(

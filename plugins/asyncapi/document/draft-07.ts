@@ -1,5 +1,5 @@
-import { isObject, type Json, put } from '../../toolkit/description/json.ts'
-import { listKeywords, mapKeywords, schemaKeywords } from '../../toolkit/schema/keywords.ts'
+import { listKeywords, mapKeywords, schemaKeywords } from '../../shared/schema/keywords.ts'
+import { isObject, type Json, put } from '../../shared/values/json.ts'
 
 /** Keywords that are missing from draft 7 and cannot be expressed by its other keywords. */
 const unknown: ReadonlySet<string> = new Set([

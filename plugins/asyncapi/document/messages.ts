@@ -1,7 +1,7 @@
-import type { Json } from '../../toolkit/description/json.ts'
-import type { Names } from '../../toolkit/description/schemas/names.ts'
-import { plainName } from '../../toolkit/schema/names.ts'
-import type { Direction } from '../../toolkit/schema/self-description.ts'
+import type { Names } from '../../shared/descriptions/component-names.ts'
+import { plainName } from '../../shared/schema/names.ts'
+import type { Direction } from '../../shared/schema/self-description.ts'
+import type { Json } from '../../shared/values/json.ts'
 import type { AsyncApiExchange, AsyncApiMessage } from '../fragment.ts'
 
 /** Registers a schema of any kind; `what` describes its owner, for the name of the schema and for notes. */

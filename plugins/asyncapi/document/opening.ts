@@ -1,8 +1,8 @@
 import type { RouteOptions } from '../../../kernel/index.ts'
-import { isObject, type Json, put } from '../../toolkit/description/json.ts'
-import { type Members, membersOf } from '../../toolkit/description/members.ts'
-import type { DescribedPath } from '../../toolkit/description/paths.ts'
-import { Link } from '../../toolkit/description/schemas/links.ts'
+import { Link } from '../../shared/descriptions/links.ts'
+import { type Members, membersOf } from '../../shared/descriptions/members.ts'
+import type { DescribedPath } from '../../shared/descriptions/paths.ts'
+import { isObject, type Json, put } from '../../shared/values/json.ts'
 
 /** Returns a translated schema, so that its parts can be read. */
 type Look = (schema: unknown, what: string) => unknown

@@ -1,5 +1,5 @@
-import { isObject, type Json, put, toPlain } from '../../toolkit/description/json.ts'
-import type { SecurityRequirement } from '../../toolkit/description/security.ts'
+import type { SecurityRequirement } from '../../shared/descriptions/security.ts'
+import { isObject, type Json, put, toPlain } from '../../shared/values/json.ts'
 import type { AsyncApiOperation } from '../types.ts'
 
 /**

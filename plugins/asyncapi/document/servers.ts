@@ -1,7 +1,7 @@
 import type { OpenApiServer } from '../../openapi/index.ts'
-import { toPlain } from '../../toolkit/description/json.ts'
-import { Names } from '../../toolkit/description/schemas/names.ts'
-import { plainName } from '../../toolkit/schema/names.ts'
+import { Names } from '../../shared/descriptions/component-names.ts'
+import { plainName } from '../../shared/schema/names.ts'
+import { toPlain } from '../../shared/values/json.ts'
 import type { AsyncApiReference, AsyncApiServer } from '../types.ts'
 
 /** A websocket is opened by an HTTP request, so an HTTP address is also the address for websockets. */

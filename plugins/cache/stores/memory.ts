@@ -1,4 +1,4 @@
-import { LruMap } from '../../toolkit/lru.ts'
+import { LruMap } from '../../shared/values/lru.ts'
 import { type Entry, sizeOf } from '../entry.ts'
 import { globTest } from '../glob.ts'
 import type { CacheStore, Fill } from './contract.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Breaker, type BreakerOptions } from '../../toolkit/breaker.ts'
+import { Breaker, type BreakerOptions } from '../../shared/stores/breaker.ts'
 import { decodeEntry, type Entry, encodeEntry } from '../entry.ts'
 import { redisGlob } from '../glob.ts'
 import type { Begun, CacheStore, Committed, Fill } from './contract.ts'

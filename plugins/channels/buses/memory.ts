@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { LruMap } from '../../toolkit/lru.ts'
+import { LruMap } from '../../shared/values/lru.ts'
 import {
   type Bus,
   type BusEvents,

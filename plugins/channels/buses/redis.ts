@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Logger } from '../../../kernel/index.ts'
-import { Breaker } from '../../toolkit/breaker.ts'
-import { connectRedis } from '../../toolkit/redis.ts'
+import { Breaker } from '../../shared/stores/breaker.ts'
+import { connectRedis } from '../../shared/stores/redis.ts'
 import type { ChannelsRedisSettings } from '../options.ts'
 import {
   type Bus,

@@ -1,5 +1,5 @@
 import type { CallSite, Logger } from '../../../kernel/index.ts'
-import { Declarations, type Runner } from '../../toolkit/declarations.ts'
+import { Declarations, type Runner } from '../../shared/work/declarations.ts'
 import type { CronJobSettings } from '../options.ts'
 import type { CronPattern } from '../schedule/pattern.ts'
 import type { Activity } from './activity.ts'

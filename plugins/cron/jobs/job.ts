@@ -1,6 +1,6 @@
 import { type Logger, Trace, type TraceOutcome } from '../../../kernel/index.ts'
-import { inAnyContext, keepContext } from '../../toolkit/in-context.ts'
-import { applicationLogger } from '../../toolkit/logger.ts'
+import { applicationLogger } from '../../shared/logging/logger.ts'
+import { inAnyContext, keepContext } from '../../shared/work/in-context.ts'
 import { notifyFailure } from '../failures.ts'
 import { type Held, type LockGuard, nothingHeld } from '../locks/guard.ts'
 import { lastTime, nextTime } from '../schedule/calendar.ts'

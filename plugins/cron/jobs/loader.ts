@@ -1,6 +1,6 @@
 import type { Logger } from '../../../kernel/index.ts'
-import type { ImportedMethod } from '../../toolkit/imported-methods.ts'
-import { loadServiceClasses, nameOf } from '../../toolkit/service-class.ts'
+import type { ImportedMethod } from '../../shared/work/imported-methods.ts'
+import { loadServiceClasses, nameOf } from '../../shared/work/service-class.ts'
 import type { CronSettings } from '../options.ts'
 import { BaseCron, type BaseCronClass, classlessJob, cronClasses, jobsOfClass } from './base-cron.ts'
 import { type Declared, endJob } from './declarations.ts'

@@ -1,4 +1,4 @@
-import type { RedisAddress } from '../../toolkit/redis.ts'
+import type { RedisAddress } from '../../shared/stores/redis.ts'
 
 /** An instance's request to run a tick. */
 export interface CronClaim {

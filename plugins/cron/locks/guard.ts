@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { defineError, isInTime, type Logger } from '../../../kernel/index.ts'
-import { Availability, answerWithin } from '../../toolkit/availability.ts'
+import { Availability, answerWithin } from '../../shared/stores/availability.ts'
 import type { CronClock } from '../schedule/clock.ts'
 import type { CronClaim, CronClaimed, CronLock } from './contract.ts'
 

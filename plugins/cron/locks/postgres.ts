@@ -1,5 +1,5 @@
-import { variable } from '../../toolkit/environment/process.ts'
-import { peer } from '../../toolkit/peer.ts'
+import { peer } from '../../shared/environment/optional-package.ts'
+import { variable } from '../../shared/environment/process.ts'
 import type { CronPostgresSettings } from '../options.ts'
 import { aheadMs, type CronClaim, type CronClaimed, type CronLock, type CronPostgresClient } from './contract.ts'
 

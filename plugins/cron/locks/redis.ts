@@ -1,4 +1,4 @@
-import { connectRedis } from '../../toolkit/redis.ts'
+import { connectRedis } from '../../shared/stores/redis.ts'
 import type { CronRedisSettings } from '../options.ts'
 import { aheadMs, type CronClaimed, type CronLock, type CronRedisClient, rememberMs } from './contract.ts'
 

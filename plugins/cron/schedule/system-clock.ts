@@ -1,4 +1,4 @@
-import { peer } from '../../toolkit/peer.ts'
+import { peer } from '../../shared/environment/optional-package.ts'
 import type { CronClock } from './clock.ts'
 
 /** Milliseconds between two checks whether the machine has slept or its clock was set. */

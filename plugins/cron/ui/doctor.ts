@@ -1,6 +1,6 @@
-import type { DoctorCheck } from '../../toolkit/doctor/check.ts'
-import { publicPage } from '../../toolkit/doctor/public-page.ts'
-import type { SettingsOf } from '../../toolkit/options/index.ts'
+import type { DoctorCheck } from '../../shared/doctor/check.ts'
+import { publicPage } from '../../shared/doctor/public-page.ts'
+import type { SettingsOf } from '../../shared/options/index.ts'
 import type { cronUiOptions } from '../options.ts'
 
 export const checks: readonly DoctorCheck<SettingsOf<typeof cronUiOptions>>[] = [

@@ -1,4 +1,4 @@
-import { answerAsLeader, askLeader } from '../../toolkit/workers/several.ts'
+import { answerAsLeader, askLeader } from '../../shared/environment/several-workers.ts'
 import type { CronJobInfo } from '../jobs/run.ts'
 import type { CronService } from '../service.ts'
 

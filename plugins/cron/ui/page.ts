@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { escapeHtml } from '../../toolkit/html.ts'
+import { escapeHtml } from '../../shared/values/html.ts'
 import type { CronJobInfo, CronRecord } from '../jobs/run.ts'
 
 /** The data of the page, apart from the jobs. */

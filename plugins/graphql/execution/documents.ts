@@ -1,5 +1,5 @@
 import type { DocumentNode, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql'
-import { LruMap } from '../../toolkit/lru.ts'
+import { LruMap } from '../../shared/values/lru.ts'
 import type { CheckCost, CostLimit } from '../cost/limit.ts'
 import type { Limits } from '../options.ts'
 import type { Graphql } from '../packages.ts'

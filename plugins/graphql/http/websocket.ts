@@ -8,7 +8,7 @@ import type {
 import type { WebSocket as Protocol, Server } from 'graphql-ws'
 import { parse } from 'secure-json-parse'
 import type { Request, Response } from '../../../kernel/index.ts'
-import { peer } from '../../toolkit/peer.ts'
+import { peer } from '../../shared/environment/optional-package.ts'
 import { type AnsweredError, isRefusal, type Refusal } from '../execution/answered-error.ts'
 import { chooseOperation, type Operation } from '../execution/documents.ts'
 import { coercion, type Variables } from '../execution/execute.ts'

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { defineError } from '../../../kernel/index.ts'
-import { safely } from '../../toolkit/safely.ts'
+import { safely } from '../../shared/values/safely.ts'
 import type { Graphql } from '../packages.ts'
 
 export const GraphqlCopiesError = defineError(

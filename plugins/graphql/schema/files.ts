@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { defineError } from '../../../kernel/index.ts'
-import { findFiles } from '../../toolkit/files.ts'
-import { readRegularFile } from '../../toolkit/read-file.ts'
+import { findFiles } from '../../shared/files/modules.ts'
+import { readRegularFile } from '../../shared/files/read-file.ts'
 import type { Graphql } from '../packages.ts'
 import type { SdlDocument } from '../types.ts'
 

@@ -1,4 +1,4 @@
-import { LruMap } from '../../toolkit/lru.ts'
+import { LruMap } from '../../shared/values/lru.ts'
 
 /** How many characters of templates are kept compiled; their code takes about ten times as much. */
 const maxCharacters = 2_000_000

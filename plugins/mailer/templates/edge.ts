@@ -1,4 +1,4 @@
-import { peer } from '../../toolkit/peer.ts'
+import { peer } from '../../shared/environment/optional-package.ts'
 import { Compiled } from './compiled.ts'
 import type { TemplateAdapter } from './contract.ts'
 import { refusal, valueAt } from './names.ts'

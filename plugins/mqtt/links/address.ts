@@ -1,5 +1,5 @@
 import { hidden, OptionError, type OptionPlace, quoted } from '../../../kernel/index.ts'
-import { variable } from '../../toolkit/environment/process.ts'
+import { variable } from '../../shared/environment/process.ts'
 import type { ConnectionSettings } from './connection-options.ts'
 
 /** The address of a broker. */

@@ -1,5 +1,5 @@
 import type { OptionPlace } from '../../../kernel/index.ts'
-import { option } from '../../toolkit/options/index.ts'
+import { option } from '../../shared/options/index.ts'
 import { messageMembers, seconds, topicName } from '../messages/message-options.ts'
 import { bytesOf } from '../messages/payload.ts'
 import type { MqttWill } from '../options.ts'

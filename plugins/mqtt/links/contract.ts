@@ -1,4 +1,4 @@
-import type { Carrier } from '../../toolkit/carrier.ts'
+import type { Carrier } from '../../shared/work/carrier.ts'
 import type { MqttPublishOptions, MqttQos } from '../messages/message-options.ts'
 import type { MqttDetails } from '../types.ts'
 

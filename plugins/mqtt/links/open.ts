@@ -1,4 +1,4 @@
-import { peer } from '../../toolkit/peer.ts'
+import { peer } from '../../shared/environment/optional-package.ts'
 import type { MqttSettings } from '../options.ts'
 import type { Link, LinkEvents } from './contract.ts'
 import type { MqttPackage } from './mqtt-client.ts'

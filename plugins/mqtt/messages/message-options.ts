@@ -1,4 +1,4 @@
-import { option } from '../../toolkit/options/index.ts'
+import { option } from '../../shared/options/index.ts'
 import { topicProblem } from '../topics/filter.ts'
 
 /** The quality of service as far as the broker: 0 at most once, 1 at least once, 2 exactly once. */

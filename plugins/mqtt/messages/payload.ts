@@ -1,5 +1,5 @@
 import { parse } from 'secure-json-parse'
-import { jsonText } from '../../toolkit/json-text.ts'
+import { jsonText } from '../../shared/values/json-text.ts'
 import { MqttPayloadError } from '../errors.ts'
 
 /** MQTT 5 section 2.1.4: the largest length of a packet, less the longest topic. */

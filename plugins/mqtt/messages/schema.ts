@@ -1,4 +1,4 @@
-import { type Check, lazyCheckOf, passed } from '../../toolkit/schema/check.ts'
+import { type Check, lazyCheckOf, passed } from '../../shared/schema/check.ts'
 import type { OutputOf } from '../../validation/index.ts'
 import { MqttPayloadError } from '../errors.ts'
 

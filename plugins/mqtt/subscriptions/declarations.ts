@@ -1,4 +1,4 @@
-import { Declarations, type Runner } from '../../toolkit/declarations.ts'
+import { Declarations, type Runner } from '../../shared/work/declarations.ts'
 import type { MqttPublishOptions, MqttSubscribeOptions } from '../messages/message-options.ts'
 import type { CheckMessage } from '../messages/schema.ts'
 import type { Filter } from '../topics/filter.ts'

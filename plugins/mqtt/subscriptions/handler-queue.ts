@@ -1,6 +1,6 @@
 import { type Logger, Trace, type TraceOutcome, within } from '../../../kernel/index.ts'
-import { type Carrier, carrierOf } from '../../toolkit/carrier.ts'
-import { inAnyContext, keepContext } from '../../toolkit/in-context.ts'
+import { type Carrier, carrierOf } from '../../shared/work/carrier.ts'
+import { inAnyContext, keepContext } from '../../shared/work/in-context.ts'
 import { deferred } from '../deferred.ts'
 import { MqttHandlerError } from '../errors.ts'
 import { notifyFailure } from '../failures.ts'

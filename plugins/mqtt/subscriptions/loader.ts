@@ -1,6 +1,6 @@
 import type { Logger } from '../../../kernel/index.ts'
-import type { ImportedMethod } from '../../toolkit/imported-methods.ts'
-import { loadServiceClasses } from '../../toolkit/service-class.ts'
+import type { ImportedMethod } from '../../shared/work/imported-methods.ts'
+import { loadServiceClasses } from '../../shared/work/service-class.ts'
 import { importedSubscriptions, type MqttNote, shownSubscription } from '../mqtt.ts'
 import type { Sources } from '../options.ts'
 import { BaseMqtt, type BaseMqttClass, instantiate, isMade, mqttClasses, subscribeClassless } from './base-mqtt.ts'

@@ -1,4 +1,4 @@
-import { option } from '../../toolkit/options/index.ts'
+import { option } from '../../shared/options/index.ts'
 import type { MqttApi, MqttTopicOptions } from '../api.ts'
 import { type MqttPublishOptions, type MqttSubscribeOptions, schemaOption } from '../messages/message-options.ts'
 import { messageCheck } from '../messages/schema.ts'

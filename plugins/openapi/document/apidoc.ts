@@ -1,4 +1,4 @@
-import { isObject, type Json, mergeOver } from '../../toolkit/description/json.ts'
+import { isObject, type Json, mergeOver } from '../../shared/values/json.ts'
 import type { OpenApiParameter, OpenApiRequestBody, OpenApiSchema } from '../types.ts'
 import { mediaOf } from './answers.ts'
 import { bodyForm, formed, operationForm, parameterForms } from './forms.ts'

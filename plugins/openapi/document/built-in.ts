@@ -1,5 +1,5 @@
-import { type Json, put } from '../../toolkit/description/json.ts'
-import type { DescribedFormat } from '../../toolkit/failures/failures.ts'
+import type { DescribedFormat } from '../../shared/failures/failures.ts'
+import { type Json, put } from '../../shared/values/json.ts'
 import type { OpenApiMediaType, OpenApiReference, OpenApiResponse, OpenApiSchema } from '../types.ts'
 
 const text = { type: 'string' }

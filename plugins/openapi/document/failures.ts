@@ -1,5 +1,5 @@
 import type { ListedPlugin, RouteOptions } from '../../../kernel/index.ts'
-import { isObject, type Json, mergeOver } from '../../toolkit/description/json.ts'
+import { isObject, type Json, mergeOver } from '../../shared/values/json.ts'
 import type { OpenApiReference, OpenApiResponse } from '../types.ts'
 import type { Scene } from './operation-context.ts'
 

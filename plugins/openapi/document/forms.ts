@@ -1,5 +1,5 @@
-import { isObject, type Json, put, toPlain } from '../../toolkit/description/json.ts'
-import { isAddress, isComponentName } from '../../toolkit/description/names.ts'
+import { isAddress, isComponentName } from '../../shared/descriptions/names.ts'
+import { isObject, type Json, put, toPlain } from '../../shared/values/json.ts'
 
 /** Reads a member of an OpenAPI object: returns its value for the document, `undefined` for an invalid one. */
 type Read = (value: unknown) => unknown

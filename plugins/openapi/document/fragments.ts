@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { defineError, type ListedPlugin, nearest } from '../../../kernel/index.ts'
-import { isObject, type Json, put } from '../../toolkit/description/json.ts'
-import { isComponentName } from '../../toolkit/description/names.ts'
+import { isComponentName } from '../../shared/descriptions/names.ts'
+import { isObject, type Json, put } from '../../shared/values/json.ts'
 import { componentKinds } from '../components.ts'
 import type { OpenApiTag } from '../types.ts'
 

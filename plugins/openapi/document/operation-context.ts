@@ -1,6 +1,6 @@
 import type { ListedRoute, RouteOptions } from '../../../kernel/index.ts'
-import type { PathParameter } from '../../toolkit/description/paths.ts'
-import type { Direction } from '../../toolkit/schema/self-description.ts'
+import type { PathParameter } from '../../shared/descriptions/paths.ts'
+import type { Direction } from '../../shared/schema/self-description.ts'
 import type { SharedResponses } from './built-in.ts'
 
 /** The parts of a request that schemas describe: a decorator adds its schemas to those of the options. */

@@ -1,5 +1,5 @@
-import type { Json } from '../../toolkit/description/json.ts'
-import type { Policies } from '../../toolkit/description/security.ts'
+import type { Policies } from '../../shared/descriptions/security.ts'
+import type { Json } from '../../shared/values/json.ts'
 import type { OpenApiOperation } from '../types.ts'
 import { answersOf } from './answers.ts'
 import { apidocOf, mergeBody, mergeParameters, plainMembers } from './apidoc.ts'

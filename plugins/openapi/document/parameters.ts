@@ -1,7 +1,7 @@
-import { withBody } from '../../toolkit/body-parser.ts'
-import { isObject, type Json } from '../../toolkit/description/json.ts'
-import { type Members, membersOf } from '../../toolkit/description/members.ts'
-import { Link } from '../../toolkit/description/schemas/links.ts'
+import { Link } from '../../shared/descriptions/links.ts'
+import { type Members, membersOf } from '../../shared/descriptions/members.ts'
+import { withBody } from '../../shared/http/body-parser.ts'
+import { isObject, type Json } from '../../shared/values/json.ts'
 import type { OpenApiParameter, OpenApiSchema } from '../types.ts'
 import { type Part, type Scene, schemasOf } from './operation-context.ts'
 

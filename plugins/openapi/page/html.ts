@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../toolkit/html.ts'
+import { escapeHtml } from '../../shared/values/html.ts'
 
 /** The parts of the page. */
 export interface Page {

@@ -1,6 +1,6 @@
 import { FileNotFoundError, type Handler, type Response } from '../../../kernel/index.ts'
-import { sendWritten } from '../../toolkit/description/written.ts'
-import { entityTag, isKnown } from '../../toolkit/validators.ts'
+import { sendWritten } from '../../shared/descriptions/written.ts'
+import { entityTag, isKnown } from '../../shared/http/validators.ts'
 import type { ApiDescription } from '../service.ts'
 import { pageHtml } from './html.ts'
 import { pageScript } from './script.ts'

@@ -1,5 +1,5 @@
-import { shownAddress } from '../../toolkit/address.ts'
-import { type RedisAddress, redisPlace, watchConnection } from '../../toolkit/redis.ts'
+import { shownAddress } from '../../shared/stores/address.ts'
+import { type RedisAddress, redisPlace, watchConnection } from '../../shared/stores/redis.ts'
 import type { RedisClient, RedisConstructor } from './bullmq-types.ts'
 import type { DriverHost } from './contract.ts'
 

@@ -1,4 +1,4 @@
-import type { Carrier } from '../../toolkit/carrier.ts'
+import type { Carrier } from '../../shared/work/carrier.ts'
 
 /** One delivery of a message, as the engine counts it. */
 export interface Delivery {

@@ -1,4 +1,4 @@
-import type { Carrier } from '../../toolkit/carrier.ts'
+import type { Carrier } from '../../shared/work/carrier.ts'
 import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 
 /** The data of a delivery for a handler of a custom engine, as far as the engine knows it. */

@@ -1,4 +1,4 @@
-import type { Carrier } from '../../toolkit/carrier.ts'
+import type { Carrier } from '../../shared/work/carrier.ts'
 import { QueueFullError, QueueIdleError } from '../errors.ts'
 import type { MemoryPublishOptions } from '../publish-options.ts'
 import type { Consumer, Deliver, QueueCounts, QueueDriver } from './contract.ts'

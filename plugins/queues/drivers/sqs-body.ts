@@ -1,5 +1,5 @@
-import { type Carrier, carrierNames } from '../../toolkit/carrier.ts'
-import { safely } from '../../toolkit/safely.ts'
+import { safely } from '../../shared/values/safely.ts'
+import { type Carrier, carrierNames } from '../../shared/work/carrier.ts'
 import type { SqsPublishOptions } from '../publish-options.ts'
 import type { Message } from './sqs-types.ts'
 

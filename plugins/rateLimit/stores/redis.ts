@@ -1,4 +1,4 @@
-import { connectRedis, type RedisAddress } from '../../toolkit/redis.ts'
+import { connectRedis, type RedisAddress } from '../../shared/stores/redis.ts'
 import type { RateLimitRedisSettings } from '../options.ts'
 import type { Hit, RateLimitStore } from './contract.ts'
 

@@ -1,4 +1,4 @@
-import { Breaker, type BreakerOptions } from '../../toolkit/breaker.ts'
+import { Breaker, type BreakerOptions } from '../../shared/stores/breaker.ts'
 import type { Hit, OnStoreFailure, RateLimitStore } from './contract.ts'
 import type { MemoryStore } from './memory.ts'
 

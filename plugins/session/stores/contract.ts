@@ -1,5 +1,5 @@
 import { defineError, type Logger } from '../../../kernel/index.ts'
-import { Availability, answerWithin } from '../../toolkit/availability.ts'
+import { Availability, answerWithin } from '../../shared/stores/availability.ts'
 
 type Awaitable<T> = T | Promise<T>
 

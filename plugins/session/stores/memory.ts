@@ -1,5 +1,5 @@
-import type { HandedOver, HandoverWriter } from '../../toolkit/handover.ts'
-import { LruMap } from '../../toolkit/lru.ts'
+import type { HandedOver, HandoverWriter } from '../../shared/environment/handover.ts'
+import { LruMap } from '../../shared/values/lru.ts'
 import type { TextStore } from './contract.ts'
 
 /** What the inspector shows of a session, without its data. */

@@ -1,6 +1,6 @@
 import type { Logger } from '../../../kernel/index.ts'
-import { handover } from '../../toolkit/handover.ts'
-import { isProduction } from '../../toolkit/node-env.ts'
+import { handover } from '../../shared/environment/handover.ts'
+import { isProduction } from '../../shared/environment/node-env.ts'
 import type { StoreChoice } from '../options.ts'
 import type { ExactStore, NamedStore, SessionStore, TextStore } from './contract.ts'
 

@@ -1,4 +1,4 @@
-import { LruMap } from '../../toolkit/lru.ts'
+import { LruMap } from '../../shared/values/lru.ts'
 import type { ExactStore, SessionStore } from './contract.ts'
 
 /**

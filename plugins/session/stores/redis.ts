@@ -1,7 +1,7 @@
 import type { Logger } from '../../../kernel/index.ts'
-import { Availability } from '../../toolkit/availability.ts'
-import { Breaker } from '../../toolkit/breaker.ts'
-import { connectRedis, type RedisAddress } from '../../toolkit/redis.ts'
+import { Availability } from '../../shared/stores/availability.ts'
+import { Breaker } from '../../shared/stores/breaker.ts'
+import { connectRedis, type RedisAddress } from '../../shared/stores/redis.ts'
 import { deadline, type TextStore } from './contract.ts'
 
 /** The methods used of a client, which `ioredis` and its cluster have. Listed here so that no type needs that package. */

@@ -1,5 +1,5 @@
 import type { BlobServiceClient, ContainerClient, UserDelegationKey } from '@azure/storage-blob'
-import { peer } from '../../toolkit/peer.ts'
+import { peer } from '../../shared/environment/optional-package.ts'
 import { StorageUrlError } from '../errors.ts'
 import type { Backend } from './backend.ts'
 

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { hidden } from '../../../kernel/index.ts'
-import { option, type SettingsOf } from '../../toolkit/options/index.ts'
+import { option, type SettingsOf } from '../../shared/options/index.ts'
 import { encodeKey } from '../key.ts'
 
 /** A CloudFront distribution that serves a bucket. */

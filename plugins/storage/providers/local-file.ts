@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openInside } from '../../toolkit/open-inside.ts'
+import { openInside } from '../../shared/files/open-inside.ts'
 import type { StorageBody } from './contract.ts'
 import { isMissing, type LocalRoot, linked, segmentsOf } from './local-paths.ts'
 

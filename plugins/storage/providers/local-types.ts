@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
 import { access, lstat, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openInside } from '../../toolkit/open-inside.ts'
+import { openInside } from '../../shared/files/open-inside.ts'
 import { typeOfKey } from '../data.ts'
 import { type LocalRoot, ownFolder, using } from './local-paths.ts'
 

@@ -1,4 +1,4 @@
-import { descriptorPath, openInside, realRoot, showsPaths } from '../../toolkit/open-inside.ts'
+import { descriptorPath, openInside, realRoot, showsPaths } from '../../shared/files/open-inside.ts'
 
 /** A folder in which files are written, renamed or removed. */
 export interface OpenFolder {

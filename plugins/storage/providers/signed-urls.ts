@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { option, type SettingsOf } from '../../toolkit/options/index.ts'
+import { option, type SettingsOf } from '../../shared/options/index.ts'
 import { encodeKey } from '../key.ts'
 
 /** Options of the addresses of a disk. */

@@ -1,4 +1,4 @@
-import type { LinkedPeer } from '../../toolkit/linked-socket.ts'
+import type { LinkedPeer } from '../../shared/http/linked-socket.ts'
 import type { OpenWire, Wire } from './contract.ts'
 
 /** Links the two ends within the process. Each frame arrives in a turn of its own, as over a network. */

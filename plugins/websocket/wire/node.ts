@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket, WebSocketServer } from 'ws'
-import { peer } from '../../toolkit/peer.ts'
+import { peer } from '../../shared/environment/optional-package.ts'
 import { compressedFrom, type OpenWire, type Wire, type WireEvents } from './contract.ts'
 
 /** Close codes for the refusals of `ws`, which sends them itself but reports 1006. */

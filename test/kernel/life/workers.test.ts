@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { definePlugin, Server } from '../../../index.ts'
 import type { WorkerPlace } from '../../../kernel/index.ts'
-import { askLeader, refuseSeveral } from '../../../plugins/toolkit/workers/several.ts'
-import { setSupervisor } from '../../../plugins/toolkit/workers/supervisor.ts'
+import { askLeader, refuseSeveral } from '../../../plugins/shared/environment/several-workers.ts'
+import { setSupervisor } from '../../../plugins/shared/environment/supervisor.ts'
 
 afterEach(() => {
   vi.unstubAllEnvs()

@@ -162,7 +162,7 @@ export const answer = await contractClient(shop).one({ params: { id: '1' } })`,
   expect(output).not.toContain('error TS')
   expect(
     files.filter(
-      (file) => !/dist\/(plugins\/contract|kernel\/(routing\/pattern|support)|plugins\/toolkit\/schema)/.test(file),
+      (file) => !/dist\/(plugins\/contract|kernel\/(routing\/pattern|support)|plugins\/shared\/schema)/.test(file),
     ),
   ).toEqual([])
   expect(files.length).toBeGreaterThan(3)

@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 import { createEnvSchema, definePlugin, type EnvFileOptions, type EnvSchema, Server } from 'framework'
 import { env } from 'framework/plugins/env'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { jsonFault } from '../../../plugins/toolkit/environment/json-fault.ts'
+import { jsonFault } from '../../../plugins/shared/values/json-fault.ts'
 import { makePipe } from '../../support/pipe.ts'
 
 let folder: string

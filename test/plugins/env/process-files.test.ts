@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createEnvSchema, Server } from 'framework'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { loadEnvironment } from '../../../plugins/toolkit/environment/process.ts'
+import { loadEnvironment } from '../../../plugins/shared/environment/process.ts'
 import { commandOf, targets } from '../../conformance/targets.ts'
 import { makeProject, runIn } from '../../support/cli.ts'
 

@@ -5,7 +5,7 @@ import { rateLimit } from 'framework/plugins'
 import { describe, expect, test } from 'vitest'
 import { ownKey } from '../../../plugins/rateLimit/key.ts'
 import { MemoryStore, maxKeys } from '../../../plugins/rateLimit/stores/memory.ts'
-import { networkOf } from '../../../plugins/toolkit/network.ts'
+import { networkOf } from '../../../plugins/shared/http/network.ts'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 
 function serverWith(plugins: unknown) {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { describe, expect, test } from 'vitest'
 import { compileShape } from '../../../plugins/responses/checked-copy.ts'
 import { LenientShape } from '../../../plugins/responses/lenient.ts'
-import { checkOf, type Mode, type Verdict } from '../../../plugins/toolkit/schema/check.ts'
+import { checkOf, type Mode, type Verdict } from '../../../plugins/shared/schema/check.ts'
 import { quickest } from '../../support/quickest.ts'
 
 /** Milliseconds of the processor that a body of the default limit may take, whatever is in it. */

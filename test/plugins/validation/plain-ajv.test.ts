@@ -2,7 +2,7 @@ import { type ErrorObject, Ajv as Old, type Options } from 'ajv'
 import { Ajv2020 as Modern } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { expect, test } from 'vitest'
-import { checkOf, type Mode, type Verdict } from '../../../plugins/toolkit/schema/check.ts'
+import { checkOf, type Mode, type Verdict } from '../../../plugins/shared/schema/check.ts'
 import { Chance } from '../../support/chance.ts'
 import { randomRoot, randomValue } from '../../support/random-schemas.ts'
 

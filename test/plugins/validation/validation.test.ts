@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { checkOf } from '../../../plugins/toolkit/schema/check.ts'
+import { checkOf } from '../../../plugins/shared/schema/check.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 
 function serverOf(): Server {

@@ -32,7 +32,7 @@ function target(from: string, specifier: string): Pick<Edge, 'to' | 'package'> {
 /** The plugin folder of a path: `cors` for `plugins/cors/origin.ts`, `undefined` for `plugins/catalog.ts` and the shared folder. */
 export function pluginOf(path: string | undefined): string | undefined {
   const [folder, name, ...rest] = path?.split('/') ?? []
-  return folder === 'plugins' && name !== 'toolkit' && rest.length > 0 ? name : undefined
+  return folder === 'plugins' && name !== 'shared' && rest.length > 0 ? name : undefined
 }
 
 export function isIn(path: string | undefined, folder: string): boolean {

@@ -32,8 +32,28 @@ const isRegistered = (plugin: string | undefined) => plugin !== undefined && !no
 const plugAnything = (path: string) =>
   path === 'plugins/catalog.ts' || path === 'plugins/index.ts' || path === 'index.ts' || isIn(path, 'cli')
 
-/** Helpers for authors of plugins that the kernel does not need: not a plugin, and not an entry point of the package. */
-const toolkit = 'plugins/toolkit'
+/** Rooms with what several plugins use and the kernel does not need: not plugins, and not an entry point of the package. */
+const shared = 'plugins/shared'
+
+/** The shared rooms, the lowest first: each imports those before it, types included. */
+const rooms = [
+  'values',
+  'files',
+  'schema',
+  'options',
+  'environment',
+  'terminal',
+  'logging',
+  'failures',
+  'http',
+  'stores',
+  'decorators',
+  'development',
+  'work',
+  'descriptions',
+  'doctor',
+]
+const roomOf = (path: string | undefined) => (isIn(path, shared) ? rooms.indexOf(path!.split('/')[2]!) : undefined)
 
 /** An entry point for browsers: it imports files of the kernel without a runtime; parts that need the server have an entry of their own. */
 const contract = 'plugins/contract'
@@ -59,21 +79,34 @@ export const rules: Record<string, Rule> = {
 
   'no level of the kernel imports upwards, not even types': (project) => breaches(project, isUpwards),
 
-  'a plugin imports the entry point of the kernel, the toolkit and nothing else of the framework': (project) =>
+  'a plugin imports the entry point of the kernel, the shared rooms and nothing else of the framework': (project) =>
     breaches(project, (edge) => {
       const plugin = pluginOf(edge.from)
       if (plugin === undefined || edge.to === undefined) return false
-      if (pluginOf(edge.to) === plugin || edge.to === 'kernel/index.ts' || isIn(edge.to, toolkit)) return false
+      if (pluginOf(edge.to) === plugin || edge.to === 'kernel/index.ts' || isIn(edge.to, shared)) return false
       if (isIn(edge.from, contract) && isIn(edge.to, 'kernel')) return false
       if (edge.kind === 'augment') return !isIn(edge.to, 'kernel')
       return pluginOf(edge.to) === undefined || edge.kind !== 'type'
     }),
 
-  'the toolkit imports the kernel and no plugin': (project) =>
+  'a shared room imports the kernel, the rooms below it and no plugin': (project) =>
+    breaches(project, ({ from, to }) => {
+      const room = roomOf(from)
+      if (room === undefined || to === undefined) return false
+      return !isIn(to, 'kernel') && !((roomOf(to) ?? rooms.length) <= room)
+    }),
+
+  'every file of plugins/shared is in a room that has a level': (project) =>
+    [...project.modules.keys()].filter((path) => roomOf(path) === -1).map((path) => `${path}: not in a room`),
+
+  // A folder in a room is its own affair. One index for each room would make every plugin load all files of it.
+  'a shared room is entered through its files, not through its folders': (project) =>
+    breaches(project, ({ from, to }) => isIn(to, shared) && roomOf(from) !== roomOf(to) && to!.split('/').length > 4),
+
+  'the schema room imports nothing of HTTP': (project) =>
     breaches(
       project,
-      (edge) =>
-        isIn(edge.from, toolkit) && edge.to !== undefined && !isIn(edge.to, 'kernel') && !isIn(edge.to, toolkit),
+      ({ from, to }) => isIn(from, `${shared}/schema`) && isIn(to, 'kernel') && !isIn(to, 'kernel/support'),
     ),
 
   'nothing imports the command line': (project) =>

@@ -34,8 +34,9 @@ export function sizesOf(project: Project): Record<string, readonly [size: number
   )
   const rooms: Record<string, number> = {}
   for (const [path, { lines }] of modules) {
-    const [top, room, ...rest] = path.split('/')
-    if (rest.length > 0) rooms[`${top}/${room}`] = (rooms[`${top}/${room}`] ?? 0) + lines
+    const folders = path.split('/').slice(0, -1)
+    const room = folders.slice(0, isIn(path, 'plugins/shared') ? 3 : 2).join('/')
+    if (folders.length > 1) rooms[room] = (rooms[room] ?? 0) + lines
   }
   const circles = (kinds: readonly string[]) =>
     circlesOf(edgesOf(project).flatMap(({ from, to, kind }) => (to && kinds.includes(kind) ? [[from, to]] : [])))

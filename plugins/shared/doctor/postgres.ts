@@ -1,0 +1,51 @@
+import { peer } from '../environment/optional-package.ts'
+import type { DoctorCheck, DoctorInput } from './check.ts'
+import { clockFinding, readingOf } from './clock.ts'
+import { answerOf } from './question.ts'
+
+interface AskedClient {
+  query(text: string): Promise<{ readonly rows: readonly object[] }>
+}
+
+/** The Postgres that a plugin uses: options for a client of `pg`, or a client or pool of the application. */
+export type UsedPostgres = {
+  /** The address for messages, without the password. */
+  readonly where: string
+} & ({ readonly options: object } | { readonly client: AskedClient })
+
+/** The check of the clock of the Postgres that a plugin uses. */
+export function postgresClock<Settings>(
+  usedBy: string,
+  of: (input: DoctorInput<Settings>) => UsedPostgres | undefined,
+): DoctorCheck<Settings> {
+  return {
+    code: 'postgres.clock',
+    level: 'warning',
+    network: true,
+    async find(input) {
+      const used = of(input)
+      if (used === undefined) return undefined
+      const asked = 'client' in used ? ask(used.client) : askAt(used.options, usedBy)
+      return clockFinding(used.where, await answerOf(used.where, asked))
+    },
+  }
+}
+
+async function askAt(options: object, feature: string) {
+  const { default: pg } = await peer('pg', () => import('pg'), feature)
+  const client = new pg.Client({ connectionTimeoutMillis: 2_000, query_timeout: 2_000, ...options })
+  // A connection that breaks later emits an event, which would end the process.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return await ask(client)
+  } finally {
+    void client.end().catch(() => {})
+  }
+}
+
+async function ask(client: AskedClient) {
+  const before = Date.now()
+  const { rows } = await client.query('select extract(epoch from clock_timestamp()) * 1000 as now')
+  return readingOf(Number((rows[0] as { now: unknown }).now), before, Date.now())
+}

@@ -1,0 +1,121 @@
+import { shownAddress } from '../stores/address.ts'
+import { connectRedis, type RedisAddress, redisPlace } from '../stores/redis.ts'
+import type { DoctorCheck, DoctorInput } from './check.ts'
+import { type ClockReading, clockFinding, readingOf } from './clock.ts'
+import { answerOf } from './question.ts'
+
+/** The part of a client of ioredis that is used here. */
+interface AskedClient {
+  info(section: string): Promise<string>
+  time(): Promise<readonly (number | string)[]>
+}
+
+interface RedisFacts {
+  /** Its eviction policy: `noeviction`, `allkeys-lru` … */
+  readonly policy: string | undefined
+  readonly clock: ClockReading
+}
+
+/** The Redis that a plugin uses: its address, or a client of the application. */
+export type UsedRedis = { readonly address: RedisAddress } | { readonly client: object }
+
+/** The facts about each Redis, asked once for all checks. */
+const asked = new Map<unknown, Promise<RedisFacts>>()
+
+function factsOf(used: UsedRedis, feature: string): Promise<RedisFacts> {
+  const key = 'client' in used ? used.client : JSON.stringify(used.address)
+  const known = asked.get(key)
+  if (known !== undefined) return known
+  const facts = 'client' in used ? ask(used.client as AskedClient) : askAt(used.address, feature)
+  asked.set(key, facts)
+  return facts
+}
+
+async function askAt(address: RedisAddress, feature: string): Promise<RedisFacts> {
+  let failure: unknown
+  const onState = (error: unknown) => {
+    failure = error
+  }
+  const client = await connectRedis<AskedClient>(address, { feature, commandTimeout: 2_000, onState })
+  try {
+    return await ask(client)
+  } catch (error) {
+    // The command's own error only says that there is no connection.
+    throw failure ?? error
+  } finally {
+    client.disconnect()
+  }
+}
+
+async function ask(client: AskedClient): Promise<RedisFacts> {
+  const policy = /^maxmemory_policy:(\S+)/m.exec(await client.info('memory'))?.[1]
+  const before = Date.now()
+  const [seconds, micros] = await client.time()
+  return { policy, clock: readingOf(Number(seconds) * 1000 + Number(micros) / 1000, before, Date.now()) }
+}
+
+/** The address for messages: without the password, and without the database, because the finding is about all of them. */
+function shown(used: UsedRedis): string {
+  // A client of ioredis has the address in its options.
+  const { place, options } =
+    'client' in used
+      ? { place: [], options: Object((used.client as { options?: unknown }).options) as object }
+      : redisPlace(used.address)
+  const { host = '127.0.0.1', port = 6379, path } = options as { host?: string; port?: number; path?: string }
+  if (place[0] === undefined) return `Redis at ${path ?? `redis://${host}:${port}`}`
+  return `Redis at ${shownAddress(place[0]).replace(/\/\d+$/, '')}`
+}
+
+/** Whether a Redis can be asked: clients of other packages have other commands. */
+const canBeAsked = (used: UsedRedis) =>
+  'address' in used || ['info', 'time'].every((name) => typeof Object(used.client)[name] === 'function')
+
+/** What a plugin loses when Redis evicts keys without an expiry. */
+export interface EvictionCheck extends Pick<DoctorCheck, 'code' | 'level'> {
+  /** What is lost: `sessions`, `messages`. */
+  readonly what: string
+}
+
+/**
+ * Checks of the Redis that a plugin uses: its eviction policy, where that would lose data, and its clock.
+ *
+ * @param usedBy The feature that uses it, for messages about a missing package.
+ * @param of Returns the Redis from the options of the plugin; `undefined` for none.
+ */
+export function redisChecks<Settings>(
+  usedBy: string,
+  of: (input: DoctorInput<Settings>) => UsedRedis | undefined,
+  evicts?: EvictionCheck,
+): DoctorCheck<Settings>[] {
+  const facts = async (input: DoctorInput<Settings>) => {
+    const used = of(input)
+    if (used === undefined || !canBeAsked(used)) return undefined
+    const where = shown(used)
+    return { where, ...(await answerOf(where, factsOf(used, usedBy))) }
+  }
+  const clock: DoctorCheck<Settings> = {
+    code: 'redis.clock',
+    level: 'warning',
+    network: true,
+    async find(input) {
+      const found = await facts(input)
+      return found && clockFinding(found.where, found.clock)
+    },
+  }
+  if (evicts === undefined) return [clock]
+  const { what, ...check } = evicts
+  const eviction: DoctorCheck<Settings> = {
+    ...check,
+    network: true,
+    async find(input) {
+      const found = await facts(input)
+      if (found?.policy?.startsWith('allkeys-') !== true) return undefined
+      return {
+        problem: `${found.where} has the eviction policy ${found.policy}: when its memory is full it deletes ${what}`,
+        remedy: 'Set its maxmemory-policy to noeviction, or use a Redis of its own for caches',
+        about: found.where,
+      }
+    },
+  }
+  return [eviction, clock]
+}

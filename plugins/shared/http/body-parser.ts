@@ -1,0 +1,65 @@
+import {
+  type Middleware,
+  type RawRequest,
+  type RouteOptions,
+  UnsupportedMediaTypeError,
+} from '../../../kernel/index.ts'
+import type { RouteValue } from './route-value.ts'
+
+interface BodyRoute {
+  readonly method: string
+  readonly options: RouteOptions
+}
+
+/** Methods whose requests have a body. */
+export const withBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'QUERY'])
+
+/** Whether requests of a route normally have a body. */
+export const takesBody = ({ method, options }: BodyRoute): boolean => withBody.has(method) || options.body !== undefined
+
+/** For the API description: the refusals of a plugin that reads bodies. */
+export function bodyFailures(route: BodyRoute): { readonly [status: string]: string } {
+  return takesBody(route) ? { 400: 'BadRequest', 413: 'PayloadTooLarge', 415: 'UnsupportedMediaType' } : {}
+}
+
+/** The specifics of one body parser. */
+export interface BodyFormat<Settings> {
+  /** The name of its middleware. */
+  readonly name: string
+  /** Whether a content type is of another format (`'none'`), this one in UTF-8 (`'read'`), or this one in another charset (`'charset'`). */
+  typeOf(contentType: string | undefined): 'none' | 'charset' | 'read'
+  /** The refusal of another charset: `JSON must be in UTF-8`. */
+  readonly utf8Only: string
+  parse(bytes: Uint8Array, settings: Settings): unknown
+}
+
+/** Reads the bodies of one format into `req.body`, each with the settings of its route; `false` leaves the body unread. */
+export function bodyParser<Settings extends { readonly sizeLimit: number }>(
+  { name, typeOf, utf8Only, parse }: BodyFormat<Settings>,
+  ofServer: Settings,
+  ofRoutes: RouteValue<Settings | false>,
+): Middleware {
+  const middleware: Middleware = (req, _res, next) => {
+    const { raw } = req
+    if (!raw.hasBody) return next()
+    const type = typeOf(raw.header('content-type'))
+    if (type === 'none') return next()
+    const settings = ofRoutes.of(req) ?? ofServer
+    if (settings === false) return next()
+    if (type === 'charset') throw UnsupportedMediaTypeError(utf8Only)
+    refuseEncoded(raw)
+    // The promise of `next()` is left to the chain, which awaits it anyway: this saves one promise.
+    return raw.bytes(settings.sizeLimit).then((bytes) => {
+      req.body = parse(bytes, settings)
+      next()
+    })
+  }
+  return Object.defineProperty(middleware, 'name', { value: name })
+}
+
+function refuseEncoded(raw: RawRequest): void {
+  const encoding = raw.header('content-encoding')
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw UnsupportedMediaTypeError('a body with a content-encoding is not supported')
+  }
+}

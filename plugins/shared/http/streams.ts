@@ -1,0 +1,1 @@
+export { openSource } from '../../../kernel/http/streams.ts'

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto'
+import type { Stats } from 'node:fs'
+import type { Request } from '../../../kernel/index.ts'
+
+/** The validators of the state that an answer represents. */
+export interface Validators {
+  readonly etag?: string | undefined
+  readonly lastModified?: string | undefined
+}
+
+export type Conditions = Pick<Request['headers'], string>
+
+/** The tag of a body, made from its bytes: the same bytes have the same tag in every process. */
+export function entityTag(body: string | Uint8Array): string {
+  const hash = createHash('sha1').update(body).digest('base64url').slice(0, 27)
+  return `"${Buffer.byteLength(body).toString(16)}-${hash}"`
+}
+
+/** The validators of a file. Its tag is weak: two states of the same size within one millisecond have the same tag. */
+export function fileValidators({ size, mtime }: Pick<Stats, 'mtime'> & { readonly size: number | bigint }): Validators {
+  return { etag: `W/"${size.toString(16)}-${mtime.getTime().toString(16)}"`, lastModified: mtime.toUTCString() }
+}
+
+/**
+ * The result of the conditions of a request (RFC 9110 section 13.2.2), for a GET or a HEAD.
+ *
+ * `Cache-Control: no-cache` requires an answer from the origin, and this is the origin. `fetch` adds it to every condition.
+ */
+export function judgeConditions(headers: Conditions, validators: Validators): 200 | 304 | 412 {
+  const match = headers['if-match']
+  const unmodifiedSince = headers['if-unmodified-since']
+  const isMet =
+    match !== undefined
+      ? match.trim() === '*' || names(match, validators.etag)
+      : unmodifiedSince === undefined || !(timeOf(validators.lastModified) > timeOf(unmodifiedSince))
+  if (!isMet) return 412
+  return isKnown(headers, validators) ? 304 : 200
+}
+
+/** Whether the client already has this state. */
+export function isKnown(headers: Conditions, { etag, lastModified }: Validators): boolean {
+  const noneMatch = headers['if-none-match']
+  if (noneMatch !== undefined) return noneMatch.trim() === '*' || names(noneMatch, etag)
+  const since = headers['if-modified-since']
+  return since !== undefined && timeOf(lastModified) <= timeOf(since)
+}
+
+/** Whether a list names a tag. Weak tags are compared like strong ones: all tags of files are weak. */
+function names(list: string, etag: string | undefined): boolean {
+  if (etag === undefined) return false
+  const opaque = etag.replace(/^W\//, '')
+  return list.split(',').some((one) => one.trim().replace(/^W\//, '') === opaque)
+}
+
+const imfOr850 = /^[A-Z][a-z]{2,8}, .+ GMT$/
+/** A date without a zone, which means GMT: `Date.parse` would read it as the time of this machine. */
+const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/
+
+/** The time of an HTTP date (RFC 9110 section 5.6.7). NaN for an invalid one: comparisons with it fail, so its condition is ignored. */
+function timeOf(date: string | undefined): number {
+  if (date === undefined) return Number.NaN
+  if (imfOr850.test(date)) return Date.parse(date)
+  return asctime.test(date) ? Date.parse(`${date} GMT`) : Number.NaN
+}

@@ -1,0 +1,74 @@
+import { firstInWords, type Issue } from './issue.ts'
+import { compileJsonSchema } from './json-schema/compile.ts'
+import { isStandardSchema, standardCheck } from './standard.ts'
+
+/** The result of a check for one value. */
+export type Verdict =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly issues: readonly Issue[]; readonly cause: unknown }
+
+/** A compiled schema. It returns a promise only if the validator is asynchronous. */
+export type Check = (value: unknown) => Verdict | Promise<Verdict>
+
+/**
+ * How a schema is applied.
+ *
+ * `body` fills in defaults and removes members that `additionalProperties: false` refuses, in the value itself · `text`
+ * also coerces, for input that arrives as strings · `headers` is the same with names in lower case · `exact` changes nothing.
+ */
+export type Mode = 'body' | 'text' | 'headers' | 'exact'
+
+// A schema is compiled once per process for each mode, however many routes, servers and tests use it.
+const compiled = new WeakMap<object, Map<Mode, Check>>()
+
+/** Whether a value can be a schema at all: an object, or a validator that is a function. */
+export function isSchema(schema: unknown): schema is object {
+  return isStandardSchema(schema) || (typeof schema === 'object' && schema !== null && !Array.isArray(schema))
+}
+
+/** The check of a schema of any kind; compiled when it is first needed. */
+export function checkOf(schema: object, mode: Mode): Check {
+  let modes = compiled.get(schema)
+  if (modes === undefined) {
+    modes = new Map()
+    compiled.set(schema, modes)
+  }
+  let check = modes.get(mode)
+  if (check === undefined) {
+    check = isStandardSchema(schema) ? standardCheck(schema) : compileJsonSchema(schema, mode)
+    modes.set(mode, check)
+  }
+  return check
+}
+
+/**
+ * The same, compiled when the first value arrives: a script without any checks does not load a compiler.
+ *
+ * `unusable` makes the error for a schema that cannot be compiled.
+ */
+export function lazyCheckOf(schema: object, mode: Mode, unusable: (why: string) => Error): Check {
+  let check: Check | undefined
+  return (value) => {
+    if (check === undefined) {
+      try {
+        check = checkOf(schema, mode)
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error)
+        throw Object.assign(unusable(why), { cause: error })
+      }
+    }
+    return check(value)
+  }
+}
+
+/**
+ * The value as its schema returns it.
+ *
+ * @throws (as a rejection) the result of `fail` for the first issue in words, with all issues as `issues`.
+ */
+export async function passed(verdict: Verdict | Promise<Verdict>, fail: (why: string) => Error): Promise<unknown> {
+  const settled = await verdict
+  if (settled.ok) return settled.value
+  const { issues } = settled
+  throw Object.assign(fail(`does not match its schema: ${firstInWords(issues)}`), { issues })
+}

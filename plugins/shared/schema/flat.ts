@@ -1,0 +1,256 @@
+import { put } from '../values/json.ts'
+import {
+  definitionKeywords,
+  inPlaceKeywords,
+  isObject,
+  listKeywords,
+  mapKeywords,
+  type Node,
+  schemaKeywords,
+  schemasWithin,
+} from './keywords.ts'
+import { nameOfAddress, nameOfReference, plainName } from './names.ts'
+import { type Place, Places, type Target } from './places.ts'
+
+type Json = { [keyword: string | symbol]: unknown }
+
+/** The `$id` that a part of a flat schema had. */
+export const formerId = Symbol('$id')
+/** The original name of a definition of a flat schema, if it had one. */
+export const formerName = Symbol('name')
+/** The reference of a part that cannot be resolved. */
+export const lostReference = Symbol('reference')
+
+/**
+ * A JSON Schema whose references are all `#` or `#/$defs/name`, whatever they were before: addresses, anchors, pointers into
+ * the middle, relative to an `$id`, or dynamic. So validators, writers of answers and descriptions cannot
+ * interpret a reference differently, and no part of one schema is visible in another.
+ */
+export interface Flat {
+  readonly schema: Node
+  /** Why no value can be checked with this schema; `undefined` if values can. */
+  readonly problem: string | undefined
+}
+
+export interface FlatOptions {
+  /** Whether the names of its members are put in lower case, for headers; members of members keep their names. */
+  readonly lowerCaseNames?: boolean
+}
+
+const known = [new WeakMap<object, Flat>(), new WeakMap<object, Flat>()] as const
+
+export function flattened(schema: object, { lowerCaseNames = false }: FlatOptions = {}): Flat {
+  const flats = known[lowerCaseNames ? 1 : 0]
+  let flat = flats.get(schema)
+  if (flat === undefined) {
+    flat = new Flattening(schema as Node, lowerCaseNames).flat()
+    flats.set(schema, flat)
+  }
+  return flat
+}
+
+const prefix = '#/$defs/'
+
+/** The target of a reference in a flat schema; `undefined` for a reference that leads out of it. */
+export function targetOf(ref: unknown, root: unknown): unknown {
+  if (ref === '#') return root
+  if (typeof ref !== 'string' || !ref.startsWith(prefix) || !isObject(root) || !isObject(root.$defs)) return undefined
+  const name = ref.slice(prefix.length)
+  return Object.hasOwn(root.$defs, name) ? root.$defs[name] : undefined
+}
+
+/** All schemas in a flat one, including itself. */
+export function schemasOf(root: Node): ReadonlySet<Node> {
+  const nodes = new Set([root])
+  for (const node of nodes) {
+    for (const [, one] of schemasWithin(node)) if (isObject(one)) nodes.add(one)
+    const target = targetOf(node.$ref, root)
+    if (isObject(target)) nodes.add(target)
+  }
+  return nodes
+}
+
+/** Whether a reference is to a schema that the validator itself knows. */
+const isMetaSchema = (ref: string) => /^https?:\/\/json-schema\.org\/draft/.test(ref)
+
+const references: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef'])
+const anchors: ReadonlySet<string> = new Set(['$anchor', '$dynamicAnchor', '$recursiveAnchor'])
+
+/** A place that is being copied. */
+interface Copy {
+  readonly place: Place
+  readonly isLower: boolean
+  readonly json: Json
+}
+
+class Flattening {
+  readonly #places: Places
+  readonly #copies = [new Map<Place, Copy>(), new Map<Place, Copy>()] as const
+  readonly #open: Copy[] = []
+  readonly #definitions: Json = {}
+  readonly #written = new Map<unknown, string>()
+  readonly #root: Json
+  #problem: string | undefined
+
+  constructor(schema: Node, isLower: boolean) {
+    this.#places = new Places(schema)
+    this.#root = this.#copy(this.#places.root, isLower)
+    this.#written.set(this.#root, '#')
+  }
+
+  flat(): Flat {
+    // Not recursive: deep nesting must not overflow the stack.
+    for (let next = this.#open.pop(); next !== undefined; next = this.#open.pop()) this.#fill(next)
+    if (Object.keys(this.#definitions).length > 0) this.#root.$defs = this.#definitions
+    const schema = this.#root as Node
+    return { schema, problem: this.#problem ?? (isEndless(schema) ? endless : undefined) }
+  }
+
+  #copy(place: Place, isLower: boolean): Json {
+    const copies = this.#copies[isLower ? 1 : 0]
+    let copy = copies.get(place)
+    if (copy === undefined) {
+      copy = { place, isLower, json: {} }
+      copies.set(place, copy)
+      this.#open.push(copy)
+    }
+    return copy.json
+  }
+
+  #fill(copy: Copy): void {
+    const { place, isLower, json } = copy
+    const more: Json[] = []
+    for (const [keyword, value] of Object.entries(place.node)) {
+      if (definitionKeywords.has(keyword) && isObject(value)) continue
+      if (anchors.has(keyword) && value !== undefined) continue
+      if (keyword === '$id' && typeof value === 'string') json[formerId] = value
+      else if (references.has(keyword) && typeof value === 'string') {
+        const reference = this.#reference(copy, keyword, value)
+        if ('$ref' in json || lostReference in json) more.push(reference)
+        else Object.assign(json, reference)
+      } else put(json, keyword, this.#value(copy, keyword, value))
+    }
+    // A second reference also applies.
+    if (more.length > 0) json.allOf = [...(Array.isArray(json.allOf) ? json.allOf : []), ...more]
+    if (isLower) lowerNames(json)
+  }
+
+  #value({ place, isLower }: Copy, keyword: string, value: unknown): unknown {
+    const isLowerWithin = isLower && inPlaceKeywords.has(keyword)
+    const inside = (one: unknown) =>
+      isObject(one) ? this.#copy(this.#places.within(one, place.scope), isLowerWithin) : one
+    if (mapKeywords.has(keyword) && isObject(value)) {
+      const map: Json = {}
+      for (const [name, one] of Object.entries(value)) put(map, name, inside(one))
+      return map
+    }
+    if (schemaKeywords.has(keyword) || listKeywords.has(keyword)) {
+      return Array.isArray(value) ? value.map(inside) : inside(value)
+    }
+    if (keyword !== 'discriminator' || !isObject(value) || !isObject(value.mapping)) return value
+    const mapping: Json = {}
+    for (const [name, ref] of Object.entries(value.mapping)) {
+      const target = typeof ref === 'string' ? this.#find(place, '$ref', ref) : undefined
+      put(
+        mapping,
+        name,
+        target === undefined || typeof target === 'string' ? ref : this.#write(target, String(ref), false),
+      )
+    }
+    return { ...value, mapping }
+  }
+
+  #reference({ place, isLower }: Copy, keyword: string, ref: string): Json {
+    const target = this.#find(place, keyword, ref)
+    if (target !== undefined && typeof target !== 'string') {
+      // Code that fills in defaults looks for them where a member is named.
+      const fallback = typeof target === 'boolean' || 'default' in place.node ? undefined : this.#defaultOf(target)
+      return { $ref: this.#write(target, ref, isLower), ...(fallback !== undefined && { default: fallback }) }
+    }
+    if (isMetaSchema(ref)) return { $ref: ref }
+    this.#problem ??= target ?? `the reference ${JSON.stringify(ref)} cannot be resolved`
+    return { [lostReference]: ref }
+  }
+
+  #defaultOf(start: Place): unknown {
+    let place: Target | string | undefined = start
+    for (let hops = 0; typeof place === 'object' && hops < 20; hops++) {
+      if (place.node.default !== undefined) return place.node.default
+      place = typeof place.node.$ref === 'string' ? this.#find(place, '$ref', place.node.$ref) : undefined
+    }
+    return undefined
+  }
+
+  /** The target of a reference; a string explains why there is no definite one. */
+  #find(place: Place, keyword: string, ref: string): Target | string | undefined {
+    try {
+      if (keyword === '$dynamicRef') return this.#places.resolveDynamic(ref, place)
+      if (keyword === '$recursiveRef') return this.#places.resolveRecursive(ref, place)
+      return this.#places.resolve(ref, place)
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+
+  #write(target: Target, ref: string, isLower: boolean): string {
+    const schema = typeof target === 'boolean' ? target : this.#copy(target, isLower)
+    const there = this.#written.get(schema)
+    if (there !== undefined) return there
+    const id = typeof target === 'boolean' ? undefined : target.node.$id
+    const name = typeof id === 'string' ? nameOfAddress(id) : nameOfReference(ref)
+    const key = this.#freeName(plainName(name ?? ''))
+    if (typeof schema === 'object' && name !== undefined) schema[formerName] = name
+    this.#definitions[key] = schema
+    this.#written.set(schema, prefix + key)
+    return prefix + key
+  }
+
+  #freeName(wanted: string): string {
+    let name = wanted
+    for (let number = 2; Object.hasOwn(this.#definitions, name); number++) name = `${wanted}${number}`
+    return name
+  }
+}
+
+/** Puts names in lower case: header names are case-insensitive. */
+function lowerNames(json: Json): void {
+  for (const keyword of ['properties', 'dependentSchemas', 'dependentRequired', 'dependencies']) {
+    const map = json[keyword]
+    if (!isObject(map)) continue
+    const lower: Json = {}
+    for (const [name, one] of Object.entries(map)) put(lower, name.toLowerCase(), lowerList(one))
+    json[keyword] = lower
+  }
+  json.required &&= lowerList(json.required)
+}
+
+const lowerList = (value: unknown) =>
+  Array.isArray(value) ? value.map((name) => (typeof name === 'string' ? name.toLowerCase() : name)) : value
+
+const endless = 'a reference points to itself, so no value can be checked'
+
+/** Whether a part of a schema leads back to itself for one and the same value. */
+function isEndless(root: Node): boolean {
+  const inPlace = (node: Node) => {
+    const parts = [...schemasWithin(node)].flatMap(([keyword, one]) => (inPlaceKeywords.has(keyword) ? [one] : []))
+    return [...parts, targetOf(node.$ref, root)].filter(isObject)
+  }
+  const done = new Set<unknown>()
+  const inWork = new Set<unknown>()
+  for (const start of schemasOf(root)) {
+    const open = [start]
+    for (let node = open.at(-1); node !== undefined; node = open.at(-1)) {
+      if (done.has(node) || inWork.has(node)) {
+        open.pop()
+        if (inWork.delete(node)) done.add(node)
+        continue
+      }
+      inWork.add(node)
+      for (const one of inPlace(node)) {
+        if (inWork.has(one)) return true
+        if (!done.has(one)) open.push(one)
+      }
+    }
+  }
+  return false
+}

@@ -1,0 +1,115 @@
+import { createRequire } from 'node:module'
+import type { Ajv, Options, ValidateFunction } from 'ajv'
+import type { Mode } from '../check.ts'
+import { isObject, type Node } from '../keywords.ts'
+import { boundKeywords, type Generating } from './bounds.ts'
+import { bounded } from './formats.ts'
+
+// Ajv takes 34 ms to load. It is loaded with `require` and not `import()`: a route that is registered late is compiled synchronously.
+const require = createRequire(import.meta.url)
+
+/** Keywords of OpenAPI and API descriptions, which validate nothing. Any other is an error: a misspelt one would accept anything. */
+const annotations = ['example', 'externalDocs', 'xml', 'discriminator']
+
+const changing: Options = { removeAdditional: true, useDefaults: true }
+const optionsOf: Record<Mode, Options> = {
+  body: changing,
+  text: { ...changing, coerceTypes: 'array', code: { process: withoutInfinity } },
+  headers: { ...changing, coerceTypes: 'array', code: { process: withoutInfinity } },
+  exact: {},
+}
+
+export type Draft = 'draft-07' | '2019-09' | '2020-12'
+
+/** The properties that distinguish the instances of Ajv. */
+export interface Dialect {
+  readonly mode: Mode
+  readonly draft: Draft
+  /** Whether the schema has names like `constructor`: inherited members must not count as given. */
+  readonly ownProperties: boolean
+  /** Whether all errors are collected instead of only the first one. */
+  readonly allErrors: boolean
+}
+
+/** `meta` is the instance that checks schemas themselves. */
+const instances = new Map<string, Ajv>()
+
+/** Compiles one flat schema; the instances are made when they are first needed. */
+export function compileWithAjv(schema: Node, dialect: Dialect): ValidateFunction {
+  const key = `${dialect.mode} ${dialect.draft} ${dialect.ownProperties} ${dialect.allErrors}`
+  const $defs = Object.fromEntries(Object.entries(schema.$defs ?? {}).map(([name, one]) => [name, withoutDefault(one)]))
+  // The name of the schema, with which Ajv resolves `#`.
+  return instanceOf(key, () => makeAjv(dialect)).compile({ ...schema, $defs, $id: 'schema:' })
+}
+
+/** A definition in the form for Ajv. Each reference to it also has its default, which is filled in there. */
+function withoutDefault(schema: unknown): unknown {
+  if (!isObject(schema)) return schema
+  const { default: _, ...rest } = schema
+  return rest
+}
+
+/** Checks a schema itself. @throws for a schema that is invalid in that draft, with the mistake and its place. */
+export function checkSchema(schema: object, draft: Draft): void {
+  const ajv = instanceOf(draft, () => withFormats(new (moduleOf(draft).Ajv)({ logger: false, verbose: true })))
+  if (ajv.validateSchema(schema) === true) return
+  // The other errors follow from the first one: an unknown type, for example, is also reported as an invalid list of types.
+  const { instancePath = '', message = 'is not valid', data, params } = ajv.errors?.[0] ?? {}
+  const allowed: unknown = params?.allowedValues
+  const why = Array.isArray(allowed) ? `must be one of ${allowed.join(', ')}` : message
+  const given = isObject(data) ? '' : `, and is ${JSON.stringify(data)}`
+  throw new Error(`it is not a valid JSON Schema: ${instancePath || 'the value'} ${why}${given}`)
+}
+
+function instanceOf(key: string, make: () => Ajv): Ajv {
+  let ajv = instances.get(key)
+  if (ajv === undefined) {
+    ajv = make()
+    instances.set(key, ajv)
+  }
+  return ajv
+}
+
+function moduleOf(draft: Draft): { readonly Ajv: typeof Ajv } & Generating {
+  if (draft === 'draft-07') return require('ajv') as typeof import('ajv')
+  const modern = require(draft === '2020-12' ? 'ajv/dist/2020.js' : 'ajv/dist/2019.js') as Generating & {
+    default: unknown
+  }
+  return { ...modern, Ajv: modern.default as typeof Ajv }
+}
+
+function makeAjv({ mode, draft, ownProperties, allErrors }: Dialect): Ajv {
+  const { Ajv: Constructor, ...generating } = moduleOf(draft)
+  const ajv = new Constructor({
+    ...optionsOf[mode],
+    ownProperties,
+    allErrors,
+    strictTypes: false,
+    strictTuples: false,
+    strictRequired: false,
+    // All schemas have the same name, and none must be visible to another.
+    addUsedSchema: false,
+    // Schemas are validated by one instance for all of them: compiling the schema of schemas takes 15 ms.
+    validateSchema: false,
+    logger: false,
+  })
+  boundKeywords(ajv, generating)
+  ajv.addVocabulary(annotations)
+  return withFormats(ajv)
+}
+
+function withFormats(ajv: Ajv): Ajv {
+  const { fullFormats } = require('ajv-formats/dist/formats.js') as typeof import('ajv-formats/dist/formats.js')
+  for (const [name, format] of Object.entries(fullFormats)) ajv.addFormat(name, bounded(name, format))
+  return ajv
+}
+
+/** A string of the generated code, which stays unchanged, or the comparison that tests whether a string is a number. */
+const comparison = /"(?:[^"\\]|\\.)*"|\b(?<text>data\d*) == \+\k<text>/g
+
+/** Changes the generated code of Ajv where strings become numbers: `Infinity` is not one. */
+function withoutInfinity(code: string): string {
+  return code.replace(comparison, (match, text: string | undefined) =>
+    text === undefined ? match : `${text} == +${text} && isFinite(${text})`,
+  )
+}

@@ -1,0 +1,220 @@
+import type { _, Ajv, CodeKeywordDefinition, KeywordCxt, Name } from 'ajv'
+import { targetOf } from '../flat.ts'
+import { maxIssues } from '../issue.ts'
+import { isObject, type Node, schemasWithin } from '../keywords.ts'
+import { findSame, memberTest } from '../same.ts'
+import { effort, partsOf, spend } from './effort.ts'
+
+/** The exports of Ajv with which keywords generate code. */
+export interface Generating {
+  readonly _: typeof _
+  readonly Name: typeof Name
+}
+
+type Generate = CodeKeywordDefinition['code']
+
+const loops = [
+  'items',
+  'additionalItems',
+  'contains',
+  'propertyNames',
+  'additionalProperties',
+  'patternProperties',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+]
+const unions = ['anyOf', 'oneOf']
+const texts = ['minLength', 'maxLength', 'pattern', 'format']
+const counts = ['minProperties', 'maxProperties']
+/** Keywords with schemas within. */
+const around = [
+  ...loops,
+  ...unions,
+  'allOf',
+  'not',
+  'if',
+  'properties',
+  'prefixItems',
+  'dependencies',
+  'dependentSchemas',
+]
+
+/**
+ * Changes the code that an instance generates for some keywords without changing their meaning: their cost is
+ * counted, `uniqueItems`, `enum` and `const` take work in proportion to the value, and no more errors are collected than
+ * are reported: 20, or none where only the first one counts. Each instance of Ajv has definitions of its own.
+ */
+export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
+  const { allErrors } = ajv.opts
+  const most = allErrors ? maxIssues : 1
+  const count = new Name('errors')
+  const list = new Name('vErrors')
+
+  const change = (keywords: readonly string[], changed: (generate: Generate, keyword: string) => Generate) => {
+    for (const keyword of keywords) {
+      const definition = ajv.getKeyword(keyword)
+      // Older drafts do not have all of these keywords.
+      if (typeof definition !== 'object' || !('code' in definition)) continue
+      definition.code = changed(definition.code as Generate, keyword)
+    }
+  }
+  const meterOf = ({ gen }: KeywordCxt) => gen.scopeValue('obj', { ref: effort, key: effort })
+  const charge = (cxt: KeywordCxt, steps: ReturnType<typeof _>) => {
+    const meter = meterOf(cxt)
+    cxt.gen.if(_`(${meter}.left -= ${steps}) < 0`, _`${meter}.spent()`)
+  }
+  /** For work that is done once for each part of the value, unless references lead back to their own place. */
+  const chargeAgain = (cxt: KeywordCxt, steps: ReturnType<typeof _>) => {
+    if (hasReferences(cxt.it.schemaEnv.root.schema as Node)) charge(cxt, steps)
+  }
+
+  change(loops, (generate, keyword) => (cxt, type) => {
+    const { gen } = cxt
+    // Errors are counted from here on: those of a branch are removed if another one matches.
+    const before = gen.const('_before', count)
+    const end = () => gen.if(_`${count} - ${before} >= ${most}`, () => gen.break())
+    const { forRange, forIn } = gen
+    const within = (body: (name: Name) => void) => (name: Name) => {
+      // The loops of inner keywords belong to those keywords.
+      Object.assign(gen, { forRange, forIn })
+      chargeAgain(cxt, _`1`)
+      body(name)
+      // With `contains`, the failures of an item do not count: not every item must match.
+      if (keyword === 'contains') cxt.reset()
+      else end()
+      hold()
+    }
+    const hold = () => {
+      gen.forRange = (name, from, to, body, kind) => forRange.call(gen, name, from, to, within(body), kind)
+      gen.forIn = (name, object, body, kind) => forIn.call(gen, name, object, within(body), kind)
+    }
+    if (keyword === 'contains') {
+      const { subschema } = cxt
+      cxt.subschema = (applied, valid) =>
+        subschema.call(cxt, { ...applied, createErrors: false, allErrors: false } as typeof applied, valid)
+    }
+    hold()
+    generate(cxt, type)
+    Object.assign(gen, { forRange, forIn })
+  })
+
+  change(['$ref', '$dynamicRef', '$recursiveRef'], (generate) => (cxt, type) => {
+    const { gen, it } = cxt
+    const size = sizeOf(targetOf(cxt.schema, it.schemaEnv.root.schema))
+    charge(cxt, _`${25 + (size >> 2)}`)
+    const before = gen.const('_before', count)
+    const { assign } = gen
+    // The errors are added to the list in one step; otherwise it would be copied for each level and each branch.
+    gen.assign = (left, right, hasEffects) => {
+      if (String(left) !== list.str) return assign.call(gen, left, right, hasEffects)
+      gen.assign = assign
+      if (!allErrors) return gen.assign(left, _`${list} === null ? [0] : (${list}.push(0), ${list})`, hasEffects)
+      gen.assign(left, right, hasEffects)
+      return gen.if(_`${list}.length > ${before} + ${most}`, () => {
+        gen.assign(list, _`${list}.slice(0, ${before} + ${most})`)
+      })
+    }
+    generate(cxt, type)
+    gen.assign = assign
+  })
+
+  change(unions, (generate) => (cxt, type) => {
+    charge(cxt, _`${(cxt.schema as unknown[]).length}`)
+    generate(cxt, type)
+  })
+  change(counts, (generate) => (cxt, type) => {
+    chargeAgain(cxt, _`Object.keys(${cxt.data}).length * 16`)
+    generate(cxt, type)
+  })
+  change(texts, (generate, keyword) => (cxt, type) => {
+    const length = _`${cxt.data}.length`
+    if (keyword.endsWith('Length')) chargeAgain(cxt, _`${length} >> 2`)
+    else if (type === undefined || type === 'string') chargeAgain(cxt, _`${length} * 2`)
+    generate(cxt, type)
+  })
+  change(['properties'], (generate) => (cxt, type) => {
+    const defaults = Object.values(cxt.schema as Node).flatMap((one) => (isObject(one) ? [one.default] : []))
+    const written = cxt.it.opts.useDefaults ? defaults.filter((one) => one !== undefined) : []
+    if (written.length > 0) {
+      charge(cxt, _`${written.length * 40 + JSON.stringify(written).length}`)
+      cxt.gen.code(_`${meterOf(cxt)}.added += ${partsOf(written)}`)
+    }
+    if (!allErrors) Object.assign(cxt, { schema: cheapFirst(cxt.schema as Node) })
+    generate(cxt, type)
+  })
+
+  change(['uniqueItems'], () => (cxt) => {
+    if (cxt.schema !== true) return
+    const { gen, data } = cxt
+    const find = gen.scopeValue('func', { ref: findSame })
+    const found = gen.const('_same', _`${find}(${data})`)
+    cxt.setParams({ i: _`${found}.i`, j: _`${found}.j` })
+    cxt.fail(_`${found} !== undefined`)
+  })
+  change(['enum', 'const'], (generate, keyword) => (cxt, type) => {
+    const values = keyword === 'const' ? [cxt.schema as unknown] : (cxt.schema as unknown[])
+    // If there are only a few values, they are compared one after the other.
+    if (values.length <= 16 && values.every((value) => typeof value !== 'object' || value === null)) {
+      return generate(cxt, type)
+    }
+    const test = cxt.gen.scopeValue('func', { ref: memberTest(values, spend) })
+    cxt.pass(_`${test}(${cxt.data})`)
+  })
+  if (allErrors) return
+  change(['additionalProperties'], (generate) => (cxt, type) => {
+    const { gen, data } = cxt
+    const { code } = gen
+    // A removed member must be restored when all errors are collected.
+    gen.code = (line) => {
+      const key = /^delete \w+\[(\w+)\]$/.exec(String(line))?.[1]
+      if (key !== undefined) code.call(gen, _`${meterOf(cxt)}.removing(${data}, ${new Name(key)})`)
+      return code.call(gen, line)
+    }
+    generate(cxt, type)
+    gen.code = code
+  })
+  change(around, (generate) => (cxt, type) => {
+    // An error takes 50 ns for its path and its words, and would not be used.
+    Object.assign(cxt.it, { createErrors: false })
+    generate(cxt, type)
+  })
+}
+
+/**
+ * Orders members for a check that ends at the first error: those that distinguish the kinds of an object come before nested ones.
+ * Otherwise a tree whose nodes name their kind last would be checked as each of the kinds, down to its leaves.
+ */
+function cheapFirst(properties: Node): Node {
+  const sorted = Object.entries(properties).map(([name, one]) => ({ name, one, rank: rankOf(one) }))
+  sorted.sort((a, b) => a.rank - b.rank)
+  const again = {}
+  for (const { name, one: value } of sorted) {
+    Object.defineProperty(again, name, { value, enumerable: true, configurable: true })
+  }
+  return again
+}
+
+function rankOf(schema: unknown): number {
+  if (!isObject(schema) || 'const' in schema || 'enum' in schema) return 0
+  return [...nodesOf(schema)].some((node) => '$ref' in node) ? 2 : 1
+}
+
+const referring = new WeakMap<Node, boolean>()
+
+function hasReferences(root: Node): boolean {
+  let has = referring.get(root)
+  if (has === undefined) {
+    has = [...nodesOf(root)].some((node) => '$ref' in node)
+    referring.set(root, has)
+  }
+  return has
+}
+
+/** The number of schemas in a schema, including itself. */
+const sizeOf = (schema: unknown) => (isObject(schema) ? nodesOf(schema).size : 1)
+
+function nodesOf(schema: Node): ReadonlySet<Node> {
+  const nodes = new Set([schema])
+  for (const node of nodes) for (const [, one] of schemasWithin(node)) if (isObject(one)) nodes.add(one)
+  return nodes
+}

@@ -1,0 +1,34 @@
+import { safely } from '../values/safely.ts'
+import { flattened, targetOf } from './flat.ts'
+import { inPlaceKeywords, isObject, schemasWithin } from './keywords.ts'
+import { selfDescription } from './self-description.ts'
+import { isStandardSchema, type StandardSchema } from './standard.ts'
+
+/** The top-level keys that a schema names; `undefined` if it does not show them. */
+export function keysOf(schema: object): readonly string[] | undefined {
+  return isStandardSchema(schema) ? standardKeys(schema) : jsonKeys(schema)
+}
+
+function standardKeys(schema: StandardSchema): readonly string[] | undefined {
+  const { shape, entries } = schema as { shape?: unknown; entries?: unknown }
+  for (const keys of [shape, entries]) {
+    if (typeof keys === 'object' && keys !== null) return Object.keys(keys)
+  }
+  const keys = safely(() => jsonKeys(selfDescription(schema, 'input') as object), [])
+  return keys.length > 0 ? keys : undefined
+}
+
+/** The keys of a JSON Schema, including those in its combinations and after references. */
+function jsonKeys(schema: object): readonly string[] {
+  const root = flattened(schema).schema
+  const keys = new Set<string>()
+  const seen = new Set<unknown>([root])
+  for (const node of seen) {
+    if (!isObject(node)) continue
+    for (const name of isObject(node.properties) ? Object.keys(node.properties) : []) keys.add(name)
+    for (const name of Array.isArray(node.required) ? node.required : []) keys.add(String(name))
+    for (const [keyword, one] of schemasWithin(node)) if (inPlaceKeywords.has(keyword)) seen.add(one)
+    seen.add(targetOf(node.$ref, root))
+  }
+  return [...keys]
+}

@@ -1,0 +1,180 @@
+import { defineError, isInTime } from '../../../kernel/index.ts'
+import { peer } from '../environment/optional-package.ts'
+import { foreignOption } from '../options/foreign-options.ts'
+import { Check, option } from '../options/index.ts'
+import { addressOf, addressOption } from './address.ts'
+import { answerWithin } from './availability.ts'
+
+/** An address, and the other options of `new Redis()` of `ioredis`: `host`, `password`, `keyPrefix`, `tls` … */
+export interface RedisAddress {
+  /**
+   * The address: `redis://` or `rediss://`. Default `REDIS_URL`, otherwise `redis://127.0.0.1:6379`; ignored together with `host` or
+   * `path`, and `port` alone is a port of this machine.
+   */
+  readonly url?: string | undefined
+  readonly [option: string]: unknown
+}
+
+/** The address of a Redis as a string. */
+export const redisUrl = addressOption('redis')
+
+/** An option for a number or its digits: variables of the environment are strings. */
+const digits = (from: number, to: number, takes: string) =>
+  option.value<number | string>(takes, (given) => {
+    const number = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
+    return Number.isInteger(number) && (number as number) >= from && (number as number) <= to
+  })
+
+// May also be empty: a variable of the environment that is not set.
+const text = option.value<string>('text', (given) => typeof given === 'string')
+
+/** An option for the prefix of keys. */
+export const redisPrefix = (fallback: string) => text.default(fallback)
+
+const members = {
+  url: redisUrl,
+  host: option.name(),
+  port: digits(1, 65_535, 'a port from 1 to 65535'),
+  path: option.name(),
+  db: digits(0, Number.MAX_SAFE_INTEGER, 'the number of a database, 0 or more'),
+  username: text.secret(),
+  password: text.secret(),
+}
+
+/** Whether a value is a client. Its members are not options: read as such, they would make another client, for this machine's Redis. */
+const isClient = (given: unknown) => typeof (given as { sendCommand?: unknown }).sendCommand === 'function'
+
+/** Options of a Redis, together with those of the plugin, such as its `prefix`. */
+export function redisOptions<More extends option.Members = {}>(
+  more?: More,
+): Check<RedisAddress | undefined, RedisAddress & option.ShapeValue<More>, 'filled'> {
+  const all = { ...members, ...more }
+  const check = option.shape(all, foreignOption([...Object.keys(all), 'family', 'tls', 'keyPrefix']))
+  const takes = 'options of ioredis ({ url }, or { host, port } and so on)'
+  // The check is narrower than the type, which allows options of ioredis that this version does not know.
+  return new Check({ ...check.parts, takes, fits: (given) => check.parts.fits(given) && !isClient(given) }) as never
+}
+
+/** The address of a Redis, if it has one, as the first argument of `new Redis()`, and the options as the next. */
+export function redisPlace({ url, ...options }: RedisAddress): { place: [] | [url: string]; options: object } {
+  const { host, path, port } = options
+  const isPlaced = host !== undefined || path !== undefined || (url === undefined && port !== undefined)
+  return { place: isPlaced ? [] : [addressOf('redis', url)], options }
+}
+
+/** What a connection is for, and its timeouts. */
+export interface RedisUse {
+  /** The feature, for the error about a missing package: `the session plugin (store redis)`. */
+  readonly feature: string
+  /** Milliseconds to wait for the answer to one command. */
+  readonly commandTimeout: number
+  /** Called at each failed attempt to connect, and at each success. Failing commands report their reasons themselves. */
+  onState?(error: unknown | undefined): void
+}
+
+/** A command of a client. */
+interface SentCommand {
+  readonly promise: Promise<unknown>
+  reject(error: Error): void
+  setTimeout(ms: number): void
+}
+
+/** The members of every client, in addition to the commands. */
+interface Connection {
+  sendCommand(command: SentCommand, stream?: unknown): Promise<unknown>
+  on(event: 'connect' | 'error' | 'ready', listener: (error?: unknown) => void): unknown
+  connect(): Promise<unknown>
+  disconnect(reconnect?: boolean): void
+}
+
+const RedisDatabaseError = defineError(
+  'RedisDatabaseError',
+  (database: unknown, why: string) =>
+    `Redis refuses the database ${database}: ${why}. The number comes from the address (redis://127.0.0.1:6379/3) or the option db, and must be below the setting "databases" of that Redis, 16 by default`,
+)
+
+/**
+ * Reports each failed attempt to connect, and each success; all other errors of a client are ignored.
+ *
+ * A client whose database was refused would continue in database 0, among the keys of another application: so it is disconnected before
+ * it is ready, and tries again.
+ */
+export function watchConnection(
+  client: Pick<Connection, 'on' | 'disconnect'>,
+  onState: (error: unknown | undefined) => void,
+): void {
+  let isRefused = false
+  client.on('connect', () => {
+    isRefused = false
+  })
+  client.on('ready', () => onState(undefined))
+  // Without a listener, ioredis writes each failed attempt to the console.
+  client.on('error', (error) => {
+    const { command, message } = error as { command?: { name: string; args: unknown[] }; message: string }
+    // The error for a refused login contains the whole command, with the password.
+    delete (error as { command?: unknown }).command
+    // The following errors are caused by the disconnection.
+    if (isRefused) return
+    isRefused = command?.name === 'select'
+    if (!isRefused) return onState(error)
+    client.disconnect(true)
+    onState(Object.assign(RedisDatabaseError(command!.args[0], message), { cause: error }))
+  })
+}
+
+/** Makes the timeouts of a client count from responses that have arrived: those of `ioredis` fire before they are read. */
+function judgeLate(client: Connection): void {
+  const send = client.sendCommand.bind(client)
+  client.sendCommand = (command, stream) => {
+    command.setTimeout = (ms) => {
+      answerWithin(command.promise, ms).catch(() => command.reject(new Error('Command timed out')))
+    }
+    return send(command, stream)
+  }
+}
+
+const connectTimeout = 2_000
+const longestPause = 1_000
+
+/**
+ * Connects a client of `ioredis` for commands whose callers wait: a command that cannot be sent immediately fails, and is never
+ * sent later, when it may be outdated.
+ *
+ * It also resolves if Redis cannot be reached, or accepts connections without answering; it then retries until it succeeds.
+ * The type of the client is the part that is used: the types of the package have thousands of overloads.
+ *
+ * @throws (as a rejection) PeerMissingError without the package, OptionError for an invalid address in the environment,
+ * RedisDatabaseError.
+ */
+export async function connectRedis<Client>(
+  address: RedisAddress,
+  { feature, commandTimeout, onState }: RedisUse,
+): Promise<Client & Pick<Connection, 'disconnect'>> {
+  const { Redis } = (await peer('ioredis', () => import('ioredis'), feature)) as unknown as {
+    Redis: new (...args: unknown[]) => Connection
+  }
+  const { place, options: given } = redisPlace(address)
+  const options = {
+    connectTimeout,
+    commandTimeout,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (times: number) => Math.min(50 * 2 ** times, longestPause),
+    ...given,
+    lazyConnect: true,
+  }
+  const client = new Redis(...place, options)
+  judgeLate(client)
+  let failure: unknown
+  watchConnection(client, (error) => {
+    failure = error
+    onState?.(error)
+  })
+  await isInTime(client.connect(), connectTimeout).catch(() => {})
+  if ((failure as { code?: unknown } | undefined)?.code === 'RedisDatabaseError') {
+    client.disconnect()
+    throw failure
+  }
+  return client as Connection & Client
+}

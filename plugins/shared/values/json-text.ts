@@ -1,0 +1,25 @@
+import { isOptions, tagOf } from '../../../kernel/support/options.ts'
+
+/** What JSON would lose: `{}` stands for a `Map` and a promise, and `null` for `NaN`. `undefined` for a value that it represents. */
+function lostKind(value: unknown, text: string | undefined): string | undefined {
+  if (text === undefined && typeof value === 'object') return 'an object whose toJSON returns undefined'
+  if (text === undefined) return value === undefined ? 'undefined' : `a ${typeof value}`
+  if (typeof value === 'number') return text === 'null' ? String(value) : undefined
+  if (text !== '{}' || isOptions(value) || typeof (value as { toJSON?: unknown }).toJSON === 'function')
+    return undefined
+  return `an object of the kind ${tagOf(value as object)}`
+}
+
+/** A value as JSON; `fail` makes the error for a value that JSON cannot represent, which would otherwise be lost. */
+export function jsonText(value: unknown, fail: (why: string) => Error): string {
+  let text: string | undefined
+  try {
+    text = JSON.stringify(value)
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split('\n')[0] : String(error)
+    throw Object.assign(fail(`cannot be written as JSON: ${why}`), { cause: error })
+  }
+  const lost = lostKind(value, text)
+  if (lost === undefined) return text!
+  throw fail(`is ${lost}, which JSON cannot represent. Use null or a plain object`)
+}

@@ -1,0 +1,51 @@
+import { safely } from './safely.ts'
+
+/** An object with unknown members. */
+export type Json = { [name: string]: unknown }
+
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Sets a member with any name: an assignment to `__proto__` would change the prototype. */
+export function put(target: object, name: string, value: unknown): void {
+  if (name !== '__proto__') (target as Json)[name] = value
+  else Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true })
+}
+
+/**
+ * A copy of a value as `JSON.stringify` would write it; `undefined` for a value that it leaves out. A
+ * bigint becomes a number or, where that would change it, a string; an object within itself is left out.
+ */
+export function toPlain(value: unknown, open: ReadonlySet<unknown> = new Set()): unknown {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+  if (typeof value !== 'object' || open.has(value) || open.size > 100) return undefined
+  const inside = new Set(open).add(value)
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') {
+    return safely(() => toPlain((value as { toJSON(): unknown }).toJSON(), inside))
+  }
+  if (Array.isArray(value)) return value.map((one) => toPlain(one, inside) ?? null)
+  const copy: Json = {}
+  for (const [name, one] of Object.entries(value)) {
+    const plain = toPlain(one, inside)
+    if (plain !== undefined) put(copy, name, plain)
+  }
+  return copy
+}
+
+/** Merges two objects, recursively; members of the second override those of the first. */
+export function mergeOver(below: Json, above: Json): Json {
+  const merged: Json = { ...below }
+  for (const [name, value] of Object.entries(above)) {
+    const there = Object.hasOwn(merged, name) ? merged[name] : undefined
+    put(merged, name, isPlain(there) && isPlain(value) ? mergeOver(there, value) : value)
+  }
+  return merged
+}
+
+function isPlain(value: unknown): value is Json {
+  if (!isObject(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}

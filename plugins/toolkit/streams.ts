@@ -1,1 +1,0 @@
-export { openSource } from '../../kernel/http/streams.ts'

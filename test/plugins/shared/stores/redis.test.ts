@@ -1,0 +1,165 @@
+import { inspect } from 'node:util'
+import { bullmqQueue, defineQueueConfiguration, QueueService, RouteCollection, Server } from 'framework'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { connectRedis, redisOptions, redisPlace, redisPrefix } from '../../../../plugins/shared/stores/redis.ts'
+import { memoryLogger, pause } from '../../../support/kernel.ts'
+import { hasRedis, type RedisServer, startRedis } from '../../../support/redis.ts'
+
+const secret = 'hunter2-and-more'
+
+describe.skipIf(!hasRedis)('a connection to Redis', () => {
+  let redis: RedisServer
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+
+  test('that is refused reports that without the password', async () => {
+    const states: unknown[] = []
+    const client = await connectRedis<{ config(...args: string[]): Promise<unknown> }>(
+      { url: redis.url },
+      { feature: 'a test', commandTimeout: 2_000 },
+    )
+    await client.config('SET', 'requirepass', 'another password')
+    const url = redis.url.replace('//', `//:${secret}@`)
+    const refused = await connectRedis<object>(
+      { url },
+      { feature: 'a test', commandTimeout: 2_000, onState: (error) => states.push(error) },
+    )
+    expect(states.length).toBeGreaterThan(0)
+    expect(inspect(states, { depth: 9 })).not.toContain(secret)
+    refused.disconnect()
+    client.disconnect()
+    await redis.restart()
+  })
+
+  test('whose database there is not ends the start, and writes into no other', async () => {
+    const states: unknown[] = []
+    const use = { feature: 'a test', commandTimeout: 2_000, onState: (error: unknown) => states.push(error) }
+    const wrong = {
+      code: 'RedisDatabaseError',
+      message: expect.stringMatching(/refuses the database 99: \S/),
+    }
+    await expect(connectRedis({ url: `${redis.url}/99` }, use)).rejects.toMatchObject(wrong)
+    await expect(connectRedis({ url: redis.url, db: 99 }, use)).rejects.toMatchObject(wrong)
+    expect(states).toEqual([expect.objectContaining(wrong), expect.objectContaining(wrong)])
+    const server = new Server({
+      plugins: { session: { secret: 'the first secret of these tests', store: { redis: `${redis.url}/99` } } },
+      router: new RouteCollection(),
+      logger: memoryLogger(),
+    })
+    await expect(server.ready()).rejects.toMatchObject({ cause: wrong })
+    await server.close()
+  })
+
+  test('whose database is refused when it comes back does nothing in another, and continues when it may', async () => {
+    const states: unknown[] = []
+    const use = { feature: 'a test', commandTimeout: 500 }
+    type Client = { set(key: string, value: string): Promise<unknown>; dbsize(): Promise<number> }
+    const onState = (error: unknown) => states.push((error as { code?: unknown } | undefined)?.code)
+    const client = await connectRedis<Client>({ url: `${redis.url}/12` }, { ...use, onState })
+    await client.set('before', '1')
+    const admin = await connectRedis<Client & { call(...args: string[]): Promise<unknown> }>({ url: redis.url }, use)
+    await admin.call('ACL', 'SETUSER', 'default', '-select')
+    await admin.call('CLIENT', 'KILL', 'SKIPME', 'yes', 'TYPE', 'normal')
+    await vi.waitUntil(() => states.includes('RedisDatabaseError'))
+    for (let i = 0; i < 20; i++) {
+      await expect(client.set(`after ${i}`, '1')).rejects.toThrow()
+      await pause(10)
+    }
+    expect(await admin.dbsize()).toBe(0)
+    await admin.call('ACL', 'SETUSER', 'default', '+select')
+    await vi.waitUntil(() => states.at(-1) === undefined, { timeout: 5000 })
+    expect(await client.dbsize()).toBe(1)
+    for (const one of [admin, client]) one.disconnect()
+  })
+
+  test('of queues is refused, too', async () => {
+    const queue = bullmqQueue<number>('database-99')
+    defineQueueConfiguration({ bullmq: { connection: `${redis.url}/99`, publishTimeout: 500 } })
+    await expect(queue.publish(1)).rejects.toMatchObject({
+      code: 'QueueUnavailableError',
+      message: expect.stringContaining('Redis refuses the database 99'),
+    })
+    await QueueService.stop()
+  })
+})
+
+describe('an invalid address', () => {
+  test('has a database without a number', async () => {
+    const use = { feature: 'a test', commandTimeout: 500 }
+    await expect(connectRedis({ url: 'redis://127.0.0.1:6379/shop' }, use)).rejects.toMatchObject({
+      code: 'OptionError',
+    })
+  })
+
+  const wrong = `redis://user:${secret}/x@127.0.0.1:6379`
+  test.each([
+    ['session', { session: { secret: 'the first secret of these tests', store: { redis: wrong } } }],
+    ['cache', { cache: { provider: 'redis', redis: { url: wrong } } }],
+    ['rateLimit', { rateLimit: { store: { url: wrong } } }],
+  ])('is reported by %s without the password', async (_name, plugins) => {
+    const error = await (async () => {
+      const server = new Server({ plugins: plugins as {}, router: new RouteCollection(), logger: memoryLogger() })
+      try {
+        await server.ready()
+      } finally {
+        await server.close()
+      }
+    })().catch((reason: unknown) => reason)
+    expect((error as Error).message).toContain('an address such as "redis://')
+    expect(inspect(error, { depth: 9 })).not.toContain(secret)
+  })
+})
+
+describe('options of a Redis', () => {
+  const options = redisOptions({ prefix: redisPrefix('mine') })
+  const read = (given: unknown) => options.parse(given, 'redis')
+
+  test('let through whatever ioredis takes', async () => {
+    const { Redis } = (await import('ioredis')) as unknown as { Redis: { defaultOptions: Record<string, unknown> } }
+    const checked = { host: 'db', port: '6380', db: '3', username: '', password: '' }
+    const given = { ...Redis.defaultOptions, tls: {}, ...checked, sentinelUsername: 'a', commandTimeout: 5 }
+    expect(Object.keys(given).length).toBeGreaterThan(40)
+    expect(read(given)).toEqual({ ...given, prefix: 'mine' })
+  })
+
+  test.each([
+    [{ hots: 'a' }, 'redis.hots". Did you mean "host"?'],
+    [{ pasword: secret }, 'Did you mean "password"?'],
+    [{ prefx: 'a' }, 'Did you mean "prefix"?'],
+    [{ prefix: 5 }, 'redis.prefix" is 5'],
+    [{ port: 70_000 }, 'redis.port" is 70000; it takes a port from 1 to 65535'],
+    [{ port: 'main' }, 'redis.port" is a string (not shown)'],
+    [{ db: -1 }, 'redis.db" is -1'],
+    [{ host: '' }, 'redis.host" is ""; it takes a non-empty string'],
+    [{ password: [secret] }, 'redis.password" is a list (not shown)'],
+    [
+      { url: `http://user:${secret}@host` },
+      'redis.url" is a string (not shown); it takes an address such as "redis://',
+    ],
+    [[], 'redis" is an empty array; it takes options of ioredis'],
+  ])('refuse %j', (given, message) => {
+    const error = (() => {
+      try {
+        return read(given)
+      } catch (reason) {
+        return reason
+      }
+    })() as Error
+    expect(error.message).toContain(message)
+    expect(error.message).not.toContain(secret)
+  })
+
+  test('are listed without their secrets', () => {
+    const given = { url: `redis://user:${secret}@host`, host: 'a', password: secret, sentinelPassword: secret }
+    expect(options.show(given)).toEqual({ url: '(secret)', host: 'a', password: '(secret)', prefix: 'mine' })
+  })
+
+  test('with a port and without a host are of this machine, whatever the environment says', () => {
+    vi.stubEnv('REDIS_URL', 'redis://elsewhere:6379')
+    expect(redisPlace({ port: 6380 })).toEqual({ place: [], options: { port: 6380 } })
+    expect(redisPlace({ db: 3 })).toEqual({ place: ['redis://elsewhere:6379'], options: { db: 3 } })
+    vi.unstubAllEnvs()
+  })
+})
