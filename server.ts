@@ -94,9 +94,9 @@ const serverOptions = option
       mqtt: unread<CatalogOptions<'mqtt'>>(),
     }),
   })
-  .into(({ plugins, exposeErrorDetails, errorFormat, controllerPatterns, graphql, background, ...rest }) => ({
+  .into(({ plugins, exposeErrorDetails, errorFormat, controllerPatterns, graphql, background, ...rest }, place) => ({
     own: { plugins, exposeErrorDetails, controllerPatterns, graphql, background },
-    settings: { ...kernelSettings(rest), errorFormat },
+    settings: { ...kernelSettings(rest, place), errorFormat },
   }))
 
 type PluginsOf<Given> = Given extends readonly unknown[]

@@ -22,7 +22,7 @@ export interface KernelOptions {
   gracefulShutdown?: boolean
   /** Limit for closing as a whole; connections that are still open then are cut. Default 10000. */
   closeTimeout?: number
-  /** How long requests are still served, while the readiness probe fails, before the listener closes. Default 300. */
+  /** How long requests are still served, while the readiness probe fails, before the listener closes; at most half of `closeTimeout`. Default 300, or that half. */
   drainWindow?: number
   /** Limit for the `setup` of each plugin; one that takes longer fails the boot. Default 10000. */
   bootTimeout?: number

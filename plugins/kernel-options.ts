@@ -2,7 +2,7 @@ import type { ResolvedKernelOptions } from '../kernel/options.ts'
 import type { RouteCollection } from '../kernel/routing/collection.ts'
 import { defaultLimits, type Limits, type TlsOptions } from '../kernel/runtime/adapter.ts'
 import type { Logger } from '../kernel/support/logger.ts'
-import { quoted } from '../kernel/support/options.ts'
+import { type OptionPlace, quoted } from '../kernel/support/options.ts'
 import { sendFile } from './send-file.ts'
 import { variable } from './shared/environment/process.ts'
 import { FormattedFailures } from './shared/failures/failures.ts'
@@ -47,7 +47,7 @@ export const kernelMembers = {
   ),
   gracefulShutdown: option.flag().default(true),
   closeTimeout: option.ms().default(10_000),
-  drainWindow: option.ms().default(300),
+  drainWindow: option.ms(),
   bootTimeout: option.ms().default(10_000),
   requestTimeout: option.ms().default(30_000),
   trustRequestId: option.flag().default(false),
@@ -65,9 +65,16 @@ export const kernelMembers = {
 const members = option.shape(kernelMembers)
 
 /** What the kernel's options mean; an omitted port or host comes from the environment, or has a default. */
-export function kernelSettings(given: SettingsOf<typeof members>): ResolvedKernelOptions {
+export function kernelSettings(given: SettingsOf<typeof members>, place: OptionPlace): ResolvedKernelOptions {
+  const { closeTimeout } = given
+  // The rest of the time belongs to requests and hooks.
+  const longestWindow = closeTimeout / 2
+  const { drainWindow = Math.min(300, longestWindow) } = given
+  if (drainWindow > longestWindow)
+    place.in('drainWindow').wrong(drainWindow, `at most half of closeTimeout, which is ${closeTimeout}`)
   return {
     ...given,
+    drainWindow,
     logger: given.logger ?? fallbackLogger(),
     guarded: guardedLogger,
     errorFormat: new FormattedFailures(),

@@ -71,6 +71,8 @@ export class LifeCycle {
   #close: Promise<void> | undefined
   #stopWatching: (() => void) | undefined
   #supervised: SupervisedServer | undefined
+  /** Ends the wait for ready hooks. */
+  #leaveReadyHooks: (() => void) | undefined
 
   constructor(state: LifeState, root: PluginEntry, host: ContextHost, routes: CompiledRoutes, dispatcher: Dispatcher) {
     announce()
@@ -111,7 +113,11 @@ export class LifeCycle {
       this.#routes.compile(this.#host.server.safeLogger)
       this.#dispatcher.compile()
       this.#state.booted = true
-      await this.#runHooks(this.#host.lifeCycle.onReady, 'ready', (run) => run())
+      // A ready hook that closes the server would otherwise wait for itself.
+      const left = new Promise<void>((_resolve, reject) => {
+        this.#leaveReadyHooks = () => reject(ServerClosedError())
+      })
+      await Promise.race([this.#runHooks(this.#host.lifeCycle.onReady, 'ready', (run) => run()), left])
       for (const check of bootChecks) check(this.#host.server)
     } catch (error) {
       this.#state.booted = true
@@ -128,6 +134,7 @@ export class LifeCycle {
     call: (run: Hook<Name>['run']) => unknown,
   ): Promise<void> {
     for (const { run, entry } of hooks) {
+      if (this.#state.closing) throw ServerClosedError()
       const start = performance.now()
       try {
         await tracePlugin(entry, phase, () => call(run))
@@ -196,6 +203,7 @@ export class LifeCycle {
 
   close(): Promise<void> {
     this.#state.closing = true
+    this.#leaveReadyHooks?.()
     this.#close ??= this.#closeOnce()
     return this.#close
   }

@@ -58,8 +58,8 @@ export async function shutDown(parts: ShutdownParts): Promise<Error[]> {
   const start = performance.now()
   const left = (reserved = 0) => Math.max(0, closeTimeout - reserved - (performance.now() - start))
   if (adapter !== undefined) {
-    const end = Math.min(parts.drainWindow, closeTimeout / 2)
-    while (adapter.connections() > 0 && performance.now() - start < end) await pause(Math.min(20, end))
+    const { drainWindow } = parts
+    while (adapter.connections() > 0 && performance.now() - start < drainWindow) await pause(Math.min(20, drainWindow))
   }
   parts.startDraining()
   const errors: Error[] = []

@@ -24,7 +24,7 @@ export interface RouteRecord {
   readonly method: Method
   /** The pattern of the path with the prefixes of its groups: `/users/:id`. */
   readonly path: string
-  /** The options as they were given, not yet checked. */
+  /** The options as they were when the route was registered, not yet checked. */
   readonly options: RouteOptions
   /** The handler as it was given. */
   readonly handler: (req: never, res: Response) => unknown
@@ -61,28 +61,26 @@ export class RouteCollection extends RouteVerbs {
   }
 
   /** Registers one route; the verbs are the usual way to call it. */
-  add(
-    method: Method,
-    path: string,
-    options: RouteOptions,
-    handler: Function,
-    groupMiddlewares: RouteRecord['groupMiddlewares'] = [],
-    isAny = false,
-  ): RouteRecord {
+  add(...[method, path, given, handler, groups = [], isAny = false]: AddRoute): RouteRecord {
+    const site = new CallSite()
     const shapes = parsePattern(path)
+    const options = optionNames(given).map((name) => [name, given[name as keyof RouteOptions]] as const)
+    // By name and not by value: a limit, a guard or a response schema must not be lost because its import went wrong.
+    const [lost] = options.find(([, value]) => value === undefined) ?? []
+    if (lost !== undefined) throw RouteOptionError(`${method} ${path}`, String(site), describeLost(String(lost)))
     const record: RouteRecord = {
       method,
       path,
-      options,
+      // A copy, inherited options included: what is deleted from the given object later may be the guard.
+      options: Object.freeze(Object.fromEntries(options)),
       handler: handler as RouteRecord['handler'],
-      groupMiddlewares,
+      groupMiddlewares: groups,
       shapes,
       isAny,
-      site: new CallSite(),
+      site,
     }
-    // By name and not by value: a limit, a guard or a response schema must not be lost because its import went wrong.
-    const lost = optionNames(options).find((name) => options[name as keyof RouteOptions] === undefined)
-    if (lost !== undefined) throw RouteOptionError(`${method} ${path}`, String(record.site), describeLost(String(lost)))
+    // A guard that is added to one of these lists later would guard nothing; now the addition throws.
+    for (const list of [...groups, record.options.middlewares]) Object.freeze(list)
     const keys = shapes.map(({ key }) => `${isAny ? 'any ' : ''}${method} ${key}`)
     for (const key of keys) {
       const existing = this.#records.get(key)

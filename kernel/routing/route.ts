@@ -74,9 +74,8 @@ export class Route<out Parsed = {}> {
     this.site = record.site
     this.#steps = { scope: [...scopeSteps], group: [], guard: [], route: [], input: [], around: [] }
     const { middlewares = [] } = record.options
-    // Frozen: a guard that is added to the array later would guard nothing.
-    for (const list of record.groupMiddlewares) for (const one of Object.freeze(list)) this.add('group', one)
-    for (const one of Object.freeze(middlewares)) this.add('route', one)
+    for (const one of record.groupMiddlewares.flat()) this.add('group', one)
+    for (const one of middlewares) this.add('route', one)
   }
 
   /** The options as they were written, including those of other plugins. */

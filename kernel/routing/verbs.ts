@@ -162,13 +162,13 @@ export type AddRoute = [
   path: string,
   options: RouteOptions,
   handler: Function,
-  groups: readonly (readonly Middleware[])[],
-  isAny: boolean,
+  groups?: readonly (readonly Middleware[])[],
+  isAny?: boolean,
 ]
 type Register = (...route: AddRoute) => void
 
 /** Makes the verbs over one way of registering; a group is the same with a longer prefix. */
-function routesOver(register: Register, prefix = '', groups: AddRoute[4] = []): Routes {
+function routesOver(register: Register, prefix = '', groups: readonly (readonly Middleware[])[] = []): Routes {
   const verb =
     (...names: Method[]): Verb =>
     (path: string, ...rest: unknown[]) => {

@@ -35,8 +35,10 @@ export interface NodeContext {
   onWarning(message: string, error?: unknown): void
 }
 
-/** What a client waits for before sending the body: nothing, `100 Continue`, or an expectation that the server does not know. */
-export type Expectation = 'nothing' | 'continue' | 'unknown'
+/**
+ * What a client waits for before sending more: nothing, `100 Continue`, an expectation that the server does not know, or another protocol.
+ */
+export type Expectation = 'nothing' | 'continue' | 'unknown' | AskedUpgrade
 
 /** A request for another protocol, with the parts that only its connection has. */
 export interface AskedUpgrade {
@@ -52,8 +54,6 @@ export class NodeRequest implements RawRequest {
   readonly #expects: Expectation
   /** Set if the request came after another one on its connection. */
   readonly #pipeline: Pipeline | undefined
-  /** The bytes after the head of a request whose connection may be taken over. */
-  readonly #upgrade: AskedUpgrade | undefined
   /** Whether the rest of the body will never be read. */
   #abandoned = false
   /** Whether the connection ends with the answer. */
@@ -67,19 +67,17 @@ export class NodeRequest implements RawRequest {
     response: ServerResponse,
     context: NodeContext,
     expects: Expectation,
-    pipeline: Pipeline | undefined,
-    upgrade?: AskedUpgrade,
+    pipeline?: Pipeline,
   ) {
     this.#message = message
     this.#response = response
     this.#context = context
     this.#expects = expects
     this.#pipeline = pipeline
-    this.#upgrade = upgrade
   }
 
   get upgrade(): string | undefined {
-    return this.#upgrade?.protocol
+    return typeof this.#expects === 'object' ? this.#expects.protocol : undefined
   }
 
   get method(): string {
@@ -230,7 +228,8 @@ export class NodeRequest implements RawRequest {
     activity.working--
     if (reply.takeOver !== undefined) {
       this.#isHandedOver = true
-      this.#upgrade!.handOver(reply.takeOver, reply.headers)
+      const { handOver } = this.#expects as AskedUpgrade
+      handOver(reply.takeOver, reply.headers)
       return isHeard
     }
     const sending = this.#write(reply)

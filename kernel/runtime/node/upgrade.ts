@@ -86,7 +86,7 @@ function begin(
   }
   context.activity.count++
   context.activity.working++
-  handler(new NodeRequest(message, response, context, 'nothing', undefined, { protocol, handOver }))
+  handler(new NodeRequest(message, response, context, { protocol, handOver }))
 }
 
 /**

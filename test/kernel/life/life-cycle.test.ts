@@ -102,9 +102,23 @@ describe('listen', () => {
   })
 
   test.each([
+    [{}, 300],
+    [{ closeTimeout: 200 }, 100],
+    [{ closeTimeout: 200, drainWindow: 100 }, 100],
+    [{ closeTimeout: 0 }, 0],
+  ])('the drain window of %j is %d ms', (options, expected) => {
+    expect(kernelOptions.parse(options).drainWindow).toBe(expected)
+  })
+
+  test.each([
     [{ port: 70_000 }, /option "port" is 70000; it takes a whole number from 0 to 65535/],
     [{ port: '80a' as never }, /option "port" is "80a"/],
     [{ closeTimeout: -1 }, /option "closeTimeout" is -1/],
+    [{ drainWindow: 20_000 }, /option "drainWindow" is 20000; it takes at most half of closeTimeout, which is 10000/],
+    [
+      { drainWindow: 101, closeTimeout: 200 },
+      /option "drainWindow" is 101; it takes at most half of closeTimeout, which/,
+    ],
     [{ limits: { headerTimeout: 5 } as never }, /limits.headerTimeout/],
     [{ prot: 3000 } as never, /Unknown option "prot". Did you mean "port"\?/],
     [{ adapter: 'cloud' as never }, /option "adapter" is "cloud"/],
@@ -268,6 +282,28 @@ describe('close', () => {
     await kernel.close()
     await ended
     expect(performance.now() - start).toBeLessThan(1_000)
+  })
+
+  test('a ready hook that closes the server ends the boot, and the later hooks do not run', async () => {
+    const { kernel } = makeKernel()
+    const calls: string[] = []
+    const plugin = (name: string, ready: () => unknown) =>
+      definePlugin({
+        name,
+        setup(ctx) {
+          ctx.onReady(async () => {
+            calls.push(`${name} is called`)
+            await ready()
+            calls.push(`${name} has ended`)
+          })
+          ctx.onClose(() => void calls.push(`${name} closes`))
+        },
+      })()
+    kernel.register(plugin('a', () => kernel.close()))
+    kernel.register(plugin('b', () => {}))
+    await expect(kernel.listen()).rejects.toThrow(/^SERVER_CLOSED/)
+    await kernel.close()
+    expect(calls).toEqual(['a is called', 'b closes', 'a closes', 'a has ended'])
   })
 
   test('without connections does not wait for the drain window', async () => {
