@@ -23,7 +23,8 @@ import type { Address } from './runtime/adapter.ts'
 import { type InjectRequest, type InjectResponse, injector } from './runtime/inject.ts'
 import { fetchHandler } from './runtime/web/fetch.ts'
 import type { FetchClient } from './runtime/web/fetch-context.ts'
-import { ArgumentsError, closeMistake, listenMistake } from './support/arguments.ts'
+import { ArgumentsError } from './support/arguments.ts'
+import type { FrameworkError } from './support/errors.ts'
 import { LifeState } from './support/life-state.ts'
 import { type Logger, warnInto } from './support/logger.ts'
 import type { WorkerPlace } from './support/worker.ts'
@@ -313,4 +314,25 @@ export class Kernel extends RouteVerbs {
     if (!this.#state.booted) throw NotReadyError('explain()')
     return explainRoute(this.#dispatcher.finder, this.#root.scope, this.safeLogger, method, path)
   }
+}
+
+/** The mistake in the arguments of `listen`, if there is one. */
+function listenMistake(args: readonly unknown[]): FrameworkError | undefined {
+  const [callback, ...more] = args
+  if (more.length === 0 && (callback === undefined || typeof callback === 'function')) return undefined
+  const takes = 'a callback or nothing; port and host are options of the server: new Server({ port: 3000 })'
+  return ArgumentsError('listen', takes)
+}
+
+/**
+ * The mistake in an argument of `close`: options and callbacks would be ignored. When `close` is used as a listener, it receives an
+ * event, the name of a signal or a value, and must close nevertheless.
+ */
+function closeMistake(given: unknown): FrameworkError | undefined {
+  const isPlain =
+    typeof given === 'object' && given !== null && [Object.prototype, null].includes(Object.getPrototypeOf(given))
+  if (typeof given !== 'function' && !isPlain) return undefined
+  const takes =
+    'nothing, and returns a promise; how long it may last is an option of the server: new Server({ closeTimeout: 5_000 })'
+  return ArgumentsError('close', takes)
 }

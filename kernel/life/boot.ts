@@ -2,10 +2,9 @@ import avvio from 'avvio'
 import { Context, type ContextHost } from '../plugin/context.ts'
 import { enroll } from '../plugin/enroll.ts'
 import type { PluginEntry, Scope } from '../plugin/scope.ts'
-import { defineError } from '../support/errors.ts'
+import { defineError, isReportedTogether } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
 import { isPromise, within } from '../support/within.ts'
-import { BootFailures } from './boot-failures.ts'
 import { orderByDependencies } from './order.ts'
 import { tracePlugin } from './plugin-trace.ts'
 
@@ -28,6 +27,38 @@ const PluginPrefixError = defineError(
   (name: string, prefix: string, site: string) =>
     `the plugin "${name}" is registered under the prefix ${prefix} (at ${site}), but no route is in it, so what it adds would reach no request. Register it in the plugin that has the routes, or without a prefix`,
 )
+
+const SeveralPluginsError = defineError(
+  'SeveralPluginsError',
+  (all: readonly string[]) => `${all.length} plugins cannot run here:\n${all.map((one) => `- ${one}`).join('\n')}`,
+)
+
+/** Collects the failures of a server's plugins, which start one after the other. */
+class BootFailures {
+  readonly #all: Error[] = []
+
+  /**
+   * Whether a plugin has started. One that cannot run in this environment does not end the boot yet: the others are also tried.
+   *
+   * @throws any other failure; after a first one it may be a consequence, and is left out.
+   */
+  async passes(run: () => Promise<void>): Promise<boolean> {
+    try {
+      await run()
+      return true
+    } catch (error) {
+      if (isReportedTogether((error as Error).cause)) this.#all.push(error as Error)
+      else if (this.#all.length === 0) throw error
+      return false
+    }
+  }
+
+  /** The only failure, or one error for all of them. */
+  get error(): Error | undefined {
+    if (this.#all.length < 2) return this.#all[0]
+    return Object.assign(SeveralPluginsError(this.#all.map(({ message }) => message)), { errors: this.#all })
+  }
+}
 
 /**
  * Boots the tree: runs every `setup` once, depth first, in order of dependencies. The first failure ends the boot, unless it is one of

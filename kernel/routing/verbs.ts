@@ -235,33 +235,17 @@ const GroupArgumentsError = defineError(
     `group ${prefix}: ${why}. A group is registered as (prefix, define) or (prefix, middlewares, define)`,
 )
 
-/** The verbs as members, over one way of adding a route: what collections, servers and contexts have in common. */
-export abstract class RouteVerbs<Prefix extends string = ''> implements Routes<{}, Prefix> {
-  readonly get: Routes<{}, Prefix>['get']
-  readonly head: Routes<{}, Prefix>['head']
-  readonly post: Verb<{}, Prefix>
-  readonly put: Verb<{}, Prefix>
-  readonly patch: Verb<{}, Prefix>
-  readonly delete: Verb<{}, Prefix>
-  readonly query: Verb<{}, Prefix>
-  readonly options: Routes<{}, Prefix>['options']
-  readonly any: Verb<{}, Prefix>
-  readonly ws: UpgradeVerb<{}, Prefix>
-  readonly group: Routes<{}, Prefix>['group']
+export interface RouteVerbs<Prefix extends string = ''> extends Routes<{}, Prefix> {}
 
+/** The verbs as members, over one way of adding a route: what collections, servers and contexts have in common. */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor takes the members from the one place that makes them
+// biome-ignore lint/correctness/noUnusedVariables: an interface and a class of one name have the same parameters
+export abstract class RouteVerbs<Prefix extends string = ''> {
   constructor() {
-    const routes = routesOver((...route) => this.addRoute(...route)) as unknown as Routes<{}, Prefix>
-    this.get = routes.get
-    this.head = routes.head
-    this.post = routes.post
-    this.put = routes.put
-    this.patch = routes.patch
-    this.delete = routes.delete
-    this.query = routes.query
-    this.options = routes.options
-    this.any = routes.any
-    this.ws = routes.ws
-    this.group = routes.group
+    Object.assign(
+      this,
+      routesOver((...route) => this.addRoute(...route)),
+    )
   }
 
   /** Receives every route that the verbs register. */
