@@ -1,3 +1,4 @@
+import { mediaTypeOf } from '../shared/http/media-type.ts'
 import { describeError } from '../shared/logging/logger.ts'
 import { censored, censorPath, isSecret, isSecretElement, isSecretMember, secretsOf } from '../shared/values/redact.ts'
 import { censorText, cutText } from '../shared/values/redact-text.ts'
@@ -135,7 +136,7 @@ export class Redactor {
 
   /** Returns the text of a body with this media type; `undefined` if it is not text. */
   body(bytes: Uint8Array, type: string | undefined): string | undefined {
-    const kind = (type ?? '').split(';')[0]!.trim().toLowerCase()
+    const kind = mediaTypeOf(type)
     if (kind.startsWith('multipart/') || !isText(kind, bytes)) return undefined
     const text = new TextDecoder().decode(bytes)
     // The text is UTF-16, for example, in which the name of a secret would not be found.

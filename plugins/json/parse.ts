@@ -1,7 +1,7 @@
 import { Buffer, isAscii } from 'node:buffer'
 import { defineError } from '../../kernel/index.ts'
 import { nestsDeeperThan, reachesPrototype } from '../shared/values/json-dangers.ts'
-import { placeOfError } from './locate.ts'
+import { jsonFault } from '../shared/values/json-fault.ts'
 
 export const JsonNotValidError = defineError(
   'JsonNotValidError',
@@ -24,7 +24,8 @@ export function parseJson(bytes: Uint8Array, maxDepth: number): unknown {
   try {
     value = JSON.parse(text)
   } catch {
-    throw JsonNotValidError(placeOfError(text))
+    const fault = jsonFault(text)
+    throw JsonNotValidError(fault === undefined || fault.isAtEnd ? 'it ends too early' : fault.place)
   }
   if (reachesPrototype(value, text)) throw JsonNotValidError('it has the key __proto__ or constructor.prototype')
   return value

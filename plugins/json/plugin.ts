@@ -1,9 +1,15 @@
 import { definePlugin } from '../../kernel/index.ts'
 import { bodyFailures, bodyParser } from '../shared/http/body-parser.ts'
+import { bodyTypeOf } from '../shared/http/media-type.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
-import { jsonTypeOf } from './media-type.ts'
 import { type JsonSettings, jsonOfRoute, jsonOptions } from './options.ts'
 import { parseJson } from './parse.ts'
+
+const jsonTypes = /^application\/(?:json|.+\+json)$/
+
+// The first are the values that nearly every client sends; the grammar takes 0.7 µs.
+const typeOf = (header: string | undefined) =>
+  header === 'application/json' || header === 'application/json; charset=utf-8' ? 'read' : bodyTypeOf(header, jsonTypes)
 
 /**
  * Parses JSON bodies into `req.body`, up to 100 kB and 64 levels by default. Active unless turned off.
@@ -23,7 +29,6 @@ export const json = definePlugin({
     const ofRoutes = new RouteValue<JsonSettings | false>()
     ctx.onRoute((route) => ofRoutes.set(route, route.settings.json))
     const parse = (bytes: Uint8Array, { maxDepth }: JsonSettings) => parseJson(bytes, maxDepth)
-    const format = { name: 'json', typeOf: jsonTypeOf, utf8Only: 'JSON must be in UTF-8', parse }
-    ctx.use(bodyParser(format, ofServer, ofRoutes))
+    ctx.use(bodyParser({ name: 'json', typeOf, utf8Only: 'JSON must be in UTF-8', parse }, ofServer, ofRoutes))
   },
 })

@@ -1,3 +1,4 @@
+import { mediaTypeOf } from '../shared/http/media-type.ts'
 import { safely } from '../shared/values/safely.ts'
 
 /** The headers by name; looking one up ignores case. */
@@ -23,7 +24,7 @@ export function textOf(bytes: Uint8Array): string {
 /** A body in the form of its content type: parsed JSON, text as a string, everything else as bytes; `undefined` if it is empty. */
 export function bodyOf(bytes: Uint8Array, contentType: string): unknown {
   if (bytes.byteLength === 0) return undefined
-  const type = contentType.split(';')[0]!.trim().toLowerCase()
+  const type = mediaTypeOf(contentType)
   if (type === 'application/json' || type.endsWith('+json')) {
     const text = textOf(bytes)
     try {

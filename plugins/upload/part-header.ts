@@ -1,4 +1,5 @@
 import { BadRequestError, UnsupportedMediaTypeError } from '../../kernel/index.ts'
+import { mediaTypeOf } from '../shared/http/media-type.ts'
 import { baseName } from './filename.ts'
 
 /** The header of one part as the parser returns it: names in lower case, one character per byte. */
@@ -15,7 +16,6 @@ export interface PartHeader {
   readonly mimeType: string
 }
 
-const token = /^[!#$%&'*+.^_`|~0-9a-z-]+\/[!#$%&'*+.^_`|~0-9a-z-]+$/
 // Each alternative begins with a different character, so that a name of any length is read only once (multiparty's pattern
 // took quadratic time here).
 const parameter = /[\t ]*;[\t ]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)[\t ]*=[\t ]*(?:"((?:[^"\\]|\\.)*)"|([^;"\t ]+))/y
@@ -34,9 +34,8 @@ export function readPartHeader(header: RawHeader): PartHeader {
   if (field === undefined || field === '') throw BadRequestError('a part of the form has no name')
   const extended = parameters.get('filename*')
   const given = extended === undefined ? parameters.get('filename') : decodeExtended(extended)
-  const mimeType = (type ?? '').split(';', 1)[0]!.trim()
   if (given === undefined) {
-    if (mimeType.startsWith('multipart/')) throw BadRequestError('a part of the form is itself a form')
+    if (type?.trimStart().startsWith('multipart/')) throw BadRequestError('a part of the form is itself a form')
     const charset = /;[\t ]*charset="?([^";\t ]*)/.exec(type ?? '')?.[1]
     if (charset !== undefined && charset !== 'utf-8' && charset !== 'us-ascii') {
       throw UnsupportedMediaTypeError('fields must be in UTF-8')
@@ -46,7 +45,7 @@ export function readPartHeader(header: RawHeader): PartHeader {
     field: decodeText(field),
     filename: given === undefined ? undefined : baseName(extended === undefined ? decodeText(given) : given),
     unnamed: given === '',
-    mimeType: token.test(mimeType) ? mimeType : 'application/octet-stream',
+    mimeType: mediaTypeOf(type) || 'application/octet-stream',
   }
 }
 

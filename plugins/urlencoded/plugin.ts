@@ -1,7 +1,7 @@
 import { BadRequestError, definePlugin, parseQuery } from '../../kernel/index.ts'
 import { bodyFailures, bodyParser } from '../shared/http/body-parser.ts'
+import { bodyTypeOf } from '../shared/http/media-type.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
-import { formTypeOf } from './media-type.ts'
 import { type UrlencodedSettings, urlencodedOfRoute, urlencodedOptions } from './options.ts'
 
 /**
@@ -23,8 +23,8 @@ export const urlencoded = definePlugin({
     const ofRoutes = new RouteValue<UrlencodedSettings | false>()
     ctx.onRoute((route) => ofRoutes.set(route, route.settings.urlencoded))
     const parse = (bytes: Uint8Array) => parseQuery(decode(bytes), 'the form')
-    const format = { name: 'urlencoded', typeOf: formTypeOf, utf8Only: 'forms must be in UTF-8', parse }
-    ctx.use(bodyParser(format, ofServer, ofRoutes))
+    const typeOf = (header: string | undefined) => bodyTypeOf(header, /^application\/x-www-form-urlencoded$/, true)
+    ctx.use(bodyParser({ name: 'urlencoded', typeOf, utf8Only: 'forms must be in UTF-8', parse }, ofServer, ofRoutes))
   },
 })
 

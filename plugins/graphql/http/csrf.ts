@@ -1,8 +1,8 @@
 import type { RawRequest } from '../../../kernel/index.ts'
+import { mediaTypeOf } from '../../shared/http/media-type.ts'
 
 const headers = ['apollo-require-preflight', 'x-apollo-operation-name', 'graphql-require-preflight']
 const simpleTypes = new Set(['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain'])
-const mediaType = /^[\t ]*([!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+)[\t ]*(?:;|$)/
 
 /**
  * Whether a browser would send a preflight before this request if a page of another origin made it: the request has one of the headers
@@ -12,6 +12,6 @@ export function isPreflighted(raw: RawRequest): boolean {
   const contentType = raw.header('content-type')
   if (contentType === 'application/json') return true
   if (headers.some((name) => (raw.header(name) ?? '') !== '')) return true
-  const type = mediaType.exec(contentType ?? '')?.[1]
-  return type !== undefined && !simpleTypes.has(type.toLowerCase())
+  const type = mediaTypeOf(contentType)
+  return type !== '' && !simpleTypes.has(type)
 }

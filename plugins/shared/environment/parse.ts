@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { parse as parseSafely } from 'secure-json-parse'
+import { isObject } from '../values/json.ts'
 import { jsonFault } from '../values/json-fault.ts'
 import { safely } from '../values/safely.ts'
 
@@ -9,10 +10,6 @@ const load = createRequire(import.meta.url)
 /** The parsed JSON, or `undefined`; the parser's message quotes the text, and is dropped. */
 export function jsonOf(text: string): unknown {
   return safely(() => parseSafely(text, null, { protoAction: 'error', constructorAction: 'error' }))
-}
-
-export function isObject(value: unknown): value is { readonly [name: string]: unknown } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The variables of a file by name, or why there are none. */
@@ -29,8 +26,8 @@ export function variablesOf(text: string, file: string): Parsed {
   }
   const json = jsonOf(text)
   if (isObject(json)) return Object.entries(json)
-  const fault = jsonFault(text)
+  const fault = jsonFault(text, '{')
   return fault === undefined
     ? 'has a name that would change a prototype: "__proto__", or "constructor" with "prototype" in it'
-    : `is not a JSON object: ${fault}`
+    : `is not a JSON object: ${fault.place}, where ${fault.expected} is expected`
 }

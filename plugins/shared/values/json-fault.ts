@@ -1,7 +1,8 @@
 /** The tokens that are possible at a place in a JSON text, for messages. */
-type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or }' | ', or ]' | 'end'
+type Expected = '{' | 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or }' | ', or ]' | 'end'
 
 const named: Readonly<Record<Expected, string>> = {
+  '{': '"{"',
   value: 'a value',
   'value or ]': 'a value or "]"',
   name: 'a name in double quotes',
@@ -13,17 +14,25 @@ const named: Readonly<Record<Expected, string>> = {
 }
 
 const blank = /[ \t\n\r]*/y
-const quoted = /"(?:[ !#-[\]-\uFFFF]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y
-/** The valid beginning of a string. */
-const quotedPart = /"(?:[ !#-[\]-\uFFFF]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/y
+// Matched one after the other: as a repeated group, they would need memory for each part of a long string.
+const partOfString = /[ !#-[\]-\uFFFF]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 const plain = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
+/** Where a text stops being JSON. */
+export interface JsonFault {
+  /** For example `line 2, column 5`. */
+  readonly place: string
+  readonly isAtEnd: boolean
+  /** What would be valid there: `"," or "}"`. */
+  readonly expected: string
+}
+
 /**
- * The place at which a text stops being a JSON object, and what is expected there; `undefined` if it is one.
+ * The place at which a text stops being JSON, which must begin as `start` says; `undefined` if it is JSON.
  *
  * The messages of the runtimes' parsers differ, some lack the place, and they quote the text, which may be a secret.
  */
-export function jsonFault(text: string): string | undefined {
+export function jsonFault(text: string, start: '{' | 'value' = 'value'): JsonFault | undefined {
   let at = 0
   const skip = (expression: RegExp) => {
     expression.lastIndex = at
@@ -31,46 +40,51 @@ export function jsonFault(text: string): string | undefined {
     at = expression.lastIndex
     return true
   }
-  const fault = (what: string) => {
-    const lines = text.slice(0, at).split(/\r?\n/)
-    return `line ${lines.length}, column ${lines.at(-1)!.length + 1}, where ${what} is expected`
-  }
-  const faultInText = () => {
-    skip(quotedPart)
-    return fault(text[at] === '\\' ? 'a JSON escape sequence' : 'the closing double quote')
+  /** Skips a string; returns what is missing in it. */
+  const skipString = () => {
+    at++
+    while (skip(partOfString));
+    if (text[at] !== '"') return text[at] === '\\' ? 'a JSON escape sequence' : 'the closing double quote'
+    at++
+    return undefined
   }
 
   /** The open brackets. */
   const open: string[] = []
   const following = (): Expected => (open.length === 0 ? 'end' : open.at(-1) === '{' ? ', or }' : ', or ]')
-  skip(blank)
-  if (text[at] !== '{') return fault('"{"')
-  let expected: Expected = 'value'
-  for (;;) {
-    skip(blank)
-    const found = text[at]
-    if (expected === 'end') return found === undefined ? undefined : fault(named.end)
-    if ((found === '}' && expected.endsWith('}')) || (found === ']' && expected.endsWith(']'))) {
+  let expected = start as Expected
+  /** Takes the next token; returns what is missing instead of it. */
+  const take = (char: string): string | undefined => {
+    const isName = expected.startsWith('name')
+    if (char === expected.at(-1) && '}]'.includes(char)) {
       open.pop()
       at++
       expected = following()
     } else if (expected.startsWith(',') || expected === ':') {
-      if (found !== expected[0]) return fault(named[expected])
+      if (char !== expected[0]) return named[expected]
       at++
       expected = expected === ', or }' ? 'name' : 'value'
-    } else if (expected.startsWith('name')) {
-      if (found !== '"') return fault(named[expected])
-      if (!skip(quoted)) return faultInText()
-      expected = ':'
-    } else if (found === '{' || found === '[') {
-      open.push(found)
+    } else if (char === '"' && expected !== '{' && expected !== 'end') {
+      const missing = skipString()
+      if (missing !== undefined) return missing
+      expected = isName ? ':' : following()
+    } else if (isName || expected === 'end') return named[expected]
+    else if (char === '{' || (char === '[' && expected !== '{')) {
+      open.push(char)
       at++
-      expected = found === '{' ? 'name or }' : 'value or ]'
-    } else if (found === '"') {
-      if (!skip(quoted)) return faultInText()
-      expected = following()
-    } else if (skip(plain)) {
-      expected = following()
-    } else return fault(named[expected])
+      expected = char === '{' ? 'name or }' : 'value or ]'
+    } else if (expected !== '{' && skip(plain)) expected = following()
+    else return named[expected]
+    return undefined
+  }
+
+  for (;;) {
+    skip(blank)
+    if (at === text.length && expected === 'end') return undefined
+    const missing = take(text.charAt(at))
+    if (missing === undefined) continue
+    const lines = text.slice(0, at).split('\n')
+    const place = `line ${lines.length}, column ${lines.at(-1)!.length + 1}`
+    return { place, isAtEnd: at >= text.length, expected: missing }
   }
 }

@@ -5,22 +5,26 @@ const quoted = '"(?:[\\t \\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t \\x21-
 // The package `content-type` is lenient: five times, other frameworks accepted trailing garbage as JSON. A blank can match only
 // one part of this expression, so it runs in linear time.
 const grammar = new RegExp(`^[\\t ]*${token}/${token}(?:[\\t ]*;(?:[\\t ]*${token}=(?:${token}|${quoted}))?)*[\\t ]*$`)
-const jsonType = new RegExp(`^application/(?:json|${token}\\+json)$`)
+const typeAlone = new RegExp(`^${token}/${token}$`)
 const charsets = /;[\t ]*charset=/gi
 
-/** What a content type says about a body: `none`, not JSON; `read`, JSON in UTF-8; `charset`, JSON in an unsupported charset. */
-export type JsonType = 'none' | 'read' | 'charset'
+/** The media type of a content type in lower case, whatever parameters follow it; empty if there is none or it is malformed. */
+export function mediaTypeOf(header: string | undefined): string {
+  const { type } = parse(header ?? '', { parameters: false })
+  return typeAlone.test(type) ? type : ''
+}
+
+/** What a content type says about a body: `none`, another format; `read`, this format in UTF-8; `charset`, in an unsupported charset. */
+export type BodyType = 'none' | 'read' | 'charset'
 
 /**
- * Reads a content type exactly (RFC 9110 section 8.3.1), ignoring case: `application/json` and `application/*+json`,
- * with any well-formed parameters. A malformed one is not JSON.
+ * Reads a content type exactly (RFC 9110 section 8.3.1), ignoring case; a malformed one is of no format. `alone`: the format has
+ * no parameter other than a charset.
  */
-export function jsonTypeOf(header: string | undefined): JsonType {
-  // The values that nearly every client sends; the grammar takes 0.7 µs.
-  if (header === 'application/json' || header === 'application/json; charset=utf-8') return 'read'
+export function bodyTypeOf(header: string | undefined, types: RegExp, alone = false): BodyType {
   if (header === undefined || !grammar.test(header)) return 'none'
   const { type, parameters } = parse(header)
-  if (!jsonType.test(type)) return 'none'
+  if (!types.test(type) || (alone && Object.keys(parameters).some((name) => name !== 'charset'))) return 'none'
   const { charset } = parameters
   if (charset === undefined) return 'read'
   // With two charsets, this parser and another reader could each use a different one.
