@@ -1,4 +1,5 @@
 import { defineError, type Thrown } from '../../kernel/index.ts'
+import { GlobalErrorHandler, notify } from '../shared/work/attempt.ts'
 import type { CronRun } from './jobs/run.ts'
 
 export const CronRuntimeError = defineError(
@@ -17,6 +18,11 @@ export const CronFileError = defineError(
 )
 export const CronClassError = defineError('CronClassError', (name: string, why: string) => `${name}: ${why}`)
 
+export const CronTimeoutError = defineError(
+  'CronTimeoutError',
+  (name: string, why: string) => `the cron job "${name}" ${why}`,
+)
+
 /** @throws CronRuntimeError on Bun and Deno. */
 export function mustBeNode(): void {
   if ('Bun' in globalThis) throw CronRuntimeError('Bun')
@@ -26,7 +32,7 @@ export function mustBeNode(): void {
 /** A function that is called with the value that a job threw, and the run that failed. */
 export type CronErrorHandler = { handle(error: Thrown, run: CronRun): unknown }['handle']
 
-let globalHandler: CronErrorHandler | undefined
+const global = new GlobalErrorHandler<CronErrorHandler>('setCronGlobalErrorHandler')
 
 /**
  * Sets the function that is called for every job that throws or rejects, in the whole process; `undefined` removes it. Errors are
@@ -36,10 +42,7 @@ let globalHandler: CronErrorHandler | undefined
  * setCronGlobalErrorHandler((error, run) => console.error(`${run.name} failed`, error))
  */
 export function setCronGlobalErrorHandler(handler: CronErrorHandler | undefined): void {
-  if (handler !== undefined && typeof handler !== 'function') {
-    throw new TypeError('setCronGlobalErrorHandler takes a function, or undefined')
-  }
-  globalHandler = handler
+  global.set(handler)
 }
 
 /** Passes one failure to the handlers, first to that of the job. If a handler itself fails, that is logged. */
@@ -51,15 +54,8 @@ export async function notifyFailure(error: unknown, run: CronRun, own: CronError
     // A thrown object whose members throw cannot be logged, but the fact that it was thrown can.
     run.logger.error({ scheduledAt: run.scheduledAt }, message)
   }
-  const handlers = [
-    [own, 'onFailed'],
-    [globalHandler, 'the global error handler'],
-  ] as const
-  for (const [handler, name] of handlers) {
-    try {
-      await handler?.(error as Thrown, run)
-    } catch (failure) {
-      run.logger.error({ err: failure }, `${name} of the cron job "${run.name}" itself failed`)
-    }
-  }
+  const pass = (handler: CronErrorHandler | undefined, what: string) =>
+    notify(handler && (() => handler(error as Thrown, run)), `${what} of the cron job "${run.name}"`, run.logger)
+  await pass(own, 'onFailed')
+  await pass(global.current, 'the global error handler')
 }

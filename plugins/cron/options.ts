@@ -3,6 +3,7 @@ import { foreignOption } from '../shared/options/foreign-options.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { addressOption } from '../shared/stores/address.ts'
 import { redisOptions, redisPrefix, redisUrl } from '../shared/stores/redis.ts'
+import { timeoutOption } from '../shared/work/attempt.ts'
 import { sourceList } from '../shared/work/service-class.ts'
 import type { CronErrorHandler } from './failures.ts'
 import type { BaseCronClass } from './jobs/base-cron.ts'
@@ -32,6 +33,8 @@ export interface CronJobOptions {
   missed?: 'run-once' | 'skip'
   /** `false`: the job runs in every instance, although the service has a lock. Default true. */
   lock?: boolean
+  /** Milliseconds after which a run counts as failed and its `signal` aborts, so that the next tick runs. Default: none. */
+  timeout?: number
 }
 
 /**
@@ -182,6 +185,7 @@ export const cronJobOptions = option
     overlap: option.oneOf('skip', 'queue', 'allow').default('skip'),
     missed: option.oneOf('run-once', 'skip').default('run-once'),
     lock: option.flag().default(true),
+    timeout: timeoutOption,
   })
   .says('an object such as { name: "cleaning" }; the handler goes to start: cron(pattern).start(handler)')
   .typed<CronJobOptions>()

@@ -1,10 +1,16 @@
 import { isInTime, type Logger, nearest } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
-import { stopOptions } from '../shared/work/stop-options.ts'
+import { stopOptions } from '../shared/work/running.ts'
 import { CronNameError, mustBeNode } from './failures.ts'
-import type { Activity } from './jobs/activity.ts'
 import { leaveTo } from './jobs/alone.ts'
-import { closeRunner, type Declared, declarations, type JobRunner, openRunner } from './jobs/declarations.ts'
+import {
+  type Activity,
+  closeRunner,
+  type Declared,
+  declarations,
+  type JobRunner,
+  openRunner,
+} from './jobs/declarations.ts'
 import { Job, type JobSurroundings } from './jobs/job.ts'
 import { loadCrons } from './jobs/loader.ts'
 import type { CronJobInfo } from './jobs/run.ts'
@@ -133,7 +139,7 @@ export class CronService {
         `closing no longer waits for the cron jobs ${left.join(', ')}: they are still running`,
       )
     }
-    for (const job of this.#jobs.values()) job.abandon()
+    for (const job of this.#jobs.values()) job.abandon(new Error('the service of the cron jobs has stopped'))
     this.#jobs.clear()
     this.#around = undefined
     around?.clock.close?.()

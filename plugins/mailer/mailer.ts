@@ -1,7 +1,7 @@
 import { type Logger, nearest, within } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { joinedOptions } from '../shared/options/two-arguments.ts'
-import { stopOptions } from '../shared/work/stop-options.ts'
+import { stopOptions } from '../shared/work/running.ts'
 import { MailClosedError, MailProviderError } from './errors.ts'
 import { Later } from './later.ts'
 import {

@@ -1,4 +1,5 @@
 import type { Logger, Thrown } from '../../kernel/index.ts'
+import { GlobalErrorHandler, notify } from '../shared/work/attempt.ts'
 
 /** A failure of a handler or a subscription. */
 export interface MqttFailure {
@@ -13,7 +14,7 @@ export interface MqttFailure {
 /** Called with what handlers throw, and for subscriptions that fail. */
 export type MqttErrorHandler = { handle(error: Thrown, failure: MqttFailure): unknown }['handle']
 
-let globalHandler: MqttErrorHandler | undefined
+const global = new GlobalErrorHandler<MqttErrorHandler>('setMqttGlobalErrorHandler')
 
 /**
  * Sets the function that is called, instead of the log, for every handler in the process that throws or rejects; `undefined`
@@ -23,26 +24,16 @@ let globalHandler: MqttErrorHandler | undefined
  * setMqttGlobalErrorHandler((error, { topic }) => console.error(`a message of ${topic} failed`, error))
  */
 export function setMqttGlobalErrorHandler(handler: MqttErrorHandler | undefined): void {
-  if (handler !== undefined && typeof handler !== 'function') {
-    throw new TypeError('setMqttGlobalErrorHandler takes a function, or undefined')
-  }
-  globalHandler = handler
+  global.set(handler)
 }
 
 /** Reports one failure once: to the error handler of the process, otherwise to the log. Never throws. */
 export async function notifyFailure(error: unknown, failure: MqttFailure, log: Logger): Promise<void> {
   const { subscription, topic } = failure
-  if (globalHandler === undefined) {
-    const what = topic === undefined ? 'failed' : 'failed to handle a message'
-    log.error({ err: error, topic }, `the MQTT subscription "${subscription}" ${what}`)
-    return
-  }
-  try {
-    await globalHandler(error as Thrown, failure)
-  } catch (second) {
-    log.error(
-      { err: second, topic },
-      `the global error handler of MQTT itself failed for the subscription "${subscription}"`,
-    )
-  }
+  const handler = global.current
+  const call = handler && (() => handler(error as Thrown, failure))
+  const name = `the global error handler of MQTT for the subscription "${subscription}"`
+  if (await notify(call, name, log)) return
+  const what = topic === undefined ? 'failed' : 'failed to handle a message'
+  log.error({ err: error, topic }, `the MQTT subscription "${subscription}" ${what}`)
 }

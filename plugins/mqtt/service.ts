@@ -1,7 +1,7 @@
 import { isInTime, type Logger, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
-import { stopOptions } from '../shared/work/stop-options.ts'
+import { stopOptions } from '../shared/work/running.ts'
 import type { MqttApi } from './api.ts'
 import { MqttConnectedError, MqttNotConnectedError, MqttUnavailableError } from './errors.ts'
 import { type MqttPublishOptions, type MqttSubscribeOptions, readPublishOptions } from './messages/message-options.ts'

@@ -94,6 +94,8 @@ export interface MqttDetails {
   readonly responseTopic: string | undefined
   /** What the answer must carry, so that the publisher knows which message it belongs to. */
   readonly correlationData: Uint8Array | undefined
+  /** Aborts when the handler has reached its time limit, and when closing no longer waits for it. */
+  readonly signal: AbortSignal
 }
 
 /** The arguments of a handler, depending on its options. */

@@ -1,4 +1,4 @@
-import { stopOptions } from '../shared/work/stop-options.ts'
+import { stopOptions } from '../shared/work/running.ts'
 import { forgetConfiguration, queueConfig } from './config.ts'
 import type { QueueCounts } from './drivers/contract.ts'
 import { declaredQueues } from './queue.ts'

@@ -1,11 +1,12 @@
 import { Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { reachesPrototype } from '../shared/values/json-dangers.ts'
+import { attempt, notify, timeoutOption } from '../shared/work/attempt.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
-import { inAnyContext, keepContext } from '../shared/work/in-context.ts'
-import type { Consumer, Deliver, Outcome, QueueDriver } from './drivers/contract.ts'
+import { type Call, Running } from '../shared/work/running.ts'
+import type { Consumer, Deliver, Delivery, Outcome, QueueDriver } from './drivers/contract.ts'
 import { driverOf, type EngineRef, errorHandlerOf, queueLog } from './engines.ts'
-import { dangerous, QueuePayloadError } from './errors.ts'
+import { dangerous, QueueHandlerError, QueuePayloadError } from './errors.ts'
 import type { QueueFailure } from './options.ts'
 import type { CheckPayload, PayloadSchema } from './schema.ts'
 
@@ -19,6 +20,8 @@ export interface QueueMessage {
   readonly attempt: number
   /** The maximum number of attempts; `undefined` where only the engine knows it. */
   readonly attempts: number | undefined
+  /** Aborts when the attempt has reached its time limit, and when closing no longer waits for it. */
+  readonly signal: AbortSignal
 }
 
 /** Handles one message; an exception or a rejection is a failed attempt. */
@@ -28,6 +31,8 @@ export type QueueHandler<Payload> = (payload: Payload, message: QueueMessage) =>
 export interface SubscribeOptions<Payload = unknown> {
   /** How many messages this subscriber handles at once. Default 1. */
   concurrency?: number
+  /** Milliseconds after which an attempt counts as failed, and another message takes its place. Default: none, or that of the engine. */
+  timeout?: number
   /** Called with a message that is given up, after the error handler. */
   onDead?(payload: Payload, error: Error, message: QueueMessage): unknown
 }
@@ -35,6 +40,7 @@ export interface SubscribeOptions<Payload = unknown> {
 export const subscribeOptions = option
   .shape({
     concurrency: option.int({ min: 1, max: 10_000 }).default(1),
+    timeout: timeoutOption,
     onDead: option.fn<NonNullable<SubscribeOptions['onDead']>>(),
   })
   .typed<SubscribeOptions>()
@@ -51,21 +57,24 @@ const asError = (thrown: unknown) => (thrown instanceof Error ? thrown : new Err
 const delivered: Outcome = { ok: true }
 const isBadPayload = (error: Error) => (error as { code?: unknown }).code === 'QueuePayloadError'
 
-/** The number of deliveries in progress. */
-class Deliveries {
-  count = 0
-  readonly #waiting: (() => void)[] = []
+// The signal is a getter of the class, so that a copy of a message does not create it.
+class Received implements QueueMessage {
+  readonly id: string
+  readonly queue: string
+  readonly attempt: number
+  readonly attempts: number | undefined
+  readonly #call: Call
 
-  begin(): void {
-    this.count++
+  constructor(queue: string, { id, attempt, attempts }: Delivery, call: Call) {
+    this.id = id
+    this.queue = queue
+    this.attempt = attempt
+    this.attempts = attempts
+    this.#call = call
   }
 
-  end(): void {
-    if (--this.count === 0 && this.#waiting.length > 0) for (const resolve of this.#waiting.splice(0)) resolve()
-  }
-
-  idle(): Promise<void> {
-    return this.count === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve))
+  get signal(): AbortSignal {
+    return this.#call.signal
   }
 }
 
@@ -77,7 +86,7 @@ interface Work {
 }
 
 /** One attempt at one message. */
-export interface QueueAttemptTrace extends QueueMessage, TraceOutcome {
+export interface QueueAttemptTrace extends Omit<QueueMessage, 'signal'>, TraceOutcome {
   /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */
   readonly kind: string
   /** The payload as the handler gets it. */
@@ -96,7 +105,7 @@ export class Subscription {
   #work: Work | undefined
   /** Resolves when all earlier calls have ended. */
   #earlier: Promise<unknown> = Promise.resolve()
-  #deliveries = new Deliveries()
+  readonly #running = new Running()
 
   constructor(queue: SubscribedQueue, handler: QueueHandler<unknown>, options: SettingsOf<typeof subscribeOptions>) {
     this.queue = queue
@@ -114,7 +123,7 @@ export class Subscription {
 
   /** Deliveries in progress, including those of a stopped subscriber. */
   get running(): number {
-    return this.#deliveries.count
+    return this.#running.count
   }
 
   /** Starts taking messages; rejects when the engine cannot be used at all, and waits for an unavailable one. */
@@ -129,7 +138,7 @@ export class Subscription {
         // The calls of an earlier owner end first: `concurrency` applies across both. The start does not
         // wait for that, as it may take as long as a handler.
         const begin = () => this.#begin(work, driver).catch((error: unknown) => this.#notBegun(work, error))
-        void this.#deliveries.idle().then(begin)
+        this.#running.whenIdle(begin)
       } catch (error) {
         if (this.#work === work) this.#work = undefined
         throw error
@@ -165,37 +174,44 @@ export class Subscription {
   /** Stops counting unfinished calls: closing has waited long enough, and the engine delivers their messages to another subscriber. */
   abandon(): void {
     this.#earlier = Promise.resolve()
-    this.#deliveries = new Deliveries()
+    this.#running.abandon(new Error(`closing no longer waits for the handlers of the queue "${this.queue.name}"`))
   }
 
-  readonly #deliver: Deliver = async (payload, { id, attempt, attempts, carrier }) => {
-    // The count of this start: `abandon` begins a new one.
-    const deliveries = this.#deliveries
-    const message: QueueMessage = { id, queue: this.queue.name, attempt, attempts }
-    let inAttempt = inAnyContext
-    deliveries.begin()
+  readonly #deliver: Deliver = async (payload, delivery) => {
+    const { name, kind } = this.queue
+    const call = this.#running.begin()
+    const message = new Received(name, delivery, call)
+    const { timeout = delivery.timeout } = this.#options
     try {
-      await attemptTrace.run(
-        () => ({ ...message, kind: this.queue.kind, payload, carrier: carrierOf(carrier) ?? {} }),
-        (event) => {
-          if (event !== undefined) inAttempt = keepContext()
-          return this.#handle(payload, message)
+      const failure = await attempt(
+        {
+          trace: attemptTrace,
+          event: () => ({ ...message, kind, payload, carrier: carrierOf(delivery.carrier) ?? {} }),
+          call,
+          timeout: timeout && Math.min(timeout, delivery.timeout ?? timeout),
+          late: (why) => QueueHandlerError(name, `the handler ${why}`),
+          run: () => this.#handle(payload, message),
         },
+        (thrown) => this.#failed(asError(thrown), payload, message),
       )
-      return delivered
-    } catch (thrown) {
-      return await inAttempt(() => this.#failed(asError(thrown), payload, message))
+      return failure ?? delivered
     } finally {
-      deliveries.end()
+      call.end()
     }
   }
 
   async #failed(error: Error, payload: unknown, message: QueueMessage): Promise<Outcome> {
-    const { attempt, attempts } = message
+    const { id, queue, attempt: number, attempts } = message
     // An invalid payload stays invalid at the next attempt.
-    const final = isBadPayload(error) || (attempts !== undefined && attempt >= attempts)
-    await this.#report(error, { ...message, kind: this.queue.kind, payload, final })
-    if (final) await this.#reportDead(payload, error, message)
+    const final = isBadPayload(error) || (attempts !== undefined && number >= attempts)
+    await this.#report(error, { queue, kind: this.queue.kind, id, payload, attempt: number, attempts, final })
+    const { onDead } = this.#options
+    if (final && onDead !== undefined)
+      await notify(
+        () => onDead(payload, error, message),
+        `onDead of the queue "${queue}"`,
+        queueLog().child({ queue, id }),
+      )
     return { ok: false, error, final }
   }
 
@@ -209,26 +225,13 @@ export class Subscription {
   }
 
   async #report(error: Error, failure: QueueFailure): Promise<void> {
-    const { queue, id, attempt, attempts, final } = failure
+    const { queue, id, attempt: number, attempts, final } = failure
     const handler = errorHandlerOf(this.queue)
-    try {
-      if (handler !== undefined) return await handler(error, failure)
-    } catch (thrown) {
-      queueLog().error({ err: thrown, queue, id }, `the error handler of the queue "${queue}" failed`)
-    }
-    const which = attempts === undefined ? `attempt ${attempt}` : `attempt ${attempt} of ${attempts}`
+    const log = queueLog().child({ queue, id })
+    const call = handler && (() => handler(error, failure))
+    if (await notify(call, `the error handler of the queue "${queue}"`, log)) return
+    const which = attempts === undefined ? `attempt ${number}` : `attempt ${number} of ${attempts}`
     const end = final ? '; no attempts are left' : ''
-    queueLog().error({ err: error, queue, id, attempt }, `a message of the queue "${queue}" failed in ${which}${end}`)
-  }
-
-  async #reportDead(payload: unknown, error: Error, message: QueueMessage): Promise<void> {
-    try {
-      await this.#options.onDead?.(payload, error, message)
-    } catch (thrown) {
-      queueLog().error(
-        { err: thrown, queue: message.queue, id: message.id },
-        `onDead of the queue "${message.queue}" failed`,
-      )
-    }
+    log.error({ err: error, attempt: number }, `a message of the queue "${queue}" failed in ${which}${end}`)
   }
 }

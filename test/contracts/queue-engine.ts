@@ -166,6 +166,25 @@ export function testEngine(engine: EngineUnderTest): void {
     expect((await queue.counts()).failed).toBe(0)
   })
 
+  test('a handler that hangs is aborted at its time limit, and the next attempt takes its place', async () => {
+    const queue = await queueOf('hanging', 2)
+    const reasons: unknown[] = []
+    const attempts: number[] = []
+    await queue.subscribe(
+      (_payload, { attempt, signal }) => {
+        attempts.push(attempt)
+        signal.addEventListener('abort', () => reasons.push((signal.reason as Error).message))
+        return attempt === 1 ? new Promise(() => {}) : undefined
+      },
+      { timeout: 50 },
+    )
+    await queue.publish('hang', engine.attempts(2, 0))
+    await until(() => attempts.length === 2, 'the second attempt')
+    const late = expect.stringMatching(/the handler has not finished within 50 ms/)
+    expect([attempts, reasons]).toEqual([[1, 2], [late]])
+    expect(failuresOf(queue).map(({ error }) => error.message)).toEqual([late])
+  })
+
   test('a poison message is tried a number of times, reported each time, then parked; the others are handled', async () => {
     const queue = await queueOf('poison', 3)
     const done = new Set<unknown>()

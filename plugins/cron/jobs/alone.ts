@@ -1,8 +1,7 @@
 import { serverExpected } from '../../../kernel/index.ts'
 import { nextTime } from '../schedule/calendar.ts'
 import { zoneByName } from '../schedule/zone.ts'
-import type { Activity } from './activity.ts'
-import { type Declared, declarations } from './declarations.ts'
+import { type Activity, type Declared, declarations } from './declarations.ts'
 
 /** Milliseconds between two looks at the clock, which may be set while a job waits for its first tick. */
 const lookEvery = 30_000

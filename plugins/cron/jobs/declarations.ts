@@ -1,9 +1,23 @@
 import type { CallSite, Logger } from '../../../kernel/index.ts'
 import { Declarations, type Runner } from '../../shared/work/declarations.ts'
+import { Running } from '../../shared/work/running.ts'
 import type { CronJobSettings } from '../options.ts'
 import type { CronPattern } from '../schedule/pattern.ts'
-import type { Activity } from './activity.ts'
 import type { CronHandler } from './run.ts'
+
+/**
+ * One job of this process with its runs in all services: a service that takes over a job from another one respects the job's `overlap`
+ * while the last run in the other service continues.
+ */
+export class Activity extends Running {
+  /** Returns the handle's declaration. Only for handles: a method has a declaration in each service, with its own instance. */
+  readonly ofHandle: (() => Declared) | undefined
+
+  constructor(ofHandle?: () => Declared) {
+    super()
+    this.ofHandle = ofHandle
+  }
+}
 
 /** A job declared by a handle or by a method of a class. */
 export interface Declared {

@@ -5,9 +5,8 @@ import { type ImportedMethod, ImportedMethods } from '../../shared/work/imported
 import { CronDestroyedError, mustBeNode } from '../failures.ts'
 import { type CronJobOptions, type CronJobSettings, cronJobOptions } from '../options.ts'
 import { type CronPattern, parsePattern } from '../schedule/pattern.ts'
-import { Activity } from './activity.ts'
 import { awaitTick, forgetTick } from './alone.ts'
-import { type Declared, declarations, endJob, stopJob } from './declarations.ts'
+import { Activity, type Declared, declarations, endJob, stopJob } from './declarations.ts'
 import type { CronHandler } from './run.ts'
 
 /** A job; also a decorator that turns a method of a class into a job. */

@@ -1,7 +1,8 @@
 import { type Logger, Trace, type TraceOutcome } from '../../../kernel/index.ts'
 import { applicationLogger } from '../../shared/logging/logger.ts'
-import { inAnyContext, keepContext } from '../../shared/work/in-context.ts'
-import { notifyFailure } from '../failures.ts'
+import { attempt } from '../../shared/work/attempt.ts'
+import { type Call, Running } from '../../shared/work/running.ts'
+import { CronTimeoutError, notifyFailure } from '../failures.ts'
 import { type Held, type LockGuard, nothingHeld } from '../locks/guard.ts'
 import { lastTime, nextTime } from '../schedule/calendar.ts'
 import type { CronClock } from '../schedule/clock.ts'
@@ -49,13 +50,12 @@ export class Job {
   /** Milliseconds from the last tick to the next. */
   #interval = 0
   #cancel: (() => void) | undefined
-  /** Functions that end the active runs, including those that still claim their tick. */
-  readonly #active = new Set<() => void>()
-  readonly #running = new Set<Date>()
+  /** The active runs, including those that still claim their tick. */
+  readonly #active = new Running()
+  /** When those that have it began. */
+  readonly #began = new Set<Date>()
   #queued: number | undefined
   #saidSkipped = false
-  readonly #controllers = new Set<AbortController>()
-  readonly #waiters = new Set<() => void>()
   readonly #runs: CronRecord[] = []
   readonly #counts = { ok: 0, failed: 0, skipped: 0, missed: 0, elsewhere: 0, unlocked: 0 }
 
@@ -75,7 +75,7 @@ export class Job {
   }
 
   get isActive(): boolean {
-    return this.#active.size > 0
+    return this.#active.count > 0
   }
 
   start(): void {
@@ -91,32 +91,32 @@ export class Job {
 
   /** Asks the active runs to end, through their signals. */
   abort(reason: Error): void {
-    for (const controller of this.#controllers) controller.abort(reason)
+    this.#active.abort(reason)
   }
 
   /** Treats unfinished runs as ended: stopping has waited for them long enough, and the next service may begin. */
-  abandon(): void {
-    for (const end of this.#active) end()
+  abandon(reason: Error): void {
+    this.#active.abandon(reason)
   }
 
   /** Resolves when no run is active. */
-  async idle(): Promise<void> {
-    while (this.isActive) await new Promise<void>((resolve) => this.#waiters.add(resolve))
+  idle(): Promise<void> {
+    return this.#active.idle()
   }
 
   /** Runs the job once, now. Resolves when the run has started; with `false` if the job is already running or may not run. */
   trigger(): Promise<boolean> {
-    if (this.declared.activity.isBusy && this.declared.options.overlap !== 'allow') return Promise.resolve(false)
+    if (this.declared.activity.count > 0 && this.declared.options.overlap !== 'allow') return Promise.resolve(false)
     return new Promise((resolve) => {
       void this.#serve(undefined, resolve).then(() => resolve(false))
     })
   }
 
   get info(): CronJobInfo {
-    const state = this.#running.size > 0 ? 'running' : this.isScheduled ? 'scheduled' : 'stopped'
+    const state = this.#began.size > 0 ? 'running' : this.isScheduled ? 'scheduled' : 'stopped'
     const next = this.#due === undefined ? undefined : new Date(this.#due)
     const { name, pattern } = this.declared
-    const [runningSince] = this.#running
+    const [runningSince] = this.#began
     const runs = [...this.#runs]
     return {
       name,
@@ -189,7 +189,7 @@ export class Job {
   #arrive(tick: number): Promise<void> | undefined {
     const { options, activity } = this.declared
     const { overlap } = options
-    if (!activity.isBusy || overlap === 'allow') return this.#serve(tick)
+    if (activity.count === 0 || overlap === 'allow') return this.#serve(tick)
     if (overlap === 'queue' && this.#queued === undefined) this.#queue(tick)
     else this.#skip()
     return undefined
@@ -197,7 +197,7 @@ export class Job {
 
   #queue(tick: number): void {
     this.#queued = tick
-    this.declared.activity.whenFree(() => {
+    this.declared.activity.whenIdle(() => {
       const queued = this.#queued
       this.#queued = undefined
       if (queued !== undefined) void this.#arrive(queued)
@@ -212,37 +212,30 @@ export class Job {
   }
 
   async #serve(tick: number | undefined, begun?: (began: boolean) => void): Promise<void> {
-    const end = this.declared.activity.begin()
-    this.#active.add(end)
-    const controller = new AbortController()
-    this.#controllers.add(controller)
+    const call = this.#active.begin(this.declared.activity)
     try {
-      const held = await this.#claim(tick, controller)
+      const held = await this.#claim(tick, call)
       if (held === undefined) return
       begun?.(true)
-      await this.#run(tick ?? this.#around.clock.now(), controller.signal)
+      await this.#run(tick ?? this.#around.clock.now(), call)
       await held.release()
     } finally {
-      this.#controllers.delete(controller)
-      this.#active.delete(end)
       this.#saidSkipped = false
-      end()
-      for (const resolve of this.#waiters) resolve()
-      this.#waiters.clear()
+      call.end()
     }
   }
 
-  async #claim(tick: number | undefined, controller: AbortController): Promise<Held | undefined> {
+  async #claim(tick: number | undefined, call: Call): Promise<Held | undefined> {
     const { guard } = this.#around
     const { overlap, lock } = this.declared.options
     if (guard === undefined || lock === false) return nothingHeld
     const exclusive = overlap === 'allow' ? false : overlap === 'queue' && tick !== undefined ? 'wait' : true
     const onLost = (error: Error) => {
       this.#logger.error({ err: error }, error.message)
-      controller.abort(error)
+      call.abort(error)
     }
     const next = exclusive === 'wait' ? undefined : this.#due
-    const { signal } = controller
+    const { signal } = call
     const claimed = await guard.claim({ job: this.declared.name, tick, exclusive, next, signal, onLost })
     if (typeof claimed === 'object') return claimed
     if (claimed === 'busy') this.#counts.skipped++
@@ -251,40 +244,44 @@ export class Job {
     return undefined
   }
 
-  async #run(tick: number, signal: AbortSignal): Promise<void> {
+  async #run(tick: number, call: Call): Promise<void> {
     const { clock, history } = this.#around
-    const run: CronRun = { name: this.declared.name, scheduledAt: new Date(tick), signal, logger: this.#logger }
+    const { name, handler, options } = this.declared
+    const run: CronRun = { name, scheduledAt: new Date(tick), signal: call.signal, logger: this.#logger }
     const startedAt = new Date(clock.now())
     const start = performance.now()
-    let inRun = inAnyContext
-    let failure: { readonly error: unknown } | undefined
-    this.#running.add(startedAt)
-    try {
-      await runTrace.run(
-        () => ({ job: run.name, scheduledAt: run.scheduledAt }),
-        (event) => {
-          if (event !== undefined) inRun = keepContext()
-          return this.declared.handler(run)
-        },
-      )
-    } catch (error) {
-      failure = { error }
+    this.#began.add(startedAt)
+    const note = (outcome: CronOutcome) => {
+      this.#began.delete(startedAt)
+      const times = { scheduledAt: run.scheduledAt, startedAt, endedAt: new Date(clock.now()) }
+      const durationMs = Math.round((performance.now() - start) * 10) / 10
+      this.#counts[outcome.outcome]++
+      this.#runs.unshift({ ...times, durationMs, ...outcome })
+      this.#runs.length = Math.min(this.#runs.length, history)
     }
-    this.#running.delete(startedAt)
-    const times = { scheduledAt: run.scheduledAt, startedAt, endedAt: new Date(clock.now()) }
-    const durationMs = Math.round((performance.now() - start) * 10) / 10
-    const outcome = failure === undefined ? ({ outcome: 'ok' } as const) : failedWith(failure.error)
-    this.#counts[outcome.outcome]++
-    this.#runs.unshift({ ...times, durationMs, ...outcome })
-    this.#runs.length = Math.min(this.#runs.length, history)
-    if (failure === undefined) return
-    const { error } = failure
-    await inRun(() => notifyFailure(error, run, this.declared.options.onFailed))
+    const failed = await attempt(
+      {
+        trace: runTrace,
+        event: () => ({ job: name, scheduledAt: run.scheduledAt }),
+        call,
+        timeout: options.timeout,
+        late: (why) => CronTimeoutError(name, why),
+        run: () => handler(run),
+      },
+      async (error) => {
+        note(failedWith(error))
+        await notifyFailure(error, run, options.onFailed)
+        return true
+      },
+    )
+    if (failed !== true) note({ outcome: 'ok' })
   }
 }
 
+type CronOutcome = Pick<CronRecord, 'outcome' | 'error'>
+
 /** Returns the failure for any thrown value, even an object that cannot be converted to a string; cut to a length that a page can show. */
-function failedWith(error: unknown): { outcome: 'failed'; error: string } {
+function failedWith(error: unknown): CronOutcome {
   try {
     return { outcome: 'failed', error: (error instanceof Error ? error.message : String(error)).slice(0, 1000) }
   } catch {

@@ -14,7 +14,7 @@ export interface Outgoing {
 /** A message that the broker has sent. */
 export interface Incoming {
   readonly payload: Uint8Array
-  readonly details: MqttDetails
+  readonly details: Omit<MqttDetails, 'signal'>
   /** The numbers, as passed to `subscribe`, of the subscriptions it is for; empty if the broker does not send them. */
   readonly subscriptions: readonly number[]
   /** Called when every handler has finished: the broker may forget the message. */

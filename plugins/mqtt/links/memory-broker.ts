@@ -6,7 +6,7 @@ import type { Outgoing } from './contract.ts'
 /** One message as a client receives it. */
 export interface Delivered {
   readonly payload: Buffer
-  readonly details: MqttDetails
+  readonly details: Omit<MqttDetails, 'signal'>
   readonly subscription: number
 }
 

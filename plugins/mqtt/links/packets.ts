@@ -1,7 +1,6 @@
 import type { IPublishPacket } from 'mqtt'
 import type { MqttPublishOptions, MqttQos } from '../messages/message-options.ts'
-import type { MqttDetails } from '../types.ts'
-import type { Outgoing } from './contract.ts'
+import type { Incoming, Outgoing } from './contract.ts'
 
 /** The options with the carrier among their user properties; the application's own property of the same name takes precedence. */
 export function withCarrier({ options, carrier }: Outgoing): MqttPublishOptions {
@@ -22,7 +21,7 @@ export function packetProperties(options: MqttPublishOptions): IPublishPacket['p
 }
 
 /** The details of a packet for a handler. */
-export function detailsOf(packet: IPublishPacket, qos: MqttQos): MqttDetails {
+export function detailsOf(packet: IPublishPacket, qos: MqttQos): Incoming['details'] {
   const { userProperties, contentType, responseTopic, correlationData } = packet.properties ?? {}
   return {
     topic: packet.topic,

@@ -1,4 +1,5 @@
 import { option } from '../../shared/options/index.ts'
+import { timeoutOption } from '../../shared/work/attempt.ts'
 import { topicProblem } from '../topics/filter.ts'
 
 /** The quality of service as far as the broker: 0 at most once, 1 at least once, 2 exactly once. */
@@ -36,8 +37,8 @@ export interface MqttSubscribeOptions {
   concurrency?: number
   /** How many messages of QoS 0 wait for the handler, up to 64 MiB, before further ones are dropped. Default 10000. */
   maxWaiting?: number
-  /** Milliseconds after which the handler counts as failed. Default: that of the connection. */
-  handlerTimeout?: number
+  /** Milliseconds after which a message counts as failed, and the next one is handled. Default: `handlerTimeout` of the connection. */
+  timeout?: number
 }
 
 const properties = [
@@ -105,7 +106,7 @@ export const subscribeOptions = option
     schema: schemaOption,
     concurrency: count,
     maxWaiting: count,
-    handlerTimeout: count,
+    timeout: timeoutOption,
   })
   .into((given, place) => {
     if (given.raw && given.schema !== undefined) {

@@ -1,7 +1,7 @@
-import { type Logger, Trace, type TraceOutcome, within } from '../../../kernel/index.ts'
+import { type Logger, Trace, type TraceOutcome } from '../../../kernel/index.ts'
+import { attempt } from '../../shared/work/attempt.ts'
 import { type Carrier, carrierOf } from '../../shared/work/carrier.ts'
-import { inAnyContext, keepContext } from '../../shared/work/in-context.ts'
-import { deferred } from '../deferred.ts'
+import { type Call, Running } from '../../shared/work/running.ts'
 import { MqttHandlerError } from '../errors.ts'
 import { notifyFailure } from '../failures.ts'
 import type { Incoming } from '../links/contract.ts'
@@ -49,9 +49,8 @@ export class HandlerQueue {
   readonly #waiting: Job[] = []
   /** Bytes of the waiting messages. */
   #size = 0
-  readonly #running = new Set<Promise<void>>()
+  readonly #running = new Running()
   readonly #kept = new Set<string>()
-  readonly #closed = deferred()
   /** Resolves when the calls of an earlier queue of this subscription have ended; `undefined` if there are none. */
   #earlier: Promise<void> | undefined
   #isRefusing = false
@@ -59,7 +58,7 @@ export class HandlerQueue {
 
   constructor(declared: Declared, timeout: number, log: Logger) {
     this.declared = declared
-    this.#timeout = declared.options.handlerTimeout ?? timeout
+    this.#timeout = declared.options.timeout ?? timeout
     this.#log = log
     // Another connection may take a subscription over while its handler runs: `concurrency` applies across both.
     this.#earlier = queues
@@ -74,7 +73,7 @@ export class HandlerQueue {
 
   /** Resolves when no handler runs any more, or none is awaited; `undefined` if none runs. */
   over(): Promise<void> | undefined {
-    return this.#running.size === 0 ? this.#earlier : Promise.race([this.idle(), this.#closed.promise])
+    return this.#running.count === 0 ? this.#earlier : this.idle()
   }
 
   /**
@@ -96,7 +95,7 @@ export class HandlerQueue {
   push(message: Incoming, done: () => void): void {
     const { concurrency = 1, maxWaiting = defaultMaxWaiting } = this.declared.options
     if (this.#isRefusing) return
-    if (this.#earlier === undefined && this.#running.size < concurrency) {
+    if (this.#earlier === undefined && this.#running.count < concurrency) {
       this.#run({ message, done })
       return
     }
@@ -120,19 +119,19 @@ export class HandlerQueue {
     void notifyFailure(MqttHandlerError(filter.text, why), { subscription: filter.text, topic, payload }, this.#log)
   }
 
-  #run(job: Job): void {
-    const run = this.#handle(job.message).then(() => {
-      this.#running.delete(run)
-      job.done()
+  #run({ message, done }: Job): void {
+    const call = this.#running.begin()
+    void this.#handle(message, call).then(() => {
+      call.end()
+      done()
       this.#fill()
     })
-    this.#running.add(run)
   }
 
   /** Begins waiting messages, up to the concurrency. */
   #fill(): void {
     const { concurrency = 1 } = this.declared.options
-    while (this.#running.size < concurrency && this.#waiting.length > 0) {
+    while (this.#running.count < concurrency && this.#waiting.length > 0) {
       const next = this.#waiting.shift()!
       this.#size -= next.message.payload.byteLength
       this.#run(next)
@@ -141,35 +140,28 @@ export class HandlerQueue {
   }
 
   /** Handles one message; never rejects. */
-  async #handle({ payload, details }: Incoming): Promise<void> {
+  async #handle({ payload, details }: Incoming, call: Call): Promise<void> {
     const { filter, options, check, handler } = this.declared
     const { topic } = details
-    let inMessage = inAnyContext
-    const handle = async (event?: MqttMessageTrace) => {
-      if (event !== undefined) inMessage = keepContext()
+    const run = async () => {
       const given = options.raw ? payload : messageOf(payload)
       const message = check === undefined ? given : await check(topic, given)
       const args = filter.isPattern ? [topic, message] : [message]
-      return handler(...(options.details ? [...args, details] : args))
+      return handler(...(options.details ? [...args, { ...details, signal: call.signal }] : args))
     }
     const event = (): MqttMessageTrace => {
       const carrier = carrierOf(details.userProperties) ?? {}
       return { topic, filter: filter.text, bytes: payload.byteLength, payload, carrier }
     }
-    const call = () => messageTrace.run(event, handle)
-    try {
-      await within(call(), this.#timeout, () => {
-        const why = `the handler has not finished within ${this.#timeout} ms. It may continue, but the next message does not wait for it. The option handlerTimeout sets this limit`
-        throw MqttHandlerError(filter.text, why)
-      })
-    } catch (error) {
-      await inMessage(() => notifyFailure(error, { subscription: filter.text, topic, payload }, this.#log))
-    }
+    const late = (why: string) => MqttHandlerError(filter.text, `the handler ${why}`)
+    await attempt({ trace: messageTrace, event, call, timeout: this.#timeout, late, run }, (error) =>
+      notifyFailure(error, { subscription: filter.text, topic, payload }, this.#log),
+    )
   }
 
   async idle(): Promise<void> {
     await this.#earlier
-    while (this.#running.size > 0) await Promise.all(this.#running)
+    await this.#running.idle()
   }
 
   /** Takes no further messages; messages of QoS 1 and 2 are left to the broker, which sends them again if it can. */
@@ -188,6 +180,6 @@ export class HandlerQueue {
   close(): void {
     this.refuse()
     this.#waiting.length = 0
-    this.#closed.resolve()
+    this.#running.abandon(new Error('closing no longer waits for the handlers of MQTT'))
   }
 }

@@ -9,6 +9,8 @@ export interface Delivery {
   readonly attempts: number | undefined
   /** The carrier that was published with it; not checked. */
   readonly carrier?: unknown
+  /** Milliseconds after which the engine gives the message to another subscriber, so that the attempt has failed. */
+  readonly timeout?: number
 }
 
 /** The outcome of a delivery. With `final` there must be no other attempt: the engine parks the message. */

@@ -30,6 +30,8 @@ interface BossJob {
   readonly data: object
   readonly retryCount: number
   readonly retryLimit: number
+  /** A string where Postgres has computed it. */
+  readonly expireInSeconds: number | string
   readonly deadLetter?: string | null
 }
 
@@ -177,8 +179,9 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
   }
 
   async #run(boss: Boss, topic: string, job: BossJob, deliver: Deliver): Promise<void> {
-    const { id, data, retryCount, retryLimit } = job
-    const delivery = { id, attempt: retryCount + 1, attempts: retryLimit + 1, carrier: carrierIn(data) }
+    const { id, data, retryCount, retryLimit, expireInSeconds } = job
+    const timeout = Math.min(Number(expireInSeconds) * 1000, 2_147_483_647)
+    const delivery = { id, attempt: retryCount + 1, attempts: retryLimit + 1, carrier: carrierIn(data), timeout }
     const outcome = await deliver(unwrap(data), delivery)
     if (outcome.ok) return this.#settle(topic, () => boss.complete(topic, job.id))
     const { message, stack } = outcome.error

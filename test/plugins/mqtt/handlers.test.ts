@@ -75,11 +75,12 @@ describe('MQ-03: handlers that fail', () => {
     expect(log[0]).toMatchObject({ level: 'error', message: 'the MQTT subscription "log" failed to handle a message' })
     setMqttGlobalErrorHandler(() => Promise.reject(new Error('worse')))
     await mqtt.publish('log', 1)
-    await vi.waitFor(() => expect(log).toHaveLength(2))
+    await vi.waitFor(() => expect(log).toHaveLength(3))
     expect(log[1]).toMatchObject({
       fields: { err: new Error('worse') },
       message: expect.stringContaining('itself failed'),
     })
+    expect(log[2]).toMatchObject({ fields: { err: new Error('no') } })
     expect(() => setMqttGlobalErrorHandler('x' as never)).toThrow(TypeError)
   })
 })

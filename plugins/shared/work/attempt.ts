@@ -1,0 +1,77 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { type Logger, type Trace, within } from '../../../kernel/index.ts'
+import { option } from '../options/index.ts'
+import type { Call } from './running.ts'
+
+/** The option `timeout` of a handler: milliseconds after which an attempt counts as failed, and its signal aborts. */
+export const timeoutOption = option.ms({ min: 1 })
+
+/** One attempt of a handler. */
+export interface Attempt<Event extends object> {
+  readonly trace: Trace<Event>
+  /** Describes the attempt to tracing tools; called only if one follows. */
+  readonly event: () => Event
+  readonly call: Call
+  /** Milliseconds after which it has failed; `undefined`: no limit. */
+  readonly timeout: number | undefined
+  /** The error of an attempt that has not ended in time. */
+  late(why: string): Error
+  /** Calls the handler. */
+  run(): unknown
+}
+
+/**
+ * Makes one attempt, whichever work it belongs to. Never rejects: `failed` receives the error, in the context of the attempt, and its
+ * result is that of the attempt. The log line and the error handler of a failure would lead to no trace otherwise, since the tracing
+ * channel has reported the end by then. What a handler does after its time limit is ignored.
+ */
+export async function attempt<Event extends object, Outcome>(
+  { trace, event, call, timeout, late, run }: Attempt<Event>,
+  failed: (error: unknown) => Outcome,
+): Promise<Awaited<Outcome> | undefined> {
+  let inAttempt: <Result>(work: () => Result) => Result = (work) => work()
+  try {
+    await trace.run(event, (seen) => {
+      if (seen !== undefined) inAttempt = AsyncLocalStorage.snapshot()
+      if (timeout === undefined) return run()
+      return within(Promise.resolve(run()), timeout, () => {
+        const error = late(
+          `has not finished within ${timeout} ms, its time limit. It may continue, but its result is ignored`,
+        )
+        call.abort(error)
+        throw error
+      })
+    })
+    return undefined
+  } catch (error) {
+    return await inAttempt(() => failed(error))
+  }
+}
+
+/** Passes a failure to a function of the application; returns whether there is one and it has not failed itself, which is logged. */
+export async function notify(handler: (() => unknown) | undefined, name: string, log: Logger): Promise<boolean> {
+  try {
+    await handler?.()
+    return handler !== undefined
+  } catch (error) {
+    log.error({ err: error }, `${name} itself failed`)
+    return false
+  }
+}
+
+/** The error handler of a whole process for one kind of work, and the function that sets it. */
+export class GlobalErrorHandler<Handler extends (...args: never[]) => unknown> {
+  readonly #setter: string
+  current: Handler | undefined
+
+  /** `setter`: the public name of `set`, for its error. */
+  constructor(setter: string) {
+    this.#setter = setter
+  }
+
+  set(handler: Handler | undefined): void {
+    if (handler !== undefined && typeof handler !== 'function')
+      throw new TypeError(`${this.#setter} takes a function, or undefined`)
+    this.current = handler
+  }
+}
