@@ -10,12 +10,9 @@ export {
   type OnFormatFailure,
   sendFailure,
 } from './http/response/failure.ts'
-export type { FileOptions, SendFile, SentFile } from './http/response/file.ts'
 export { connectionHeaders, type HeaderPreset, type HeaderValue, presetHeaders } from './http/response/headers.ts'
 export { refuseEmptied, toJson } from './http/response/json.ts'
-export { extendMediaTypes, type MediaTypeLibrary, mediaType, mediaTypeOfFile } from './http/response/media-types.ts'
-export type { Response } from './http/response/response.ts'
-export type { SseMessage } from './http/response/sse.ts'
+export type { FileOptions, Response, SseMessage } from './http/response/response.ts'
 export type { Statuses, StatusName } from './http/response/statuses.ts'
 export type { Explanation } from './inspect/explain.ts'
 export type { ListedPlugin, ListedRoute, Listing } from './inspect/listing.ts'
@@ -94,7 +91,6 @@ export {
   optionNames,
   quoted,
 } from './support/options.ts'
-export { kindOf, openRegularFile, type RegularFile, readPart, regularFile, smallPart } from './support/regular-file.ts'
 export { Trace, type TraceOutcome, TracePoint, type WrapWork, wrapWork } from './support/trace.ts'
 export { isInTime, isPromise, within } from './support/within.ts'
 export type { WorkerPlace } from './support/worker.ts'

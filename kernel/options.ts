@@ -1,5 +1,5 @@
 import type { Failures } from './http/response/failure.ts'
-import type { SendFile } from './http/response/file.ts'
+import type { Bodies } from './http/response/response-buffer.ts'
 import type { RouteCollection } from './routing/collection.ts'
 import type { Limits, TlsOptions } from './runtime/adapter.ts'
 import type { Logger } from './support/logger.ts'
@@ -53,8 +53,8 @@ export interface ResolvedKernelOptions
   guarded(logger: Logger): Logger
   /** Decides how all failures are answered. */
   readonly errorFormat: Failures
-  /** Opens the files that `res.file` and `res.download` send. */
-  readonly sendFile: SendFile
+  /** Sends files, events, and objects of the web platform. @internal */
+  readonly bodies: Bodies
   /** The other processes that do the same work. */
   readonly workers: Workers
 }

@@ -46,7 +46,16 @@ export { builtPath } from './shared/files/built-paths.ts'
 export { type FileLoading, type FoundFiles, findFiles, importFiles } from './shared/files/modules.ts'
 export { type InsideFile, openInside, realRoot } from './shared/files/open-inside.ts'
 export { readRegularFile, readRegularFileSync } from './shared/files/read-file.ts'
+export {
+  kindOf,
+  openRegularFile,
+  type RegularFile,
+  readPart,
+  regularFile,
+  smallPart,
+} from './shared/files/regular-file.ts'
 export { personalState, watchPersonal } from './shared/http/client-specific.ts'
+export { extendMediaTypes, type MediaTypeLibrary, mediaType, mediaTypeOfFile } from './shared/http/media-types.ts'
 export { RouteValue } from './shared/http/route-value.ts'
 export { applicationLogger, lineLogger } from './shared/logging/logger.ts'
 export { type AnyCheck, type Check, type Need, option, type SettingsOf, sizeOption } from './shared/options/index.ts'

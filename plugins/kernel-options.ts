@@ -3,9 +3,9 @@ import type { RouteCollection } from '../kernel/routing/collection.ts'
 import { defaultLimits, type Limits, type TlsOptions } from '../kernel/runtime/adapter.ts'
 import type { Logger } from '../kernel/support/logger.ts'
 import { type OptionPlace, quoted } from '../kernel/support/options.ts'
-import { sendFile } from './send-file.ts'
 import { variable } from './shared/environment/process.ts'
 import { FormattedFailures } from './shared/failures/failures.ts'
+import { bodies } from './shared/http/bodies.ts'
 import { fallbackLogger, guardedLogger } from './shared/logging/logger.ts'
 import { readVariablesBy, type SettingsOf } from './shared/options/check.ts'
 import * as option from './shared/options/option.ts'
@@ -78,7 +78,7 @@ export function kernelSettings(given: SettingsOf<typeof members>, place: OptionP
     logger: given.logger ?? fallbackLogger(),
     guarded: guardedLogger,
     errorFormat: new FormattedFailures(),
-    sendFile,
+    bodies,
     workers: workersOfProcess(),
   }
 }

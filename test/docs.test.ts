@@ -113,7 +113,7 @@ test('docs/reference/options.md has the options of the kernel with their real de
     workers: _workers,
     guarded: _guarded,
     errorFormat: _format,
-    sendFile: _sendFile,
+    bodies: _bodies,
     ...settings
   } = kernelDoor.kernelOptions.parse({})
   const real = {

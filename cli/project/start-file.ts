@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { dirname, relative, resolve, sep } from 'node:path'
-import { kindOf } from '../../kernel/support/regular-file.ts'
+import { kindOf } from '../../plugins/shared/files/regular-file.ts'
 import { CommandFailure } from '../failure.ts'
 import { projectSettings } from './settings.ts'
 import { typedPath } from './working-folder.ts'

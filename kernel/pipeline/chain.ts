@@ -1,6 +1,5 @@
 import type { KernelRequest } from '../http/request/request.ts'
 import type { KernelResponse } from '../http/response/response-buffer.ts'
-import { disposeUnsent } from '../http/response/web-body.ts'
 import { defineError } from '../support/errors.ts'
 import { isPromise } from '../support/within.ts'
 
@@ -201,6 +200,6 @@ function takeValue(value: unknown, res: KernelResponse): Promise<unknown> | unde
   if (value === undefined || value === res) return res.answered ? undefined : res.opening
   if (value instanceof Error) takeError(value, res)
   else if (!res.answered) res.sendWith(value, 0)
-  else disposeUnsent(value, res)
+  else res.bodies.discard(value, res)
   return undefined
 }

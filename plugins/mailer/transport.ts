@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer'
 import { stat } from 'node:fs/promises'
-import { kindOf } from '../../kernel/index.ts'
 import { peer } from '../shared/environment/optional-package.ts'
+import { kindOf } from '../shared/files/regular-file.ts'
 
 /** One attachment: `content`, or the `path` of a file. */
 export interface MailAttachment {

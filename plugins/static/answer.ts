@@ -1,14 +1,8 @@
-import {
-  mediaTypeOfFile,
-  type RegularFile,
-  type Request,
-  type Response,
-  readPart,
-  smallPart,
-} from '../../kernel/index.ts'
+import type { Request, Response } from '../../kernel/index.ts'
 import { answerNoRange, answerUnmet } from '../shared/failures/conditions.ts'
+import { type RegularFile, readPart, smallPart } from '../shared/files/regular-file.ts'
 import { byteRange, isRangeFresh } from '../shared/http/byte-range.ts'
-import { knowMediaTypes } from '../shared/http/media-types.ts'
+import { knowMediaTypes, mediaTypeOfFile } from '../shared/http/media-types.ts'
 
 import { fileValidators, judgeConditions } from '../shared/http/validators.ts'
 import { encodedSibling } from './encoded.ts'

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import Negotiator from 'negotiator'
-import type { RegularFile } from '../../kernel/index.ts'
+import type { RegularFile } from '../shared/files/regular-file.ts'
 import { openFile } from './find.ts'
 import type { StaticSettings } from './options.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { type RegularFile, regularFile } from '../../kernel/index.ts'
 import { openInside } from '../shared/files/open-inside.ts'
+import { type RegularFile, regularFile } from '../shared/files/regular-file.ts'
 import type { StaticSettings } from './options.ts'
 import { hasDotfile, isOtherSpelling } from './path.ts'
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream as WebStream } from 'node:stream/web'
-import { mediaTypeOfFile, OptionError, quoted } from '../../kernel/index.ts'
+import { OptionError, quoted } from '../../kernel/index.ts'
+import { mediaTypeOfFile } from '../shared/http/media-types.ts'
 import { StorageDataError } from './errors.ts'
 import type { StorageBody } from './providers/contract.ts'
 import { readableOf } from './readable.ts'

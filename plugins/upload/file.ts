@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { copyFile, type FileHandle, mkdir, rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { Readable } from 'node:stream'
-import { defineError, openRegularFile } from '../../kernel/index.ts'
+import { defineError } from '../../kernel/index.ts'
 import { readRegularFileSync } from '../shared/files/read-file.ts'
+import { openRegularFile } from '../shared/files/regular-file.ts'
 import type { Stored } from './store.ts'
 
 export const UploadContentError = defineError(

@@ -201,3 +201,11 @@ export function connectionHeaders(connection: string | null | undefined): Set<st
 export function wellFormed(text: string): string {
   return Buffer.from(text, 'utf8').toString('utf8')
 }
+
+/** The media type of a body without a type of its own, by its kind. */
+export const defaultTypes = {
+  json: 'application/json; charset=utf-8',
+  text: 'text/plain; charset=utf-8',
+  bytes: 'application/octet-stream',
+  stream: 'application/octet-stream',
+} as const

@@ -1,6 +1,6 @@
 import type { Reply, StreamBody, TakeOver } from '../raw.ts'
 import { disposeStream } from '../streams.ts'
-import { defaultTypes } from './media-types.ts'
+import { defaultTypes } from './headers.ts'
 import type { KernelResponse } from './response-buffer.ts'
 
 /** The heads of whole bodies whose length the runtime declares. */

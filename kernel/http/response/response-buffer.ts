@@ -2,16 +2,31 @@ import { UpgradeRequiredError } from '../../support/errors.ts'
 import type { Reply, StreamBody, TakeOver } from '../raw.ts'
 import type { KernelRequest } from '../request/request.ts'
 import { disposeStream, isStream } from '../streams.ts'
-import { dispositionOf, type FileOptions, openFile } from './file.ts'
-import { bodyHeaders, encodeLocation, HeaderBag, type HeaderPreset, type HeaderValue } from './headers.ts'
-import { defaultTypes, mediaType, mediaTypeOfFile } from './media-types.ts'
-import type { Response } from './response.ts'
-import { type SseMessage, serverSentEvents } from './sse.ts'
+import { bodyHeaders, defaultTypes, encodeLocation, HeaderBag, type HeaderPreset, type HeaderValue } from './headers.ts'
+import type { FileOptions, Response, SseMessage } from './response.ts'
 import { redirects, statuses } from './statuses.ts'
-import { sendWebBody } from './web-body.ts'
 
 /** What kind of body was given. */
 export type BodyKind = 'none' | 'empty' | 'json' | 'text' | 'bytes' | 'stream' | 'takeOver'
+
+/** The bodies that are more than JSON, strings, bytes and streams. The kernel receives it. */
+export interface Bodies {
+  /** The media type for a short form: `application/json; charset=utf-8` for `json`. */
+  mediaType(short: string): string
+  /** Sends an object of the web platform, such as a `Response` or a form; returns `false` for any other object, which becomes JSON. */
+  sendObject(res: KernelResponse, body: object, status: number): boolean
+  /** Releases a value that a handler returned and that is not sent, because there is already an answer. */
+  discard(value: unknown, res: KernelResponse): void
+  /** Sends a file, unless another answer was given before it is open. Rejects with a FileNotFoundError where there is none. */
+  sendFile<Res extends KernelResponse>(res: Res, path: string, options?: FileOptions): Promise<Res>
+  /** Sends bytes or a file as a download; the arguments are those of `res.download`. */
+  download<Res extends KernelResponse>(res: Res, body: string | Uint8Array, ...more: DownloadOptions): Promise<Res>
+  /** Sends server-sent events. */
+  sendEvents<Res extends KernelResponse>(res: Res, events: AsyncIterable<string | SseMessage>): Res
+}
+
+/** The name of a download, its options, or both. */
+export type DownloadOptions = [filename?: string | FileOptions, options?: FileOptions]
 
 export interface KernelResponse extends Response {}
 
@@ -84,6 +99,11 @@ export class KernelResponse {
     return this
   }
 
+  /** How bodies are sent that are more than JSON, strings, bytes and streams. */
+  get bodies(): Bodies {
+    return this.request.server.settings.bodies
+  }
+
   get headers(): HeaderBag {
     this.#headers ??= new HeaderBag()
     return this.#headers
@@ -151,7 +171,7 @@ export class KernelResponse {
   }
 
   type(type: string): this {
-    return this.setHeader('content-type', mediaType(type))
+    return this.setHeader('content-type', this.bodies.mediaType(type))
   }
 
   json(body?: unknown): this {
@@ -168,7 +188,9 @@ export class KernelResponse {
     if (typeof body !== 'object' || body === null) return this.answer('json', body, status)
     if (body instanceof Uint8Array) return this.answer('bytes', body, status)
     if (isStream(body)) return this.answer('stream', body, status)
-    return Symbol.toStringTag in body && sendWebBody(this, body, status) ? this : this.answer('json', body, status)
+    return Symbol.toStringTag in body && this.bodies.sendObject(this, body, status)
+      ? this
+      : this.answer('json', body, status)
   }
 
   text(body: string): this {
@@ -192,33 +214,19 @@ export class KernelResponse {
   }
 
   sse(events: AsyncIterable<string | SseMessage>): this {
-    if (!isStream(events)) throw new TypeError('res.sse takes an async iterable of events, an async generator for one')
-    if (this.kind === 'none') {
-      this.setHeader('content-type', 'text/event-stream; charset=utf-8')
-      this.setHeader('cache-control', 'no-cache')
-      // nginx would hold events back until its buffer is full.
-      this.setHeader('x-accel-buffering', 'no')
-    }
-    return this.answer('stream', serverSentEvents(events))
+    return this.bodies.sendEvents(this, events)
   }
 
   file(path: string, options?: FileOptions): Promise<this> {
-    const opening = openFile(this, path, options)
+    const opening = this.bodies.sendFile(this, path, options)
     // The handler may not await it: the chain then throws its failure.
     opening.catch(() => this.onAnswer?.())
     this.opening = opening
     return opening
   }
 
-  download(pathOrBytes: string | Uint8Array, given?: string | FileOptions, more?: FileOptions): Promise<this> {
-    const [filename, options] = typeof given === 'object' ? [undefined, given] : [given, more]
-    const name =
-      filename ?? (typeof pathOrBytes === 'string' ? pathOrBytes.split(/[\\/]/).at(-1) : undefined) ?? 'download'
-    if (this.kind === 'none') this.setHeader('content-disposition', dispositionOf(name))
-    if (typeof pathOrBytes === 'string') return this.file(pathOrBytes, options)
-    if (this.kind === 'none' && this.getHeader('content-type') === undefined)
-      this.setHeader('content-type', mediaTypeOfFile(name))
-    return Promise.resolve(this.bytes(pathOrBytes))
+  download(pathOrBytes: string | Uint8Array, ...more: DownloadOptions): Promise<this> {
+    return this.bodies.download(this, pathOrBytes, ...more)
   }
 
   encode(): string | Uint8Array | StreamBody | null {

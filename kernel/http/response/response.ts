@@ -1,8 +1,24 @@
 import type { StreamBody, TakeOver } from '../raw.ts'
-import type { FileOptions } from './file.ts'
 import type { HeaderPreset, HeaderValue } from './headers.ts'
-import type { SseMessage } from './sse.ts'
 import type { StatusName } from './statuses.ts'
+
+/** The options of `res.file`. */
+export interface FileOptions {
+  /** The folder that must contain the file, after symbolic links are resolved; `path` is then relative to it. */
+  root?: string
+}
+
+/** One server-sent event; `data` other than a string is sent as JSON. */
+export interface SseMessage {
+  /** The payload; a string is sent line by line, anything else as JSON. */
+  data: unknown
+  /** The type that the client listens for; `message` if it is left out. */
+  event?: string
+  /** What a client that reconnects sends back as `Last-Event-ID`. */
+  id?: string
+  /** Milliseconds after which the client reconnects. */
+  retry?: number
+}
 
 type Shorthands = {
   /** Answers with the status that the method is named after; without an argument, the body is empty. */

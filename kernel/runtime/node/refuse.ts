@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Failures } from '../../http/response/failure.ts'
-import { defaultTypes } from '../../http/response/media-types.ts'
+import { defaultTypes } from '../../http/response/headers.ts'
 import {
   BadRequestError,
   type FrameworkError,

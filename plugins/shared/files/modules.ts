@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { isAbsolute, parse, posix } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { kindOf } from '../../../kernel/support/regular-file.ts'
 import { builtPattern } from './built-paths.ts'
+import { kindOf } from './regular-file.ts'
 
 /** Files that match patterns, and the patterns that match none. */
 export interface FoundFiles {

@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, readlinkSync } from 'node:fs'
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises'
 import { sep } from 'node:path'
-import { openingFailure, unblocked } from '../../../kernel/support/regular-file.ts'
+import { openingFailure, unblocked } from './regular-file.ts'
 
 /** A file or folder that is open, and lay inside the root when it was opened. */
 export interface InsideFile {

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
-import { openingFailure, openRegularFile, regularOnly, unblocked } from '../../../kernel/support/regular-file.ts'
+import { openingFailure, openRegularFile, regularOnly, unblocked } from './regular-file.ts'
 
 /**
  * Reads the bytes of a file. @throws (as a rejection) as `openRegularFile` does.

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { readPart } from '../../../../kernel/support/regular-file.ts'
+import { readPart } from '../../../../plugins/shared/files/regular-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'test-read-part-'))
 const file = join(folder, 'a.txt')

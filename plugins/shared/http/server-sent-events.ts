@@ -1,16 +1,7 @@
-import { toJson } from './json.ts'
-
-/** One server-sent event; `data` other than a string is sent as JSON. */
-export interface SseMessage {
-  /** The payload; a string is sent line by line, anything else as JSON. */
-  data: unknown
-  /** The type that the client listens for; `message` if it is left out. */
-  event?: string
-  /** What a client that reconnects sends back as `Last-Event-ID`. */
-  id?: string
-  /** Milliseconds after which the client reconnects. */
-  retry?: number
-}
+import { toJson } from '../../../kernel/http/response/json.ts'
+import type { SseMessage } from '../../../kernel/http/response/response.ts'
+import type { KernelResponse } from '../../../kernel/http/response/response-buffer.ts'
+import { isStream } from '../../../kernel/http/streams.ts'
 
 /** A line break in a field, even a single CR, would let its text forge the next field or event. */
 function oneLine(text: string): string {
@@ -28,8 +19,20 @@ function encode(message: string | SseMessage): string {
   return `${text}\n`
 }
 
+/** Sends a sequence of events. */
+export function sendEvents<Res extends KernelResponse>(res: Res, events: AsyncIterable<string | SseMessage>): Res {
+  if (!isStream(events)) throw new TypeError('res.sse takes an async iterable of events, an async generator for one')
+  if (!res.answered) {
+    res.setHeader('content-type', 'text/event-stream; charset=utf-8')
+    res.setHeader('cache-control', 'no-cache')
+    // nginx would hold events back until its buffer is full.
+    res.setHeader('x-accel-buffering', 'no')
+  }
+  return res.answer('stream', encoded(events))
+}
+
 /** The wire form of a sequence of events. */
-export async function* serverSentEvents(events: AsyncIterable<string | SseMessage>): AsyncGenerator<Uint8Array> {
+async function* encoded(events: AsyncIterable<string | SseMessage>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
   // Bun sends the head with the first chunk: without a chunk, a client would not know that it is connected.
   if ('Bun' in globalThis) yield encoder.encode(':\n\n')

@@ -1,6 +1,6 @@
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { defineError, withCause } from './errors.ts'
+import { defineError, withCause } from '../../../kernel/support/errors.ts'
 
 const IrregularFileError = defineError(
   'IrregularFileError',

@@ -1,8 +1,8 @@
-import { defineError } from '../../support/errors.ts'
-import type { StreamBody } from '../raw.ts'
-import { disposeStream, isStream } from '../streams.ts'
-import { connectionHeaders, HeaderBag } from './headers.ts'
-import type { KernelResponse } from './response-buffer.ts'
+import type { StreamBody } from '../../../kernel/http/raw.ts'
+import { connectionHeaders, HeaderBag } from '../../../kernel/http/response/headers.ts'
+import type { KernelResponse } from '../../../kernel/http/response/response-buffer.ts'
+import { disposeStream, isStream } from '../../../kernel/http/streams.ts'
+import { defineError } from '../../../kernel/support/errors.ts'
 
 export const UnsendableResponseError = defineError(
   'UnsendableResponseError',
@@ -15,7 +15,7 @@ export const UnsendableResponseError = defineError(
  *
  * They are recognised by their tag: naming the classes would make Node.js load its fetch, 30 ms of CPU and 9 MB, on every server.
  */
-export function sendWebBody(res: KernelResponse, body: object, status: number): boolean {
+export function sendObject(res: KernelResponse, body: object, status: number): boolean {
   if (ArrayBuffer.isView(body)) {
     res.answer('bytes', unshared(new Uint8Array(body.buffer, body.byteOffset, body.byteLength)), status)
     return true
@@ -115,7 +115,7 @@ function copyHeaders(res: KernelResponse, { headers, url, body }: globalThis.Res
  * Releases a value that a handler returned and that is not sent, because there is already an answer. A stream may be in use
  * by a handler that has answered itself; where the request was given up, the stream is not needed.
  */
-export function disposeUnsent(value: unknown, res: KernelResponse): void {
+export function discard(value: unknown, res: KernelResponse): void {
   const isResponse = (value as { [Symbol.toStringTag]?: unknown } | null)?.[Symbol.toStringTag] === 'Response'
   const isUnused = isResponse || res.request.givenUp
   const body = isResponse ? (value as globalThis.Response).body : value
