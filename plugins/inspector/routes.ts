@@ -1,4 +1,5 @@
 import type { Kernel, Request, Response } from '../../kernel/index.ts'
+import { pagePolicy } from '../shared/pages/shell.ts'
 import type { Guard } from './guard.ts'
 import type { LivePages } from './live.ts'
 import type { Panels } from './panels.ts'
@@ -16,21 +17,21 @@ export interface Parts {
   readonly pages: LivePages
 }
 
-const pagePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "frame-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+const policy = pagePolicy({
+  'script-src': "'self'",
+  'style-src': "'self'",
+  'connect-src': "'self'",
+  'img-src': "'self' data:",
+  'frame-src': "'self'",
+})
 
 /** Shows a mail as it looks, without effects: no scripts, no loading, no forms. The page's `frame-src` keeps its links on this server. */
-const mailPolicy =
-  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+const mailPolicy = `sandbox; ${pagePolicy({
+  'style-src': "'unsafe-inline'",
+  'img-src': 'data:',
+  'font-src': 'data:',
+  'frame-ancestors': "'self'",
+})}`
 
 /** Maximum bytes of a body that the page sends. */
 const mostBody = 16_384
@@ -39,7 +40,7 @@ const mostBody = 16_384
 export function answerer(parts: Parts): (req: Request, res: Response) => Promise<unknown> {
   const { guard, path, recorder } = parts
   return async (req, res) => {
-    secure(res, pagePolicy)
+    secure(res, policy)
     const why = guard.refusal(req)
     if (why !== undefined) return refuse(res, 403, why)
     const place = req.path.slice(path.length).replace(/\/$/, '')

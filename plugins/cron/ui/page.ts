@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
-import { escapeHtml } from '../../shared/values/html.ts'
+import { escapeHtml, hashOfStyle, htmlPage, pagePolicy } from '../../shared/pages/shell.ts'
+import { baseStyle } from '../../shared/pages/style.ts'
 import type { CronJobInfo, CronRecord } from '../jobs/run.ts'
 
 /** The data of the page, apart from the jobs. */
@@ -16,35 +16,26 @@ export interface PageView {
   describe(pattern: string): string
 }
 
-const style = `
-:root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--dim:#57606a;--line:#d0d7de;--ok:#1a7f37;--bad:#b3261e;--act:#0a58ca}
-@media (prefers-color-scheme:dark){:root{--bg:#0d1117;--fg:#e6edf3;--dim:#9aa4af;--line:#30363d;--ok:#56d364;--bad:#ff8a80;--act:#79b8ff}}
-body{margin:0;padding:1.5rem;background:var(--bg);color:var(--fg);font:16px/1.5 system-ui,sans-serif}
-main{max-width:72rem;margin:auto}
-h1{font-size:1.5rem;margin:0 0 .25rem}
-a{color:var(--act)}
-p{margin:.25rem 0}
-.dim{color:var(--dim)}.ok{color:var(--ok)}.failed{color:var(--bad)}
-[role=status]{border:1px solid var(--line);border-left:4px solid var(--act);padding:.5rem .75rem;margin:1rem 0}
-article{border:1px solid var(--line);border-radius:6px;padding:1rem;margin:1rem 0}
-h2{font-size:1.1rem;margin:0;overflow-wrap:anywhere}
-header{display:flex;flex-wrap:wrap;gap:.5rem 1rem;justify-content:space-between;align-items:center}
-dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,12rem),1fr));gap:.5rem 1rem;margin:.75rem 0 0}
-dt{color:var(--dim);font-size:.875rem}dd{margin:0;overflow-wrap:anywhere}
-code{font:.9em ui-monospace,monospace}
-button{font:inherit;color:var(--act);background:none;border:1px solid currentColor;border-radius:6px;padding:.4rem .9rem;cursor:pointer}
-:focus-visible{outline:3px solid var(--act);outline-offset:2px}
-summary{cursor:pointer;margin-top:.75rem}
-.wide{overflow-x:auto}
-table{border-collapse:collapse;width:100%;margin-top:.5rem;font-size:.9rem}
-th,td{text-align:left;padding:.3rem .75rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top}
-@media (min-width:40rem){td time{white-space:nowrap}}
-td:last-child{overflow-wrap:anywhere;min-width:12rem}`
-
-const styleHash = createHash('sha256').update(style).digest('base64')
+const style = `${baseStyle}
+body { padding: 1.5rem; font-size: 16px }
+main { max-width: 72rem; margin: auto }
+h1 { font-size: 1.5rem; margin: 0 0 .25rem }
+p { margin: .25rem 0 }
+[role=status] { border: 1px solid var(--line); border-left: 4px solid var(--act); padding: .5rem .75rem; margin: 1rem 0 }
+article { padding: 1rem; margin: 1rem 0 }
+h2 { font-size: 1.1rem; margin: 0; overflow-wrap: anywhere }
+header { display: flex; flex-wrap: wrap; gap: .5rem 1rem; justify-content: space-between; align-items: center }
+dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 12rem), 1fr)); gap: .5rem 1rem; margin: .75rem 0 0 }
+dt { font-size: .875rem }
+summary { margin-top: .75rem }
+table { margin-top: .5rem; font-size: .9rem }
+th, td { padding: .3rem .75rem .3rem 0 }
+@media (min-width: 40rem) { td time { white-space: nowrap } }
+td:last-child { overflow-wrap: anywhere; min-width: 12rem }
+`
 
 /** Loads no resources, allows only the style above, and forbids other pages to frame this one in order to catch clicks. */
-export const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
+export const contentSecurityPolicy = pagePolicy({ 'style-src': hashOfStyle(style), 'form-action': "'self'" })
 
 /** Returns the page as HTML. Every value that comes from the application is escaped. */
 export function renderPage(jobs: readonly CronJobInfo[], view: PageView): string {
@@ -58,9 +49,8 @@ export function renderPage(jobs: readonly CronJobInfo[], view: PageView): string
       : `Refreshes every ${view.refresh} seconds. <a href="?">Stop refreshing</a>`
   const notice = view.notice === undefined ? '' : `<p role="status">${escapeHtml(view.notice)}</p>`
   const list = jobs.length === 0 ? '<p>No job is running.</p>' : jobs.map((job) => article(job, view)).join('')
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Scheduled jobs</title>${refresh}<style>${style}</style></head>
-<body><main><h1>Scheduled jobs</h1><p class="dim">${plural(jobs.length, 'job')}, as of ${timeTag(view.now, view)}. All times are in <strong>${escapeHtml(view.timezone)}</strong>. ${toggle}</p>${notice}${list}</main></body></html>`
+  const body = `<main><h1>Scheduled jobs</h1><p class="dim">${plural(jobs.length, 'job')}, as of ${timeTag(view.now, view)}. All times are in <strong>${escapeHtml(view.timezone)}</strong>. ${toggle}</p>${notice}${list}</main>`
+  return htmlPage({ title: 'Scheduled jobs', head: `${refresh}<style>${style}</style>`, body })
 }
 
 function article(job: CronJobInfo, view: PageView): string {
@@ -77,7 +67,7 @@ function article(job: CronJobInfo, view: PageView): string {
   const run = view.canRun
     ? `<form method="post" action="?run=${escapeHtml(encodeURIComponent(name))}"><button aria-label="Run ${escapeHtml(name)} now">Run now</button></form>`
     : ''
-  return `<article><header><h2>${escapeHtml(name)}</h2>${run}</header><dl>${[
+  return `<article class="card"><header><h2>${escapeHtml(name)}</h2>${run}</header><dl>${[
     ['When', when],
     ['State', since === undefined ? state : `${state} since ${timeTag(since, view)}`],
     ['Next run', due],

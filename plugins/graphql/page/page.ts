@@ -4,6 +4,8 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { FileNotFoundError, presetHeaders, type Request, type Response, sendFailure } from '../../../kernel/index.ts'
+import { htmlPage, linkedStyle, pagePolicy } from '../../shared/pages/shell.ts'
+import { baseStyle } from '../../shared/pages/style.ts'
 import { pageScript } from './page-script.ts'
 
 /** The GraphiQL page and its files. */
@@ -20,18 +22,14 @@ interface Asset {
 }
 
 // Everything is loaded from this server, and no part of a query can run as a script.
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
+const policy = pagePolicy({
+  'script-src': "'self'",
   // The editor uses style attributes for measuring and colours.
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+  'style-src': "'self' 'unsafe-inline'",
+  'img-src': "'self' data:",
+  'font-src': "'self' data:",
+  'connect-src': "'self'",
+})
 const pageHeaders = presetHeaders({
   'content-security-policy': policy,
   'cache-control': 'no-store',
@@ -117,33 +115,17 @@ const style = `html, body, #graphiql { height: 100%; margin: 0 }
 }`
 
 function page(urls: readonly string[]): string {
-  const tags = urls.map((url) =>
-    url.endsWith('.css') ? `<link rel="stylesheet" href="${url}">` : `<script src="${url}" defer></script>`,
-  )
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>GraphiQL</title>
-<link rel="icon" href="data:,">
-<style>${style}</style>
-${tags.join('\n')}
-</head>
-<body><div id="graphiql"></div><noscript>This page needs JavaScript.</noscript></body>
-</html>
-`
+  const head = urls.map((url) => (url.endsWith('.css') ? linkedStyle(url) : `<script src="${url}" defer></script>`))
+  const body = '<div id="graphiql"></div><noscript>This page needs JavaScript.</noscript>'
+  return htmlPage({ title: 'GraphiQL', head: `<style>${style}</style>\n${head.join('\n')}`, body })
 }
 
-const hint = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>GraphQL</title>
-<style>body { font: 1rem/1.5 system-ui; margin: 4rem auto; max-width: 40rem; padding: 0 1rem }</style>
+const hint = htmlPage({
+  title: 'GraphQL',
+  head: `<style>${baseStyle}body { font-size: 1rem; margin: 4rem auto; max-width: 40rem; padding: 0 1rem }</style>`,
+  body: `<main>
 <h1>GraphQL</h1>
 <p>Send queries here with POST and the content type application/json.</p>
 <p>For the GraphiQL page in this place: <code>npm install --save-dev graphiql@3</code>, and start the server again.</p>
-</html>
-`
+</main>`,
+})

@@ -1,17 +1,11 @@
+import { htmlPage, linkedStyle, skipLink } from '../../shared/pages/shell.ts'
+
 /** Returns the page. Its links are relative, since its path may have a prefix; `base` is the last part of the path. */
-export const pageHtml = (base: string): string => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>Inspector</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="${base}/page.css">
-</head>
-<body>
-<a class="skip" href="#main">Skip to the content</a>
+export const pageHtml = (base: string): string =>
+  htmlPage({
+    title: 'Inspector',
+    head: linkedStyle(`${base}/page.css`),
+    body: `${skipLink}
 <header>
 <h1><a href="#/request">Inspector</a></h1>
 <span id="where" class="dim"></span>
@@ -21,7 +15,5 @@ export const pageHtml = (base: string): string => `<!doctype html>
 <nav aria-label="What is shown"><ul id="nav"></ul></nav>
 <main id="main" tabindex="-1"><noscript>This page needs JavaScript.</noscript></main>
 <div id="notice" role="alert"></div>
-<script src="${base}/page.js" data-base="${base}/"></script>
-</body>
-</html>
-`
+<script src="${base}/page.js" data-base="${base}/"></script>`,
+  })

@@ -1,3 +1,4 @@
+import { elementsScript } from '../../shared/pages/elements.ts'
 import { pageViews } from './views.ts'
 
 /** The script of the page: plain JavaScript for browsers, so it is a string here. */
@@ -8,19 +9,7 @@ const main = document.getElementById('main')
 const nav = document.getElementById('nav')
 const live = document.getElementById('live')
 const noticeBox = document.getElementById('notice')
-
-/** An element: text becomes text, never markup. */
-function h(tag, props, ...children) {
-  const element = document.createElement(tag)
-  for (const [name, value] of Object.entries(props || {})) {
-    if (value === undefined || value === false) continue
-    if (name.startsWith('on')) element.addEventListener(name.slice(2), value)
-    else element.setAttribute(name, value === true ? '' : value)
-  }
-  element.append(...children.flat(Infinity).filter((one) => one !== undefined && one !== null && one !== false))
-  return element
-}
-
+${elementsScript}
 let noticeTimer
 function notice(text) {
   clearTimeout(noticeTimer)

@@ -1,27 +1,12 @@
-export const pageStyle = `:root {
-  color-scheme: light dark;
-  --bg: #f7f8fa; --card: #fff; --fg: #1b1f24; --dim: #59636e; --line: #d9dee4; --soft: #eef1f4;
-  --act: #0a58ca; --ok: #1a7f37; --bad: #b3261e; --warn: #9a5b00; --bar: #6ea8fe; --bar2: #b6c2cf;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --bg: #0d1117; --card: #151b23; --fg: #e6edf3; --dim: #9aa4af; --line: #2d343d; --soft: #1d242d;
-    --act: #79b8ff; --ok: #56d364; --bad: #ff8a80; --warn: #f0b45b; --bar: #2f6fc4; --bar2: #47525e;
-  }
-}
-*, ::before, ::after { box-sizing: border-box }
+import { baseStyle } from '../../shared/pages/style.ts'
+
+export const pageStyle = `${baseStyle}
 body {
-  margin: 0; background: var(--bg); color: var(--fg); font: 15px/1.5 system-ui, sans-serif;
   display: grid; grid-template: auto 1fr / 13rem minmax(0, 1fr); min-height: 100vh;
 }
-.skip { position: absolute; left: -99rem }
-.skip:focus { left: .5rem; top: .5rem; background: var(--card); padding: .5rem; z-index: 2 }
-a { color: var(--act); text-decoration: none }
+a { text-decoration: none }
 a:hover { text-decoration: underline }
-:focus-visible { outline: 2px solid var(--act); outline-offset: 2px }
 main:focus { outline: none }
-.dim, dt { color: var(--dim) }
-.ok { color: var(--ok) } .failed { color: var(--bad) } .running { color: var(--warn) }
 header {
   grid-column: 1 / -1; display: flex; flex-wrap: wrap; gap: .25rem 1rem; align-items: center;
   padding: .6rem 1rem; background: var(--card); border-bottom: 1px solid var(--line);
@@ -32,10 +17,7 @@ header h1 a { color: inherit }
 #live { margin-left: auto }
 #live::before { content: ''; display: inline-block; width: .6em; height: .6em; border-radius: 50%; background: var(--bar2); margin-right: .4em }
 #live.on::before { background: var(--ok) }
-button, input {
-  font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .25rem .7rem;
-}
-button { cursor: pointer; color: var(--act); white-space: nowrap }
+button { white-space: nowrap }
 button:hover { background: var(--soft) }
 button:disabled { color: var(--dim); cursor: default }
 nav { border-right: 1px solid var(--line); padding: .75rem .5rem; background: var(--card) }
@@ -49,10 +31,11 @@ main { padding: 1rem; min-width: 0 }
 main > p:first-child { margin-top: 0 }
 h2 { font-size: 1.15rem; margin: 0 0 .5rem; overflow-wrap: anywhere }
 h3 { font-size: .95rem; margin: 1.4rem 0 .4rem }
-.bar { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin-bottom: .75rem }
+.bar { align-items: center; margin-bottom: .75rem }
 .bar h2 { margin: 0 }
 .bar input { flex: 1; min-width: 8rem; max-width: 24rem; margin-left: auto }
-.card { background: var(--card); border: 1px solid var(--line); border-radius: 8px; overflow: hidden }
+.card { overflow: hidden }
+.wide { overflow-x: auto }
 .rows { list-style: none; margin: 0; padding: 0 }
 .rows li + li { border-top: 1px solid var(--line) }
 .rows a {
@@ -64,20 +47,13 @@ h3 { font-size: .95rem; margin: 1.4rem 0 .4rem }
 .rows .title { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .empty { padding: 1.5rem; color: var(--dim); text-align: center; margin: 0 }
 .pad { padding: .75rem .9rem; margin: 0 }
-summary { cursor: pointer; padding: .5rem .9rem; color: var(--dim) }
+summary { padding: .5rem .9rem; color: var(--dim) }
 details + *, pre + details { border-top: 1px solid var(--line) }
 dl { display: grid; grid-template-columns: minmax(6rem, max-content) minmax(0, 1fr); gap: .15rem 1rem; margin: 0 }
-dd { margin: 0; overflow-wrap: anywhere }
-pre {
-  margin: 0; font: 13px/1.5 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; padding: .75rem .9rem;
-  max-height: 30rem; overflow: auto; tab-size: 2;
-}
-code { font: .92em ui-monospace, monospace; overflow-wrap: anywhere }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: .75rem .9rem; max-height: 30rem }
 .two { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: 1rem }
 .two > * { min-width: 0 }
-.wide { overflow-x: auto }
-table { border-collapse: collapse; width: 100% }
-th, td { text-align: left; padding: .35rem .9rem; border-bottom: 1px solid var(--line); vertical-align: top }
+th, td { padding: .35rem .9rem }
 tr:last-child td { border-bottom: 0 }
 th { color: var(--dim); font-weight: 500; font-size: .85rem }
 td { overflow-wrap: break-word; min-width: 4rem }
@@ -102,7 +78,6 @@ iframe { width: 100%; height: 28rem; border: 0; background: #fff; display: block
 .tree, .tree ul { list-style: none; margin: 0; padding-left: 1.1rem }
 .tree { padding: .5rem .9rem }
 .tree li { padding: .1rem 0; overflow-wrap: anywhere }
-.badge { border: 1px solid var(--line); border-radius: 4px; padding: 0 .35rem; font-size: .8rem; color: var(--dim); white-space: nowrap }
 #notice:not(:empty) {
   position: fixed; right: 1rem; bottom: 1rem; max-width: min(32rem, calc(100vw - 2rem)); background: var(--card); border: 1px solid var(--line);
   border-left: 4px solid var(--act); padding: .6rem .9rem; border-radius: 6px; box-shadow: 0 4px 16px #0004; white-space: pre-wrap;

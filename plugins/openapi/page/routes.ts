@@ -1,22 +1,19 @@
 import { FileNotFoundError, type Handler, type Response } from '../../../kernel/index.ts'
 import { sendWritten } from '../../shared/descriptions/written.ts'
 import { entityTag, isKnown } from '../../shared/http/validators.ts'
+import { escapeHtml, htmlPage, linkedStyle, pagePolicy, skipLink } from '../../shared/pages/shell.ts'
 import type { ApiDescription } from '../service.ts'
-import { pageHtml } from './html.ts'
 import { pageScript } from './script.ts'
 import { pageStyle } from './style.ts'
 
 /** For servers without a policy of their own: only the scripts and styles of this server, requests to any address in `servers`. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  'img-src data:',
-  "connect-src 'self' http: https:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'self'",
-].join('; ')
+const contentSecurityPolicy = pagePolicy({
+  'script-src': "'self'",
+  'style-src': "'self'",
+  'img-src': 'data:',
+  'connect-src': "'self' http: https:",
+  'frame-ancestors': "'self'",
+})
 
 const files: ReadonlyMap<string, string> = new Map([
   ['page.js', pageScript],
@@ -53,4 +50,28 @@ function secure(res: Response): void {
   if (res.getHeader('content-security-policy') === undefined)
     res.header('content-security-policy', contentSecurityPolicy)
   res.header('x-content-type-options', 'nosniff')
+}
+
+/** The parts of the page. */
+interface Page {
+  readonly title: string
+  /** The full path of the page; links are relative to it, so that the page works under a prefix that a proxy removes. */
+  readonly path: string
+  /** Part of the addresses of the files, which browsers cache permanently. */
+  readonly version: string
+}
+
+function pageHtml({ title, path, version }: Page): string {
+  // Links relative to the page begin with the last segment of its path.
+  const from = escapeHtml(encodeURI(`${path.slice(path.lastIndexOf('/') + 1)}/`))
+  const file = (name: string) => `${from}ui/${name}?v=${version}`
+  const body = `${skipLink}
+<header>
+<h1>${escapeHtml(title)}</h1>
+<span id="version" class="dim"></span>
+<nav aria-label="The description"><a href="${from}json">JSON</a><a href="${from}yaml">YAML</a></nav>
+</header>
+<main id="main" tabindex="-1"><noscript>This page needs JavaScript. The description is available as JSON and YAML.</noscript></main>
+<script src="${file('page.js')}" data-from="${from}" data-path="${escapeHtml(encodeURI(path))}"></script>`
+  return htmlPage({ title, head: linkedStyle(file('page.css')), body })
 }

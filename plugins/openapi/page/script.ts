@@ -1,3 +1,4 @@
+import { elementsScript } from '../../shared/pages/elements.ts'
 import { pageForms } from './forms.ts'
 import { pageSchemas } from './schemas.ts'
 
@@ -12,18 +13,7 @@ const link = (name) => new URL(from + name, location.href).href
 const main = document.getElementById('main')
 const verbs = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace', 'x-query']
 let spec
-
-function h(name, attributes, ...children) {
-  const node = document.createElement(name)
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith('on')) node.addEventListener(key.slice(2), value)
-    else if (value === true) node.setAttribute(key, '')
-    else if (value !== undefined && value !== false) node.setAttribute(key, value)
-  }
-  node.append(...children.flat(9).filter((one) => one !== undefined && one !== false && one !== ''))
-  return node
-}
-
+${elementsScript}
 /** A node whose content is made when it is opened for the first time. */
 function folded(attributes, title, content) {
   return h('details', { ...attributes, ontoggle: ({ target }) => {

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import type Negotiator from 'negotiator'
 import { type Failure, placeIn, type Request } from '../../../kernel/index.ts'
+import { escapeHtml, hashOfStyle, htmlPage, pagePolicy } from '../pages/shell.ts'
+import { baseStyle } from '../pages/style.ts'
 import { framesOf } from '../terminal/failure.ts'
 import { sourceLines } from '../terminal/stack.ts'
-import { escapeHtml } from '../values/html.ts'
 import { phraseOf } from './described-error.ts'
 import type { FailureFormat } from './failures.ts'
 
@@ -31,14 +31,12 @@ export function prefersPage(req: Request): boolean {
   return types[0] === 'text/html'
 }
 
-const style = `
-:root { color-scheme: light dark; --quiet: #667; --line: #d5d8e0; --mark: #fdecea; --strong: #b3261e; --code: #f6f7fa }
-@media (prefers-color-scheme: dark) { :root { --quiet: #9aa; --line: #3a3f4b; --mark: #4a2320; --strong: #ff8a80; --code: #1c1f26 } }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 62rem; padding: 2rem 1rem }
-h1 { color: var(--strong); font-size: 1.4rem; overflow-wrap: anywhere; white-space: pre-wrap }
+const style = `${baseStyle}
+body { font-size: 16px; margin: 0 auto; max-width: 62rem; padding: 2rem 1rem }
+h1 { color: var(--bad); font-size: 1.4rem; overflow-wrap: anywhere; white-space: pre-wrap }
 h2 { font-size: 1rem; margin-top: 2rem }
-p, footer { color: var(--quiet) }
-pre { background: var(--code); border: 1px solid var(--line); border-radius: 6px; font: 14px/1.5 ui-monospace, monospace; margin: 0; overflow-x: auto; padding: .75rem 0 }
+p, footer { color: var(--dim) }
+pre { font-size: 14px; padding: .75rem 0 }
 pre span { display: block; padding: 0 1rem; white-space: pre }
 pre .here { background: var(--mark); font-weight: 600 }
 `
@@ -46,12 +44,11 @@ pre .here { background: var(--mark); font-weight: 600 }
 let headers: Record<string, string> | undefined
 
 function headersOf(): Record<string, string> {
-  const hash = createHash('sha256').update(style).digest('base64')
   headers ??= {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
     // Overrides the policy of helmet: this page has one style, and loads or runs nothing else.
-    'content-security-policy': `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    'content-security-policy': pagePolicy({ 'style-src': hashOfStyle(style) }),
     'x-content-type-options': 'nosniff',
   }
   return headers
@@ -60,22 +57,13 @@ function headersOf(): Record<string, string> {
 function pageOf({ status, code, message, error }: Failure, req: Request): string {
   const title = `${status} ${phraseOf(status)}`
   const route = req.route === undefined ? '' : ` · route ${req.route}`
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(`${title}: ${message}`)}</title>
-<style>${style}</style>
-</head>
-<body>
+  const body = `<main>
 <p>${escapeHtml(`${title} · ${req.method} ${req.path}${route}`)}</p>
 <h1>${escapeHtml(`${code}: ${message}`)}</h1>
 ${chainOf(error).map(sectionOf).join('\n')}
-<footer>Request ${escapeHtml(req.id)}. This page is shown while developing: with exposeErrorDetails, and never with NODE_ENV=production.</footer>
-</body>
-</html>
-`
+</main>
+<footer>Request ${escapeHtml(req.id)}. This page is shown while developing: with exposeErrorDetails, and never with NODE_ENV=production.</footer>`
+  return htmlPage({ title: `${title}: ${message}`, head: `<style>${style}</style>`, body })
 }
 
 /** An error and its causes; a chain may contain a cycle. */
@@ -93,7 +81,7 @@ function sectionOf(error: Error, index: number): string {
   const heading = index === 0 ? '' : `<h2>${escapeHtml(`Caused by ${name}: ${message}`)}</h2>\n`
   const frame = place === undefined ? '' : frameOf(place)
   const lines = stack.split('\n').map((line) => `<span>${escapeHtml(line)}</span>`)
-  return `${heading}${frame}<h2>Stack</h2>\n<pre>${lines.join('')}</pre>`
+  return `${heading}${frame}<h2>Stack</h2>\n<pre class="card" tabindex="0">${lines.join('')}</pre>`
 }
 
 /** The number of lines that are shown before and after the failing one. */
@@ -109,5 +97,5 @@ function frameOf(place: string): string {
     const text = escapeHtml(`${String(first + i).padStart(5)} │ ${line.slice(0, 400)}`)
     return first + i === number ? `<span class="here">${text}</span>` : `<span>${text}</span>`
   })
-  return `<h2>${escapeHtml(place)}</h2>\n<pre>${shown.join('')}</pre>\n`
+  return `<h2>${escapeHtml(place)}</h2>\n<pre class="card" tabindex="0">${shown.join('')}</pre>\n`
 }

@@ -38,6 +38,7 @@ const shared = 'plugins/shared'
 /** The shared rooms, the lowest first: each imports those before it, types included. */
 const rooms = [
   'values',
+  'pages',
   'files',
   'schema',
   'options',

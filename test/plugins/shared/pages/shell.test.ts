@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { escapeHtml } from '../../../../plugins/shared/values/html.ts'
+import { escapeHtml } from '../../../../plugins/shared/pages/shell.ts'
 
 test('a text ends neither an element nor an attribute, and an entity in it is text', () => {
   expect(escapeHtml(`</b><script a="1" b='2'>&lt;`)).toBe(

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** Escapes all markup in a string, for use in an element or a quoted attribute of a page. */
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character]!)
+
+/** A page as HTML. `title` is text; `head` and `body` are markup. */
+export const htmlPage = ({
+  title,
+  head,
+  body,
+}: {
+  title: string
+  head: string
+  body: string
+}): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${escapeHtml(title)}</title>
+${head}
+</head>
+<body>
+${body}
+</body>
+</html>
+`
+
+/** The head of a page with a style of its own file; without an icon, browsers would ask for one. */
+export const linkedStyle = (address: string): string =>
+  `<link rel="icon" href="data:,">\n<link rel="stylesheet" href="${address}">`
+
+/** The link for keyboards with which the body of a page begins, if a header is before its `main` with the id `main`. */
+export const skipLink = '<a class="skip" href="#main">Skip to the content</a>'
+
+/** The source by which a policy allows this style and no other. */
+export const hashOfStyle = (style: string): string => `'sha256-${createHash('sha256').update(style).digest('base64')}'`
+
+/** A content security policy: a page loads and does nothing but what these directives allow. */
+export function pagePolicy(directives: { readonly [directive: string]: string }): string {
+  const closed = { 'base-uri': "'none'", 'form-action': "'none'", 'frame-ancestors': "'none'" }
+  const all = Object.entries({ 'default-src': "'none'", ...directives, ...closed, ...directives })
+  return all.map((directive) => directive.join(' ')).join('; ')
+}
