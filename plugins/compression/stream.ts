@@ -1,37 +1,10 @@
 import type { Readable } from 'node:stream'
 import type { StreamBody } from '../../kernel/index.ts'
+import { type BodySource, openSource } from '../shared/http/streams.ts'
 import type { Coder, CoderStream } from './coders.ts'
 
 /** Milliseconds for which a piece is held back for better compression, when no other piece follows. */
 const idleMs = 20
-
-/** A body of any kind, which can be read piece by piece and cancelled at any time. */
-interface Source {
-  next(): Promise<IteratorResult<Uint8Array | string>>
-  cancel(): void
-}
-
-function openSource(body: StreamBody): Source {
-  if (body instanceof ReadableStream) {
-    const reader = body.getReader()
-    return {
-      next: async () => {
-        const { done, value } = await reader.read()
-        return done ? { done, value: undefined } : { done, value }
-      },
-      // Cancelling through the reader also ends a pending read.
-      cancel: () => void reader.cancel().catch(ignore),
-    }
-  }
-  const iterator = (body as AsyncIterable<Uint8Array | string>)[Symbol.asyncIterator]()
-  return {
-    next: () => iterator.next(),
-    cancel() {
-      if ('destroy' in body && typeof body.destroy === 'function') body.destroy()
-      else iterator.return?.().then(ignore, ignore)
-    },
-  }
-}
 
 /**
  * Returns the compressed body, read with backpressure. A piece that no other follows is sent after a moment, so
@@ -59,7 +32,7 @@ export function compressStream(body: StreamBody, coder: Coder): Readable {
   return stream
 }
 
-async function pump(source: Source, stream: CoderStream, flushKind: number): Promise<void> {
+async function pump(source: BodySource, stream: CoderStream, flushKind: number): Promise<void> {
   let isFlushed = true
   const flush = () => {
     isFlushed = true
@@ -67,7 +40,7 @@ async function pump(source: Source, stream: CoderStream, flushKind: number): Pro
   }
   while (!stream.destroyed) {
     const timer = isFlushed ? undefined : setTimeout(flush, idleMs)
-    let piece: IteratorResult<Uint8Array | string>
+    let piece: Awaited<ReturnType<BodySource['next']>>
     try {
       piece = await source.next()
     } finally {
@@ -79,7 +52,7 @@ async function pump(source: Source, stream: CoderStream, flushKind: number): Pro
       return
     }
     isFlushed = false
-    if (!stream.write(piece.value)) await drained(stream)
+    if (!stream.write(piece.value as Uint8Array | string)) await drained(stream)
   }
   source.cancel()
 }

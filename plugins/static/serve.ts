@@ -1,9 +1,9 @@
 import { defineError, FileNotFoundError, type Request, type Response } from '../../kernel/index.ts'
 import { prefersPage } from '../shared/failures/page.ts'
-import { answerFile } from './answer.ts'
 import { findFile, findIndex } from './find.ts'
 import type { StaticSettings } from './options.ts'
 import { below, hasDotfile, segmentsOf } from './path.ts'
+import { sendFound } from './send.ts'
 
 export const FileForbiddenError = defineError(
   'FileForbiddenError',
@@ -45,7 +45,7 @@ async function serve(
   }
   if (found === undefined || found === 'folder') miss(fallsThrough)
   else if (found === 'redirect') redirect(req, res)
-  else await answerFile(settings, found, req, res)
+  else await sendFound(settings, found, req, res)
 }
 
 /** Redirects within this server: the path begins with one slash, as empty segments are refused (serve-static GHSA-cm22-4g7w-348p). */

@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream'
 import { defineError, type Middleware, PayloadTooLargeError, type Request, type Response } from '../../kernel/index.ts'
-import { answerNoRange, answerUnmet } from '../shared/failures/conditions.ts'
-import { byteRange, isRangeFresh } from '../shared/http/byte-range.ts'
-import { fileValidators, judgeConditions } from '../shared/http/validators.ts'
+import { sendOpenFile } from '../shared/http/file-response.ts'
+import { fileValidators } from '../shared/http/validators.ts'
 import { typeOfKey } from './data.ts'
 import { missing } from './errors.ts'
 import { checkKey } from './key.ts'
@@ -48,58 +47,25 @@ function decoded(path: string): string | undefined {
   }
 }
 
-type ServedFile = NonNullable<Awaited<ReturnType<LocalStorageProvider['file']>>>
-
 async function download(provider: LocalStorageProvider, { key }: Grant, req: Request, res: Response): Promise<void> {
   const file = await provider.file(key)
   if (file === undefined) throw missing(key)
+  const { handle, stats, contentType: type } = file
   let isHandedOver = false
   try {
-    isHandedOver = give(file, key, req, res)
+    const validators = fileValidators(stats)
+    res
+      // Uploaded content must not run as a page of this origin.
+      .header('content-security-policy', "sandbox; default-src 'none'")
+      .header('x-content-type-options', 'nosniff')
+      .header('content-disposition', `attachment; filename*=UTF-8''${nameOf(key)}`)
+      .header('cache-control', 'private, no-cache')
+      .header('etag', validators.etag)
+      .header('last-modified', validators.lastModified)
+    isHandedOver = await sendOpenFile(req, res, { handle, size: Number(stats.size), type, validators })
   } finally {
-    if (!isHandedOver) await file.handle.close()
+    if (!isHandedOver) await handle.close()
   }
-}
-
-/** Answers with an open file; returns true if the file is being sent and will close itself. */
-function give(file: ServedFile, key: string, req: Request, res: Response): boolean {
-  const validators = fileValidators(file.stats)
-  const status = judgeConditions(req.headers, validators)
-  setHeaders(key, res)
-  if (status === 412) {
-    answerUnmet(req, res)
-    return false
-  }
-  const { etag = '', lastModified = '' } = validators
-  res.header('etag', etag).header('last-modified', lastModified).header('accept-ranges', 'bytes')
-  if (status === 304) {
-    res.status(304).send()
-    return false
-  }
-  const size = Number(file.stats.size)
-  const range = isRangeFresh(req.headers['if-range'], lastModified) ? byteRange(req.headers.range, size) : 'whole'
-  if (range === 'none') {
-    res.header('content-range', `bytes */${size}`)
-    answerNoRange(req, res)
-    return false
-  }
-  const { start, end } = range === 'whole' ? { start: 0, end: size - 1 } : range
-  if (range !== 'whole') res.status(206).header('content-range', `bytes ${start}-${end}/${size}`)
-  res.header('content-length', end - start + 1).header('content-type', file.contentType)
-  if (req.method === 'HEAD' || size === 0) {
-    res.send()
-    return false
-  }
-  res.stream(file.handle.createReadStream({ start, end }))
-  return true
-}
-
-function setHeaders(key: string, res: Response): void {
-  // Uploaded content must not run as a page of this origin.
-  res.header('content-security-policy', "sandbox; default-src 'none'")
-  res.header('x-content-type-options', 'nosniff')
-  res.header('content-disposition', `attachment; filename*=UTF-8''${nameOf(key)}`)
-  res.header('cache-control', 'private, no-cache')
 }
 
 /** RFC 8187 allows fewer characters than an address does. */

@@ -1,1 +1,1 @@
-export { openSource } from '../../../kernel/http/streams.ts'
+export { type BodySource, openSource } from '../../../kernel/http/streams.ts'

@@ -17,7 +17,10 @@ export function entityTag(body: string | Uint8Array): string {
 }
 
 /** The validators of a file. Its tag is weak: two states of the same size within one millisecond have the same tag. */
-export function fileValidators({ size, mtime }: Pick<Stats, 'mtime'> & { readonly size: number | bigint }): Validators {
+export function fileValidators({
+  size,
+  mtime,
+}: Pick<Stats, 'mtime'> & { readonly size: number | bigint }): Required<{ [Name in keyof Validators]: string }> {
   return { etag: `W/"${size.toString(16)}-${mtime.getTime().toString(16)}"`, lastModified: mtime.toUTCString() }
 }
 

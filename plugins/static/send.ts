@@ -1,0 +1,49 @@
+import type { Request, Response } from '../../kernel/index.ts'
+import type { RegularFile } from '../shared/files/regular-file.ts'
+import { sendOpenFile } from '../shared/http/file-response.ts'
+import { knowMediaTypes, mediaTypeOfFile } from '../shared/http/media-types.ts'
+import { fileValidators } from '../shared/http/validators.ts'
+import { encodedSibling } from './encoded.ts'
+import type { StaticSettings } from './options.ts'
+
+// A bare kernel has no server that has already done this.
+knowMediaTypes()
+
+/** The longest time for which browsers cache anything. */
+const longestMs = 365 * 24 * 60 * 60 * 1000
+
+/** Sends an open file, or its compressed sibling, and closes what is not sent. */
+export async function sendFound(
+  settings: StaticSettings,
+  found: RegularFile,
+  req: Request,
+  res: Response,
+): Promise<void> {
+  const { maxAge, immutable, precompressed } = settings
+  let file = found
+  try {
+    if (precompressed) {
+      res.vary('Accept-Encoding')
+      const encoded = await encodedSibling(settings, found, req.headers['accept-encoding'])
+      if (encoded !== undefined) {
+        await found.handle.close()
+        file = encoded.file
+        res.header('content-encoding', encoded.encoding)
+      }
+    }
+    const { handle, stat } = file
+    const validators = fileValidators(stat)
+    const seconds = Math.floor(Math.min(maxAge, longestMs) / 1000)
+    res
+      .header('cache-control', `public, max-age=${seconds}${immutable ? ', immutable' : ''}`)
+      .header('last-modified', validators.lastModified)
+      .header('etag', validators.etag)
+      .header('x-content-type-options', 'nosniff')
+    settings.setHeaders?.(res, found.path)
+    const type = mediaTypeOfFile(found.path)
+    if (!(await sendOpenFile(req, res, { handle, size: stat.size, type, validators }))) await handle.close()
+  } catch (error) {
+    await file.handle.close().catch(() => {})
+    throw error
+  }
+}
