@@ -1,7 +1,6 @@
-import { BlockList, isIP } from 'node:net'
 import { described, quoted, type RouteOptions } from '../../kernel/index.ts'
 import { accessMembers } from '../shared/descriptions/options.ts'
-import { networkOf } from '../shared/http/network.ts'
+import { networkIn } from '../shared/http/network.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 
 /** Options of the metrics; outside of development they must restrict access by a policy, by addresses, or by a separate port. */
@@ -31,10 +30,7 @@ const range = option
   .name()
   .says(rangeLike)
   .into((given, place) => {
-    const [address = '', prefix, ...rest] = given.split('/')
-    const bits = isIP(address) === 6 ? 128 : 32
-    const isRange = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits)
-    if (isIP(address) === 0 || !isRange || rest.length > 0) place.wrong(quoted(given), rangeLike)
+    if (networkIn(given) === undefined) place.wrong(quoted(given), rangeLike)
     return given
   })
 
@@ -68,26 +64,3 @@ export const metricsOptions = option
   .typed<MetricsOptions>()
 
 export type MetricsSettings = SettingsOf<typeof metricsOptions>
-
-/** Returns a test of whether an address is in one of the ranges; IPv4 written as IPv6 counts as IPv4. */
-export function addressTest(ranges: readonly string[]): (address: string) => boolean {
-  // One list for each family: a wide range of IPv6 would include the IPv4 addresses.
-  const allowed = { ipv4: new BlockList(), ipv6: new BlockList() }
-  for (const range of ranges) {
-    const [written = '', length] = range.split('/')
-    const network = networkOf(written)
-    // IPv4 written as IPv6 has its 32 bits at the end.
-    const isMapped = isIP(written) === 6 && isIP(network) === 4 && Number(length ?? 128) >= 96
-    const address = isMapped ? network : written
-    const prefix = isMapped && length !== undefined ? Number(length) - 96 : length
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    allowed[family].addSubnet(address, prefix === undefined ? (family === 'ipv6' ? 128 : 32) : Number(prefix), family)
-  }
-  return (given) => {
-    const network = networkOf(given)
-    const address = isIP(network) === 4 ? network : given
-    const kind = isIP(address)
-    if (kind === 0) return false
-    return kind === 6 ? allowed.ipv6.check(address, 'ipv6') : allowed.ipv4.check(address, 'ipv4')
-  }
-}

@@ -14,11 +14,12 @@ import { announcePage } from '../shared/development/pages.ts'
 import { nodeEnv } from '../shared/environment/node-env.ts'
 import { peer } from '../shared/environment/optional-package.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
+import { inNetworks } from '../shared/http/network.ts'
 import { eachWorkOf } from '../shared/work/kind.ts'
 import { checkFigures, defaultBuckets } from './instruments.ts'
 import { Listener } from './listener.ts'
 import { exportMetrics, flushMeters, hasMeterProvider } from './open-telemetry.ts'
-import { addressTest, metricsOptions } from './options.ts'
+import { metricsOptions } from './options.ts'
 import { countProcess } from './process.ts'
 import { countRequests } from './requests.ts'
 import { Metrics } from './service.ts'
@@ -170,7 +171,7 @@ const proxyHeaders = [
 
 /** Allows only these addresses. Behind a proxy that is not configured, every client has the address of the proxy. */
 function onlyFrom(addresses: readonly string[], knowsProxies: boolean): Middleware {
-  const isAllowed = addressTest(addresses)
+  const isAllowed = inNetworks(addresses)
   const error = MetricsForbiddenError()
   return function addresses(req, res, next) {
     const isForwarded = !knowsProxies && proxyHeaders.some((name) => req.raw.header(name) !== undefined)

@@ -1,5 +1,5 @@
 import type { RawRequest, Rewrite } from '../../kernel/index.ts'
-import { addressOfEntry } from './address.ts'
+import { canonicalAddress } from '../shared/http/network.ts'
 import { parseForwarded } from './forwarded.ts'
 import { fromRight, maxHops, memberAt } from './list.ts'
 import type { Trust } from './options.ts'
@@ -9,6 +9,18 @@ const secure: Readonly<Record<string, boolean>> = { http: false, https: true, ws
 function isSecure(protocol: string | undefined): boolean | undefined {
   const name = protocol?.toLowerCase()
   return name !== undefined && Object.hasOwn(secure, name) ? secure[name] : undefined
+}
+
+/** The address in one entry of a forwarding header: bare, in brackets, or with a port. */
+function addressOfEntry(entry: string): string | undefined {
+  if (entry.charCodeAt(0) === 91 /* [ */) {
+    const end = entry.indexOf(']')
+    return /^(?::\d{1,5})?$/.test(entry.slice(end + 1)) ? canonicalAddress(entry.slice(1, end)) : undefined
+  }
+  const colon = entry.indexOf(':')
+  // More than one colon without brackets means an IPv6 address, which then has no port.
+  if (colon === -1 || entry.indexOf(':', colon + 1) !== -1) return canonicalAddress(entry)
+  return /^:\d{1,5}$/.test(entry.slice(colon)) ? canonicalAddress(entry.slice(0, colon)) : undefined
 }
 
 /**

@@ -1,7 +1,6 @@
-import { BlockList, isIP } from 'node:net'
 import { quoted } from '../../kernel/index.ts'
+import { inNetworks, networkIn } from '../shared/http/network.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
-import { canonicalAddress } from './address.ts'
 import { maxHops } from './list.ts'
 
 /** Which proxies are trusted, and in which headers. */
@@ -49,27 +48,8 @@ export type Trust = (address: string, hop: number) => boolean
 export function trustOf(proxies: SettingsOf<typeof trustProxyOptions>['trustedProxies']): Trust {
   if (proxies === true) return () => true
   if (typeof proxies === 'number') return (_address, hop) => hop < proxies
-  // One list for each family: otherwise an IPv6 range wide enough to include the IPv4 addresses would trust all of them.
-  const trusted = { ipv4: new BlockList(), ipv6: new BlockList() }
-  for (const range of proxies.flatMap((one) => (Object.hasOwn(named, one) ? named[one]! : [one]))) {
-    const { address, family, prefix } = partsOf(range)!
-    trusted[family].addSubnet(address, prefix, family)
-  }
-  // Called with addresses in their canonical spelling; any other string is not in a list.
-  return (address) => isIP(address) !== 0 && trusted[familyOf(address)].check(address, familyOf(address))
+  return inNetworks(proxies.flatMap((one) => (Object.hasOwn(named, one) ? named[one]! : [one])))
 }
 
-const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
-
-/** Parses a range, one of IPv4 addresses inside IPv6 as a range of IPv4; `undefined` for an invalid range. */
-function partsOf(range: string): { address: string; family: 'ipv4' | 'ipv6'; prefix: number } | undefined {
-  const [text = '', length, ...rest] = range.split('/')
-  const address = text.includes('%') ? undefined : canonicalAddress(text)
-  if (address === undefined || rest.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length))) return undefined
-  const family = familyOf(address)
-  const bits = family === 'ipv4' ? 32 : 128
-  const prefix = length === undefined ? bits : Number(length) - (family === familyOf(text) ? 0 : 96)
-  return prefix >= 1 && prefix <= bits ? { address, family, prefix } : undefined
-}
-
-const isRange = (text: string) => Object.hasOwn(named, text) || partsOf(text) !== undefined
+/** A range without a prefix would be everyone, for whom there is `true`. */
+const isRange = (text: string) => Object.hasOwn(named, text) || (networkIn(text)?.prefix ?? 0) > 0

@@ -1,5 +1,5 @@
 import { definePlugin } from '../../kernel/index.ts'
-import { canonicalAddress } from './address.ts'
+import { canonicalAddress } from '../shared/http/network.ts'
 import { fromForwarded, fromXForwarded } from './client.ts'
 import { trustOf, trustProxyOptions } from './options.ts'
 
