@@ -9,9 +9,9 @@ import {
   usualFile,
 } from '../shared/environment/process.ts'
 import { joinedOptions } from '../shared/options/two-arguments.ts'
-import { type EnvFileOptions, type EnvSettings, type EnvTypes, envOptions } from './options.ts'
+import { type EnvFileOptions, type EnvSettings, envOptions } from './options.ts'
 import { readValue } from './schema.ts'
-import type { EnvSchema, EnvValues } from './types.ts'
+import type { EnvSchema, EnvTypes, EnvValues } from './types.ts'
 
 /** The first branch is never taken, but `Name` is inferred from it. Without a schema, every name is allowed. */
 type CheckedName<Name extends string, Known extends string> = [Name] extends [never]

@@ -2,7 +2,7 @@ import type { Env } from './env.ts'
 import type { EnvVariables } from './variables.ts'
 
 export { createEnvSchema, type Env } from './env.ts'
-export type { EnvFileOptions, EnvOptions, EnvTypes } from './options.ts'
+export type { EnvFileOptions, EnvOptions } from './options.ts'
 export { env } from './plugin.ts'
 export type {
   EnvArrayBuilder,
@@ -11,6 +11,7 @@ export type {
   EnvOptionalOptions,
   EnvSchema,
   EnvType,
+  EnvTypes,
   EnvValue,
   EnvValueOptions,
   EnvValues,

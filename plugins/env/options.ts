@@ -2,12 +2,7 @@ import { isOptions, OptionError } from '../../kernel/index.ts'
 import { usualFile } from '../shared/environment/process.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { checkTypes, schema } from './schema.ts'
-import type { EnvSchema, EnvType } from './types.ts'
-
-/** The result of a schema function. */
-export interface EnvTypes {
-  readonly [name: string]: EnvType<unknown>
-}
+import type { EnvSchema, EnvTypes } from './types.ts'
 
 /** Where the variables of `createEnvSchema` come from. */
 export interface EnvFileOptions {

@@ -2,8 +2,7 @@ import { hidden, OptionError } from '../../kernel/index.ts'
 import { jsonOf } from '../shared/environment/parse.ts'
 import { option } from '../shared/options/index.ts'
 import { isObject } from '../shared/values/json.ts'
-import type { EnvTypes } from './options.ts'
-import type { EnvSchema, EnvType, Report } from './types.ts'
+import type { EnvSchema, EnvType, EnvTypes, Report } from './types.ts'
 
 type Read = EnvType<unknown>['read']
 

@@ -88,5 +88,10 @@ export interface EnvSchema {
   custom<Value>(convert: (raw: string) => Value, options: EnvOptionalOptions): EnvType<Value | undefined>
 }
 
+/** The result of a schema function. */
+export interface EnvTypes {
+  readonly [name: string]: EnvType<unknown>
+}
+
 /** The type that `get` returns for each name of a schema function. */
 export type EnvOf<Build extends (schema: EnvSchema) => object> = EnvValues<ReturnType<Build>>

@@ -1,7 +1,6 @@
 // Not loaded by name with the first options: a bundle would not contain it.
 import * as library from 'helmet'
 import { type HeaderPreset, presetHeaders, type Request, type Response } from '../../kernel/index.ts'
-import type { HelmetOptions } from './options.ts'
 
 /** The headers that one set of options produces, by the scheme of the request. */
 export interface HeaderSets {
@@ -26,7 +25,7 @@ export const noHeaders: HeaderSets = { http: none, https: none }
  *
  * @throws the package's own error for an invalid value.
  */
-export function headersOf(options: HelmetOptions): HeaderSets {
+export function headersOf(options: { readonly contentSecurityPolicy?: PolicyOptions }): HeaderSets {
   const { contentSecurityPolicy: csp = true } = options
   const policy = typeof csp === 'object' ? { ...csp, directives: listed(csp.directives ?? {}) } : csp
   return {
@@ -35,6 +34,7 @@ export function headersOf(options: HelmetOptions): HeaderSets {
   }
 }
 
+type PolicyOptions = boolean | { readonly useDefaults?: boolean; readonly directives?: object }
 type Policy = boolean | { readonly useDefaults?: boolean; readonly directives: Record<string, unknown> }
 
 const upgrade = 'upgrade-insecure-requests'

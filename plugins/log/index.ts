@@ -1,6 +1,7 @@
 export { logger } from './logger.ts'
-export type { LogLevel, LogOptions, LogStream } from './options.ts'
+export type { LogLevel, LogOptions } from './options.ts'
 export { log } from './plugin.ts'
+export type { LogStream } from './sink.ts'
 
 // Augments the file that declares the interface: augmenting the entry point would hide this from applications that do the same.
 declare module '../../kernel/routing/options.ts' {

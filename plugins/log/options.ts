@@ -1,13 +1,7 @@
 import { OptionPlace, quoted } from '../../kernel/index.ts'
 import { variable } from '../shared/environment/process.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
-import { loadPino } from './sink.ts'
-
-/** The destination of log lines: an object with a method `write` for strings. */
-export interface LogStream {
-  /** Writes one line, which includes its line end. */
-  write(line: string): unknown
-}
+import { type LogStream, loadPino } from './sink.ts'
 
 export const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 /** The lowest level that is written: `silent` writes nothing. */

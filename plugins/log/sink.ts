@@ -4,7 +4,6 @@ import type { pino as Pino } from 'pino'
 import { textFor } from '../shared/terminal/form.ts'
 import { ReadableLines } from '../shared/terminal/lines.ts'
 import { safeLine } from './line.ts'
-import type { LogStream } from './options.ts'
 
 // Loaded synchronously with the first logger: a logger cannot wait, and importing the framework then does not load pino.
 const load = createRequire(import.meta.url)
@@ -25,6 +24,12 @@ export interface Sink {
   write(line: string): void
   /** Resolves when everything has been written, or after a second. */
   flush(): Promise<void>
+}
+
+/** The destination of log lines: an object with a method `write` for strings. */
+export interface LogStream {
+  /** Writes one line, which includes its line end. */
+  write(line: string): unknown
 }
 
 /** A writable stream with optional members. */

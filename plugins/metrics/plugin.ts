@@ -20,8 +20,8 @@ import { checkFigures, defaultBuckets } from './instruments.ts'
 import { Listener } from './listener.ts'
 import { exportMetrics, flushMeters, hasMeterProvider } from './open-telemetry.ts'
 import { metricsOptions } from './options.ts'
-import { countProcess } from './process.ts'
-import { countRequests } from './requests.ts'
+import { countProcess, processFamilies } from './process.ts'
+import { countRequests, requestFamilies } from './requests.ts'
 import { Metrics } from './service.ts'
 import { contentType } from './text.ts'
 import { countWork } from './traces.ts'
@@ -47,7 +47,7 @@ export const metrics = definePlugin({
   options: metricsOptions,
   doctor: async () => (await import('./doctor.ts')).checks,
   inspector: async () => (await import('./inspector.ts')).panels,
-  provide: (settings) => ({ metrics: new Metrics(settings) }),
+  provide: (settings) => ({ metrics: new Metrics(settings, [...requestFamilies, ...processFamilies]) }),
   async setup(ctx, { path, policy, addresses, port, host, buckets, openTelemetry }) {
     const service = ctx.services.get('metrics')
     const isNamed = policy !== undefined || (addresses !== undefined && addresses.length > 0)

@@ -18,12 +18,7 @@ import {
   type RecordedHistogram,
   type Recorder,
 } from './instruments.ts'
-import { processFamilies } from './process.ts'
-import { requestFamilies } from './requests.ts'
 import { type Convention, type Family, type Sample, seriesOf, writeText } from './text.ts'
-
-/** Names that a metric of the application must not have, even before the boot. */
-const reserved: ReadonlySet<string> = new Set([...requestFamilies, ...processFamilies])
 
 /** Returns families that are created anew at each scrape. */
 export type Collector = () => readonly Family[] | Promise<readonly Family[]>
@@ -46,6 +41,7 @@ export interface Sink {
 /** The metrics of one server and of its application. */
 export class Metrics {
   readonly #bounds: Bounds
+  readonly #reserved: ReadonlySet<string>
   readonly #instruments = new Map<string, Instrument>()
   readonly #collectors: Collector[] = []
   readonly #conflicting = new Set<string>()
@@ -60,7 +56,9 @@ export class Metrics {
   /** The port of a separate listener, while it listens. */
   port: number | undefined
 
-  constructor({ maxLabelValues, maxSeries }: { readonly maxLabelValues: number; readonly maxSeries: number }) {
+  /** `reserved`: the names that a metric of the application must not have, even before the boot. */
+  constructor({ maxLabelValues, maxSeries }: Omit<Bounds, 'warn'>, reserved: readonly string[]) {
+    this.#reserved = new Set(reserved)
     this.#bounds = { maxLabelValues, maxSeries, warn: (...what) => this.#warn(...what) }
   }
 
@@ -93,7 +91,7 @@ export class Metrics {
   ): One {
     checkMetricOptions(options, known)
     checkMetric(options)
-    if (this.#instruments.has(options.name) || reserved.has(options.name))
+    if (this.#instruments.has(options.name) || this.#reserved.has(options.name))
       throw MetricError(options.name, 'the name is taken. Make each metric once, at the start, and share it')
     const made = make(options, this.#bounds)
     this.#instruments.set(options.name, made)

@@ -3,7 +3,6 @@ import { option } from '../shared/options/index.ts'
 import { safely } from '../shared/values/safely.ts'
 import type { UploadSink, UploadSource } from '../upload/index.ts'
 import { checkContentType, typeOfKey } from './data.ts'
-import type { StorageDisk } from './disk.ts'
 import { checkKey, checkPrefix } from './key.ts'
 
 /** How uploaded files are kept. */
@@ -34,7 +33,14 @@ const sinkOptions = option
   })
   .typed<StorageSinkOptions>()
 
-export function sinkInto(disk: StorageDisk, options: StorageSinkOptions): StorageSink {
+/** What a sink uses of its disk. */
+interface SinkDisk {
+  readonly name: string
+  putObject(key: string, data: UploadSource['stream'], contentType: string): Promise<void>
+  deleteObject(key: string): Promise<void>
+}
+
+export function sinkInto(disk: SinkDisk, options: StorageSinkOptions): StorageSink {
   const { prefix, key: keyOf } = sinkOptions.parse(options, 'sink')
   checkPrefix(prefix)
   return {

@@ -17,6 +17,7 @@ import { Socket } from './socket.ts'
 import type { SocketRoute } from './socket-route.ts'
 import { Sockets } from './sockets.ts'
 import { type BunHandlers, bunHandlers } from './wire/bun.ts'
+import type { OpenWire } from './wire/contract.ts'
 import { wireOf } from './wire/open.ts'
 import { work } from './work.ts'
 
@@ -107,7 +108,7 @@ export const websocket = definePlugin({
       if (route.method !== 'GET')
         throw WebsocketRouteError('a websocket is opened with GET: router.ws(path, options, handlers)')
       const limits = { ...settings, ...defined(own ?? {}) }
-      const { maxMessageSize, compression, pingInterval, maxBuffered, slowReaders } = limits
+      const { maxMessageSize, pingInterval, maxBuffered, slowReaders } = limits
       // Bun has one limit for all routes.
       bun.maxPayloadLength = Math.max(bun.maxPayloadLength, maxMessageSize)
       const shared: SocketRoute = {
@@ -125,38 +126,48 @@ export const websocket = definePlugin({
       }
       sockets.know(route, shared)
       all.push(shared)
-      const { data } = handlers as { readonly data?: (req: Request, res: Response) => unknown }
-      const open = (req: Request, res: Response, subProtocol: string, value: unknown) => {
-        const { ip } = req
-        const params = isEmpty(req.params) ? noParams : req.params
-        // `data` may have taken a long time.
-        sockets.checkRoom(req)
-        res.upgrade((connection, headers) => {
-          const socket = new Socket(shared, { data: value, params, ip, protocol: subProtocol })
-          // So may an `onSend` hook, and now the request can no longer be refused.
-          if (server.closing.aborted) socket.close(1001, 'the server is shutting down')
-          else if (sockets.refusalOf(ip) !== undefined) socket.close(1013, 'too many websockets')
-          sockets.add(socket)
-          if (openPoint.isOn) openPoint.publish({ socket, route: route.path })
-          const options = { maxMessageSize, compression, protocol: subProtocol, silence: pingInterval || 0 }
-          return wire(connection, withoutHandshake(headers), options, socket)
-        })
-      }
-
-      const step: Middleware = function websocket(req, res, next) {
-        if (req.raw.upgrade !== protocol) return next()
-        checkHandshake(req, res)
-        checkOrigin(req, limits.origins)
-        sockets.checkRoom(req)
-        const chosen = chooseProtocol(req.raw.header('sec-websocket-protocol'), own?.protocols)
-        const value = data?.(req, res)
-        if (isPromise(value)) return Promise.resolve(value).then((settled) => open(req, res, chosen, settled))
-        open(req, res, chosen, value)
-      }
-      route.add('around', step)
+      route.add('around', openerOf(shared, wire, { sockets, pingInterval, protocols: own?.protocols }))
     })
   },
 })
+
+interface OpenerOptions {
+  readonly sockets: Sockets
+  readonly pingInterval: number | false
+  readonly protocols: readonly string[] | undefined
+}
+
+/** Makes the last step of a route, which opens the websocket and lets other GET requests pass. */
+function openerOf(route: SocketRoute, wire: OpenWire, { sockets, pingInterval, protocols }: OpenerOptions): Middleware {
+  const { handlers, origins, path, maxMessageSize, compression } = route
+  const { data } = handlers as { readonly data?: (req: Request, res: Response) => unknown }
+  const open = (req: Request, res: Response, subProtocol: string, value: unknown) => {
+    const { ip, server } = req
+    const params = isEmpty(req.params) ? noParams : req.params
+    // `data` may have taken a long time.
+    sockets.checkRoom(req)
+    res.upgrade((connection, headers) => {
+      const socket = new Socket(route, { data: value, params, ip, protocol: subProtocol })
+      // So may an `onSend` hook, and now the request can no longer be refused.
+      if (server.closing.aborted) socket.close(1001, 'the server is shutting down')
+      else if (sockets.refusalOf(ip) !== undefined) socket.close(1013, 'too many websockets')
+      sockets.add(socket)
+      if (openPoint.isOn) openPoint.publish({ socket, route: path })
+      const options = { maxMessageSize, compression, protocol: subProtocol, silence: pingInterval || 0 }
+      return wire(connection, withoutHandshake(headers), options, socket)
+    })
+  }
+  return function websocket(req, res, next) {
+    if (req.raw.upgrade !== protocol) return next()
+    checkHandshake(req, res)
+    checkOrigin(req, origins)
+    sockets.checkRoom(req)
+    const chosen = chooseProtocol(req.raw.header('sec-websocket-protocol'), protocols)
+    const value = data?.(req, res)
+    if (isPromise(value)) return Promise.resolve(value).then((settled) => open(req, res, chosen, settled))
+    open(req, res, chosen, value)
+  }
+}
 
 const hasNone = (handlers: object) => Object.values(handlers).every((one) => one === undefined)
 

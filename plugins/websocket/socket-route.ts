@@ -1,15 +1,32 @@
 import type { Logger } from '../../kernel/index.ts'
 import type { Read, Write } from './messages.ts'
 import type { SlowReaders } from './options.ts'
-import type { Socket } from './socket.ts'
-import type { Sockets } from './sockets.ts'
-import type { AnyHandlers, Message } from './types.ts'
+import type { AnyHandlers, Message, ServerSocket } from './types.ts'
 
-/** What another plugin adds to the websockets of a route: messages of its own. */
-export interface SocketExtension {
-  readonly types: readonly string[]
-  /** Handles a message; later messages wait until its result has settled. */
-  received(socket: Socket, message: Message): unknown
+/** Counters of all websockets of a plugin. */
+export interface SocketCounts {
+  /** Sockets that are open. */
+  open: number
+  /** Sockets that were opened since the start. */
+  opened: number
+  /** Messages of clients that a handler received. */
+  received: number
+  /** Messages of clients that were not valid. */
+  invalid: number
+  /** Messages that were sent to clients. */
+  sent: number
+  /** Messages that were dropped because of slow readers. */
+  dropped: number
+}
+
+/** All sockets of a plugin, as one of them sees them. */
+export interface AllSockets {
+  readonly counts: SocketCounts
+  /** Milliseconds that clients have to respond to a close frame. */
+  readonly closeTimeout: number
+  whenOver(socket: object, callback: () => void): void
+  over(socket: object): void
+  delete(socket: object): void
 }
 
 /** The data that all sockets of one route share. */
@@ -18,7 +35,8 @@ export interface SocketRoute {
   readonly server: object
   readonly handlers: AnyHandlers
   read: Read
-  extension: SocketExtension | undefined
+  /** The messages of another plugin. */
+  extension: { received(socket: ServerSocket, message: Message): unknown } | undefined
   readonly write: Write
   readonly origins: 'same' | 'any' | readonly string[]
   readonly maxMessageSize: number
@@ -31,7 +49,7 @@ export interface SocketRoute {
   readonly slowReaders: SlowReaders
   /** Whether large messages are compressed for the clients that support it. */
   readonly compression: boolean
-  readonly sockets: Sockets
+  readonly sockets: AllSockets
   readonly log: Logger
 }
 

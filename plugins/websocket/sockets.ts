@@ -3,7 +3,8 @@ import { networkOf } from '../shared/http/network.ts'
 import { checkOrigin } from './handshake.ts'
 import { withExtension } from './messages.ts'
 import type { Socket } from './socket.ts'
-import type { SocketExtension, SocketRoute } from './socket-route.ts'
+import type { AllSockets, SocketCounts, SocketRoute } from './socket-route.ts'
+import type { Message } from './types.ts'
 
 const TooManySocketsError = defineError(
   'TooManySocketsError',
@@ -16,20 +17,11 @@ const TooManySocketsOfAddressError = defineError(
   (most: number) => `the address of the client has ${most} websockets and event streams, the maximum`,
 )
 
-/** Counters of all websockets of a plugin. */
-export interface SocketCounts {
-  /** Sockets that are open. */
-  open: number
-  /** Sockets that were opened since the start. */
-  opened: number
-  /** Messages of clients that a handler received. */
-  received: number
-  /** Messages of clients that were not valid. */
-  invalid: number
-  /** Messages that were sent to clients. */
-  sent: number
-  /** Messages that were dropped because of slow readers. */
-  dropped: number
+/** What another plugin adds to the websockets of a route: messages of its own. */
+export interface SocketExtension {
+  readonly types: readonly string[]
+  /** Handles a message; later messages wait until its result has settled. */
+  received(socket: Socket, message: Message): unknown
 }
 
 interface SocketsSettings {
@@ -42,7 +34,7 @@ interface SocketsSettings {
 /**
  * All open sockets of one plugin: counts them, finds those whose client is gone, and ends them when the server closes.
  */
-export class Sockets {
+export class Sockets implements AllSockets {
   /** The counters since the start. */
   readonly counts: SocketCounts = { open: 0, opened: 0, received: 0, invalid: 0, sent: 0, dropped: 0 }
   /** All sockets in the order of their next ping: the first is due first. */

@@ -13,9 +13,8 @@ import { readSchemaFiles } from '../schema/files.ts'
 import { buildSchema } from '../schema/schema.ts'
 import type { GraphqlService } from '../service.ts'
 import { type Refusal, refuse } from './answered-error.ts'
-import { Compiler } from './compile.ts'
 import { Documents } from './documents.ts'
-import { Executors } from './execute.ts'
+import { Compiler, Executors } from './execute.ts'
 import { traceResolvers } from './traces.ts'
 
 /** Loads the packages, passes the function that builds the schema to the service, and makes the handler of requests. */

@@ -1,6 +1,5 @@
 import type { DocumentNode, ExecutionResult, GraphQLSchema, OperationDefinitionNode } from 'graphql'
-import type { Graphql } from '../packages.ts'
-import { type Compiler, compiling, largestCompiled } from './compile.ts'
+import type { Graphql, GraphqlJit } from '../packages.ts'
 import { expandedSize } from './compiled-size.ts'
 
 export type Variables = { readonly [name: string]: unknown } | undefined
@@ -48,5 +47,61 @@ export class Executors {
       return size > largestCompiled ? 'never' : compiler.compile(schema, document, operationName)
     }
     return compiling(interpret, compile, this.#minCount)
+  }
+}
+
+/** Number of fields of the largest operation that is compiled: each takes a sixth of a millisecond, during which no request is answered. */
+export const largestCompiled = 300
+
+/** The result for an operation: a function, or `later` or `never` if there is none now or ever. */
+export type Compiled = Run | 'later' | 'never'
+
+const mostSaved = 1000
+const share = 0.1
+
+/**
+ * Compiles operations for at most a tenth of the time, with a second saved up at the start: otherwise a client that often sends
+ * new documents would keep the server busy compiling them.
+ */
+export class Compiler {
+  readonly #jit: GraphqlJit
+  readonly #now: () => number
+  #saved = mostSaved
+  #since: number
+
+  constructor(jit: GraphqlJit, now: () => number = () => performance.now()) {
+    this.#jit = jit
+    this.#now = now
+    this.#since = now()
+  }
+
+  compile(schema: GraphQLSchema, document: DocumentNode, operationName: string | undefined): Compiled {
+    const start = this.#now()
+    this.#saved = Math.min(mostSaved, this.#saved + (start - this.#since) * share)
+    this.#since = start
+    if (this.#saved <= 0) return 'later'
+    try {
+      const compiled = this.#jit.compileQuery(schema, document, operationName)
+      if (!this.#jit.isCompiledQuery(compiled)) return 'never'
+      return (context, variables) => compiled.query(undefined, context, variables ?? {})
+    } catch {
+      // graphql-js executes operations that the compiler does not support.
+      return 'never'
+    } finally {
+      this.#saved -= this.#now() - start
+    }
+  }
+}
+
+/** Executes an operation with `interpret` the first `minCount` times, then with the result of `compile`. */
+export function compiling(interpret: Run, compile: () => Compiled, minCount: number): Run {
+  let compiled: Compiled = 'later'
+  let count = 0
+  return (context, variables) => {
+    if (compiled === 'later' && ++count > minCount) compiled = compile()
+    if (typeof compiled === 'string') return interpret(context, variables)
+    const result = compiled(context, variables)
+    // Without data, nothing was executed: the variables are invalid, and graphql-js then reports that in its own words.
+    return 'errors' in result && result.data === undefined ? interpret(context, variables) : result
   }
 }

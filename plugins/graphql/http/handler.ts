@@ -1,8 +1,7 @@
 import type { ExecutionResult, GraphQLSchema } from 'graphql'
-import type { Request, Response } from '../../../kernel/index.ts'
+import { isPromise, type Request, type Response } from '../../../kernel/index.ts'
 import { isRefusal, type Refusal, refuse, refuseFailure } from '../execution/answered-error.ts'
 import { chooseOperation, type Documents, type Operation } from '../execution/documents.ts'
-import type { Variables } from '../execution/execute.ts'
 import { describeError, describeResult, httpOf } from '../execution/mask-errors.ts'
 import type { ContextFunction } from '../options.ts'
 import type { Graphql } from '../packages.ts'
@@ -82,7 +81,7 @@ export class GraphqlHandler {
     if (isRefusal(asked)) return answerRefusal(req, res, wanted, asked)
     const ready = engine()
     if (isRefusal(ready)) return answerRefusal(req, res, wanted, ready)
-    const { documents, events, graphql } = ready
+    const { documents, events, graphql, hints } = ready
     const operations = documents.read(asked.query)
     const operation = isRefusal(operations) ? operations : chooseOperation(operations, asked.operationName)
     if (isRefusal(operation)) {
@@ -91,36 +90,25 @@ export class GraphqlHandler {
     }
     const unfit = unfitFor(operation, req.method, wanted) ?? operation.checkCost?.(asked.variables)
     if (unfit !== undefined) return answerRefusal(req, res, wanted, unfit)
+    const execute = (value: unknown): unknown => {
+      // The context function may already have refused the request.
+      if (res.answered) return res
+      if (wanted === 'events') return events.answer(req, res, operation, value, asked.variables)
+      const finish = (result: ExecutionResult) =>
+        answerResult(req, res, wanted, describeResult(graphql, result, req, hints), result.errors)
+      const result = operation.run(value, asked.variables)
+      return isPromise(result) ? result.then(finish) : finish(result)
+    }
     const { context } = this.#options
-    if (context === undefined) return this.#execute(ready, req, res, wanted, operation, { req, res }, asked.variables)
+    if (context === undefined) return execute({ req, res })
     const failed = (error: unknown) => failContext(graphql, error, req, res, wanted)
+    let value: unknown
     try {
-      const made = context({ req, res })
-      if (isPromise(made)) {
-        return made.then((value) => this.#execute(ready, req, res, wanted, operation, value, asked.variables), failed)
-      }
-      return this.#execute(ready, req, res, wanted, operation, made, asked.variables)
+      value = context({ req, res })
     } catch (error) {
       return failed(error)
     }
-  }
-
-  #execute(
-    { events, graphql, hints }: Engine,
-    req: Request,
-    res: Response,
-    wanted: Wanted,
-    operation: Operation,
-    context: unknown,
-    variables: Variables,
-  ): unknown {
-    // The context function may already have refused the request.
-    if (res.answered) return res
-    if (wanted === 'events') return events.answer(req, res, operation, context, variables)
-    const finish = (result: ExecutionResult) =>
-      answerResult(req, res, wanted, describeResult(graphql, result, req, hints), result.errors)
-    const result = operation.run(context, variables)
-    return isPromise(result) ? result.then(finish) : finish(result)
+    return isPromise(value) ? value.then(execute, failed) : execute(value)
   }
 }
 
@@ -149,8 +137,4 @@ function failContext(graphql: Graphql, error: unknown, req: Request, res: Respon
   const described = describeError(graphql, error, req)
   const isStatus = Number.isInteger(status) && status! >= 400 && status! <= 599
   return answerRefusal(req, res, wanted, refuseFailure(isStatus ? status! : 500, described))
-}
-
-function isPromise<Value>(value: Value | Promise<Value>): value is Promise<Value> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
 }

@@ -10,8 +10,7 @@ import {
 } from 'graphql'
 import * as jit from 'graphql-jit'
 import { describe, expect, test } from 'vitest'
-import { Compiler, compiling } from '../../../plugins/graphql/execution/compile.ts'
-import { Executors } from '../../../plugins/graphql/execution/execute.ts'
+import { Compiler, compiling, Executors } from '../../../plugins/graphql/execution/execute.ts'
 import { graphqlApp } from '../../support/graphql.ts'
 
 const typeDefs = `

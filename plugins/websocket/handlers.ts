@@ -1,0 +1,53 @@
+import { isPromise } from '../../kernel/index.ts'
+import { messageTrace } from './message-trace.ts'
+import { errorFrame, type ReadMessage } from './messages.ts'
+import type { SocketRoute } from './socket-route.ts'
+import type { Message, ServerSocket } from './types.ts'
+
+interface HandledSocket extends ServerSocket {
+  sendFrame(frame: string): boolean
+}
+
+type MessageHandler = (socket: HandledSocket, message: unknown) => unknown
+
+/** Passes a message of a client to its handler, or reports to the client what is wrong with it. */
+export function handleMessage(socket: HandledSocket, route: SocketRoute, message: string | Uint8Array): unknown {
+  const read = route.read(message)
+  return read instanceof Promise ? read.then((settled) => take(socket, route, settled)) : take(socket, route, read)
+}
+
+function take(socket: HandledSocket, { sockets, handlers, extension, path }: SocketRoute, read: ReadMessage): unknown {
+  if (!read.ok) {
+    sockets.counts.invalid++
+    return void socket.sendFrame(errorFrame(read.invalid))
+  }
+  sockets.counts.received++
+  if (read.isExtension) return extension!.received(socket, read.message as Message)
+  const { message } = handlers as { readonly message?: MessageHandler }
+  return messageTrace.run(
+    () => ({ socket, route: path, message: read.message }),
+    () => message?.(socket, read.message),
+  )
+}
+
+type ErrorHandler = (socket: ServerSocket, error: unknown) => unknown
+
+/** Passes a handler's error to the handler `error`; without such a handler, logs it and closes the socket. */
+export function handlerFailed(socket: ServerSocket, { handlers, log, path }: SocketRoute, error: unknown): void {
+  const { error: onError } = handlers as { readonly error?: ErrorHandler }
+  const close = (what: string, thrown: unknown) => {
+    log.error({ err: thrown, socket: socket.id }, `${what} of the websocket ${path} failed`)
+    socket.close(1011, 'the server has failed')
+  }
+  if (onError === undefined) {
+    close('a handler', error)
+    return
+  }
+  const again = (second: unknown) => close('the error handler', second)
+  try {
+    const result = onError(socket, error)
+    if (isPromise(result)) Promise.resolve(result).catch(again)
+  } catch (second) {
+    again(second)
+  }
+}
