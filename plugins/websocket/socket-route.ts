@@ -24,8 +24,11 @@ export interface AllSockets {
   readonly counts: SocketCounts
   /** Milliseconds that clients have to respond to a close frame. */
   readonly closeTimeout: number
+  /** @internal Calls back when the connection of a socket has ended and its messages are handled. */
   whenOver(socket: object, callback: () => void): void
+  /** @internal The socket has come so far. */
   over(socket: object): void
+  /** Forgets a socket that has ended. */
   delete(socket: object): void
 }
 
