@@ -1,6 +1,5 @@
 import {
   ArgumentsError,
-  announceMembers,
   checkOptions,
   type Inject,
   Kernel,
@@ -25,6 +24,7 @@ import {
 } from './plugins/resolve.ts'
 import { type ExposeErrorDetails, setExposure } from './plugins/shared/failures/failures.ts'
 import { type ErrorFormat, errorFormat } from './plugins/shared/failures/format.ts'
+import { announceMembers } from './plugins/shared/failures/missing-members.ts'
 import { knowMediaTypes } from './plugins/shared/http/media-types.ts'
 import { option } from './plugins/shared/options/index.ts'
 import { knowWork } from './plugins/shared/work/kind.ts'

@@ -1,4 +1,4 @@
-import { aligned } from '../kernel/inspect/columns.ts'
+import { aligned } from '../plugins/shared/terminal/columns.ts'
 
 /** The share of the width above which a column has a line of its own, if there is not enough room for all. */
 const widestShare = 0.4

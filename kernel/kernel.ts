@@ -1,9 +1,9 @@
 import { urlOf } from './http/request/host.ts'
 import { KernelRequest } from './http/request/request.ts'
 import { KernelResponse } from './http/response/response-buffer.ts'
-import { type Explanation, explainRoute, NotReadyError, printRoutes } from './inspect/explain.ts'
+import { type Explanation, explainRoute, NotReadyError } from './inspect/explain.ts'
 import { type Listing, listingOf } from './inspect/listing.ts'
-import { type PluginNode, printTree, snapshot } from './inspect/tree.ts'
+import { type PluginNode, snapshot } from './inspect/tree.ts'
 import { LifeCycle } from './life/life-cycle.ts'
 import type { ResolvedKernelOptions } from './options.ts'
 import { CompiledRoutes } from './pipeline/compiled-route.ts'
@@ -296,7 +296,7 @@ export class Kernel extends RouteVerbs {
 
   /** The tree of plugins as text, with what each contributed. */
   printPlugins(): string {
-    return printTree(this.plugins)
+    return this.settings.drawings.plugins(this.plugins)
   }
 
   /** The routes and plugins as data, for tools; before boot, without those that plugins register in their `setup`. */
@@ -306,7 +306,8 @@ export class Kernel extends RouteVerbs {
 
   /** Each route with its chain, one per line. */
   printRoutes(): string {
-    return printRoutes(this.#routes, this.#state.booted, this.safeLogger)
+    if (!this.#state.booted) throw NotReadyError('printRoutes()')
+    return this.settings.drawings.routes(this.listing.routes)
   }
 
   /** The steps that a request would go through, in order, each with its owner. */

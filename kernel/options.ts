@@ -1,5 +1,7 @@
 import type { Failures } from './http/response/failure.ts'
 import type { Bodies } from './http/response/response-buffer.ts'
+import type { Listing } from './inspect/listing.ts'
+import type { PluginNode } from './inspect/tree.ts'
 import type { RouteCollection } from './routing/collection.ts'
 import type { Limits, TlsOptions } from './runtime/adapter.ts'
 import type { Logger } from './support/logger.ts'
@@ -55,6 +57,8 @@ export interface ResolvedKernelOptions
   readonly errorFormat: Failures
   /** Sends files, events, and objects of the web platform. @internal */
   readonly bodies: Bodies
-  /** The other processes that do the same work. */
+  /** Draws the tree of plugins and the routes. @internal */
+  readonly drawings: { plugins(tree: PluginNode): string; routes(routes: Listing['routes']): string }
+  /** The process that the server runs in, and the others that do the same work. */
   readonly workers: Workers
 }

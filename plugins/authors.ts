@@ -42,6 +42,7 @@ export { answerAsLeader, askLeader, refuseSeveral } from './shared/environment/s
 export { isLeading } from './shared/environment/supervisor.ts'
 export { type ExposeErrorDetails, exposesDetails, type FailureBody, setExposure } from './shared/failures/failures.ts'
 export { HttpError, type HttpErrorDetails, type HttpErrorOptions } from './shared/failures/http-error.ts'
+export { announceMembers, type MemberOwners, missingMember } from './shared/failures/missing-members.ts'
 export { builtPath } from './shared/files/built-paths.ts'
 export { type FileLoading, type FoundFiles, findFiles, importFiles } from './shared/files/modules.ts'
 export { type InsideFile, openInside, realRoot } from './shared/files/open-inside.ts'

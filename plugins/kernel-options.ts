@@ -9,6 +9,7 @@ import { bodies } from './shared/http/bodies.ts'
 import { fallbackLogger, guardedLogger } from './shared/logging/logger.ts'
 import { readVariablesBy, type SettingsOf } from './shared/options/check.ts'
 import * as option from './shared/options/option.ts'
+import { printRoutes, printTree } from './shared/terminal/tree.ts'
 import { workersOfProcess } from './workers.ts'
 
 readVariablesBy(variable)
@@ -79,6 +80,7 @@ export function kernelSettings(given: SettingsOf<typeof members>, place: OptionP
     guarded: guardedLogger,
     errorFormat: new FormattedFailures(),
     bodies,
+    drawings: { plugins: printTree, routes: printRoutes },
     workers: workersOfProcess(),
   }
 }

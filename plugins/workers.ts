@@ -1,5 +1,6 @@
 import { defineError } from '../kernel/support/errors.ts'
 import type { LeadParts, WorkerPlace, Workers } from '../kernel/support/worker.ts'
+import { closeOnSignals } from './shared/environment/signals.ts'
 import { isLeading, supervisor } from './shared/environment/supervisor.ts'
 import { safely } from './shared/values/safely.ts'
 
@@ -19,6 +20,7 @@ export function workersOfProcess(): Workers {
   return {
     place,
     share: place && (supervisor()?.share ?? (async (_host, port) => port)),
+    closeOnSignals,
     starting: () => supervisor()?.starting(),
     async lead(parts) {
       if (parts.hooks.length === 0) return

@@ -114,6 +114,7 @@ test('docs/reference/options.md has the options of the kernel with their real de
     guarded: _guarded,
     errorFormat: _format,
     bodies: _bodies,
+    drawings: _drawings,
     ...settings
   } = kernelDoor.kernelOptions.parse({})
   const real = {

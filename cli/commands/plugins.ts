@@ -1,5 +1,5 @@
 import type { PluginNode } from '../../kernel/index.ts'
-import { treeRows } from '../../kernel/inspect/tree.ts'
+import { treeRows } from '../../plugins/shared/terminal/tree.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { columns } from '../columns.ts'
 import { widthOf } from '../output.ts'

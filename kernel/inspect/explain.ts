@@ -1,12 +1,10 @@
 import { parseTarget } from '../http/request/target.ts'
-import type { CompiledRoutes } from '../pipeline/compiled-route.ts'
 import type { RouteFinder } from '../pipeline/find-route.ts'
 import type { Scope } from '../plugin/scope.ts'
 import { nameOf } from '../routing/middleware.ts'
 import type { Step } from '../routing/route.ts'
 import { defineError } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
-import { aligned } from './columns.ts'
 
 export const NotReadyError = defineError(
   'NotReadyError',
@@ -52,16 +50,4 @@ export function explainRoute(
     steps.push({ slot: 'fallback', name: nameOf(run, `${path}/*`), plugin, scope: scope.name })
   }
   return { route: undefined, params: {}, steps }
-}
-
-export function printRoutes(routes: CompiledRoutes, booted: boolean, logger: Logger): string {
-  if (!booted) throw NotReadyError('printRoutes()')
-  routes.current(logger)
-  const rows = [...routes.entries()].map(({ record, compiled }) => [
-    record.method,
-    record.path,
-    [...compiled.steps.map((step) => step.name), nameOf(record.handler, 'handler')].join(' > '),
-    compiled.plugin === 'application' ? '' : `by ${compiled.plugin}`,
-  ])
-  return aligned(rows).join('\n')
 }

@@ -4,6 +4,7 @@ import type { PluginEntry, Scope } from '../plugin/scope.ts'
 import type { ServiceStore } from '../plugin/services.ts'
 import type { RouteRecord } from '../routing/collection.ts'
 import type { Middleware } from '../routing/middleware.ts'
+import type { Step } from '../routing/route.ts'
 import type { Logger } from '../support/logger.ts'
 
 /** A registered plugin. */
@@ -28,6 +29,8 @@ export interface ListedRoute {
   readonly reachedBy: ReadonlyMap<string, ListedPlugin>
   /** The middlewares that run for it, in order: those of the server, its plugins and its groups, then its own. */
   readonly middlewares: readonly Middleware[]
+  /** The compiled chain before the handler; empty before boot. */
+  readonly steps: readonly Step[]
 }
 
 /** What is registered on a server. */
@@ -63,7 +66,8 @@ export function listingOf(routes: CompiledRoutes, root: PluginEntry, booted: boo
         ...record.groupMiddlewares.flat(),
         ...own,
       ]
-      return { record, plugin: owner?.name ?? 'application', reachedBy: reachedBy(scope), middlewares }
+      const { steps = [] } = routes.compiledFrom(record) ?? {}
+      return { record, plugin: owner?.name ?? 'application', reachedBy: reachedBy(scope), middlewares, steps }
     }),
     plugins: descendants(root),
   }

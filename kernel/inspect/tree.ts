@@ -1,7 +1,6 @@
 import type { HookName } from '../plugin/hooks.ts'
 import { showOptions } from '../plugin/options.ts'
 import type { PluginEntry, PluginTimes } from '../plugin/scope.ts'
-import { aligned } from './columns.ts'
 
 /** A snapshot of one plugin in the tree. */
 export interface PluginNode {
@@ -53,43 +52,4 @@ export function snapshot(entry: PluginEntry): PluginNode {
 function namesOf(options: unknown): string[] {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) return []
   return Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]))
-}
-
-const phases = ['boot', 'ready', 'drain', 'close'] as const
-
-function timesOf({ ms }: PluginNode): string {
-  const spent = phases.filter((phase) => ms[phase] >= 0.05).map((phase) => `${phase} ${ms[phase].toFixed(1)}`)
-  return spent.length === 0 ? '' : `${spent.join(' · ')} ms`
-}
-
-function contributionsOf(node: PluginNode): string {
-  const parts: readonly (readonly [what: string, names: readonly string[]])[] = [
-    ['provides ', node.services],
-    ['uses ', node.middlewares],
-    ['', [...new Set(node.hooks)]],
-    ['', node.routes],
-    ['options ', node.options],
-  ]
-  return parts.flatMap(([what, names]) => (names.length === 0 ? [] : [what + names.join(', ')])).join(' · ')
-}
-
-type Row = readonly [plugin: string, times: string, contributions: string]
-
-/** The rows of a tree, one for each plugin: the branch, the times, and its contributions. */
-export function treeRows(node: PluginNode, indent = ''): Row[] {
-  const version = node.version === undefined ? '' : ` ${node.version}`
-  const scope = node.scoped ? ` (scoped${node.prefix === '' ? '' : `, ${node.prefix}`})` : ''
-  return [
-    [node.name + version + scope, timesOf(node), contributionsOf(node)],
-    ...node.children.flatMap((child, at): Row[] => {
-      const isLast = at === node.children.length - 1
-      const [[name, ...rest], ...below] = treeRows(child, `${indent}${isLast ? '   ' : '│  '}`) as [Row, ...Row[]]
-      return [[`${indent}${isLast ? '└─' : '├─'} ${name}`, ...rest], ...below]
-    }),
-  ]
-}
-
-/** Draws a tree, one plugin per line. */
-export function printTree(node: PluginNode): string {
-  return aligned(treeRows(node)).join('\n')
 }

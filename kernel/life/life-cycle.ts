@@ -13,7 +13,6 @@ import type { SupervisedServer } from '../support/worker.ts'
 import { bootTree, ownAll } from './boot.ts'
 import { tracePlugin } from './plugin-trace.ts'
 import { shutDown } from './shutdown.ts'
-import { closeOnSignals } from './signals.ts'
 
 const ListeningTwiceError = defineError(
   'ListeningTwiceError',
@@ -165,9 +164,10 @@ export class LifeCycle {
   async #open(): Promise<Address> {
     try {
       const address = await this.#bind()
-      if (this.#host.server.settings.gracefulShutdown) this.#stopWatching = closeOnSignals(this)
+      const { gracefulShutdown, workers } = this.#host.server.settings
+      if (gracefulShutdown) this.#stopWatching = workers.closeOnSignals(this)
       await this.#runHooks(this.#host.lifeCycle.onListen, 'listen', (run) => run(address))
-      await this.#host.server.settings.workers.lead({
+      await workers.lead({
         hooks: this.#host.lifeCycle.onLead.map((hook) => () => this.#runHooks([hook], 'lead', (run) => run())),
         isClosing: () => this.#state.closing,
         report: (error) => this.report(error),

@@ -148,15 +148,12 @@ export class CompiledRoutes {
     return this.#table
   }
 
-  /** Every route with its compiled form, in order of registration, the server's own first. */
-  *entries(): Iterable<{ record: RouteRecord; compiled: CompiledRoute }> {
-    for (const record of shapesOf([...this.#own.routes, ...this.#mounted.routes]).keys()) {
-      const compiled = this.#compiled.get(record)
-      if (compiled !== undefined) yield { record, compiled }
-    }
+  /** The compiled form of a route; `undefined` before boot. */
+  compiledFrom(record: RouteRecord): CompiledRoute | undefined {
+    return this.#compiled.get(record)
   }
 
-  /** The records alone, in the same order, as the same list until they change; with a logger, only those that are served. */
+  /** The routes as declared, the server's own first, as the same list until they change; with a logger, only those that are served. */
   records(logger: Logger | undefined): readonly RouteRecord[] {
     if (logger !== undefined) this.current(logger)
     const version = `${this.#own.version} ${this.#mounted.version} ${logger !== undefined}`

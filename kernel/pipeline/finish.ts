@@ -5,13 +5,12 @@ import { toReply } from '../http/response/reply.ts'
 import type { KernelResponse } from '../http/response/response-buffer.ts'
 import type { ErrorHandler, Hook, Thrown } from '../plugin/hooks.ts'
 import { Deadlines, TimeLimit } from '../support/deadlines.ts'
-import { isFailureStatus, isFrameworkError, RequestTimeoutError, withCause } from '../support/errors.ts'
+import { isFrameworkError, RequestTimeoutError, withCause } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { isPromise } from '../support/within.ts'
 import { Downstream, type Link, trusted } from './chain.ts'
 import type { CompiledRoute } from './compiled-route.ts'
 import { isAnsweredByFramework, legible, takeReported } from './failure.ts'
-import { missingMember } from './missing-members.ts'
 import { errorPoint } from './traces.ts'
 
 /** What a request is working on: a step, the steps after its `next()`, a hook or another named task; `undefined` is the handler. */
@@ -277,7 +276,9 @@ export class Answers {
 
   #logFailure(error: unknown, req: KernelRequest, more?: { plugin?: string; original?: unknown }): void {
     const err = legible(error)
-    const { status, code, unhandled } = req.server.settings.errorFormat.of(err)
+    const { errorFormat } = req.server.settings
+    const failure = errorFormat.of(err)
+    const { status, code } = failure
     const what = `${req.method} ${req.path} failed with ${describeFailure(err)}`
     // When an onSend hook refuses, the handler's answer is taken back: that is logged as an error, whatever the status.
     if (status < 500 && more?.plugin === undefined) {
@@ -285,7 +286,7 @@ export class Answers {
       const original = more && describeFailure(more.original)
       const hasReason = (err as Error).cause !== undefined || (original !== undefined && isFrameworkError(err))
       req.log.info({ status, code, original, ...(hasReason && { err }) }, what)
-    } else req.log.error({ err, ...more }, what + missingMember(req, err) + (unhandled ? strangeStatus(err) : ''))
+    } else req.log.error({ err, ...more }, what + errorFormat.remark(failure, req))
   }
 
   /** Calls hooks that cannot change an answer: their errors are logged, their promises are not awaited. */
@@ -322,12 +323,4 @@ function describeFailure(error: unknown): string {
   } catch {
     return 'an error that cannot be read'
   }
-}
-
-/** Why the status of an error differs from that of its answer. */
-function strangeStatus(error: unknown): string {
-  if (!(error instanceof Error) || isFrameworkError(error)) return ''
-  const { status, statusCode = status } = error as Error & { status?: unknown; statusCode?: unknown }
-  if (!isFailureStatus(statusCode)) return ''
-  return `. Its status ${statusCode} is not used for the answer, because it may be an upstream's. To choose the status, throw an HttpError`
 }

@@ -16,6 +16,16 @@ export interface SupervisedServer {
   closed(): void
 }
 
+/** An object that a signal closes. */
+export interface Closable {
+  /** Closes it. */
+  close(): Promise<void>
+  /** Whether closing has stopped waiting for running work. */
+  readonly abandonedWork: boolean
+  /** Receives the failure of closing, before the process ends with status 1. */
+  report(error: unknown): void
+}
+
 /** The lead hooks of a server. */
 export interface LeadParts {
   /** In the order in which they run. */
@@ -26,7 +36,7 @@ export interface LeadParts {
   report(error: unknown): void
 }
 
-/** What a server has to do with the other processes that do the same work; the kernel receives it, because it works the same in a single process. */
+/** What a server has to do with its process, and with the others that do the same work. The kernel receives it. */
 export interface Workers {
   /** `undefined` for a single process. */
   readonly place: WorkerPlace | undefined
@@ -36,6 +46,8 @@ export interface Workers {
    * Rejects as binding would if any other process has the port.
    */
   readonly share: ((host: string, port: number) => Promise<number>) | undefined
+  /** Closes a server when the process is asked to end; returns a function that ends this. */
+  closeOnSignals(server: Closable): () => void
   /** A server is about to listen. */
   starting(): SupervisedServer | undefined
   /** Runs the lead hooks, in order, now or when this process takes over; rejects with the failure of one that runs now. */

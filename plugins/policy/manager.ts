@@ -1,12 +1,12 @@
 import {
   defineError,
   type Logger,
-  missingMember,
   nearest,
   OptionError,
   type Request,
   type TypedMiddleware,
 } from '../../kernel/index.ts'
+import { missingMember } from '../shared/failures/missing-members.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { option } from '../shared/options/index.ts'
 import { type PolicyDecorator, policyDecorator } from './decorator.ts'

@@ -43,6 +43,8 @@ export interface Failures {
   of(error: unknown): Failure
   /** The same for a mistake in the application, whatever answer the error itself defines. */
   mistake(error: unknown): Failure
+  /** What the log adds about a failure, after its message; `''` for nothing. */
+  remark(failure: Failure, req: Request): string
   /**
    * The answer; `undefined` stands for an empty body. `req` is `undefined` where the head could not be read. Never throws; the body is a
    * new object that the caller may change.

@@ -1,9 +1,10 @@
 import type { Request } from '../../../kernel/http/request/request.ts'
 import type { Failure, FailureAnswer, Failures, OnFormatFailure } from '../../../kernel/http/response/failure.ts'
 import { toJson } from '../../../kernel/http/response/json.ts'
-import { FileNotFoundError, isFrameworkError } from '../../../kernel/support/errors.ts'
+import { FileNotFoundError, isFailureStatus, isFrameworkError } from '../../../kernel/support/errors.ts'
 import { isProduction, nodeEnv } from '../environment/node-env.ts'
 import { codeOf, describedError, phraseOf } from './described-error.ts'
+import { missingMember } from './missing-members.ts'
 
 /** Whether answers to failures have `stack` and `cause`; `'auto'` means only if `NODE_ENV` is `development`. */
 export type ExposeErrorDetails = boolean | 'auto'
@@ -107,6 +108,10 @@ export class FormattedFailures implements Failures {
     return { status: 500, code: unnamed, message: phraseOf(500), error, unhandled: true, body: undefined }
   }
 
+  remark({ error, unhandled }: Failure, req: Request): string {
+    return missingMember(req, error) + (unhandled ? strangeStatus(error) : '')
+  }
+
   /** A format that fails, or whose result cannot be written, is reported, and the default is used. */
   answer(failure: Failure, req: Request | undefined, onFailure: OnFormatFailure): FailureAnswer | undefined {
     const { status, code, message, body, details } = failure
@@ -126,6 +131,14 @@ export class FormattedFailures implements Failures {
       return { body: { code, message } }
     }
   }
+}
+
+/** Why the status of an error differs from that of its answer. */
+function strangeStatus(error: unknown): string {
+  if (!(error instanceof Error) || isFrameworkError(error)) return ''
+  const { status, statusCode = status } = error as Error & { status?: unknown; statusCode?: unknown }
+  if (!isFailureStatus(statusCode)) return ''
+  return `. Its status ${statusCode} is not used for the answer, because it may be an upstream's. To choose the status, throw an HttpError`
 }
 
 /** The description of a server's format; `undefined` for the default one. */

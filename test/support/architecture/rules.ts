@@ -16,10 +16,10 @@ const levels = [
   'runtime',
   'routing',
   'plugin',
-  'options',
   'pipeline',
   'inspect',
   'life',
+  'options',
   'kernel',
   'index',
 ]

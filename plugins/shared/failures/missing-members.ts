@@ -1,5 +1,5 @@
-import { KernelRequest } from '../http/request/request.ts'
-import { KernelResponse } from '../http/response/response-buffer.ts'
+import { KernelRequest } from '../../../kernel/http/request/request.ts'
+import { KernelResponse } from '../../../kernel/http/response/response-buffer.ts'
 
 /** For each request: the last member read from it or its response that no plugin has added. */
 const missed = new WeakMap<object, string>()

@@ -1,13 +1,6 @@
 import { constants } from 'node:os'
 
-/** An object that a signal closes. */
-export interface Closable {
-  close(): Promise<void>
-  /** Whether closing has stopped waiting for running work. */
-  readonly abandonedWork: boolean
-  /** Receives the failure of closing, before the process ends with status 1. */
-  report(error: unknown): void
-}
+import type { Closable } from '../../../kernel/support/worker.ts'
 
 const signals = ['SIGTERM', 'SIGINT'] as const
 const open = new Set<Closable>()
