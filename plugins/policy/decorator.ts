@@ -6,7 +6,7 @@ import {
   type MethodMark,
 } from '../shared/decorators/decorator.ts'
 import { routeDecorator } from '../shared/decorators/route-decorator.ts'
-import type { PolicyRecord } from './manager.ts'
+import type { PolicyRecord } from './check.ts'
 import type { PolicyRequirement, RouteCheckName } from './options.ts'
 
 /** Adds a check of one manager to a method, or to every method of a class. */

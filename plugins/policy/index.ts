@@ -2,15 +2,10 @@ import type { PolicyDenials } from './denial.ts'
 import type { CheckedPolicy, PolicyOption } from './options.ts'
 import type { ProofOfPolicy } from './proof.ts'
 
+export type { PolicyCheck, PolicyRecord, PolicyStatus } from './check.ts'
 export type { PolicyDecorator } from './decorator.ts'
 export type { PolicyErrorCallback, PolicyErrorHandler, PolicyErrorOptions } from './denial.ts'
-export {
-  type PolicyCheck,
-  PolicyManager,
-  type PolicyManagerOptions,
-  type PolicyRecord,
-  type PolicyStatus,
-} from './manager.ts'
+export { PolicyManager, type PolicyManagerOptions } from './manager.ts'
 export type { PolicyOption, PolicyRequirement } from './options.ts'
 export { policy } from './plugin.ts'
 export { type ProvingCheck, proves } from './proof.ts'

@@ -1,5 +1,5 @@
 import type { InspectorPanel } from '../shared/development/panels.ts'
-import { guardedRoutes } from './guarded-routes.ts'
+import { guardedRoutes } from './guard.ts'
 
 export const panels: readonly InspectorPanel[] = [
   {

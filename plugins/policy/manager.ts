@@ -9,8 +9,8 @@ import {
 import { missingMember } from '../shared/failures/missing-members.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { option } from '../shared/options/index.ts'
+import { type Ask, type PolicyCheck, type PolicyRecord, type PolicyStatus, policyStatus } from './check.ts'
 import { type PolicyDecorator, policyDecorator } from './decorator.ts'
-import type { DenialStatus } from './denial.ts'
 import { guard } from './guard.ts'
 import type { RouteCheckName } from './options.ts'
 import { parametersOf } from './parameters.ts'
@@ -31,15 +31,6 @@ const ResourcePolicyError = defineError(
     `the check ${JSON.stringify(`${scope}.${handler}`)} cannot guard a route: ${why}, but a route calls it with (user, req). Call it in the handler, with the resource: await policies.canAccess(${JSON.stringify(scope)}, ${JSON.stringify(handler)}, user, resource)`,
 )
 
-/** Decides whether a user may do something; anything but `true` is a refusal. */
-// The type of a method, so that a check for a certain user type is accepted where checks for any user are.
-export type PolicyCheck = { run(user: unknown, ...args: unknown[]): boolean | Promise<boolean> }['run']
-
-/** Checks by scope and name. */
-export interface PolicyRecord {
-  readonly [scope: string]: { readonly [handler: string]: PolicyCheck }
-}
-
 /** Options of a policy manager. */
 export interface PolicyManagerOptions {
   /** The subject of the checks of a route; may be async. Default `req.user`. */
@@ -59,11 +50,6 @@ export interface PolicyManagerOptions {
   /** The logger for errors in checks of `canAccess`; checks of routes log to `req.log`. Default standard error. */
   logger?: Logger
 }
-
-/** The status of a refused request, or how it is determined. */
-export type PolicyStatus = DenialStatus | 'byUser'
-
-export const policyStatus = option.oneOf(401, 403, 'byUser')
 
 const managerOptions = option
   .shape({
@@ -87,15 +73,6 @@ type ArgumentsOf<Check> = Check extends (...args: infer Args) => unknown
 interface KeptCheck {
   readonly run: PolicyCheck
   readonly unfit: string | undefined
-}
-
-/** Runs one check for one request. */
-export interface Ask {
-  (req: Request): boolean | Promise<boolean>
-  /** The status for a request that the check has refused. */
-  denial(req: Request): DenialStatus
-  /** The header `WWW-Authenticate` of a 401. */
-  readonly challenge: string | undefined
 }
 
 /**

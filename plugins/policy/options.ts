@@ -1,6 +1,6 @@
 import { described, type OptionPlace, quoted, type Request } from '../../kernel/index.ts'
 import { option } from '../shared/options/index.ts'
-import { type Ask, type PolicyRecord, type PolicyStatus, policyStatus } from './manager.ts'
+import { type Ask, type PolicyRecord, type PolicyStatus, policyStatus } from './check.ts'
 import type { ResourceMark } from './resource.ts'
 
 /** One check of a route: its manager, and its name in the manager. */

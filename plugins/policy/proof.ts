@@ -1,5 +1,5 @@
 import { OptionError, type Request } from '../../kernel/index.ts'
-import type { PolicyCheck } from './manager.ts'
+import type { PolicyCheck } from './check.ts'
 import type { PolicyRequirement } from './options.ts'
 
 /** A check that declares which members the request has once it has passed. */

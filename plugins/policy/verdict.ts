@@ -1,4 +1,5 @@
 import { within } from '../../kernel/index.ts'
+
 /** Called with the reason when a check counts as a refusal because it did not return `true` or `false`. */
 export type OnFault = (why: string, error?: unknown) => void
 

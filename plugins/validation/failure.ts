@@ -8,7 +8,7 @@ import {
   type Response,
   sendFailure,
 } from '../../kernel/index.ts'
-import type { Issue } from '../shared/schema/issue.ts'
+import type { Issue } from '../shared/schema/verdict.ts'
 import { type Part, rowsOf, type ValidationIssue } from './issues.ts'
 
 /** All mistakes in a request, in all its parts. */

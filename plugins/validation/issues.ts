@@ -1,4 +1,4 @@
-import { type Issue, maxIssues } from '../shared/schema/issue.ts'
+import { type Issue, maxIssues } from '../shared/schema/verdict.ts'
 
 /** The parts of a request, in the order in which their mistakes are reported. */
 export const parts = ['headers', 'params', 'query', 'body', 'all'] as const

@@ -1,7 +1,7 @@
 import { defineError } from '../../kernel/index.ts'
 import { type Check, checkOf } from '../shared/schema/check.ts'
-import { firstInWords, type Issue } from '../shared/schema/issue.ts'
 import { whyNotJson } from '../shared/schema/sendable.ts'
+import { firstInWords, type Issue } from '../shared/schema/verdict.ts'
 import { nestsDeeperThan, reachesPrototype } from '../shared/values/json-dangers.ts'
 import { jsonText } from '../shared/values/json-text.ts'
 import type { Message, MessageSchemas } from './types.ts'

@@ -1,22 +1,8 @@
-import { firstInWords, type Issue } from './issue.ts'
 import { compileJsonSchema } from './json-schema/compile.ts'
 import { isStandardSchema, standardCheck } from './standard.ts'
+import { type Check, firstInWords, type Mode, type Verdict } from './verdict.ts'
 
-/** The result of a check for one value. */
-export type Verdict =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly issues: readonly Issue[]; readonly cause: unknown }
-
-/** A compiled schema. It returns a promise only if the validator is asynchronous. */
-export type Check = (value: unknown) => Verdict | Promise<Verdict>
-
-/**
- * How a schema is applied.
- *
- * `body` fills in defaults and removes members that `additionalProperties: false` refuses, in the value itself · `text`
- * also coerces, for input that arrives as strings · `headers` is the same with names in lower case · `exact` changes nothing.
- */
-export type Mode = 'body' | 'text' | 'headers' | 'exact'
+export type { Check, Mode, Verdict } from './verdict.ts'
 
 // A schema is compiled once per process for each mode, however many routes, servers and tests use it.
 const compiled = new WeakMap<object, Map<Mode, Check>>()

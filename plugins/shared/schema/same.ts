@@ -18,7 +18,7 @@ function sameText(value: unknown, spent: Spend, most = Number.POSITIVE_INFINITY)
       return Object.is(value, -0) ? '0' : String(value)
     case 'object':
       if (value === null) return 'null'
-      if (Array.isArray(value)) return textOfParts('[', value.length, (i) => value[i] as unknown, spent, most)
+      if (Array.isArray(value)) return textOfParts(value, undefined, spent, most)
       return textOfObject(value as Record<string, unknown>, spent, most)
     case 'bigint':
       return `${value}n`
@@ -35,29 +35,22 @@ function textOfObject(value: Record<string, unknown>, spent: Spend, most: number
   spent(names.length * 4)
   if (names.length > most) return undefined
   names.sort()
-  return textOfParts(
-    '{',
-    names.length,
-    (i) => value[names[i]!],
-    spent,
-    most,
-    (i) => JSON.stringify(names[i]),
-  )
+  return textOfParts(value, names, spent, most)
 }
 
+/** The text of a list, or of an object with these names. */
 function textOfParts(
-  start: string,
-  count: number,
-  partAt: (i: number) => unknown,
+  value: object,
+  names: readonly string[] | undefined,
   spent: Spend,
   most: number,
-  nameAt?: (i: number) => string,
 ): string | undefined {
+  const keys = names ?? (value as readonly unknown[])
   // Appended and not joined: joining would copy deeply nested parts once for each level.
-  let text = start
-  for (let i = 0; i < count; i++) {
-    if (nameAt !== undefined) text += `${nameAt(i)}:`
-    const part = sameText(partAt(i), spent, most - text.length)
+  let text = names === undefined ? '[' : '{'
+  for (let i = 0; i < keys.length; i++) {
+    if (names !== undefined) text += `${JSON.stringify(names[i])}:`
+    const part = sameText((value as Record<PropertyKey, unknown>)[names?.[i] ?? i], spent, most - text.length)
     if (part === undefined) return undefined
     text += part
     text += ','

@@ -1,13 +1,15 @@
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
-import type { StandardSchema } from './standard.ts'
 
 /** Whether a schema describes its input or its output: defaults and transforms differ. */
 export type Direction = 'input' | 'output'
 
-/** Standard JSON Schema: a validator's description of itself. Zod has had it since 4.2, ArkType since 2.1.28. */
+/** A Standard Schema, which may have Standard JSON Schema, its description of itself: Zod since 4.2, ArkType since 2.1.28. */
 interface SelfDescribing {
-  readonly jsonSchema?: { readonly [side in Direction]?: (options: object) => unknown }
+  readonly '~standard': {
+    readonly vendor: string
+    readonly jsonSchema?: { readonly [side in Direction]?: (options: object) => unknown }
+  }
 }
 
 type Json = Record<string, unknown>
@@ -70,11 +72,11 @@ const remedies: { readonly [vendor: string]: string } = {
  * @throws an error with the reason why there is none, and the remedy.
  */
 export function selfDescription(
-  schema: StandardSchema,
+  schema: SelfDescribing,
   direction: Direction,
   options: VendorOptions = defaults,
 ): unknown {
-  const { vendor, jsonSchema } = schema['~standard'] as StandardSchema['~standard'] & SelfDescribing
+  const { vendor, jsonSchema } = schema['~standard']
   if (jsonSchema?.[direction] !== undefined) {
     const libraryOptions = Object.hasOwn(options, vendor) ? options[vendor] : undefined
     return jsonSchema[direction]({ target, ...(libraryOptions && { libraryOptions }) })

@@ -1,8 +1,7 @@
-import type { Check, Verdict } from './check.ts'
 import { flattened, targetOf } from './flat.ts'
-import { type Issue, maxIssues, pointerOf } from './issue.ts'
 import { isObject } from './keywords.ts'
 import { selfDescription } from './self-description.ts'
+import { type Check, type Issue, maxIssues, pointerOf, type Verdict } from './verdict.ts'
 
 /** The part of Standard Schema version 1 (Zod, Valibot, ArkType, …) that is used here: https://standardschema.dev. */
 export interface StandardSchema<Input = unknown, Output = Input> {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type { Ajv, Options, ValidateFunction } from 'ajv'
-import type { Mode } from '../check.ts'
 import { isObject, type Node } from '../keywords.ts'
+import type { Mode } from '../verdict.ts'
 import { boundKeywords, type Generating } from './bounds.ts'
 import { bounded } from './formats.ts'
 

@@ -1,8 +1,8 @@
 import type { _, Ajv, CodeKeywordDefinition, KeywordCxt, Name } from 'ajv'
 import { targetOf } from '../flat.ts'
-import { maxIssues } from '../issue.ts'
 import { isObject, type Node, schemasWithin } from '../keywords.ts'
 import { findSame, memberTest } from '../same.ts'
+import { maxIssues } from '../verdict.ts'
 import { effort, partsOf, spend } from './effort.ts'
 
 /** The exports of Ajv with which keywords generate code. */
@@ -44,141 +44,182 @@ const around = [
  * counted, `uniqueItems`, `enum` and `const` take work in proportion to the value, and no more errors are collected than
  * are reported: 20, or none where only the first one counts. Each instance of Ajv has definitions of its own.
  */
-export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
-  const { allErrors } = ajv.opts
-  const most = allErrors ? maxIssues : 1
-  const count = new Name('errors')
-  const list = new Name('vErrors')
+export function boundKeywords(ajv: Ajv, generating: Generating): void {
+  const bounds = new Bounds(ajv, generating)
+  bounds.loops()
+  bounds.references()
+  bounds.costs()
+  bounds.comparisons()
+  if (!ajv.opts.allErrors) bounds.firstErrors()
+}
 
-  const change = (keywords: readonly string[], changed: (generate: Generate, keyword: string) => Generate) => {
+type Code = ReturnType<typeof _>
+
+/** The changes of one instance. */
+class Bounds {
+  readonly #ajv: Ajv
+  readonly #generating: Generating
+  readonly #count: Name
+  readonly #most: number
+
+  constructor(ajv: Ajv, generating: Generating) {
+    this.#ajv = ajv
+    this.#generating = generating
+    this.#count = new generating.Name('errors')
+    this.#most = ajv.opts.allErrors ? maxIssues : 1
+  }
+
+  #change(keywords: readonly string[], changed: (generate: Generate, keyword: string) => Generate): void {
     for (const keyword of keywords) {
-      const definition = ajv.getKeyword(keyword)
+      const definition = this.#ajv.getKeyword(keyword)
       // Older drafts do not have all of these keywords.
       if (typeof definition !== 'object' || !('code' in definition)) continue
       definition.code = changed(definition.code as Generate, keyword)
     }
   }
-  const meterOf = ({ gen }: KeywordCxt) => gen.scopeValue('obj', { ref: effort, key: effort })
-  const charge = (cxt: KeywordCxt, steps: ReturnType<typeof _>) => {
+
+  #charge(cxt: KeywordCxt, steps: Code): void {
+    const { _ } = this.#generating
     const meter = meterOf(cxt)
     cxt.gen.if(_`(${meter}.left -= ${steps}) < 0`, _`${meter}.spent()`)
   }
+
   /** For work that is done once for each part of the value, unless references lead back to their own place. */
-  const chargeAgain = (cxt: KeywordCxt, steps: ReturnType<typeof _>) => {
-    if (hasReferences(cxt.it.schemaEnv.root.schema as Node)) charge(cxt, steps)
+  #chargeAgain(cxt: KeywordCxt, steps: Code): void {
+    if (hasReferences(cxt.it.schemaEnv.root.schema as Node)) this.#charge(cxt, steps)
   }
 
-  change(loops, (generate, keyword) => (cxt, type) => {
-    const { gen } = cxt
-    // Errors are counted from here on: those of a branch are removed if another one matches.
-    const before = gen.const('_before', count)
-    const end = () => gen.if(_`${count} - ${before} >= ${most}`, () => gen.break())
-    const { forRange, forIn } = gen
-    const within = (body: (name: Name) => void) => (name: Name) => {
-      // The loops of inner keywords belong to those keywords.
-      Object.assign(gen, { forRange, forIn })
-      chargeAgain(cxt, _`1`)
-      body(name)
-      // With `contains`, the failures of an item do not count: not every item must match.
-      if (keyword === 'contains') cxt.reset()
-      else end()
+  loops(): void {
+    const { _ } = this.#generating
+    this.#change(loops, (generate, keyword) => (cxt, type) => {
+      const { gen } = cxt
+      // Errors are counted from here on: those of a branch are removed if another one matches.
+      const before = gen.const('_before', this.#count)
+      const end = () => gen.if(_`${this.#count} - ${before} >= ${this.#most}`, () => gen.break())
+      const { forRange, forIn } = gen
+      const within = (body: (name: Name) => void) => (name: Name) => {
+        // The loops of inner keywords belong to those keywords.
+        Object.assign(gen, { forRange, forIn })
+        this.#chargeAgain(cxt, _`1`)
+        body(name)
+        // With `contains`, the failures of an item do not count: not every item must match.
+        if (keyword === 'contains') cxt.reset()
+        else end()
+        hold()
+      }
+      const hold = () => {
+        gen.forRange = (name, from, to, body, kind) => forRange.call(gen, name, from, to, within(body), kind)
+        gen.forIn = (name, object, body, kind) => forIn.call(gen, name, object, within(body), kind)
+      }
+      if (keyword === 'contains') {
+        const { subschema } = cxt
+        cxt.subschema = (applied, valid) =>
+          subschema.call(cxt, { ...applied, createErrors: false, allErrors: false } as typeof applied, valid)
+      }
       hold()
-    }
-    const hold = () => {
-      gen.forRange = (name, from, to, body, kind) => forRange.call(gen, name, from, to, within(body), kind)
-      gen.forIn = (name, object, body, kind) => forIn.call(gen, name, object, within(body), kind)
-    }
-    if (keyword === 'contains') {
-      const { subschema } = cxt
-      cxt.subschema = (applied, valid) =>
-        subschema.call(cxt, { ...applied, createErrors: false, allErrors: false } as typeof applied, valid)
-    }
-    hold()
-    generate(cxt, type)
-    Object.assign(gen, { forRange, forIn })
-  })
+      generate(cxt, type)
+      Object.assign(gen, { forRange, forIn })
+    })
+  }
 
-  change(['$ref', '$dynamicRef', '$recursiveRef'], (generate) => (cxt, type) => {
-    const { gen, it } = cxt
-    const size = sizeOf(targetOf(cxt.schema, it.schemaEnv.root.schema))
-    charge(cxt, _`${25 + (size >> 2)}`)
-    const before = gen.const('_before', count)
-    const { assign } = gen
-    // The errors are added to the list in one step; otherwise it would be copied for each level and each branch.
-    gen.assign = (left, right, hasEffects) => {
-      if (String(left) !== list.str) return assign.call(gen, left, right, hasEffects)
+  references(): void {
+    const { _, Name } = this.#generating
+    const most = this.#most
+    const list = new Name('vErrors')
+    this.#change(['$ref', '$dynamicRef', '$recursiveRef'], (generate) => (cxt, type) => {
+      const { gen, it } = cxt
+      const size = sizeOf(targetOf(cxt.schema, it.schemaEnv.root.schema))
+      this.#charge(cxt, _`${25 + (size >> 2)}`)
+      const before = gen.const('_before', this.#count)
+      const { assign } = gen
+      // The errors are added to the list in one step; otherwise it would be copied for each level and each branch.
+      gen.assign = (left, right, hasEffects) => {
+        if (String(left) !== list.str) return assign.call(gen, left, right, hasEffects)
+        gen.assign = assign
+        if (most === 1) return gen.assign(left, _`${list} === null ? [0] : (${list}.push(0), ${list})`, hasEffects)
+        gen.assign(left, right, hasEffects)
+        return gen.if(_`${list}.length > ${before} + ${most}`, () => {
+          gen.assign(list, _`${list}.slice(0, ${before} + ${most})`)
+        })
+      }
+      generate(cxt, type)
       gen.assign = assign
-      if (!allErrors) return gen.assign(left, _`${list} === null ? [0] : (${list}.push(0), ${list})`, hasEffects)
-      gen.assign(left, right, hasEffects)
-      return gen.if(_`${list}.length > ${before} + ${most}`, () => {
-        gen.assign(list, _`${list}.slice(0, ${before} + ${most})`)
+    })
+  }
+
+  /** Counts what unions, long strings, many members and defaults cost. */
+  costs(): void {
+    const { _ } = this.#generating
+    const counted = (keywords: readonly string[], count: (cxt: KeywordCxt, keyword: string, type?: string) => void) =>
+      this.#change(keywords, (generate, keyword) => (cxt, type) => {
+        count(cxt, keyword, type)
+        generate(cxt, type)
       })
-    }
-    generate(cxt, type)
-    gen.assign = assign
-  })
-
-  change(unions, (generate) => (cxt, type) => {
-    charge(cxt, _`${(cxt.schema as unknown[]).length}`)
-    generate(cxt, type)
-  })
-  change(counts, (generate) => (cxt, type) => {
-    chargeAgain(cxt, _`Object.keys(${cxt.data}).length * 16`)
-    generate(cxt, type)
-  })
-  change(texts, (generate, keyword) => (cxt, type) => {
-    const length = _`${cxt.data}.length`
-    if (keyword.endsWith('Length')) chargeAgain(cxt, _`${length} >> 2`)
-    else if (type === undefined || type === 'string') chargeAgain(cxt, _`${length} * 2`)
-    generate(cxt, type)
-  })
-  change(['properties'], (generate) => (cxt, type) => {
-    const defaults = Object.values(cxt.schema as Node).flatMap((one) => (isObject(one) ? [one.default] : []))
-    const written = cxt.it.opts.useDefaults ? defaults.filter((one) => one !== undefined) : []
-    if (written.length > 0) {
-      charge(cxt, _`${written.length * 40 + JSON.stringify(written).length}`)
+    counted(unions, (cxt) => this.#charge(cxt, _`${(cxt.schema as unknown[]).length}`))
+    counted(counts, (cxt) => this.#chargeAgain(cxt, _`Object.keys(${cxt.data}).length * 16`))
+    counted(texts, (cxt, keyword, type) => {
+      const length = _`${cxt.data}.length`
+      if (keyword.endsWith('Length')) this.#chargeAgain(cxt, _`${length} >> 2`)
+      else if (type === undefined || type === 'string') this.#chargeAgain(cxt, _`${length} * 2`)
+    })
+    counted(['properties'], (cxt) => {
+      const defaults = Object.values(cxt.schema as Node).flatMap((one) => (isObject(one) ? [one.default] : []))
+      const written = cxt.it.opts.useDefaults ? defaults.filter((one) => one !== undefined) : []
+      if (written.length === 0) return
+      this.#charge(cxt, _`${written.length * 40 + JSON.stringify(written).length}`)
       cxt.gen.code(_`${meterOf(cxt)}.added += ${partsOf(written)}`)
-    }
-    if (!allErrors) Object.assign(cxt, { schema: cheapFirst(cxt.schema as Node) })
-    generate(cxt, type)
-  })
+    })
+  }
 
-  change(['uniqueItems'], () => (cxt) => {
-    if (cxt.schema !== true) return
-    const { gen, data } = cxt
-    const find = gen.scopeValue('func', { ref: findSame })
-    const found = gen.const('_same', _`${find}(${data})`)
-    cxt.setParams({ i: _`${found}.i`, j: _`${found}.j` })
-    cxt.fail(_`${found} !== undefined`)
-  })
-  change(['enum', 'const'], (generate, keyword) => (cxt, type) => {
-    const values = keyword === 'const' ? [cxt.schema as unknown] : (cxt.schema as unknown[])
-    // If there are only a few values, they are compared one after the other.
-    if (values.length <= 16 && values.every((value) => typeof value !== 'object' || value === null)) {
-      return generate(cxt, type)
-    }
-    const test = cxt.gen.scopeValue('func', { ref: memberTest(values, spend) })
-    cxt.pass(_`${test}(${cxt.data})`)
-  })
-  if (allErrors) return
-  change(['additionalProperties'], (generate) => (cxt, type) => {
-    const { gen, data } = cxt
-    const { code } = gen
-    // A removed member must be restored when all errors are collected.
-    gen.code = (line) => {
-      const key = /^delete \w+\[(\w+)\]$/.exec(String(line))?.[1]
-      if (key !== undefined) code.call(gen, _`${meterOf(cxt)}.removing(${data}, ${new Name(key)})`)
-      return code.call(gen, line)
-    }
-    generate(cxt, type)
-    gen.code = code
-  })
-  change(around, (generate) => (cxt, type) => {
-    // An error takes 50 ns for its path and its words, and would not be used.
-    Object.assign(cxt.it, { createErrors: false })
-    generate(cxt, type)
-  })
+  comparisons(): void {
+    const { _ } = this.#generating
+    this.#change(['uniqueItems'], () => (cxt) => {
+      if (cxt.schema !== true) return
+      const { gen, data } = cxt
+      const find = gen.scopeValue('func', { ref: findSame })
+      const found = gen.const('_same', _`${find}(${data})`)
+      cxt.setParams({ i: _`${found}.i`, j: _`${found}.j` })
+      cxt.fail(_`${found} !== undefined`)
+    })
+    this.#change(['enum', 'const'], (generate, keyword) => (cxt, type) => {
+      const values = keyword === 'const' ? [cxt.schema as unknown] : (cxt.schema as unknown[])
+      // If there are only a few values, they are compared one after the other.
+      if (values.length <= 16 && values.every((value) => typeof value !== 'object' || value === null)) {
+        return generate(cxt, type)
+      }
+      const test = cxt.gen.scopeValue('func', { ref: memberTest(values, spend) })
+      cxt.pass(_`${test}(${cxt.data})`)
+    })
+  }
+
+  /** For an instance that ends at the first error, and whose value another instance then checks again. */
+  firstErrors(): void {
+    const { _, Name } = this.#generating
+    this.#change(['properties'], (generate) => (cxt, type) => {
+      Object.assign(cxt, { schema: cheapFirst(cxt.schema as Node) })
+      generate(cxt, type)
+    })
+    this.#change(['additionalProperties'], (generate) => (cxt, type) => {
+      const { gen, data } = cxt
+      const { code } = gen
+      // A removed member must be restored when all errors are collected.
+      gen.code = (line) => {
+        const key = /^delete \w+\[(\w+)\]$/.exec(String(line))?.[1]
+        if (key !== undefined) code.call(gen, _`${meterOf(cxt)}.removing(${data}, ${new Name(key)})`)
+        return code.call(gen, line)
+      }
+      generate(cxt, type)
+      gen.code = code
+    })
+    this.#change(around, (generate) => (cxt, type) => {
+      // An error takes 50 ns for its path and its words, and would not be used.
+      Object.assign(cxt.it, { createErrors: false })
+      generate(cxt, type)
+    })
+  }
 }
+
+const meterOf = ({ gen }: KeywordCxt) => gen.scopeValue('obj', { ref: effort, key: effort })
 
 /**
  * Orders members for a check that ends at the first error: those that distinguish the kinds of an object come before nested ones.

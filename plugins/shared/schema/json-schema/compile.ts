@@ -1,8 +1,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
-import type { Check, Mode, Verdict } from '../check.ts'
 import { flattened, schemasOf } from '../flat.ts'
-import { type Issue, maxIssues, pointerOf } from '../issue.ts'
 import { isObject, type Node } from '../keywords.ts'
+import { type Check, type Issue, type Mode, maxIssues, pointerOf, type Verdict } from '../verdict.ts'
 import { checkSchema, compileWithAjv, type Dialect, type Draft } from './ajv.ts'
 import { beginEffort, endEffort, restoreRemoved, TooMuchEffort } from './effort.ts'
 

@@ -10,6 +10,22 @@ export interface Issue {
   params: Record<string, unknown>
 }
 
+/** The result of a check for one value. */
+export type Verdict =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly issues: readonly Issue[]; readonly cause: unknown }
+
+/** A compiled schema. It returns a promise only if the validator is asynchronous. */
+export type Check = (value: unknown) => Verdict | Promise<Verdict>
+
+/**
+ * How a schema is applied.
+ *
+ * `body` fills in defaults and removes members that `additionalProperties: false` refuses, in the value itself · `text`
+ * also coerces, for input that arrives as strings · `headers` is the same with names in lower case · `exact` changes nothing.
+ */
+export type Mode = 'body' | 'text' | 'headers' | 'exact'
+
 /** The maximum number of issues for one value. */
 export const maxIssues = 20
 
