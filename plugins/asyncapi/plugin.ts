@@ -1,6 +1,6 @@
 import { announcePluginData, definePlugin } from '../../kernel/index.ts'
 import { announcePage } from '../shared/development/pages.ts'
-import { warnOfPublicPage } from '../shared/doctor/public-page.ts'
+import { publicPageCheck, warnOfPublicPage } from '../shared/doctor/public-page.ts'
 import { asyncapiOptions, unguarded } from './options.ts'
 import { MessageDescription } from './service.ts'
 
@@ -17,7 +17,7 @@ announcePluginData('asyncapi')
 export const asyncapi = definePlugin({
   name: 'asyncapi',
   options: asyncapiOptions,
-  doctor: async () => (await import('./doctor.ts')).checks,
+  doctor: async () => [publicPageCheck('asyncapi.public', unguarded)],
   provide: () => ({ asyncapi: new MessageDescription() }),
   async setup(ctx, settings) {
     const { path, routeOptions, description } = settings

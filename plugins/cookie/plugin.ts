@@ -1,7 +1,7 @@
 import { definePlugin, type Request, type Response } from '../../kernel/index.ts'
 import { warnOfWeak } from '../shared/environment/secrets.ts'
 import { CookieCodec, type Cookies } from './codec.ts'
-import { cookieOptions } from './options.ts'
+import { type CookieSettings, cookieOptions } from './options.ts'
 
 /** The cookies of one request, parsed when they are first read. */
 class Jar {
@@ -44,7 +44,11 @@ type WithJar = Request & { [jar]?: Jar }
 export const cookie = definePlugin({
   name: 'cookie',
   options: cookieOptions,
-  doctor: async () => (await import('./doctor.ts')).checks,
+  doctor: async () =>
+    (await import('../shared/doctor/secrets.ts')).secretChecks(
+      'cookie',
+      (settings: CookieSettings) => settings.secrets,
+    ),
   provide: (settings) => ({ cookie: new CookieCodec(settings) }),
   setup(ctx, { secrets }) {
     const codec = ctx.services.get('cookie')

@@ -1,9 +1,9 @@
 import type { DoctorCheck } from '../shared/doctor/check.ts'
 import { postgresClock } from '../shared/doctor/postgres.ts'
-import { redisChecks } from '../shared/doctor/redis.ts'
+import { redisChecks, usedRedis } from '../shared/doctor/redis.ts'
+import { missingPackage } from '../shared/doctor/usual.ts'
 import { peer } from '../shared/environment/optional-package.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
-import { addressOf, shownAddress } from '../shared/stores/address.ts'
 import { isMemoryLock } from './locks/memory.ts'
 import type { CronLockSettings, cronOptions } from './options.ts'
 
@@ -28,15 +28,7 @@ export const checks: readonly DoctorCheck<Settings>[] = [
       }
     },
   },
-  {
-    code: 'package.missing',
-    level: 'error',
-    async find() {
-      // The service loads this package only when the jobs start.
-      await peer('node-schedule', () => import('node-schedule'), 'the cron plugin')
-      return undefined
-    },
-  },
+  missingPackage(() => peer('node-schedule', () => import('node-schedule'), 'the cron plugin')),
   {
     code: 'cron.no-lock',
     level: 'hint',
@@ -53,18 +45,14 @@ export const checks: readonly DoctorCheck<Settings>[] = [
     'the cron plugin (lock redis)',
     ({ settings }) => {
       const redis = stored(settings.lock)?.redis
-      if (redis === undefined) return undefined
-      return redis.client === undefined ? { address: redis } : { client: redis.client }
+      return redis && usedRedis(redis)
     },
     { code: 'cron.redis-evicts', level: 'warning', what: 'the locks of jobs, which then run twice' },
   ),
   postgresClock('the cron plugin (lock postgres)', ({ settings }) => {
     const postgres = stored(settings.lock)?.postgres
     if (postgres === undefined) return undefined
-    const { url, client, table, ...given } = postgres
-    if (client !== undefined) return { where: 'the Postgres of the client that it was given', client }
-    if ('host' in given) return { where: `Postgres at ${String(given.host)}`, options: given }
-    const connectionString = addressOf('postgres', url)
-    return { where: `Postgres at ${shownAddress(connectionString)}`, options: { connectionString, ...given } }
+    const { client, table, ...address } = postgres
+    return client === undefined ? { address } : { client }
   }),
 ]

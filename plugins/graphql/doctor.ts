@@ -1,18 +1,14 @@
 import type { DoctorCheck } from '../shared/doctor/check.ts'
+import { productionWarning } from '../shared/doctor/usual.ts'
 import type { GraphqlSettings } from './options.ts'
 
 export const checks: readonly DoctorCheck<GraphqlSettings>[] = [
-  {
-    code: 'graphql.public-schema',
-    level: 'warning',
-    production: true,
-    find({ settings: { introspection, graphiql, route } }) {
-      const open = [...(graphiql ? ['graphiql'] : []), ...(introspection ? ['apolloOptions.introspection'] : [])]
-      if (open.length === 0 || route.policy !== undefined || (route.middlewares ?? []).length > 0) return undefined
-      return {
-        problem: `everyone can read the whole GraphQL schema: ${open.join(' and ')} ${open.length === 1 ? 'is' : 'are'} on`,
-        remedy: 'Leave the option out, which turns it off in production, or guard the route: graphql.route.policy',
-      }
-    },
-  },
+  productionWarning('graphql.public-schema', ({ settings: { introspection, graphiql, route } }) => {
+    const open = [...(graphiql ? ['graphiql'] : []), ...(introspection ? ['apolloOptions.introspection'] : [])]
+    if (open.length === 0 || route.policy !== undefined || (route.middlewares ?? []).length > 0) return undefined
+    return {
+      problem: `everyone can read the whole GraphQL schema: ${open.join(' and ')} ${open.length === 1 ? 'is' : 'are'} on`,
+      remedy: 'Leave the option out, which turns it off in production, or guard the route: graphql.route.policy',
+    }
+  }),
 ]

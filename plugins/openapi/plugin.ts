@@ -1,6 +1,6 @@
 import { announcePluginData, definePlugin } from '../../kernel/index.ts'
 import { announcePage } from '../shared/development/pages.ts'
-import { warnOfPublicPage } from '../shared/doctor/public-page.ts'
+import { publicPageCheck, warnOfPublicPage } from '../shared/doctor/public-page.ts'
 import { describedFormat } from '../shared/failures/failures.ts'
 import { apidocOfRoute } from './apidoc.ts'
 import { openapiOptions, unguarded } from './options.ts'
@@ -21,7 +21,7 @@ export const openapi = definePlugin({
   name: 'openapi',
   options: openapiOptions,
   routeOptions: { apidoc: apidocOfRoute },
-  doctor: async () => (await import('./doctor.ts')).checks,
+  doctor: async () => [publicPageCheck('openapi.public', unguarded)],
   provide: () => ({ openapi: new ApiDescription() }),
   async setup(ctx, settings) {
     const { path, ui, routeOptions, description } = settings

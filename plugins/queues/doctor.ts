@@ -1,8 +1,8 @@
 import type { DoctorCheck } from '../shared/doctor/check.ts'
 import { postgresClock } from '../shared/doctor/postgres.ts'
 import { redisChecks } from '../shared/doctor/redis.ts'
+import { missingPackage, productionWarning } from '../shared/doctor/usual.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
-import { addressOf, shownAddress } from '../shared/stores/address.ts'
 import { queueConfig } from './config.ts'
 import { driverOf, isConfigured } from './engines.ts'
 import type { queuesOptions } from './options.ts'
@@ -11,18 +11,14 @@ import { allQueues, declaredQueues } from './queue.ts'
 const has = (kind: string) => allQueues().some((queue) => queue.kind === kind)
 
 export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = [
-  {
-    code: 'queues.memory',
-    level: 'warning',
-    production: true,
-    find: () =>
-      allQueues()
-        .filter(({ kind }) => kind === 'memory')
-        .map(({ name }) => ({
-          problem: `the queue "${name}" is in memory: what waits in it is lost when the process ends`,
-          remedy: 'Make it one of an engine: bullmqQueue, pgbossQueue or sqsQueue',
-        })),
-  },
+  productionWarning('queues.memory', () =>
+    allQueues()
+      .filter(({ kind }) => kind === 'memory')
+      .map(({ name }) => ({
+        problem: `the queue "${name}" is in memory: what waits in it is lost when the process ends`,
+        remedy: 'Make it one of an engine: bullmqQueue, pgbossQueue or sqsQueue',
+      })),
+  ),
   {
     code: 'queues.not-configured',
     level: 'error',
@@ -35,16 +31,10 @@ export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = 
           remedy: `Configure it: background: { queues: { config: { ${kind}: { … } } } }`,
         })),
   },
-  ...(['bullmq', 'pgboss', 'sqs'] as const).map(
-    (kind): DoctorCheck => ({
-      code: 'package.missing',
-      level: 'error',
-      async find() {
-        const queue = declaredQueues().find((one) => one.kind === kind)
-        // The engine is loaded only with the first message of a queue.
-        if (queue !== undefined) await driverOf(queue, queue.name)
-        return undefined
-      },
+  ...(['bullmq', 'pgboss', 'sqs'] as const).map((kind) =>
+    missingPackage(async () => {
+      const queue = declaredQueues().find((one) => one.kind === kind)
+      return queue && driverOf(queue, queue.name)
     }),
   ),
   {
@@ -69,11 +59,7 @@ export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = 
   postgresClock('a queue of pg-boss (pgbossQueue)', () => {
     const { pgboss } = queueConfig()
     if (pgboss === undefined || !has('pgboss')) return undefined
-    const connectionString = addressOf('postgres', pgboss.connectionString)
-    const { ssl } = pgboss
-    return {
-      where: `Postgres at ${shownAddress(connectionString)}`,
-      options: { connectionString, ...(ssl !== undefined && { ssl }), ...pgboss.options },
-    }
+    const { ssl, connectionString: url, options } = pgboss
+    return { address: { url, ...(ssl !== undefined && { ssl }), ...options } }
   }),
 ]

@@ -1,6 +1,6 @@
 import type { DoctorCheck } from '../shared/doctor/check.ts'
 import { redisChecks } from '../shared/doctor/redis.ts'
-import { shortSecret, trackedSecret } from '../shared/doctor/secrets.ts'
+import { secretChecks } from '../shared/doctor/secrets.ts'
 import { notForProduction } from '../shared/doctor/usual.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
 import type { sessionOptions } from './options.ts'
@@ -8,17 +8,7 @@ import type { sessionOptions } from './options.ts'
 type Settings = SettingsOf<typeof sessionOptions>
 
 export const checks: readonly DoctorCheck<Settings>[] = [
-  {
-    code: 'session.secret-short',
-    level: 'warning',
-    find: ({ settings }) => shortSecret('session.secret', settings.secret),
-  },
-  {
-    code: 'session.secret-in-repository',
-    level: 'error',
-    production: true,
-    find: ({ settings }) => trackedSecret('session.secret', settings.secret),
-  },
+  ...secretChecks<Settings>('session', ({ secret }) => secret),
   notForProduction('session.memory-store', ({ store }) => store.kind === 'memory', {
     problem: 'sessions are kept in memory: every restart ends them, and a second process knows none of them',
     remedy: 'Set session.store to { redis: "redis://…" } or a store of your own',

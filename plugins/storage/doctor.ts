@@ -1,4 +1,5 @@
 import type { DoctorCheck } from '../shared/doctor/check.ts'
+import { missingPackage, productionWarning } from '../shared/doctor/usual.ts'
 import { peer } from '../shared/environment/optional-package.ts'
 import type { StorageConfiguration } from './options.ts'
 import { AzureBlobStorageProvider } from './providers/azure.ts'
@@ -6,28 +7,19 @@ import { MemoryStorageProvider } from './providers/memory.ts'
 import { S3StorageProvider } from './providers/s3.ts'
 
 export const checks: readonly DoctorCheck<StorageConfiguration>[] = [
-  {
-    code: 'storage.memory-provider',
-    level: 'warning',
-    production: true,
-    find: ({ settings }) =>
-      Object.entries(settings.providers)
-        .filter(([, provider]) => provider instanceof MemoryStorageProvider)
-        .map(([name]) => ({
-          problem: `the objects of "${name}" are kept in memory: every restart deletes them`,
-          remedy: `Give storage.providers.${name} a disk (LocalStorageProvider), S3 or Azure`,
-        })),
-  },
-  {
-    code: 'package.missing',
-    level: 'error',
-    async find({ settings }) {
-      // The package is otherwise loaded only with the first object.
-      if (Object.values(settings.providers).some((provider) => provider instanceof S3StorageProvider))
-        await peer('@aws-sdk/client-s3', () => import('@aws-sdk/client-s3'), 'the storage in S3 (S3StorageProvider)')
-      if (Object.values(settings.providers).some((provider) => provider instanceof AzureBlobStorageProvider))
-        await peer('@azure/storage-blob', () => import('@azure/storage-blob'), 'AzureBlobStorageProvider')
-      return undefined
-    },
-  },
+  productionWarning('storage.memory-provider', ({ settings }) =>
+    Object.entries(settings.providers)
+      .filter(([, provider]) => provider instanceof MemoryStorageProvider)
+      .map(([name]) => ({
+        problem: `the objects of "${name}" are kept in memory: every restart deletes them`,
+        remedy: `Give storage.providers.${name} a disk (LocalStorageProvider), S3 or Azure`,
+      })),
+  ),
+  missingPackage(async ({ settings }) => {
+    const providers = Object.values(settings.providers)
+    if (providers.some((provider) => provider instanceof S3StorageProvider))
+      await peer('@aws-sdk/client-s3', () => import('@aws-sdk/client-s3'), 'the storage in S3 (S3StorageProvider)')
+    if (providers.some((provider) => provider instanceof AzureBlobStorageProvider))
+      await peer('@azure/storage-blob', () => import('@azure/storage-blob'), 'AzureBlobStorageProvider')
+  }),
 ]

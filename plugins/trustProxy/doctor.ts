@@ -1,5 +1,5 @@
 import type { DoctorCheck } from '../shared/doctor/check.ts'
-import { notForProduction } from '../shared/doctor/usual.ts'
+import { notForProduction, productionWarning } from '../shared/doctor/usual.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
 import type { trustProxyOptions } from './options.ts'
 
@@ -7,20 +7,15 @@ import type { trustProxyOptions } from './options.ts'
 const proxyIdle = 60_000
 
 export const checks: readonly DoctorCheck<SettingsOf<typeof trustProxyOptions>>[] = [
-  {
-    code: 'trustProxy.keep-alive',
-    level: 'warning',
-    production: true,
-    find({ server }) {
-      const { keepAliveTimeout } = server.settings.limits
-      // 0 keeps connections for ever, and Deno has no such setting.
-      if ('deno' in process.versions || keepAliveTimeout === 0 || keepAliveTimeout > proxyIdle) return undefined
-      return {
-        problem: `limits.keepAliveTimeout is ${keepAliveTimeout} ms: the server closes idle connections sooner than most proxies do, which then send a request into a closing one and answer 502`,
-        remedy: 'Make it longer than the idle time of the proxy: limits: { keepAliveTimeout: 75_000 }',
-      }
-    },
-  },
+  productionWarning('trustProxy.keep-alive', ({ server }) => {
+    const { keepAliveTimeout } = server.settings.limits
+    // 0 keeps connections for ever, and Deno has no such setting.
+    if ('deno' in process.versions || keepAliveTimeout === 0 || keepAliveTimeout > proxyIdle) return undefined
+    return {
+      problem: `limits.keepAliveTimeout is ${keepAliveTimeout} ms: the server closes idle connections sooner than most proxies do, which then send a request into a closing one and answer 502`,
+      remedy: 'Make it longer than the idle time of the proxy: limits: { keepAliveTimeout: 75_000 }',
+    }
+  }),
   notForProduction('trustProxy.everyone', ({ trustedProxies }) => trustedProxies === true, {
     problem: 'trustProxy.trustedProxies is true: every client chooses the address that it has for limits and logs',
     remedy: 'Name the proxies (["10.0.0.0/8"]), or how many there are: 1',

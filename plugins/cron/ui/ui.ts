@@ -1,11 +1,17 @@
 import { definePlugin, type Request, sendFailure, type WorkerPlace } from '../../../kernel/index.ts'
 import { announcePage } from '../../shared/development/pages.ts'
+import { publicPage, publicPageCheck } from '../../shared/doctor/public-page.ts'
 import { isProduction } from '../../shared/environment/node-env.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { HttpError } from '../../shared/failures/http-error.ts'
+import type { SettingsOf } from '../../shared/options/index.ts'
 import { safely } from '../../shared/values/safely.ts'
 import { cronUiOptions } from '../options.ts'
 import { shownJobs } from './jobs.ts'
+
+/** The finding for a page that no middleware guards. */
+const unguarded = (settings: SettingsOf<typeof cronUiOptions>) =>
+  publicPage(settings, `the jobs at ${settings.path}`, 'Guard the page: cron: { ui: { middlewares: [staffOnly] } }')
 
 /**
  * Adds a page with the scheduled jobs: when they run, when they ran, for how long and with what outcome; needs the package `cronstrue`.
@@ -24,7 +30,7 @@ export const cronUi = definePlugin({
   name: 'cronUi',
   dependencies: ['cron'],
   options: cronUiOptions,
-  doctor: async () => (await import('./doctor.ts')).checks,
+  doctor: async () => [publicPageCheck('cronUi.public', unguarded)],
   async setup(ctx, { path, middlewares }) {
     const service = ctx.services.get('cron')
     const isGuarded = middlewares.length > 0

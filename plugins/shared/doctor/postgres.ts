@@ -1,4 +1,5 @@
 import { peer } from '../environment/optional-package.ts'
+import { addressOf, shownAddress } from '../stores/address.ts'
 import type { DoctorCheck, DoctorInput } from './check.ts'
 import { clockFinding, readingOf } from './clock.ts'
 import { answerOf } from './question.ts'
@@ -7,11 +8,10 @@ interface AskedClient {
   query(text: string): Promise<{ readonly rows: readonly object[] }>
 }
 
-/** The Postgres that a plugin uses: options for a client of `pg`, or a client or pool of the application. */
-export type UsedPostgres = {
-  /** The address for messages, without the password. */
-  readonly where: string
-} & ({ readonly options: object } | { readonly client: AskedClient })
+/** The Postgres that a plugin uses: an address with options for a client of `pg`, or a client or pool of the application. */
+export type UsedPostgres =
+  | { readonly address: { readonly url?: string | undefined } }
+  | { readonly client: AskedClient }
 
 /** The check of the clock of the Postgres that a plugin uses. */
 export function postgresClock<Settings>(
@@ -25,13 +25,25 @@ export function postgresClock<Settings>(
     async find(input) {
       const used = of(input)
       if (used === undefined) return undefined
-      const asked = 'client' in used ? ask(used.client) : askAt(used.options, usedBy)
-      return clockFinding(used.where, await answerOf(used.where, asked))
+      const { where, asked } =
+        'client' in used ? { where: given, asked: ask(used.client) } : askAt(used.address, usedBy)
+      return clockFinding(where, await answerOf(where, asked))
     },
   }
 }
 
-async function askAt(options: object, feature: string) {
+const given = 'the Postgres of the client that it was given'
+
+/** Asks at an address; `where` is for messages, without the password. */
+function askAt({ url, ...options }: { readonly url?: string | undefined }, usedBy: string) {
+  if (url === undefined && 'host' in options)
+    return { where: `Postgres at ${String(options.host)}`, asked: askWith(options, usedBy) }
+  const connectionString = addressOf('postgres', url)
+  const asked = askWith({ connectionString, ...options }, usedBy)
+  return { where: `Postgres at ${shownAddress(connectionString)}`, asked }
+}
+
+async function askWith(options: object, feature: string) {
   const { default: pg } = await peer('pg', () => import('pg'), feature)
   const client = new pg.Client({ connectionTimeoutMillis: 2_000, query_timeout: 2_000, ...options })
   // A connection that breaks later emits an event, which would end the process.

@@ -19,6 +19,10 @@ interface RedisFacts {
 /** The Redis that a plugin uses: its address, or a client of the application. */
 export type UsedRedis = { readonly address: RedisAddress } | { readonly client: object }
 
+/** The Redis of options that have either an address or a client. */
+export const usedRedis = (redis: RedisAddress & { readonly client?: object | undefined }): UsedRedis =>
+  redis.client === undefined ? { address: redis } : { client: redis.client }
+
 /** The facts about each Redis, asked once for all checks. */
 const asked = new Map<unknown, Promise<RedisFacts>>()
 

@@ -1,9 +1,26 @@
 import { enough } from '../environment/secrets.ts'
-import type { DoctorFinding } from './check.ts'
+import type { DoctorCheck, DoctorFinding } from './check.ts'
 import { git } from './git.ts'
 
+/** The checks of the secrets of a plugin, which its option `secret` has. */
+export function secretChecks<Settings>(
+  plugin: string,
+  of: (settings: Settings) => readonly string[],
+): DoctorCheck<Settings>[] {
+  const option = `${plugin}.secret`
+  return [
+    { code: `${option}-short`, level: 'warning', find: ({ settings }) => shortSecret(option, of(settings)) },
+    {
+      code: `${option}-in-repository`,
+      level: 'error',
+      production: true,
+      find: ({ settings }) => trackedSecret(option, of(settings)),
+    },
+  ]
+}
+
 /** The finding for secrets that production will refuse; in production itself, the boot has already failed. */
-export function shortSecret(option: string, secrets: readonly string[]): DoctorFinding | undefined {
+function shortSecret(option: string, secrets: readonly string[]): DoctorFinding | undefined {
   if (secrets.every((secret) => secret.length >= enough)) return undefined
   return {
     problem: `${option} has fewer than ${enough} characters, so that it can be guessed; production refuses it`,
@@ -17,7 +34,7 @@ export const envForEveryone = /^\.env\.(example|sample|template|dist|defaults?|t
 const shownFiles = 5
 
 /** The finding for secrets in a file that git tracks: anyone who can read the repository can sign. */
-export function trackedSecret(option: string, secrets: readonly string[]): DoctorFinding | undefined {
+function trackedSecret(option: string, secrets: readonly string[]): DoctorFinding | undefined {
   // An empty list would match every file.
   const lines = secrets.filter((secret) => !/[\r\n]/.test(secret))
   if (lines.length === 0) return undefined
