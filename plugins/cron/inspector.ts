@@ -4,23 +4,14 @@ export const panels: readonly InspectorPanel[] = [
   {
     title: 'Schedules',
     columns: ['Job', 'Pattern', 'State', 'Next', 'Last run', 'Outcome', 'Error'],
-    rows: (services, limit) =>
+    rows: (services) =>
       services
         .get('cron')
         .jobs()
-        .slice(0, limit)
-        .map(({ name, pattern, timezone, state, next, runs: [last] }) => ({
-          id: name,
-          cells: [
-            name,
-            timezone === undefined ? pattern : `${pattern} (${timezone})`,
-            state,
-            next,
-            last?.startedAt,
-            last?.outcome,
-            last?.error,
-          ],
-        })),
+        .map(({ name, pattern, timezone, state, next, runs: [last] }) => {
+          const when = timezone === undefined ? pattern : `${pattern} (${timezone})`
+          return [name, when, state, next, last?.startedAt, last?.outcome, last?.error]
+        }),
     actions: [
       {
         name: 'Run now',

@@ -49,9 +49,12 @@ export class Panels {
     for await (const row of inTime(panel.rows(services as never, mostRows + 1))) {
       isMore = rows.length === mostRows
       if (isMore) break
-      const { id, cells } = row ?? {}
+      const { id, cells } = (Array.isArray(row) ? { id: String(row[0]), cells: row } : (row ?? {})) as Partial<PanelRow>
       if (typeof id !== 'string' || !Array.isArray(cells))
-        throw InspectorPanelError(plugin, `rows of "${title}" gives a row that is not { id, cells }`)
+        throw InspectorPanelError(
+          plugin,
+          `rows of "${title}" gives a row that is neither { id, cells } nor a list of cells`,
+        )
       rows.push({ id, cells: cells.slice(0, columns.length).map((cell) => this.#cell(cell)) })
     }
     return {
@@ -127,7 +130,7 @@ function checkPanel(plugin: string, panel: InspectorPanel): void {
 }
 
 /** Yields the rows of a panel within a time limit, so that a store that hangs does not block the page. */
-async function* inTime(rows: ReturnType<InspectorPanel['rows']>): AsyncGenerator<PanelRow> {
+async function* inTime(rows: ReturnType<InspectorPanel['rows']>): AsyncGenerator<unknown> {
   const until = AbortSignal.timeout(patience)
   const over = new Promise<never>((_resolve, reject) => {
     until.addEventListener('abort', () => reject(new Error(`it has not answered within ${patience / 1_000} s`)))

@@ -4,7 +4,7 @@ export const panels: readonly InspectorPanel[] = [
   {
     title: 'Mailer',
     columns: ['Mailer', 'Mails that wait'],
-    rows: (services) => [{ id: 'mailer', cells: ['mailer', services.get('mailer').waiting] }],
+    rows: (services) => [['mailer', services.get('mailer').waiting]],
     actions: [
       {
         name: 'Verify',

@@ -4,13 +4,13 @@ export const panels: readonly InspectorPanel[] = [
   {
     title: 'Metrics',
     columns: ['Metric', 'Value'],
-    async rows(services, limit) {
+    async rows(services) {
       const lines = (await services.get('metrics').text()).split('\n')
       // Leaves out buckets, which are for machines.
       const samples = lines.filter((line) => line !== '' && !line.startsWith('#') && !line.includes('_bucket{'))
-      return samples.slice(0, limit).map((line) => {
+      return samples.map((line) => {
         const at = line.lastIndexOf(' ')
-        return { id: line.slice(0, at), cells: [line.slice(0, at), Number(line.slice(at + 1))] }
+        return [line.slice(0, at), Number(line.slice(at + 1))]
       })
     },
   },

@@ -5,11 +5,11 @@ export const panels: readonly InspectorPanel[] = [
   {
     title: 'MQTT subscriptions',
     columns: ['Filter', 'QoS', 'Connected'],
-    rows(services, limit) {
-      const { isConnected } = services.get('mqtt')
-      return [...declarations.all]
-        .slice(0, limit)
-        .map(({ filter: { text }, options: { qos = 0 } }, i) => ({ id: String(i), cells: [text, qos, isConnected] }))
-    },
+    rows: (services) =>
+      Array.from(declarations.all, ({ filter: { text }, options: { qos = 0 } }) => [
+        text,
+        qos,
+        services.get('mqtt').isConnected,
+      ]),
   },
 ]

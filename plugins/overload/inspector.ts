@@ -6,14 +6,13 @@ export const panels: readonly InspectorPanel[] = [
     columns: ['Figure', 'Now', 'Limit'],
     rows(services) {
       const { load, limits, share, refused } = services.get('overload')
-      const rows = [
+      return [
         ['Event-loop delay, ms', load.eventLoopDelay, limits.eventLoopDelay],
         ['Heap in use, bytes', load.heapUsed, limits.heapUsed],
         ['Requests in flight', load.requestsInFlight, limits.requestsInFlight],
         ['Share of requests that is accepted', share, undefined],
         ['Requests that were refused', refused, undefined],
-      ] as const
-      return rows.map(([what, now, limit]) => ({ id: what, cells: [what, now, limit] }))
+      ]
     },
   },
 ]

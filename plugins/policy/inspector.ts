@@ -5,14 +5,11 @@ export const panels: readonly InspectorPanel[] = [
   {
     title: 'Policies of routes',
     columns: ['Route', 'Policies', 'Answer to a refused request'],
-    rows: (services, limit) =>
-      (guardedRoutes.get(services) ?? []).slice(0, limit).map(({ route, requirements }) => ({
-        id: route,
-        cells: [
-          route,
-          requirements.map(({ scope, handler }) => `${scope}.${handler}`).join(', '),
-          requirements.map(({ status, manager }) => status ?? manager.status).join(', '),
-        ],
-      })),
+    rows: (services) =>
+      (guardedRoutes.get(services) ?? []).map(({ route, requirements }) => [
+        route,
+        requirements.map(({ scope, handler }) => `${scope}.${handler}`).join(', '),
+        requirements.map(({ status, manager }) => status ?? manager.status).join(', '),
+      ]),
   },
 ]

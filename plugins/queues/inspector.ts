@@ -17,15 +17,20 @@ export const panels: readonly InspectorPanel[] = [
   {
     title: 'Queues',
     columns: ['Queue', 'Engine', 'Waiting', 'Active', 'Delayed', 'Failed', 'Subscribers'],
-    async rows(services, limit) {
+    async rows(services) {
       const service = services.get('queues')
       const subscribers = service.subscribers()
       const of = (queue: string, kind: string) =>
         subscribers.filter((one) => one.queue === queue && one.kind === kind).length
-      return (await service.counts()).slice(0, limit).map(({ queue, kind, waiting, active, delayed, failed }) => ({
-        id: `${kind} ${queue}`,
-        cells: [queue, kind, waiting, active, delayed, failed, of(queue, kind)],
-      }))
+      return (await service.counts()).map(({ queue, kind, waiting, active, delayed, failed }) => [
+        queue,
+        kind,
+        waiting,
+        active,
+        delayed,
+        failed,
+        of(queue, kind),
+      ])
     },
   },
   {

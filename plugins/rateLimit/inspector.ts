@@ -5,10 +5,16 @@ export const panels: readonly InspectorPanel[] = [
   {
     title: 'Rate limits',
     columns: ['For', 'Requests of a client', 'Within, s', 'Accepted', 'Refused', 'With'],
-    rows: (services, limit) =>
-      (limitsOfScopes.get(services)?.shown ?? []).slice(0, limit).map(({ name, rule, accepted, refused }) => ({
-        id: name,
-        cells: [name, rule.limit, rule.windowMs / 1_000, accepted, refused, rule.statusCode],
-      })),
+    rows: (services) =>
+      (limitsOfScopes.get(services)?.shown ?? []).map(
+        ({ name, rule: { limit, windowMs, statusCode }, accepted, refused }) => [
+          name,
+          limit,
+          windowMs / 1_000,
+          accepted,
+          refused,
+          statusCode,
+        ],
+      ),
   },
 ]

@@ -16,10 +16,9 @@ export const panels: readonly InspectorPanel[] = [
   {
     title: 'Sessions in memory',
     columns: ['Hash of the id', 'Bytes', 'Ends'],
-    rows: (services, limit) =>
-      Array.from(memoryOf(services)?.sessions() ?? [])
-        .slice(0, limit)
-        .map(({ id, bytes, end }) => ({ id: hashOf(id), cells: [hashOf(id), bytes, new Date(end)] })),
+    *rows(services) {
+      for (const { id, bytes, end } of memoryOf(services)?.sessions() ?? []) yield [hashOf(id), bytes, new Date(end)]
+    },
     actions: [
       {
         name: 'End',

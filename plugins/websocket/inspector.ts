@@ -4,10 +4,9 @@ export const panels: readonly InspectorPanel[] = [
   {
     title: 'Open websockets',
     columns: ['Socket', 'Route', 'Address', 'Bytes that wait'],
-    rows: (services, limit) =>
-      [...services.get('websockets')]
-        .slice(0, limit)
-        .map((socket) => ({ id: socket.id, cells: [socket.id, socket.route, socket.ip, socket.buffered] })),
+    *rows(services) {
+      for (const { id, route, ip, buffered } of services.get('websockets')) yield [id, route, ip, buffered]
+    },
     actions: [
       {
         name: 'Close',

@@ -5,11 +5,7 @@ import { SlowLog } from './slow-log.ts'
 const panel: InspectorPanel = {
   title: 'Slow requests',
   columns: ['Route', 'Milliseconds'],
-  rows: (services, limit) =>
-    services
-      .get('slow')
-      .entries.slice(0, limit)
-      .map(({ route, ms }) => ({ id: route, cells: [route, Math.round(ms)] })),
+  rows: (services) => services.get('slow').entries.map(({ route, ms }) => [route, Math.round(ms)]),
   actions: [
     {
       name: 'Forget',

@@ -14,6 +14,9 @@ export interface PanelRow {
   readonly cells: readonly PanelCell[]
 }
 
+type ShownRow = PanelRow | readonly PanelCell[]
+type PanelRows = Iterable<ShownRow>
+
 /** An action for a row. */
 export interface PanelAction {
   /** The text of its button. */
@@ -30,11 +33,8 @@ export interface InspectorPanel {
   readonly title: string
   /** The headings of its columns, in order. */
   readonly columns: readonly string[]
-  /** Returns the current rows, at most `limit`; further ones are not shown. */
-  rows(
-    services: PanelServices,
-    limit: number,
-  ): readonly PanelRow[] | AsyncIterable<PanelRow> | Promise<readonly PanelRow[]>
+  /** Returns the current rows, in full or as cells of which the first is the id; rows after `limit` are not shown. */
+  rows(services: PanelServices, limit: number): PanelRows | AsyncIterable<ShownRow> | Promise<PanelRows>
   /** The buttons of each row. */
   readonly actions?: readonly PanelAction[]
 }
