@@ -82,19 +82,18 @@ test('docs/errors.md has every code of a deprecation that the code can emit, and
   expect(rows).toEqual(emitted.sort())
 })
 
-test('docs/doctor.md has every check with its level and whether it is for production, in the order of the alphabet', () => {
+test('docs/doctor.md has every check with its level and whether it is for production, in the order of the alphabet', async () => {
   const page = read('docs/doctor.md').text
   const rows = [...page.matchAll(/^\| `([\w.-]+)` \| (error|warning|hint) \| (yes|no) \|/gm)].map(([, ...row]) => row)
-  const checks = sources.flatMap(({ file, text }) => {
-    if (!/(^|\/)doctor[./]/.test(file)) return []
-    const written = text.matchAll(/\bcode: '([^']+)',\s+level: '(\w+)'(,\s+production: true)?/g)
-    return [
-      ...[...written].map(([, code, level, production]) => [code, level, production === undefined ? 'no' : 'yes']),
-      // The makers of plugins/shared/doctor/usual.ts.
-      ...[...text.matchAll(/\bnotForProduction\(\s*'([^']+)'/g)].map(([, code]) => [code, 'warning', 'yes']),
-      ...[...text.matchAll(/\bunused\(\s*'(\w+)'/g)].map(([, option]) => [`${option}.unused`, 'hint', 'no']),
-    ]
-  })
+  const row = (code?: string, level?: string, production?: unknown) => [code, level, production ? 'yes' : 'no']
+  // The checks of the command line are found in its sources.
+  const ofProject = sources
+    .filter(({ file }) => /^cli\/.*\bdoctor[./]/.test(file))
+    .flatMap(({ text }) => [...text.matchAll(/\bcode: '([^']+)',\s+level: '(\w+)'(,\s+production: true)?/g)])
+    .map(([, code, level, production]) => row(code, level, production))
+  const plugins = [...Object.values(catalog), mainDoor.cronUi].map(({ plugin }) => plugin.doctor?.() ?? [])
+  const ofPlugins = (await Promise.all(plugins)).flat().map((one) => row(one.code, one.level, one.production))
+  const checks = [...ofProject, ...ofPlugins]
   expect(checks.length).toBeGreaterThan(40)
   const real = new Set(checks.map((check) => check.join(' ')))
   expect(rows.map((row) => row.join(' ')).sort()).toEqual([...real].sort())
