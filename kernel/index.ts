@@ -9,7 +9,7 @@ export {
   isFailureBody,
   type OnFormatFailure,
   sendFailure,
-} from './http/response/failure.ts'
+} from './http/response/error-body.ts'
 export { connectionHeaders, type HeaderPreset, type HeaderValue, presetHeaders } from './http/response/headers.ts'
 export { refuseEmptied, toJson } from './http/response/json.ts'
 export type { FileOptions, Response, SseMessage } from './http/response/response.ts'
@@ -21,8 +21,8 @@ export { type Inject, Kernel } from './kernel.ts'
 export { atEachBoot, type BootCheck, expectServer, serverExpected } from './life/life-cycle.ts'
 export type { PluginTrace } from './life/plugin-trace.ts'
 export type { KernelOptions, ResolvedKernelOptions } from './options.ts'
-export type { NotFoundHandler } from './pipeline/dispatch.ts'
-export { reportFailure } from './pipeline/failure.ts'
+export { reportFailure } from './pipeline/handle-error.ts'
+export type { NotFoundHandler } from './pipeline/not-found.ts'
 export type { AbsentPlugin } from './pipeline/route-options.ts'
 export type { ErrorTrace, RequestTrace, StepTrace } from './pipeline/traces.ts'
 export type { Context } from './plugin/context.ts'

@@ -7,7 +7,8 @@ import { type PluginNode, snapshot } from './inspect/tree.ts'
 import { LifeCycle } from './life/life-cycle.ts'
 import type { ResolvedKernelOptions } from './options.ts'
 import { CompiledRoutes } from './pipeline/compiled-route.ts'
-import { Dispatcher, type NotFoundHandler } from './pipeline/dispatch.ts'
+import { Dispatcher } from './pipeline/dispatch.ts'
+import type { NotFoundHandler } from './pipeline/not-found.ts'
 import type { AbsentPlugin } from './pipeline/route-options.ts'
 import { type ContextHost, HookError, PluginAfterBootError } from './plugin/context.ts'
 import { decorate } from './plugin/decorate.ts'
@@ -156,7 +157,7 @@ export class Kernel extends RouteVerbs {
   /** Sets the handler that answers 404 and 405 instead of the built-in body; the status is preset, `Allow` is not. */
   setNotFoundHandler(handler: NotFoundHandler): this {
     if (typeof handler !== 'function') throw HookError('setNotFoundHandler', 'root')
-    this.#dispatcher.notFoundHandler = handler
+    this.#dispatcher.notFound.handler = handler
     return this
   }
 

@@ -1,4 +1,4 @@
-import type { Failures } from './http/response/failure.ts'
+import type { Failures } from './http/response/error-body.ts'
 import type { Bodies } from './http/response/response-buffer.ts'
 import type { Listing } from './inspect/listing.ts'
 import type { PluginNode } from './inspect/tree.ts'

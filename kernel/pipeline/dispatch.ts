@@ -1,25 +1,20 @@
 import type { RawRequest } from '../http/raw.ts'
 import { isValidHost } from '../http/request/host.ts'
-import type { HostServer, KernelRequest, Request } from '../http/request/request.ts'
+import type { HostServer, KernelRequest } from '../http/request/request.ts'
 import { type Rewriter, rewriteRequest } from '../http/request/rewrite.ts'
 import { parseTarget, type Target } from '../http/request/target.ts'
-import { sendFailure } from '../http/response/failure.ts'
-import type { Response } from '../http/response/response.ts'
 import type { KernelResponse } from '../http/response/response-buffer.ts'
 import type { Scope } from '../plugin/scope.ts'
-import { BadRequestError, MethodNotAllowedError, RouteNotFoundError, ServerClosingError } from '../support/errors.ts'
+import { BadRequestError, ServerClosingError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { isPromise } from '../support/within.ts'
 import { runChain } from './chain.ts'
 import { type CompiledRoute, type CompiledRoutes, compiledMiss } from './compiled-route.ts'
-import { type Fallback, type FoundRoute, RouteFinder } from './find-route.ts'
+import { type FoundRoute, RouteFinder } from './find-route.ts'
 import { Answers } from './finish.ts'
+import { NotFound } from './not-found.ts'
 import { requestTrace, runTraced } from './traces.ts'
 
-/** Answers 404 and 405; the error says which of them, and the status is preset. */
-export type NotFoundHandler = (req: Request, res: Response, error: Error & { code: string; status: number }) => unknown
-
-const none: readonly Fallback[] = []
 const malformed: Target = { path: '/', sent: '/', query: '', match: '/' }
 
 function run(answers: Answers, { steps, terminal }: CompiledRoute, req: KernelRequest, res: KernelResponse): void {
@@ -42,7 +37,7 @@ function runFollowed(answers: Answers, compiled: CompiledRoute, req: KernelReque
 /** The start of the request path: finds the route and runs the chain; {@link Answers} does the rest. */
 export class Dispatcher {
   readonly answers: Answers
-  notFoundHandler: NotFoundHandler | undefined
+  readonly notFound = new NotFound()
   readonly rewriters: Rewriter[] = []
   readonly finder: RouteFinder
 
@@ -68,7 +63,7 @@ export class Dispatcher {
     this.answers = new Answers(state, () => {
       if (--this.inFlight === 0) this.#onIdle?.()
     })
-    this.finder = new RouteFinder(routes, root, (req, res) => this.#fallBack(0, req, res))
+    this.finder = new RouteFinder(routes, root, this.notFound.answer)
     this.#Request = classes.Request
     this.#Response = classes.Response
     this.#root = root
@@ -111,26 +106,6 @@ export class Dispatcher {
     if (compiled.onResponse.length > 0) res.started = performance.now()
     if (requestTrace.isOn) runFollowed(this.answers, compiled, req, res)
     else run(this.answers, compiled, req, res)
-  }
-
-  #fallBack(from: number, req: KernelRequest, res: KernelResponse): unknown {
-    const fallbacks = req.miss?.fallbacks ?? none
-    for (let i = from; i < fallbacks.length; i++) {
-      const result: unknown = fallbacks[i]!.run(req, res)
-      if (isPromise(result)) return result.then(() => (res.answered ? res : this.#fallBack(i + 1, req, res)))
-      if (res.answered) return res
-    }
-    return this.#answerMiss(req, res)
-  }
-
-  #answerMiss(req: KernelRequest, res: KernelResponse): unknown {
-    const { method, path } = req
-    const allowed = req.miss?.allowed ?? []
-    const error = allowed.length === 0 ? RouteNotFoundError(method, path) : MethodNotAllowedError(method, path)
-    res.code = error.status
-    if (this.notFoundHandler !== undefined) return this.notFoundHandler(req, res, error)
-    if (allowed.length > 0) res.setHeader('allow', allowed.join(', '))
-    return sendFailure(req, res, error)
   }
 }
 

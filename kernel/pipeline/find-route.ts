@@ -1,22 +1,9 @@
-import type { Request } from '../http/request/request.ts'
-import type { Response } from '../http/response/response.ts'
 import type { Scope } from '../plugin/scope.ts'
 import type { RouteTable } from '../routing/table.ts'
 import type { Logger } from '../support/logger.ts'
 import type { Terminal } from './chain.ts'
 import { type CompiledRoute, type CompiledRoutes, compiledMiss } from './compiled-route.ts'
-
-/** Answers requests at a path and below it that no route answers; if it does not answer, the request goes to the next fallback. */
-export type FallbackHandler = (req: Request, res: Response) => void | Promise<void>
-
-/** A fallback: where it applies, and the scope whose middlewares run before it. */
-export interface Fallback {
-  readonly scope: Scope
-  readonly plugin: string
-  /** The path at which it applies; `''` for everything. */
-  readonly path: string
-  readonly run: FallbackHandler
-}
+import type { Fallback } from './not-found.ts'
 
 /** What answers a request, as far as its method and path decide it. */
 export interface FoundRoute {

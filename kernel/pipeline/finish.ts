@@ -1,37 +1,21 @@
 import type { Reply } from '../http/raw.ts'
-import type { KernelRequest } from '../http/request/request.ts'
-import { sendFailure } from '../http/response/failure.ts'
 import { toReply } from '../http/response/reply.ts'
 import type { KernelResponse } from '../http/response/response-buffer.ts'
-import type { ErrorHandler, Hook, Thrown } from '../plugin/hooks.ts'
-import { Deadlines, TimeLimit } from '../support/deadlines.ts'
-import { isFrameworkError, RequestTimeoutError, withCause } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { isPromise } from '../support/within.ts'
-import { Downstream, type Link, trusted } from './chain.ts'
-import type { CompiledRoute } from './compiled-route.ts'
-import { isAnsweredByFramework, legible, takeReported } from './failure.ts'
-import { errorPoint } from './traces.ts'
-
-/** What a request is working on: a step, the steps after its `next()`, a hook or another named task; `undefined` is the handler. */
-type Current = Link | Downstream | Hook<'onSend'> | { readonly task: string } | undefined
+import { trusted } from './chain.ts'
+import { ErrorHandling, routeOf } from './handle-error.ts'
 
 const openingFile = { task: 'opening the file of the answer' }
-const handlingError = { task: 'the error handler' }
 
-/** The route as the pipeline has compiled it; requests see only part of it. */
-const routeOf = (res: KernelResponse): CompiledRoute => res.request.compiled as CompiledRoute
-
-/** Does the work after a chain has run: hooks, encoding, passing the answer on; and decides what answers a failure. */
-export class Answers {
+/** Does the work after a chain has run: hooks, encoding, passing the answer on. */
+export class Answers extends ErrorHandling {
   readonly #state: LifeState
   readonly #done: () => void
-  #requestDeadlines: Deadlines | undefined
-  /** The `onSend` hooks that failed for an answer; they do not run for the answer that replaces it. */
-  readonly #failedHooks = new WeakMap<KernelResponse, Set<Hook<'onSend'>>>()
 
   /** `done` is called once for each request, when its answer has been passed to the runtime. */
   constructor(state: LifeState, done: () => void) {
+    super()
     this.#state = state
     this.#done = done
   }
@@ -41,7 +25,7 @@ export class Answers {
    * time is over.
    */
   await(pending: Promise<unknown>, res: KernelResponse, from = 0): void {
-    const limit = this.#limit(res)
+    const limit = this.limits.start(res)
     const { overs } = limit
     pending.then(
       () => {
@@ -50,7 +34,7 @@ export class Answers {
       (error: unknown) => {
         if (limit.overs !== overs) return
         if (from === 0) this.fail(error, res)
-        else this.#failSending(error, res, routeOf(res).onSend[from - 1]!)
+        else this.failSending(error, res, routeOf(res).onSend[from - 1]!)
       },
     )
   }
@@ -68,16 +52,16 @@ export class Answers {
       res.answer('empty', undefined)
       res.isDefault = true
     }
-    if (from === 0 && onError.length > 0) this.#notifyReported(res)
+    if (from === 0 && onError.length > 0) this.notifyReported(res)
     for (let i = from; i < onSend.length; i++) {
       const hook = onSend[i]!
-      if (res.failed && this.#failedHooks.get(res)?.has(hook)) continue
+      if (this.hasFailed(hook, res)) continue
       let result: unknown
       try {
         result = hook.run(req, res)
         if (!isPromise(result)) continue
       } catch (error) {
-        this.#failSending(error, res, hook)
+        this.failSending(error, res, hook)
         return
       }
       req.current = hook
@@ -92,21 +76,21 @@ export class Answers {
     try {
       reply = toReply(res, this.#state.draining)
     } catch (error) {
-      if (res.failed) this.#answerBare(error, res)
+      if (res.failed) this.answerBare(error, res)
       else this.fail(error, res)
       return
     }
     this.#respond(reply, res)
   }
 
+  protected sendAsIs(res: KernelResponse): void {
+    this.#respond(toReply(res, this.#state.draining), res)
+  }
+
   #respond(reply: Reply, res: KernelResponse): void {
     const { request: req, started } = res
     const { onResponse } = routeOf(res)
-    const limit = req.timeLimit
-    if (limit?.isRunning) {
-      limit.isRunning = false
-      this.#requestDeadlines?.end(limit)
-    }
+    this.limits.end(req)
     try {
       res.sent = true
       if (!req.raw.respond(reply)) res.aborted = true
@@ -115,212 +99,8 @@ export class Answers {
     }
     if (onResponse.length > 0) {
       res.left = reply.body
-      this.#notify(onResponse, (run) => run(req, res, performance.now() - started), req)
+      this.notify(onResponse, (run) => run(req, res, performance.now() - started), req)
     }
     this.#done()
-  }
-
-  // — the time of a request —
-
-  /** Starts the clock of a request that waits. Waiting work continues only if `overs` has not changed. */
-  #limit(res: KernelResponse): TimeLimit {
-    const { request: req } = res
-    req.timeLimit ??= new TimeLimit()
-    const limit = req.timeLimit
-    if (limit.isRunning) return limit
-    limit.start(this, res)
-    this.#deadlines(req)?.add(limit)
-    return limit
-  }
-
-  #deadlines({ server }: KernelRequest): Deadlines | undefined {
-    const { requestTimeout } = server.settings
-    if (requestTimeout === 0) return undefined
-    this.#requestDeadlines ??= new Deadlines(requestTimeout)
-    return this.#requestDeadlines
-  }
-
-  /** Answers 503 for a request whose time is over, unless a plugin has given it more time. */
-  timeIsOver(limit: TimeLimit, res: KernelResponse): void {
-    const { request: req } = res
-    const { extension } = limit
-    // A body has a time limit of its own, `receiveTimeout`.
-    if (req.raw.isReceiving) this.#deadlines(req)?.add(limit)
-    else if (extension === 0) this.#giveUp(limit, res)
-    else if (extension !== Number.POSITIVE_INFINITY) {
-      const timer = setTimeout(() => limit.isRunning && limit.giveUp(), extension)
-      req.raw.onSettled(() => clearTimeout(timer))
-    }
-  }
-
-  #giveUp(limit: TimeLimit, res: KernelResponse): void {
-    const { request: req } = res
-    const current = req.current as Current
-    const ms = req.server.settings.requestTimeout
-    // The log names the middleware but the answer does not: the name would show a stranger how the application is built.
-    const cause = new Error(`${describeCurrent(current, req)} within ${ms} ms`)
-    const error = withCause(RequestTimeoutError(`the request was not answered within ${ms} ms`), cause)
-    limit.isRunning = false
-    limit.overs++
-    req.abort(error)
-    if (limit.overs > 1) {
-      // The error handler also takes too long: no more code of the application runs.
-      this.#logTimeout(error, req)
-      res.reset()
-      sendFailure(req, res, error)
-      this.#respond(toReply(res, this.#state.draining), res)
-    } else if (current !== undefined && 'entry' in current) this.#failSending(error, res, current)
-    else this.fail(error, res)
-  }
-
-  #logTimeout(error: Error, req: KernelRequest): void {
-    const detail = error.cause instanceof Error ? `: ${error.cause.message}` : ''
-    req.log.error({ err: error }, error.message + detail)
-  }
-
-  // — failures —
-
-  /**
-   * Handles what an `onSend` hook threw. A body that cannot be serialised is the handler's failure; after any other failure the hook
-   * does not run again, so that a store that is down is awaited once, and the answer is sent even when all hooks fail.
-   */
-  #failSending(error: unknown, res: KernelResponse, hook: Hook<'onSend'>): void {
-    if (error !== undefined && error === res.unencodable && !res.failed) {
-      this.fail(error, res)
-      return
-    }
-    const failed = this.#failedHooks.get(res) ?? new Set()
-    this.#failedHooks.set(res, failed.add(hook))
-    this.fail(error, res, hook.entry.name)
-  }
-
-  /**
-   * Answers a thrown value: the framework answers its own failures, the nearest error handler the others; without a handler, the answer is
-   * the one that the error defines, or 500. `plugin` is the plugin whose hook failed when the answer was about to be sent.
-   */
-  fail(thrown: unknown, res: KernelResponse, plugin?: string): void {
-    const { request: req, failed: again } = res
-    const route = routeOf(res)
-    const error = legible(thrown)
-    res.reset()
-    res.failed = true
-    if (errorPoint.isOn) errorPoint.publish({ request: req, response: res, error: thrown })
-    if (route.onError.length > 0) this.#notifyReported(res, error)
-    this.#notify(route.onError, (run) => run(error as Thrown, req, res), req)
-    if (isAnsweredByFramework(error)) {
-      if (error.code === RequestTimeoutError.code && error.status === 503) this.#logTimeout(error, req)
-      // The client's request was not wrong, and the handler's effects are not undone: this must be logged.
-      else if (plugin !== undefined) this.#logFailure(error, req, { plugin })
-      sendFailure(req, res, error)
-      this.finish(res)
-      return
-    }
-    // The error handler is called only once.
-    const errorHandler = again ? undefined : route.errorHandler()
-    if (errorHandler === undefined) {
-      this.#logFailure(error, req, plugin === undefined ? undefined : { plugin })
-      sendFailure(req, res, error)
-      this.finish(res)
-      return
-    }
-    req.current = handlingError
-    const limit = this.#limit(res)
-    const { overs } = limit
-    const isInTime = () => limit.overs === overs
-    this.#callErrorHandler(errorHandler, error, res).then(
-      () => void (isInTime() && this.finish(res)),
-      (second: unknown) => void (isInTime() && this.#answerBare(second, res, { original: error })),
-    )
-  }
-
-  /** Reports once a failure that was answered where it occurred, even if the handler that answers it also throws it. */
-  #notifyReported(res: KernelResponse, thrown?: unknown): void {
-    const { request: req } = res
-    const error = takeReported(res)
-    if (error !== undefined && error !== thrown) this.#notify(routeOf(res).onError, (run) => run(error, req, res), req)
-  }
-
-  async #callErrorHandler(handler: ErrorHandler, error: unknown, res: KernelResponse): Promise<void> {
-    const { request: req } = res
-    res.code = req.server.settings.errorFormat.of(error).status
-    let passedOn = false
-    const next = (other?: unknown) => {
-      if (other !== undefined && other !== null) throw other
-      passedOn = true
-    }
-    const value = await handler(req, res, next, error as Thrown)
-    if (!res.answered) await res.opening
-    if (res.answered) return
-    if (value instanceof Error) throw value
-    if (value !== undefined && value !== res && !passedOn) res.sendWith(value, 0)
-    else {
-      // The handler passed it on, or simply did not answer: it then counts as unhandled, and must be logged.
-      this.#logFailure(error, req)
-      sendFailure(req, res, error)
-    }
-  }
-
-  /** Answers a failure that occurred while another one was answered: no more code of the application runs. */
-  #answerBare(error: unknown, res: KernelResponse, more?: { original: unknown }): void {
-    const { request: req } = res
-    const err = legible(error)
-    res.reset()
-    this.#logFailure(err, req, more)
-    // A framework error here is a mistake in the error handler.
-    const failure = req.server.settings.errorFormat[isFrameworkError(err) ? 'mistake' : 'of'](err)
-    sendFailure(req, res, err, failure)
-    // An HttpError that an error handler throws is its answer: the session is saved with it, as with any other.
-    if (more !== undefined && !failure.unhandled) this.finish(res)
-    else this.#respond(toReply(res, this.#state.draining), res)
-  }
-
-  #logFailure(error: unknown, req: KernelRequest, more?: { plugin?: string; original?: unknown }): void {
-    const err = legible(error)
-    const { errorFormat } = req.server.settings
-    const failure = errorFormat.of(err)
-    const { status, code } = failure
-    const what = `${req.method} ${req.path} failed with ${describeFailure(err)}`
-    // When an onSend hook refuses, the handler's answer is taken back: that is logged as an error, whatever the status.
-    if (status < 500 && more?.plugin === undefined) {
-      // The stack is logged only for a failure with a cause: clients that ask for missing things decide how often this line is written.
-      const original = more && describeFailure(more.original)
-      const hasReason = (err as Error).cause !== undefined || (original !== undefined && isFrameworkError(err))
-      req.log.info({ status, code, original, ...(hasReason && { err }) }, what)
-    } else req.log.error({ err, ...more }, what + errorFormat.remark(failure, req))
-  }
-
-  /** Calls hooks that cannot change an answer: their errors are logged, their promises are not awaited. */
-  #notify<Run>(
-    hooks: readonly { run: Run; entry: { name: string } }[],
-    call: (run: Run) => unknown,
-    req: KernelRequest,
-  ): void {
-    for (const { run, entry } of hooks) {
-      const failed = (error: unknown) =>
-        req.log.error({ err: legible(error) }, `a hook of the plugin "${entry.name}" failed`)
-      try {
-        const result = call(run)
-        if (isPromise(result)) result.then(undefined, failed)
-      } catch (error) {
-        failed(error)
-      }
-    }
-  }
-}
-
-/** Describes, for the log, what takes too long. */
-function describeCurrent(current: Current, { method, route, path }: KernelRequest): string {
-  if (current === undefined) return `the handler of ${method} ${route ?? path} did not answer`
-  if (current instanceof Downstream) return `${current.name} did not end after next()`
-  if ('entry' in current) return `an onSend hook of the plugin "${current.entry.name}" did not settle`
-  if ('task' in current) return `${current.task} did not settle`
-  return `${current.name} neither answered nor called next()`
-}
-
-function describeFailure(error: unknown): string {
-  try {
-    return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  } catch {
-    return 'an error that cannot be read'
   }
 }

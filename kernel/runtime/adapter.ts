@@ -1,5 +1,5 @@
 import type { RawRequest } from '../http/raw.ts'
-import type { Failures } from '../http/response/failure.ts'
+import type { Failures } from '../http/response/error-body.ts'
 
 /** Limits on what one connection may cost; every adapter enforces those that its runtime lets it enforce. */
 export interface Limits {

@@ -1,12 +1,6 @@
-import { Buffer } from 'node:buffer'
 import { type Deadlines, Running } from '../support/deadlines.ts'
-import {
-  BadRequestError,
-  BodyReadError,
-  type FrameworkError,
-  lateRequest,
-  PayloadTooLargeError,
-} from '../support/errors.ts'
+import { BadRequestError, BodyReadError, type FrameworkError, lateRequest } from '../support/errors.ts'
+import { LimitedBody, refuseLength } from './body-limit.ts'
 
 /**
  * The body of one web request, read whole or piece by piece, with a time limit. The body is itself the entry in the deadlines, which
@@ -45,9 +39,10 @@ export class IncomingBody extends Running {
   /** Reads the whole body, but never more than `limit` bytes. */
   bytes(limit: number): Promise<Uint8Array> {
     const length = this.#length
-    if (length !== null && Number(length) > limit) {
+    const refusal = refuseLength(length, limit)
+    if (refusal !== undefined) {
       this.isAbandoned = true
-      return Promise.reject(PayloadTooLargeError(`${limit} bytes`))
+      return Promise.reject(refusal)
     }
     // The declared length has been compared with the limit, so the native reader can do the work.
     return length === null || !this.#framed ? this.#counted(limit) : this.#whole()
@@ -144,14 +139,12 @@ export class IncomingBody extends Running {
   }
 
   async #counted(limit: number): Promise<Uint8Array> {
-    const chunks: Uint8Array[] = []
-    let size = 0
+    const body = new LimitedBody(limit)
     for await (const chunk of this.stream()) {
-      size += chunk.length
-      if (size > limit) throw PayloadTooLargeError(`${limit} bytes`)
-      chunks.push(chunk)
+      const refusal = body.add(chunk)
+      if (refusal !== undefined) throw refusal
     }
-    return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
+    return body.whole()
   }
 }
 

@@ -2,10 +2,11 @@ import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
 import { hostFor } from '../http/request/host.ts'
 import { openSource } from '../http/streams.ts'
 import { ArgumentsError } from '../support/arguments.ts'
-import { BadRequestError, BodyReadError, type FrameworkError, PayloadTooLargeError } from '../support/errors.ts'
+import { BadRequestError, BodyReadError, type FrameworkError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { nearest } from '../support/nearest.ts'
 import type { RequestHandler } from './adapter.ts'
+import { LimitedBody, refuseLength } from './body-limit.ts'
 import { asChunk, declaredLength, lengthGuard } from './sending.ts'
 
 /** A request that is sent without a socket. */
@@ -84,27 +85,26 @@ class InjectRaw implements RawRequest {
 
   bytes(limit: number): Promise<Uint8Array> {
     const body = this.#body
-    const tooLarge = () => Promise.reject(PayloadTooLargeError(`${limit} bytes`))
-    if (Number(this.#headers['content-length']) > limit) return tooLarge()
+    const refusal = refuseLength(this.#headers['content-length'], limit)
+    if (refusal !== undefined) return Promise.reject(refusal)
     if (typeof body !== 'string' && !(body instanceof Uint8Array)) return this.#collect(limit)
     if (this.#isRead) return Promise.reject(BodyReadError())
     this.#isRead = true
     // Measured, whatever content-length claims.
     const bytes = typeof body === 'string' ? Buffer.from(body) : body
-    if (bytes.byteLength > limit) return tooLarge()
+    const late = refuseLength(bytes.byteLength, limit)
+    if (late !== undefined) return Promise.reject(late)
     return this.#signal?.aborted ? Promise.reject(left()) : Promise.resolve(bytes)
   }
 
   async #collect(limit: number): Promise<Uint8Array> {
-    const chunks: Uint8Array[] = []
-    let size = 0
+    const body = new LimitedBody(limit)
     for await (const chunk of this.stream()) {
-      size += chunk.byteLength
-      if (size > limit) throw PayloadTooLargeError(`${limit} bytes`)
+      const refusal = body.add(chunk)
+      if (refusal !== undefined) throw refusal
       if (this.#signal?.aborted) throw left()
-      chunks.push(chunk)
     }
-    return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+    return body.whole()
   }
 
   async *stream(): AsyncGenerator<Uint8Array> {

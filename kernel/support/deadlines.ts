@@ -2,8 +2,8 @@
 // so that a timer set earlier never fires.
 import { setTimeout } from 'node:timers'
 
-// Bound before the clock can be faked.
-const clock = performance.now.bind(performance)
+/** Milliseconds since the process began. Bound before the clock can be faked. */
+export const clock = performance.now.bind(performance)
 
 /**
  * An entry with a time limit, as a link in a list: a timer for each entry cost a tenth of a small asynchronous request, and
@@ -15,45 +15,6 @@ export abstract class Running {
   next: Running | undefined = undefined
 
   abstract giveUp(): void
-}
-
-/** Decides what happens when the time for an answer is over. */
-interface TimeKeeper<Answer> {
-  timeIsOver(limit: TimeLimit<Answer>, answer: Answer): void
-}
-
-/**
- * The time limit of a request; only requests that wait have one.
- *
- * It refers to its answer through a field: with a closure instead, which closes a cycle over the request, the young
- * generation of Node.js 24 and 26 kept a third of all requests until the next full collection (70 MB more, 1.5 times the CPU).
- */
-export class TimeLimit<Answer = unknown> extends Running {
-  isRunning = false
-  /** How often the time was over: work that began to wait before then no longer counts. */
-  overs = 0
-  #keeper: TimeKeeper<Answer> | undefined = undefined
-  #answer: Answer | undefined = undefined
-  #extendedTo = 0
-
-  start(keeper: TimeKeeper<Answer>, answer: Answer): void {
-    this.isRunning = true
-    this.#keeper = keeper
-    this.#answer = answer
-  }
-
-  giveUp(): void {
-    this.#keeper?.timeIsOver(this, this.#answer as Answer)
-  }
-
-  extend(ms: number | false): void {
-    this.#extendedTo = ms === false ? Number.POSITIVE_INFINITY : clock() + ms
-  }
-
-  /** The milliseconds that remain of an extension. */
-  get extension(): number {
-    return Math.max(0, this.#extendedTo - clock())
-  }
 }
 
 /** One time limit for many entries that run at the same time; one timer checks all of them. */

@@ -9,12 +9,7 @@ const areas = [
   ['router', 'Routes and middleware', 'reference/routes.md', /^kernel\/routing\//],
   ['request', 'Requests', 'reference/request.md', /^kernel\/http\/(request\/|raw)|^plugins\/web-request/],
   ['response', 'Responses', 'reference/response.md', /^kernel\/http\/response\//],
-  [
-    'errors',
-    'Errors',
-    'reference/failures.md',
-    /^plugins\/shared\/failures\/|^kernel\/(.*\/failure\.ts|support\/errors)/,
-  ],
+  ['errors', 'Errors', 'reference/failures.md', /^plugins\/shared\/failures\/|^kernel\/(.*error[^/]*\.ts)/],
   ['plugins', 'Plugins', 'reference/plugins.md', /^kernel\/(plugin|pipeline)\//],
   [
     'option-checks',

@@ -1,4 +1,4 @@
-import { TimeLimit } from '../../support/deadlines.ts'
+import { clock } from '../../support/deadlines.ts'
 import type { Logger } from '../../support/logger.ts'
 import type { RawRequest } from '../raw.ts'
 import type { Serialize } from '../response/json.ts'
@@ -100,7 +100,10 @@ export class KernelRequest {
   givenUp = false
   /** What the request is working on, when that takes time; the pipeline sets it. */
   current: object | undefined = undefined
-  timeLimit: TimeLimit | undefined = undefined
+  /** The time limit of a request that waits; the pipeline sets it. */
+  timeLimit: object | undefined = undefined
+  /** Until when it may take instead of the time limit of the server. */
+  extendedTo = 0
   /** What may still answer the request; set if no route matches. */
   miss: Miss | undefined = undefined
 
@@ -196,7 +199,6 @@ export class KernelRequest {
   }
 
   extend(ms: number | false): void {
-    this.timeLimit ??= new TimeLimit()
-    this.timeLimit.extend(ms)
+    this.extendedTo = ms === false ? Number.POSITIVE_INFINITY : clock() + ms
   }
 }

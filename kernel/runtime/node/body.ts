@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { StreamBody } from '../../http/raw.ts'
 import { openSource } from '../../http/streams.ts'
-import { PayloadTooLargeError } from '../../support/errors.ts'
+import { LimitedBody } from '../body-limit.ts'
 import { Slices } from '../give-way.ts'
 import { asChunk, lengthGuard } from '../sending.ts'
 import { type BodyReader, EndedEarlyError } from './message.ts'
@@ -13,22 +13,18 @@ import { type BodyReader, EndedEarlyError } from './message.ts'
  */
 export const readBody: BodyReader = (message, limit, onLeft) =>
   new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = []
-    let size = 0
+    const body = new LimitedBody(limit)
     const onData = (chunk: Uint8Array) => {
-      size += chunk.length
-      if (size > limit) {
-        release()
-        message.pause()
-        onLeft()
-        reject(PayloadTooLargeError(`${limit} bytes`))
-      } else {
-        chunks.push(chunk)
-      }
+      const refusal = body.add(chunk)
+      if (refusal === undefined) return
+      release()
+      message.pause()
+      onLeft()
+      reject(refusal)
     }
     const onEnd = () => {
       release()
-      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
+      resolve(body.whole())
     }
     const onGone = () => {
       release()

@@ -1,18 +1,22 @@
-import { Buffer } from 'node:buffer'
 import { IncomingMessage } from 'node:http'
-import { BadRequestError, PayloadTooLargeError } from '../../support/errors.ts'
+import { BadRequestError } from '../../support/errors.ts'
+import { LimitedBody } from '../body-limit.ts'
 
 /** Reads the whole body, but never more than `limit` bytes; `onLeft` is called when the rest will not be read. */
 export type BodyReader = (message: IncomingMessage, limit: number, onLeft: () => void) => Promise<Uint8Array>
 
 /** A caller that is waiting for a body, and the parts received so far. */
-interface Collector {
-  readonly limit: number
+class Collector extends LimitedBody {
   readonly onLeft: () => void
   readonly resolve: (body: Uint8Array) => void
   readonly reject: (error: Error) => void
-  readonly chunks: Uint8Array[]
-  size: number
+
+  constructor(limit: number, onLeft: () => void, resolve: Collector['resolve'], reject: Collector['reject']) {
+    super(limit)
+    this.onLeft = onLeft
+    this.resolve = resolve
+    this.reject = reject
+  }
 }
 
 /** The undocumented members of a message of `node:http`; `probe.ts` checks that they behave as expected. */
@@ -32,14 +36,13 @@ export class CollectingMessage extends IncomingMessage {
     const { collector } = this
     if (collector === undefined) return super.push(chunk, encoding)
     if (chunk === null) return this.#end(collector)
-    collector.size += chunk.length
-    collector.chunks.push(chunk)
+    const refusal = collector.add(chunk)
     const { _readableState: state } = this as unknown as OpenMessage
     state.dataEmitted = true
-    if (collector.size <= collector.limit) return true
+    if (refusal === undefined) return true
     // Later parts go into the stream, which accepts no more than its high water mark.
     this.pause()
-    this.#leave(collector, PayloadTooLargeError(`${collector.limit} bytes`))
+    this.#leave(collector, refusal)
     return true
   }
 
@@ -55,9 +58,9 @@ export class CollectingMessage extends IncomingMessage {
   }
 
   /** Leaves the message in the state of one that was read in full. */
-  #end({ chunks, size, resolve }: Collector): boolean {
+  #end(collector: Collector): boolean {
     this.collector = undefined
-    resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
+    collector.resolve(collector.whole())
     // A listener was added in the meantime.
     if (this.eventNames().length > 0) return this.resume().push(null)
     const { _readableState: state } = this as unknown as OpenMessage
@@ -85,7 +88,7 @@ export function isUntouched(message: IncomingMessage): boolean {
  */
 export const collectBody: BodyReader = (message, limit, onLeft) =>
   new Promise((resolve, reject) => {
-    ;(message as CollectingMessage).collector = { limit, onLeft, resolve, reject, chunks: [], size: 0 }
+    ;(message as CollectingMessage).collector = new Collector(limit, onLeft, resolve, reject)
     // This makes it count as read: otherwise Node would drop the bytes after the answer.
     ;(message as unknown as OpenMessage)._read(0)
   })

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Failures } from '../../http/response/failure.ts'
+import type { Failures } from '../../http/response/error-body.ts'
 import { defaultTypes } from '../../http/response/headers.ts'
 import {
   BadRequestError,

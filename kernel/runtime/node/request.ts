@@ -9,9 +9,9 @@ import {
   ExpectationFailedError,
   type FrameworkError,
   HeaderTooLargeError,
-  PayloadTooLargeError,
 } from '../../support/errors.ts'
 import type { Limits } from '../adapter.ts'
+import { refuseLength } from '../body-limit.ts'
 import type { Activity } from '../drain-moments.ts'
 import { isBun } from '../runtime-name.ts'
 import { declaredLength, mostUnread } from '../sending.ts'
@@ -146,10 +146,10 @@ export class NodeRequest implements RawRequest {
   }
 
   bytes(limit: number): Promise<Uint8Array> {
-    const declared = this.header('content-length')
-    if (declared !== undefined && Number(declared) > limit) {
+    const refusal = refuseLength(this.header('content-length'), limit)
+    if (refusal !== undefined) {
       this.#abandoned = true
-      return Promise.reject(PayloadTooLargeError(`${limit} bytes`))
+      return Promise.reject(refusal)
     }
     if (this.#isRead) return Promise.reject(BodyReadError())
     this.#begin()

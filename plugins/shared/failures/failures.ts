@@ -1,5 +1,5 @@
 import type { Request } from '../../../kernel/http/request/request.ts'
-import type { Failure, FailureAnswer, Failures, OnFormatFailure } from '../../../kernel/http/response/failure.ts'
+import type { Failure, FailureAnswer, Failures, OnFormatFailure } from '../../../kernel/http/response/error-body.ts'
 import { toJson } from '../../../kernel/http/response/json.ts'
 import { FileNotFoundError, isFailureStatus, isFrameworkError } from '../../../kernel/support/errors.ts'
 import { isProduction, nodeEnv } from '../environment/node-env.ts'
