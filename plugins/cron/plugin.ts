@@ -1,17 +1,24 @@
 import { atEachBoot, definePlugin } from '../../kernel/index.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
+import { reportUnserved } from '../shared/work/service-class.ts'
 import { mustBeNode } from './failures.ts'
-import { declarations } from './jobs/declarations.ts'
-import { reportIdleJobs } from './jobs/idle.ts'
+import { cronClasses } from './jobs/base-cron.ts'
+import { declarations, reportStarted } from './jobs/declarations.ts'
 import { isMemoryLock } from './locks/memory.ts'
 import { cronOptions } from './options.ts'
 import { CronService } from './service.ts'
 import { cronUi } from './ui/ui.ts'
 import { work } from './work.ts'
 
+const remedy = 'register the plugin "cron" (background: { crons: […] }), or call CronService.run()'
+
 // Reports jobs that nothing runs, even when servers boot without this plugin.
-atEachBoot(reportIdleJobs)
+atEachBoot((server) => {
+  if (declarations.expected.size > 0) return
+  reportStarted(server.logger, remedy)
+  reportUnserved(cronClasses, server.logger, remedy)
+})
 
 /**
  * Runs scheduled jobs while the server listens, on Node.js only; needs the package `node-schedule`.

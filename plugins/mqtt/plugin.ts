@@ -1,15 +1,20 @@
 import { atEachBoot, definePlugin } from '../../kernel/index.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
+import { reportUnserved } from '../shared/work/service-class.ts'
 import { channels } from './asyncapi.ts'
 import { MqttWorkersError } from './errors.ts'
 import { mqttOptions } from './options.ts'
 import { MqttService } from './service.ts'
+import { mqttClasses } from './subscriptions/base-mqtt.ts'
 import { declarations } from './subscriptions/declarations.ts'
-import { reportIdleSubscriptions } from './subscriptions/idle.ts'
 import { work } from './work.ts'
 
+const remedy = 'register the plugin "mqtt" (background: { mqtt: { connect: { … } } }), or call MqttService.connect()'
+
 // Also reports from servers without this plugin.
-atEachBoot(reportIdleSubscriptions)
+atEachBoot((server) => {
+  if (declarations.expected.size === 0) reportUnserved(mqttClasses, server.logger, remedy)
+})
 
 /**
  * Connects to an MQTT broker while the server listens, and handles the messages of all subscriptions; needs the package

@@ -5,7 +5,7 @@ import { type ImportedMethod, instanceStandIn } from '../../shared/work/imported
 import { instanceLogger, makeInstance, type ServiceClassKind } from '../../shared/work/service-class.ts'
 import { CronClassError, CronFileError } from '../failures.ts'
 import { Activity, type Declared } from './declarations.ts'
-import { type CronNote, cronNotes, importedJobs } from './handle.ts'
+import { type CronNote, cronNotes, importedJobs, shownJob } from './handle.ts'
 import type { CronHandler } from './run.ts'
 
 /**
@@ -35,11 +35,16 @@ export abstract class BaseCron {
 /** A class whose methods are jobs. */
 export type BaseCronClass = new () => BaseCron
 
-export const cronClasses: ServiceClassKind<BaseCron> = {
+export const cronClasses: ServiceClassKind<BaseCron, CronNote> = {
   base: BaseCron,
   notes: cronNotes,
+  imported: importedJobs,
   decorator: '@cron',
   option: 'crons',
+  plural: 'the cron jobs',
+  shown: shownJob,
+  undone: ['does not run', 'do not run'],
+  unlisted: 'no file of the option crons exports its class, and the option does not list it',
   classError: CronClassError,
   fileError: CronFileError,
 }

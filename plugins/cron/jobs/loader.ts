@@ -1,10 +1,9 @@
 import type { Logger } from '../../../kernel/index.ts'
-import type { ImportedMethod } from '../../shared/work/imported-methods.ts'
 import { loadServiceClasses, nameOf } from '../../shared/work/service-class.ts'
 import type { CronSettings } from '../options.ts'
-import { BaseCron, type BaseCronClass, classlessJob, cronClasses, jobsOfClass } from './base-cron.ts'
+import { type BaseCronClass, classlessJob, cronClasses, jobsOfClass } from './base-cron.ts'
 import { type Declared, endJob } from './declarations.ts'
-import { type CronNote, handleOf, importedJobs, shownJob } from './handle.ts'
+import { handleOf } from './handle.ts'
 
 /**
  * Imports the files that match the globs, and constructs the classes; handles start themselves while their file is imported. Without
@@ -13,6 +12,7 @@ import { type CronNote, handleOf, importedJobs, shownJob } from './handle.ts'
  * @throws (as a rejection) CronFileError, CronClassError.
  */
 export async function loadCrons({ crons, isDefaultGlob }: CronSettings, log: Logger): Promise<Declared[]> {
+  const jobs: Declared[] = []
   const sources = {
     sources: crons,
     isDefault: isDefaultGlob,
@@ -25,38 +25,14 @@ export async function loadCrons({ crons, isDefaultGlob }: CronSettings, log: Log
       return handle !== undefined
     },
   }
-  const classes = await loadServiceClasses(cronClasses, sources, log)
-  for (const cls of classes) importedJobs.take(cls)
-  const jobs = classes.flatMap((cls) => jobsOfClass(cls, log))
-  if (isDefaultGlob) jobs.push(...loadImported(log))
-  importedJobs.report(log, (method) => `${shownJob(method)} does not run: ${whyLeft(method)}`)
-  return jobs
-}
-
-const whyLeft = ({ owner }: ImportedMethod<CronNote>) =>
-  owner === undefined || owner.prototype instanceof BaseCron
-    ? 'no file of the option crons exports its class, and the option does not list it'
-    : 'its class does not extend BaseCron'
-
-/** Returns the jobs of classes that the application has imported itself. */
-function loadImported(log: Logger): Declared[] {
-  const jobs = importedJobs.outerClasses.flatMap((cls) => {
-    if (!(cls.prototype instanceof BaseCron)) return []
-    importedJobs.take(cls)
-    try {
-      return jobsOfClass(cls as BaseCronClass, log)
-    } catch (error) {
-      // This class was not listed explicitly, so its failure does not stop the others from running.
-      log.error({ err: error }, `the cron jobs of ${cls.name} do not run: ${(error as Error).message}`)
-      return []
-    }
-  })
-  const taken = new Set(jobs.map(({ name }) => name))
-  for (const method of importedJobs.classless(log, (one) => `${shownJob(one)} does not run`)) {
-    const job = classlessJob(method, log, taken)
-    taken.add(job.name)
-    importedJobs.standIn(method.note, () => endJob(job.activity))
-    jobs.push(job)
+  const mount = {
+    take: (cls: BaseCronClass) => void jobs.push(...jobsOfClass(cls, log)),
+    takeAlone(method: Parameters<typeof classlessJob>[0]) {
+      const job = classlessJob(method, log, new Set(jobs.map(({ name }) => name)))
+      jobs.push(job)
+      return () => endJob(job.activity)
+    },
   }
+  await loadServiceClasses(cronClasses, sources, mount, log)
   return jobs
 }

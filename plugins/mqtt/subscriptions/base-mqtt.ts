@@ -4,7 +4,7 @@ import { applicationLogger } from '../../shared/logging/logger.ts'
 import { type ImportedMethod, instanceStandIn } from '../../shared/work/imported-methods.ts'
 import { instanceLogger, makeInstance, type ServiceClassKind } from '../../shared/work/service-class.ts'
 import { MqttClassError, MqttFileError } from '../errors.ts'
-import { importedSubscriptions, type MqttNote, mqttNotes } from '../mqtt.ts'
+import { importedSubscriptions, type MqttNote, mqttNotes, shownSubscription } from '../mqtt.ts'
 import { type Declared, declarations, withdraw } from './declarations.ts'
 import { declarationOf, handleOf } from './handle.ts'
 
@@ -45,9 +45,15 @@ export abstract class BaseMqtt {
 /** A class whose methods are handlers. */
 export type BaseMqttClass = new () => BaseMqtt
 
-export const mqttClasses: ServiceClassKind<BaseMqtt> = {
+export const mqttClasses: ServiceClassKind<BaseMqtt, MqttNote> = {
   base: BaseMqtt,
   notes: mqttNotes,
+  imported: importedSubscriptions,
+  plural: 'the MQTT subscriptions',
+  shown: shownSubscription,
+  undone: ['is not handled', 'are not handled'],
+  unlisted:
+    'no file of the option subscribe exports its class, the option does not list it, and the application has not created an instance',
   decorator: '@mqtt.subscribe',
   option: 'mqtt.subscribe',
   classError: MqttClassError,
