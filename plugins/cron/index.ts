@@ -4,6 +4,7 @@ export { type CronErrorHandler, setCronGlobalErrorHandler } from './failures.ts'
 export { BaseCron, type BaseCronClass } from './jobs/base-cron.ts'
 export { type CronHandle, cronJob } from './jobs/handle.ts'
 export type { CronRunTrace } from './jobs/job.ts'
+export type { CronJobOptions } from './jobs/job-options.ts'
 export type { CronCounts, CronHandler, CronJobInfo, CronRecord, CronRun } from './jobs/run.ts'
 export type {
   CronClaim,
@@ -16,7 +17,6 @@ export type {
 } from './locks/contract.ts'
 export { memoryCronLock } from './locks/memory.ts'
 export type {
-  CronJobOptions,
   CronLockOption,
   CronOptions,
   CronServiceOptions,

@@ -3,11 +3,10 @@ import { foreignOption } from '../shared/options/foreign-options.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { addressOption } from '../shared/stores/address.ts'
 import { redisOptions, redisPrefix, redisUrl } from '../shared/stores/redis.ts'
-import { timeoutOption } from '../shared/work/attempt.ts'
 import { sourceList } from '../shared/work/service-class.ts'
-import type { CronErrorHandler } from './failures.ts'
 import type { BaseCronClass } from './jobs/base-cron.ts'
 import type { CronHandle } from './jobs/handle.ts'
+import { timezone } from './jobs/job-options.ts'
 import {
   type CronLock,
   type CronPostgresClient,
@@ -18,24 +17,6 @@ import {
 } from './locks/contract.ts'
 import type { CronClock } from './schedule/clock.ts'
 import { zoneByName } from './schedule/zone.ts'
-
-/** Options of one job. */
-export interface CronJobOptions {
-  /** The name in logs, on the page and in the lock. Default: the pattern, then `pattern #2`; for a method, `Class.method`. */
-  name?: string
-  /** Called with the error that the handler throws. */
-  onFailed?: CronErrorHandler
-  /** The time zone of the pattern, from the IANA database. Default: the zone of the service, otherwise that of the process. */
-  timezone?: string
-  /** What a tick does while the job is running. Default `'skip'`. */
-  overlap?: 'skip' | 'queue' | 'allow'
-  /** What happens to ticks that passed while the process could not run them. Default `'run-once'`. */
-  missed?: 'run-once' | 'skip'
-  /** `false`: the job runs in every instance, although the service has a lock. Default true. */
-  lock?: boolean
-  /** Milliseconds after which a run counts as failed and its `signal` aborts, so that the next tick runs. Default: none. */
-  timeout?: number
-}
 
 /**
  * The lock through which instances agree on which of them runs a tick: in `redis` or in `postgres`, given as an address or options, or a
@@ -76,17 +57,6 @@ export interface CronOptions extends CronServiceOptions {
   /** A page that shows the jobs. Default: none. */
   ui?: boolean | CronUiOptions
 }
-
-const zoneTakes = 'a time zone such as "Europe/Rome"'
-const timezone = option.custom<string, string>(zoneTakes, (given, place) => {
-  try {
-    if (typeof given !== 'string' || given === '') throw new RangeError('no name')
-    zoneByName(given)
-    return given
-  } catch {
-    return void place.wrong(quoted(given), zoneTakes)
-  }
-})
 
 const redisLock = redisOptions({
   client: option.having<CronRedisClient>(['eval'], 'a client of ioredis'),
@@ -173,21 +143,3 @@ export const cronOptions = option
   .shape({ ...service, ui })
   .into(withSources)
   .typed<CronOptions>()
-
-/** Excludes NUL, which Postgres cannot store, and lone surrogates, which cannot be written in an address. */
-const jobName = /^(?=.*\S)[^\0\p{Surrogate}]{1,200}$/su
-
-export const cronJobOptions = option
-  .shape({
-    name: option.name(jobName, 'a string of at most 200 characters, without NUL or unpaired surrogates'),
-    onFailed: option.fn<CronErrorHandler>('a function of the error'),
-    timezone,
-    overlap: option.oneOf('skip', 'queue', 'allow').default('skip'),
-    missed: option.oneOf('run-once', 'skip').default('run-once'),
-    lock: option.flag().default(true),
-    timeout: timeoutOption,
-  })
-  .says('an object such as { name: "cleaning" }; the handler goes to start: cron(pattern).start(handler)')
-  .typed<CronJobOptions>()
-
-export type CronJobSettings = SettingsOf<typeof cronJobOptions>

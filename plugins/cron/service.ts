@@ -2,7 +2,7 @@ import { isInTime, type Logger, nearest } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { stopOptions } from '../shared/work/running.ts'
 import { CronNameError, mustBeNode } from './failures.ts'
-import { leaveTo } from './jobs/alone.ts'
+import { leaveTo, openAlone } from './jobs/alone.ts'
 import {
   type Activity,
   closeRunner,
@@ -235,3 +235,5 @@ export class CronService {
     job.start()
   }
 }
+
+openAlone((clock) => new CronService({ crons: [], clock }))

@@ -2,18 +2,7 @@ import type { Logger } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { sourceList } from '../shared/work/service-class.ts'
 import { type ConnectionOptions, connectionMembers, withAddress } from './links/connection-options.ts'
-import type { MqttPublishOptions } from './messages/message-options.ts'
 import type { BaseMqttClass } from './subscriptions/base-mqtt.ts'
-
-/** The last will: the message that the broker publishes when this client vanishes. */
-export interface MqttWill extends MqttPublishOptions {
-  /** The topic that it is published to, without wildcards. */
-  topic: string
-  /** The message: strings and bytes as they are, everything else as JSON. */
-  message: unknown
-  /** Seconds for which the broker waits for the client to reconnect; MQTT 5. Default 0. */
-  delay?: number
-}
 
 /** The broker, and the behaviour of this client. */
 export interface MqttConnectOptions extends ConnectionOptions {

@@ -1,6 +1,26 @@
 import { randomUUID } from 'node:crypto'
+
+/** The part of an `ioredis` client that presence uses. */
+export interface RedisCommands {
+  readonly options: { readonly db?: number; readonly keyPrefix?: string }
+  defineCommand(name: string, script: { readonly numberOfKeys: number; readonly lua: string }): void
+  hset(key: string, field: string, value: string): Promise<number>
+  hgetall(key: string): Promise<Record<string, string>>
+  ping(): Promise<string>
+  publish(channel: string, message: string): Promise<number>
+  sadd(key: string, member: string): Promise<number>
+  srem(key: string, member: string): Promise<number>
+  smembers(key: string): Promise<string[]>
+  zrem(key: string, member: string): Promise<number>
+  zrange(key: string, from: number, to: number): Promise<string[]>
+  pexpire(key: string, ms: number): Promise<number>
+  del(key: string): Promise<number>
+  channelBeat(key: string, instance: string, staleMs: number, keptMs: number): Promise<[isNew: number, stale: string[]]>
+  /** Removes an entry only if it is still the given one: its client may have reconnected meanwhile. */
+  channelTake(key: string, id: string, text: string, channel: string, notice: string): Promise<number>
+}
+
 import type { Present } from './contract.ts'
-import type { RedisCommands } from './redis.ts'
 
 /** How often an instance refreshes its entry, and after how long without a refresh the others consider it dead. */
 const beatMs = 5_000

@@ -13,7 +13,7 @@ import {
   partsOf,
   type Replay,
 } from './contract.ts'
-import { RedisPresence } from './redis-presence.ts'
+import { type RedisCommands, RedisPresence } from './redis-presence.ts'
 
 /** The longest time that a client waits for its channel. */
 const commandTimeout = 2_000
@@ -78,33 +78,14 @@ local removed = redis.call('hget', KEYS[1], 'r')
 if removed then removed = now - removed else removed = -1 end
 return { epoch, number, now, entries, removed }`
 
-interface Scripts {
+/** The part of an `ioredis` client that is used here. */
+interface Commands extends RedisCommands {
   channelPublish(...given: (string | number)[]): Promise<string>
   channelRead(
     ...given: (string | number)[]
   ): Promise<
     [epoch: string, number: string, now: number, entries: [id: string, fields: string[]][], removedMs: number] | null
   >
-}
-
-/** The part of an `ioredis` client that is used here. */
-export interface RedisCommands extends Scripts {
-  readonly options: { readonly db?: number; readonly keyPrefix?: string }
-  defineCommand(name: string, script: { readonly numberOfKeys: number; readonly lua: string }): void
-  hset(key: string, field: string, value: string): Promise<number>
-  hgetall(key: string): Promise<Record<string, string>>
-  ping(): Promise<string>
-  publish(channel: string, message: string): Promise<number>
-  sadd(key: string, member: string): Promise<number>
-  srem(key: string, member: string): Promise<number>
-  smembers(key: string): Promise<string[]>
-  zrem(key: string, member: string): Promise<number>
-  zrange(key: string, from: number, to: number): Promise<string[]>
-  pexpire(key: string, ms: number): Promise<number>
-  del(key: string): Promise<number>
-  channelBeat(key: string, instance: string, staleMs: number, keptMs: number): Promise<[isNew: number, stale: string[]]>
-  /** Removes an entry only if it is still the given one: its client may have reconnected meanwhile. */
-  channelTake(key: string, id: string, text: string, channel: string, notice: string): Promise<number>
 }
 
 interface Subscriber {
@@ -124,7 +105,7 @@ export class RedisBus implements Bus {
   readonly #subscribed = new Set<string>()
   readonly #breaker: Breaker
   #events: BusEvents | undefined
-  #commands!: RedisCommands & { disconnect(): void }
+  #commands!: Commands & { disconnect(): void }
   #subscriber: (Subscriber & { disconnect(): void }) | undefined
   #presence!: RedisPresence
   /** The prefix of pub/sub names: all databases of a Redis share them, and key prefixes do not apply to them. */
@@ -148,7 +129,7 @@ export class RedisBus implements Bus {
     const { prefix, ...address } = this.#settings
     const feature = 'the channels plugin (store redis)'
     this.#events = events
-    this.#commands = await connectRedis<RedisCommands>(address, { feature, commandTimeout })
+    this.#commands = await connectRedis<Commands>(address, { feature, commandTimeout })
     this.#commands.defineCommand('channelPublish', { numberOfKeys: 2, lua: publish })
     this.#commands.defineCommand('channelRead', { numberOfKeys: 2, lua: read })
     const { db = 0, keyPrefix = '' } = this.#commands.options

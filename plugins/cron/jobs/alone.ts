@@ -1,5 +1,6 @@
 import { serverExpected } from '../../../kernel/index.ts'
 import { nextTime } from '../schedule/calendar.ts'
+import type { CronClock } from '../schedule/clock.ts'
 import { zoneByName } from '../schedule/zone.ts'
 import { type Activity, type Declared, declarations } from './declarations.ts'
 
@@ -11,7 +12,19 @@ let isOwned = false
 /** Started jobs before their first tick. Their timers keep the process alive, like those of a running job. */
 const waiting = new Map<Activity, NodeJS.Timeout>()
 let isBegun = false
-let service: { stop(): Promise<unknown> } | undefined
+let service: AloneService | undefined
+let openService: (clock: CronClock) => AloneService
+
+/** A service that runs the jobs of a process without a server. */
+interface AloneService {
+  start(): Promise<void>
+  stop(): Promise<unknown>
+}
+
+/** Sets how such a service is made: it also imports the declarations of jobs, so it is not imported here. */
+export function openAlone(open: typeof openService): void {
+  openService = open
+}
 
 serverExpected.then(() => leaveTo(undefined))
 
@@ -47,17 +60,13 @@ export function leaveTo(other: object | undefined): void {
 async function runFrom(tick: number): Promise<void> {
   isBegun = true
   for (const activity of waiting.keys()) forgetTick(activity)
-  // Imported here, because the service also imports the declarations of jobs.
-  const [{ CronService }, { openSystemClock }] = await Promise.all([
-    import('../service.ts'),
-    import('../schedule/system-clock.ts'),
-  ])
+  const { openSystemClock } = await import('../schedule/system-clock.ts')
   const clock = await openSystemClock()
   if (isOwned) return
   let isOpening = true
   // Ticks that were due while the service was opened count as well.
   const now = () => (isOpening ? tick - 1 : clock.now())
-  const alone = new CronService({ crons: [], clock: { ...clock, now } })
+  const alone = openService({ ...clock, now })
   service = alone
   await alone.start()
   isOpening = false

@@ -1,8 +1,8 @@
 import type { CallSite, Logger } from '../../../kernel/index.ts'
 import { Declarations, type Runner } from '../../shared/work/declarations.ts'
 import { Running } from '../../shared/work/running.ts'
-import type { CronJobSettings } from '../options.ts'
 import type { CronPattern } from '../schedule/pattern.ts'
+import type { CronJobSettings } from './job-options.ts'
 import type { CronHandler } from './run.ts'
 
 /**

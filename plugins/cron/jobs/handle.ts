@@ -3,10 +3,10 @@ import { decorator, type MethodMark } from '../../shared/decorators/decorator.ts
 import { Notes } from '../../shared/decorators/notes.ts'
 import { type ImportedMethod, ImportedMethods } from '../../shared/work/imported-methods.ts'
 import { CronDestroyedError, mustBeNode } from '../failures.ts'
-import { type CronJobOptions, type CronJobSettings, cronJobOptions } from '../options.ts'
 import { type CronPattern, parsePattern } from '../schedule/pattern.ts'
 import { awaitTick, forgetTick } from './alone.ts'
 import { Activity, type Declared, declarations, endJob, stopJob } from './declarations.ts'
+import { type CronJobOptions, type CronJobSettings, cronJobOptions } from './job-options.ts'
 import type { CronHandler } from './run.ts'
 
 /** A job; also a decorator that turns a method of a class into a job. */

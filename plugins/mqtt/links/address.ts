@@ -1,6 +1,5 @@
 import { hidden, OptionError, type OptionPlace, quoted } from '../../../kernel/index.ts'
 import { variable } from '../../shared/environment/process.ts'
-import type { ConnectionSettings } from './connection-options.ts'
 
 /** The address of a broker. */
 export interface Address {
@@ -12,6 +11,11 @@ export interface Address {
   readonly password: string | Uint8Array | undefined
   /** The address as messages show it: without user and password. */
   readonly shown: string
+}
+
+/** The options of a connection that say where the broker is. */
+interface AddressSettings extends Partial<Omit<Address, 'shown'>> {
+  readonly url?: Partial<Address> | undefined
 }
 
 const ports = { mqtt: 1883, mqtts: 8883, ws: 80, wss: 443 }
@@ -52,7 +56,7 @@ function portOfEnvironment(): number | undefined {
 }
 
 /** @throws OptionError for an invalid port in the environment. */
-export function addressOf({ url, ...options }: ConnectionSettings, place: OptionPlace): Address {
+export function addressOf({ url, ...options }: AddressSettings, place: OptionPlace): Address {
   const fromUrl: Partial<Address> = url ?? {}
   if (url !== undefined) {
     for (const name of ['protocol', 'host', 'port', 'path'] as const) {

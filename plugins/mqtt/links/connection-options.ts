@@ -1,8 +1,7 @@
 import type { OptionPlace } from '../../../kernel/index.ts'
 import { option } from '../../shared/options/index.ts'
-import { messageMembers, seconds, topicName } from '../messages/message-options.ts'
+import { type MqttWill, messageMembers, seconds, topicName } from '../messages/message-options.ts'
 import { bytesOf } from '../messages/payload.ts'
-import type { MqttWill } from '../options.ts'
 import { type Address, addressOf, addressTakes, readUrl } from './address.ts'
 
 /** The address of a broker, and the settings of a connection. */

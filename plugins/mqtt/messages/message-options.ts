@@ -23,6 +23,16 @@ export interface MqttPublishOptions {
   correlationData?: Uint8Array
 }
 
+/** The last will: the message that the broker publishes when this client vanishes. */
+export interface MqttWill extends MqttPublishOptions {
+  /** The topic that it is published to, without wildcards. */
+  topic: string
+  /** The message: strings and bytes as they are, everything else as JSON. */
+  message: unknown
+  /** Seconds for which the broker waits for the client to reconnect; MQTT 5. Default 0. */
+  delay?: number
+}
+
 /** Options of one subscription. */
 export interface MqttSubscribeOptions {
   /** The highest QoS with which the broker sends the messages. Default 0. */

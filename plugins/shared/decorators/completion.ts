@@ -1,4 +1,4 @@
-import type { AnyClass } from './decorator.ts'
+import type { AnyClass } from './notes.ts'
 
 type ClassWork = (cls: AnyClass) => void
 

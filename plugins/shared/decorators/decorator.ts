@@ -1,7 +1,20 @@
 import { defineError } from '../../../kernel/support/errors.ts'
 import { completionOf } from './completion.ts'
-import { bindPrototype, type ClassNotes, notesOfMetadata, notesOfPrototype, ownNotes } from './notes.ts'
+import {
+  type AnyClass,
+  type AnyMethod,
+  bindPrototype,
+  type ClassNotes,
+  type Decorated,
+  type DecoratedClass,
+  type DecoratedMethod,
+  notesOfMetadata,
+  notesOfPrototype,
+  ownNotes,
+} from './notes.ts'
 import { bindOrphans, noteOrphan, orphansOf } from './orphans.ts'
+
+export type { AnyClass, AnyMethod, Decorated, DecoratedClass, DecoratedMethod }
 
 /**
  * Says that a decorator is in a place where it has no meaning, or has a value that it does not accept; the message names the class.
@@ -18,11 +31,6 @@ export const DecoratorError = defineError(
 if ((Symbol as { metadata?: symbol }).metadata === undefined) {
   Object.defineProperty(Symbol, 'metadata', { value: Symbol.for('Symbol.metadata') })
 }
-
-/** A class with any constructor, including abstract ones. */
-export type AnyClass = abstract new (...args: never[]) => object
-/** A method with any signature. */
-export type AnyMethod = (...args: never[]) => unknown
 
 /** The second argument of a standard decorator on a class. */
 interface ClassContext {
@@ -58,35 +66,6 @@ export interface MethodMark<Method = AnyMethod> {
     name: string | symbol,
     descriptor: { value?: Method; get?: () => Method },
   ): void
-}
-
-/** The class or method that is decorated, where notes are stored. */
-export interface Decorated {
-  /** Whether a class or a method is decorated. */
-  readonly kind: 'class' | 'method'
-  /** The name of the class or the method. */
-  readonly name: PropertyKey
-  /** Its name for messages: `Users.list`, or only `list` where the protocol does not provide the class. */
-  readonly label: string
-  /** The data that `Notes` keep here; read it through them. */
-  readonly notes: ReadonlyMap<object, unknown>
-}
-
-/** A decorated class; it exists once its decorators have run. */
-export interface DecoratedClass extends Decorated {
-  /**
-   * Runs when all decorators of the class have run and its static members exist. Where the compiler does not report
-   * that (`experimentalDecorators`), it runs after each decorator from this one on, and `undo` before the next.
-   */
-  whenDefined(run: (cls: AnyClass) => void, undo?: (cls: AnyClass) => void): void
-}
-
-/** A decorated method. */
-export interface DecoratedMethod extends Decorated {
-  /** Its class, if the protocol provides it: the standard one does not. */
-  readonly owner: AnyClass | undefined
-  /** The method as it is now; a decorator above may replace it. */
-  readonly value: AnyMethod
 }
 
 /** What a decorator does, for each kind of thing that it may decorate. */

@@ -1,4 +1,36 @@
-import type { AnyClass, Decorated } from './decorator.ts'
+/** A class with any constructor, including abstract ones. */
+export type AnyClass = abstract new (...args: never[]) => object
+/** A method with any signature. */
+export type AnyMethod = (...args: never[]) => unknown
+
+/** The class or method that is decorated, where notes are stored. */
+export interface Decorated {
+  /** Whether a class or a method is decorated. */
+  readonly kind: 'class' | 'method'
+  /** The name of the class or the method. */
+  readonly name: PropertyKey
+  /** Its name for messages: `Users.list`, or only `list` where the protocol does not provide the class. */
+  readonly label: string
+  /** The data that `Notes` keep here; read it through them. */
+  readonly notes: ReadonlyMap<object, unknown>
+}
+
+/** A decorated class; it exists once its decorators have run. */
+export interface DecoratedClass extends Decorated {
+  /**
+   * Runs when all decorators of the class have run and its static members exist. Where the compiler does not report
+   * that (`experimentalDecorators`), it runs after each decorator from this one on, and `undo` before the next.
+   */
+  whenDefined(run: (cls: AnyClass) => void, undo?: (cls: AnyClass) => void): void
+}
+
+/** A decorated method. */
+export interface DecoratedMethod extends Decorated {
+  /** Its class, if the protocol provides it: the standard one does not. */
+  readonly owner: AnyClass | undefined
+  /** The method as it is now; a decorator above may replace it. */
+  readonly value: AnyMethod
+}
 
 type NoteMap = Map<Notes<unknown>, unknown[]>
 

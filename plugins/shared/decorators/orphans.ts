@@ -1,6 +1,5 @@
 import { defineError } from '../../../kernel/support/errors.ts'
-import type { AnyClass } from './decorator.ts'
-import { bindPrototype, ClassNotes, notesOfPrototype } from './notes.ts'
+import { type AnyClass, bindPrototype, ClassNotes, notesOfPrototype } from './notes.ts'
 
 const DecoratorMetadataError = defineError(
   'DecoratorMetadataError',
