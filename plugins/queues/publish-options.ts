@@ -1,4 +1,4 @@
-import { option } from '../shared/options/index.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
 
 /** How long to wait before the next attempt; a number is `{ type: 'fixed', delay }`. */
 export type Backoff = number | { readonly type: 'fixed' | 'exponential'; readonly delay?: number }
@@ -88,7 +88,7 @@ const backoff = option
   )
   .says('milliseconds, or { type: "fixed" or "exponential", delay }')
 
-const memory = {
+const common = {
   attempts: count(1),
   backoff,
   delay: count(0),
@@ -111,7 +111,7 @@ const repeat = option
   })
 
 const bullmq = {
-  ...memory,
+  ...common,
   // BullMQ uses ":" as a separator in Redis keys, and numbers jobs that have no id.
   jobId: option.name(/^(?!\d+$)[^:]+$/, 'a string without ":" that is not a number'),
   lifo: option.flag(),
@@ -149,12 +149,25 @@ const sqs = {
   MessageAttributes: option.record(value.says('{ DataType, StringValue }')),
 }
 
+const memory = {
+  ...common,
+  attempts: common.attempts.default(1),
+  backoff: backoff.default(0),
+  delay: common.delay.default(0),
+  priority: common.priority.default(0),
+}
+
+/** Without the omitted members: a package takes one that is `undefined` as given, in place of its own default. */
+const given = <Settings extends object>(settings: Settings): Settings =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Settings
+
 /** The options of each engine; a value that it would misinterpret, or refuse in words of its own, is an error. */
 export const publishOptions = {
   memory: option.shape(memory).typed<MemoryPublishOptions>(),
-  bullmq: option.shape(bullmq).typed<BullmqPublishOptions>(),
-  pgboss: option.shape(pgboss).typed<PgbossPublishOptions>(),
-  sqs: option.shape(sqs).typed<SqsPublishOptions>(),
+  bullmq: option.shape(bullmq).into(given).typed<BullmqPublishOptions>(),
+  pgboss: option.shape(pgboss).into(given).typed<PgbossPublishOptions>(),
+  sqs: option.shape(sqs).into(given).typed<SqsPublishOptions>(),
 }
 
 export type PublishCheck = (typeof publishOptions)[keyof typeof publishOptions]
+export type MemoryPublishSettings = SettingsOf<typeof publishOptions.memory>

@@ -86,6 +86,8 @@ export class Queue<Payload, Options = object, Received = Payload> {
   readonly kind: string
   readonly #self: SubscribedQueue
   readonly #publishOptions: PublishCheck | undefined
+  /** The settings of a message without options. */
+  readonly #defaults: object | undefined
 
   /** @internal */
   constructor({ name, kind, pubsub, schema, publishOptions }: QueueDefinition) {
@@ -102,6 +104,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
     const check = schema === undefined ? undefined : payloadCheck(name, schema)
     this.#self = { name, kind, pubsub, check, schema }
     this.#publishOptions = publishOptions
+    this.#defaults = publishOptions?.parse({}, 'publish')
     const [counts, health] = [() => this.counts(), () => this.health()]
     declared.set(`${kind} ${name}`, { name, kind, pubsub, schema, counts, health })
   }
@@ -139,12 +142,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
   }
 
   async #send(payloads: readonly Payload[], options: readonly (Options | undefined)[]): Promise<string[]> {
-    // An options object shared by a whole batch is read only once.
-    let last: Options | undefined
-    for (const one of options) {
-      if (one !== undefined && one !== last) this.#publishOptions?.parse(one, 'publish')
-      last = one
-    }
+    const settings = this.#settingsOf(options)
     // Serialised before anything is awaited: the caller may change the payload afterwards.
     const texts = payloads.map((payload) => jsonText(payload, (why) => QueuePayloadError(this.name, why)))
     for (const text of texts)
@@ -156,15 +154,21 @@ export class Queue<Payload, Options = object, Received = Payload> {
       () => ({ queue: this.name, kind: this.kind, count: texts.length, payloads, carrier: {} }),
       (event) =>
         ask(this.#self, this.name, (driver, signal) =>
-          driver.publish(
-            this.name,
-            texts,
-            options as readonly (object | undefined)[],
-            signal,
-            carrierOf(event?.carrier),
-          ),
+          driver.publish(this.name, texts, settings, signal, carrierOf(event?.carrier)),
         ),
     )
+  }
+
+  /** The options as the engine receives them; an object that a whole batch shares is read only once. */
+  #settingsOf(options: readonly (Options | undefined)[]): readonly (object | undefined)[] {
+    const check = this.#publishOptions
+    if (check === undefined) return options as readonly (object | undefined)[]
+    let last: { readonly options: Options; readonly settings: object } | undefined
+    return options.map((one) => {
+      if (one === undefined) return this.#defaults
+      if (last?.options !== one) last = { options: one, settings: check.parse(one, 'publish') }
+      return last.settings
+    })
   }
 
   /**

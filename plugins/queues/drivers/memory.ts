@@ -1,6 +1,6 @@
 import type { Carrier } from '../../shared/work/carrier.ts'
 import { QueueFullError, QueueIdleError } from '../errors.ts'
-import type { MemoryPublishOptions } from '../publish-options.ts'
+import type { MemoryPublishSettings } from '../publish-options.ts'
 import type { Consumer, Deliver, QueueCounts, QueueDriver } from './contract.ts'
 import { Waiting } from './waiting.ts'
 
@@ -32,8 +32,7 @@ export interface DeadMessage {
 /** How many such messages are kept for each queue. */
 const maxDead = 1000
 
-function backoffOf(backoff: MemoryPublishOptions['backoff']): Message['backoff'] {
-  if (backoff === undefined) return () => 0
+function backoffOf(backoff: MemoryPublishSettings['backoff']): Message['backoff'] {
   if (typeof backoff === 'number') return () => backoff
   const { type, delay = 0 } = backoff
   // A timer accepts no longer delay: it would fire immediately.
@@ -201,7 +200,7 @@ class MemoryConsumer implements Consumer {
 }
 
 /** Queues in the memory of this process, for development and tests: their messages end with it. */
-export class MemoryDriver implements QueueDriver<MemoryPublishOptions> {
+export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
   readonly isLocal = true
   readonly #topics = new Map<string, Topic>()
   readonly #maxSize: () => number
@@ -215,7 +214,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishOptions> {
   async publish(
     name: string,
     texts: readonly string[],
-    options: readonly (MemoryPublishOptions | undefined)[],
+    options: readonly MemoryPublishSettings[],
     _signal?: AbortSignal,
     carrier?: Readonly<Carrier>,
   ): Promise<string[]> {
@@ -223,7 +222,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishOptions> {
     // All or nothing, as in an engine that has batches.
     if (topic.size + texts.length > this.#maxSize()) throw QueueFullError(name, this.#maxSize())
     return texts.map((text, i) => {
-      const { attempts = 1, backoff, delay = 0, priority = 0, jobId } = options[i] ?? {}
+      const { attempts, backoff, delay, priority, jobId } = options[i]!
       const id = jobId ?? this.#freeId(topic)
       if (topic.ids.has(id)) return id
       topic.ids.add(id)
