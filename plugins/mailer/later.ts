@@ -1,12 +1,11 @@
 import type { Logger } from '../../kernel/index.ts'
+import { LocalConsumer, type LocalMessage, LocalQueue, type Outcome } from '../shared/work/local-queue.ts'
 import { MailClosedError, MailQueueFullError, reasonOf, withoutAddresses } from './errors.ts'
 import type { MailMessage } from './transport.ts'
 
-/** One waiting mail. */
-interface Waiting {
-  readonly id: string
-  readonly attempt: () => Promise<unknown>
-  failures: number
+/** One waiting email. */
+interface Waiting extends LocalMessage {
+  readonly send: () => Promise<unknown>
 }
 
 /** The members of nodemailer's error that describe a server's refusal, overall and for each recipient. */
@@ -27,14 +26,13 @@ function isPermanent(error: unknown): boolean {
 }
 
 /**
- * Sends mails one after another. Attempts start at least a second apart, whatever their results.
- * A mail that fails goes to the end of the queue; after three more attempts, or a permanent refusal, it is logged and dropped.
+ * Sends emails one after another. Attempts start at least a second apart, whatever their results.
+ * An email that fails goes to the end of the queue; after three more attempts, or a permanent refusal, it is logged and dropped.
  */
 export class Later {
   readonly #log: () => Logger
-  readonly #waiting: Waiting[] = []
-  #current: Waiting | undefined
-  #running: Promise<void> | undefined
+  readonly #queue = new LocalQueue<Waiting>(0, () => MailClosedError())
+  readonly #consumer = new LocalConsumer(this.#queue, (mail) => this.#attempt(mail), 1)
   #wake: (() => void) | undefined
   #lastStart = Number.NEGATIVE_INFINITY
   #isDraining = false
@@ -45,62 +43,52 @@ export class Later {
   }
 
   get size(): number {
-    return this.#waiting.length + (this.#current === undefined ? 0 : 1)
+    return this.#queue.size
   }
 
-  add(mail: MailMessage, attempt: Waiting['attempt']): void {
+  add({ messageId: id }: MailMessage, send: Waiting['send']): void {
     if (this.#isStopped) throw MailClosedError()
     if (this.size >= maxWaiting) throw MailQueueFullError(maxWaiting)
-    this.#waiting.push({ id: mail.messageId, attempt, failures: 0 })
-    this.#running ??= this.#run()
+    const attempts = Number.POSITIVE_INFINITY
+    this.#queue.add({ id, send, priority: 0, attempts, attempt: 0, since: 0, backoff: () => 0 })
   }
 
-  /** Sends the waiting mails without pauses, each at most once more, until `stop`. */
+  /** Sends the waiting emails without pauses, each at most once more, until `stop`. */
   async drain(): Promise<void> {
     this.#isDraining = true
     this.#wake?.()
-    await this.#running
+    // Without a consumer, after `stop`, it is not drained.
+    await this.#queue.drained().catch(() => {})
   }
 
-  /** Starts no more mails. */
+  /** Starts no more emails. */
   stop(): void {
     this.#isStopped = true
+    this.#consumer.stop()
   }
 
-  /** Reports the remaining mails, at the very end. */
+  /** Reports the remaining emails, at the very end. */
   logLost(): void {
-    for (const { id } of this.#waiting.splice(0)) {
-      this.#log().error({ mail: id }, `the mail ${id} was not delivered: the mailer closed`)
-    }
+    for (let mail = this.#queue.waiting.take(); mail !== undefined; mail = this.#queue.waiting.take())
+      this.#log().error({ mail: mail.id }, `the mail ${mail.id} was not delivered: the mailer closed`)
   }
 
-  async #run(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      await this.#pause()
-      if (this.#isStopped) break
-      this.#current = this.#waiting.shift()!
-      this.#lastStart = performance.now()
-      await this.#attempt(this.#current)
-      this.#current = undefined
-    }
-    // Not in `finally`, which runs later: a mail added in between would wait for ever.
-    this.#running = undefined
-  }
-
-  async #attempt(mail: Waiting): Promise<void> {
+  async #attempt({ id, attempt, send }: Waiting): Promise<Outcome> {
+    await this.#pause()
+    if (this.#isStopped) return { ok: false, error: MailClosedError(), final: false }
+    this.#lastStart = performance.now()
     try {
-      await mail.attempt()
-    } catch (error) {
-      mail.failures++
+      await send()
+      return { ok: true }
+    } catch (thrown) {
+      const error = thrown as Error
+      if (this.#isStopped) return { ok: false, error, final: false }
+      const final = attempt > retries || this.#isDraining || isPermanent(error)
       // Servers repeat the addresses that they refuse, which must not appear in a log.
-      const fields = { mail: mail.id, reason: withoutAddresses(reasonOf(error)) }
-      if (this.#isStopped) this.#waiting.push(mail)
-      else if (mail.failures > retries || this.#isDraining || isPermanent(error)) {
-        this.#log().error(fields, `the mail ${mail.id} was not delivered`)
-      } else {
-        this.#log().warn(fields, `the mail ${mail.id} failed and is retried`)
-        this.#waiting.push(mail)
-      }
+      const fields = { mail: id, reason: withoutAddresses(reasonOf(error)) }
+      if (final) this.#log().error(fields, `the mail ${id} was not delivered`)
+      else this.#log().warn(fields, `the mail ${id} failed and is retried`)
+      return { ok: false, error, final }
     }
   }
 

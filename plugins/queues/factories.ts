@@ -28,12 +28,12 @@ export class MemoryQueue<Payload, Received = Payload> extends Queue<Payload, Mem
    * @throws QueueIdleError (as a rejection) when there are messages and no active subscriber.
    */
   drained(): Promise<void> {
-    return memory.topic(this.name).drained()
+    return memory.drained(this.name)
   }
 
   /** Messages that were given up, oldest first; the last 1000 are kept. */
   get dead(): readonly DeadMessage[] {
-    return memory.topic(this.name).dead
+    return memory.dead(this.name)
   }
 
   /** Removes waiting, delayed and failed messages; its subscribers stay. */

@@ -1,14 +1,13 @@
 import type { InspectorPanel } from '../shared/development/panels.ts'
 import type { DeadMessage } from './drivers/memory.ts'
 import { memory } from './engines.ts'
-import { MemoryQueue } from './factories.ts'
-import { declaredQueues } from './queue.ts'
+import { type DeclaredQueue, declaredQueues } from './queue.ts'
 
 /** The dead letters of the queues in memory; the other engines have tools of their own. */
-function deadLetters(): { readonly id: string; readonly queue: string; readonly message: DeadMessage }[] {
+function deadLetters(): { readonly id: string; readonly queue: DeclaredQueue; readonly message: DeadMessage }[] {
   const queues = declaredQueues().filter(({ kind }) => kind === 'memory')
-  const all = queues.flatMap(({ name }) =>
-    memory.topic(name).dead.map((message) => ({ id: JSON.stringify([name, message.id]), queue: name, message })),
+  const all = queues.flatMap((queue) =>
+    memory.dead(queue.name).map((message) => ({ id: JSON.stringify([queue.name, message.id]), queue, message })),
   )
   return all.reverse()
 }
@@ -41,7 +40,7 @@ export const panels: readonly InspectorPanel[] = [
         .slice(0, limit)
         .map(({ id, queue, message: { id: name, attempts, error, payload } }) => ({
           id,
-          cells: [queue, name, attempts, error.message, typeof payload === 'object' ? payload : String(payload)],
+          cells: [queue.name, name, attempts, error.message, typeof payload === 'object' ? payload : String(payload)],
         })),
     actions: [
       {
@@ -50,8 +49,7 @@ export const panels: readonly InspectorPanel[] = [
         async run(_services, id) {
           const found = deadLetters().find((one) => one.id === id)
           if (found === undefined) throw new Error('this message no longer exists')
-          const queue = new MemoryQueue<unknown>({ name: found.queue, kind: 'memory' })
-          const made = await queue.publish(found.message.payload)
+          const made = await found.queue.publish(found.message.payload)
           return `Published as ${made.id}.`
         },
       },

@@ -61,6 +61,7 @@ export interface DeclaredQueue extends EngineRef {
   readonly schema: PayloadSchema | undefined
   counts(): Promise<QueueCounts>
   health(): Promise<void>
+  publish(payload: unknown): Promise<{ id: string }>
 }
 
 const declared = new Map<string, DeclaredQueue>()
@@ -105,8 +106,15 @@ export class Queue<Payload, Options = object, Received = Payload> {
     this.#self = { name, kind, pubsub, check, schema }
     this.#publishOptions = publishOptions
     this.#defaults = publishOptions?.parse({}, 'publish')
-    const [counts, health] = [() => this.counts(), () => this.health()]
-    declared.set(`${kind} ${name}`, { name, kind, pubsub, schema, counts, health })
+    declared.set(`${kind} ${name}`, {
+      name,
+      kind,
+      pubsub,
+      schema,
+      counts: () => this.counts(),
+      health: () => this.health(),
+      publish: (payload) => this.publish(payload as Payload),
+    })
   }
 
   /**

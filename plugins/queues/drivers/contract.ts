@@ -1,4 +1,5 @@
 import type { Carrier } from '../../shared/work/carrier.ts'
+import type { Outcome } from '../../shared/work/local-queue.ts'
 
 /** One delivery of a message, as the engine counts it. */
 export interface Delivery {
@@ -12,9 +13,6 @@ export interface Delivery {
   /** Milliseconds after which the engine gives the message to another subscriber, so that the attempt has failed. */
   readonly timeout?: number
 }
-
-/** The outcome of a delivery. With `final` there must be no other attempt: the engine parks the message. */
-export type Outcome = { readonly ok: true } | { readonly ok: false; readonly error: Error; readonly final: boolean }
 
 /** Passes a message to its subscriber. Never rejects. */
 export type Deliver = (payload: unknown, delivery: Delivery) => Promise<Outcome>

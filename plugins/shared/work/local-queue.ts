@@ -1,0 +1,176 @@
+import { Waiting } from './priority-lanes.ts'
+
+/** A message of a queue in memory. */
+export interface LocalMessage {
+  readonly id: string
+  /** Lower numbers are taken first. */
+  readonly priority: number
+  /** The maximum number of attempts. */
+  readonly attempts: number
+  /** Milliseconds between an attempt that has failed and the next. */
+  backoff(attempt: number): number
+  /** The number of attempts so far. */
+  attempt: number
+  /** When it became ready, by `performance.now()`. */
+  since: number
+}
+
+/** The outcome of an attempt. With `final` there is no other. */
+export type Outcome = { readonly ok: true } | { readonly ok: false; readonly error: Error; readonly final: boolean }
+
+/** Messages in the memory of this process, with their consumers: first in, first out within a priority. */
+export class LocalQueue<Message extends LocalMessage> {
+  readonly waiting = new Waiting<Message>()
+  readonly delayed = new Set<ReturnType<typeof setTimeout>>()
+  readonly ids = new Set<string>()
+  /** The last messages that were given up. */
+  readonly dead: { readonly message: Message; readonly error: Error }[] = []
+  readonly consumers = new Set<LocalConsumer<Message>>()
+  active = 0
+  readonly #maxDead: number
+  readonly #idleError: (size: number) => Error
+  #whenDrained: { resolve(): void; reject(error: Error): void }[] = []
+
+  /** `maxDead`: how many messages that were given up are kept. `idleError`: why it will not be drained. */
+  constructor(maxDead: number, idleError: (size: number) => Error) {
+    this.#maxDead = maxDead
+    this.#idleError = idleError
+  }
+
+  get size(): number {
+    return this.waiting.size + this.delayed.size + this.active
+  }
+
+  add(message: Message, delay = 0): void {
+    this.ids.add(message.id)
+    if (delay > 0) {
+      const timer = setTimeout(() => {
+        this.delayed.delete(timer)
+        this.add(message)
+      }, delay)
+      // No other process could take it, and a process that has ended its work should end.
+      timer.unref?.()
+      this.delayed.add(timer)
+      return
+    }
+    message.since = performance.now()
+    this.waiting.add(message)
+    for (const consumer of this.consumers) if (consumer.wake()) return
+  }
+
+  settle(message: Message, outcome: Outcome): void {
+    this.active--
+    if (outcome.ok) this.ids.delete(message.id)
+    else if (!outcome.final && message.attempt < message.attempts) this.add(message, message.backoff(message.attempt))
+    else this.#bury(message, outcome.error)
+    this.#notifyDrained()
+    this.#lookForWork()
+  }
+
+  #bury(message: Message, error: Error): void {
+    this.ids.delete(message.id)
+    this.dead.push({ message, error })
+    if (this.dead.length > this.#maxDead) this.dead.shift()
+  }
+
+  /** Several subscribers take turns: the others come before this one. */
+  passTurn(consumer: LocalConsumer<Message>): void {
+    if (this.consumers.size > 1 && this.consumers.delete(consumer)) this.consumers.add(consumer)
+  }
+
+  /** Stops taking messages for this subscriber. */
+  leave(consumer: LocalConsumer<Message>): void {
+    this.consumers.delete(consumer)
+    this.#lookForWork()
+  }
+
+  /** Removes everything except the subscribers and their messages in progress. */
+  clear(): void {
+    for (const timer of this.delayed) clearTimeout(timer)
+    this.delayed.clear()
+    this.waiting.clear()
+    this.ids.clear()
+    this.dead.length = 0
+    this.#notifyDrained()
+  }
+
+  #notifyDrained(): void {
+    if (this.#whenDrained.length > 0 && this.size === 0)
+      for (const { resolve } of this.#whenDrained.splice(0)) resolve()
+  }
+
+  get #isIdle(): boolean {
+    return this.size > 0 && this.active === 0 && this.consumers.size === 0
+  }
+
+  /** Rejects waiting callers when no subscriber will drain the queue; in the next turn, because one may be about to subscribe. */
+  #lookForWork(): void {
+    if (this.#whenDrained.length === 0 || !this.#isIdle) return
+    setImmediate(() => {
+      if (!this.#isIdle) return
+      for (const { reject } of this.#whenDrained.splice(0)) reject(this.#idleError(this.size))
+    })
+  }
+
+  /** Resolves as soon as it is empty; rejects when no consumer will empty it. */
+  async drained(): Promise<void> {
+    if (this.size === 0) return
+    await new Promise<void>((resolve, reject) => {
+      this.#whenDrained.push({ resolve, reject })
+      this.#lookForWork()
+    })
+  }
+}
+
+/** Takes messages with `concurrency` workers; each sleeps while there are none. */
+export class LocalConsumer<Message extends LocalMessage> {
+  readonly ended: Promise<void>
+  readonly #queue: LocalQueue<Message>
+  readonly #deliver: (message: Message) => Promise<Outcome>
+  #free: number
+  readonly #hands: number
+  #stopped = false
+  #end!: () => void
+
+  constructor(queue: LocalQueue<Message>, deliver: (message: Message) => Promise<Outcome>, concurrency: number) {
+    this.#queue = queue
+    this.#deliver = deliver
+    this.#free = concurrency
+    this.#hands = concurrency
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve
+    })
+    queue.consumers.add(this)
+    for (let i = 0; i < Math.min(concurrency, queue.waiting.size); i++) this.wake()
+  }
+
+  /** Whether a worker was free to look for a message. */
+  wake(): boolean {
+    if (this.#free === 0 || this.#stopped) return false
+    this.#free--
+    // The publisher continues first, so that a handler never runs inside `publish`.
+    queueMicrotask(() => void this.#work())
+    return true
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#queue.leave(this)
+    if (this.#free === this.#hands) this.#end()
+  }
+
+  async #work(): Promise<void> {
+    for (let done = 1; !this.#stopped; done++) {
+      const message = this.#queue.waiting.take()
+      if (message === undefined) break
+      this.#queue.active++
+      message.attempt++
+      this.#queue.settle(message, await this.#deliver(message))
+      // Handlers that never wait must leave time for everything else in the process.
+      if (done % 64 === 0) await new Promise((resolve) => setImmediate(resolve))
+      this.#queue.passTurn(this)
+    }
+    this.#free++
+    if (this.#stopped && this.#free === this.#hands) this.#end()
+  }
+}
