@@ -1,4 +1,4 @@
-import { described, type Logger, type Middleware, quoted } from '../../kernel/index.ts'
+import { described, type Logger, type Middleware } from '../../kernel/index.ts'
 import { foreignOption } from '../shared/options/foreign-options.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { addressOption } from '../shared/stores/address.ts'
@@ -16,7 +16,6 @@ import {
   lockTtl,
 } from './locks/contract.ts'
 import type { CronClock } from './schedule/clock.ts'
-import { zoneByName } from './schedule/zone.ts'
 
 /**
  * The lock through which instances agree on which of them runs a tick: in `redis` or in `postgres`, given as an address or options, or a
