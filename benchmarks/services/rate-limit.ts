@@ -77,7 +77,7 @@ export async function rateLimitCases(built: Built): Promise<MicroCase[]> {
     ...cases,
     ...pair('Redis', 16, {
       'by hand': counted(await redisServerByHand(built, url)),
-      framework: counted(await own({ store: { url } })),
+      framework: counted(await own({ store: { redis: { url } } })),
     }),
   ]
 }

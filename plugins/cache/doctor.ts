@@ -1,5 +1,5 @@
 import type { DoctorCheck } from '../shared/doctor/check.ts'
-import { redisChecks, usedRedis } from '../shared/doctor/redis.ts'
+import { redisChecks } from '../shared/doctor/redis.ts'
 import { productionWarning, unused } from '../shared/doctor/usual.ts'
 import { severalWorkers } from './doctor-workers.ts'
 import type { CacheSettings } from './options.ts'
@@ -18,6 +18,6 @@ export const checks: readonly DoctorCheck<CacheSettings>[] = [
     remedy: 'Give a route the option cache, or remove the plugin',
   }),
   ...redisChecks<CacheSettings>('the cache plugin (provider "redis")', ({ settings: { provider, redis } }) =>
-    provider === 'redis' ? usedRedis(redis) : undefined,
+    provider === 'redis' ? redis : undefined,
   ),
 ]

@@ -1,9 +1,10 @@
 import type { CacheRouteOptions } from './options.ts'
 import type { CacheService } from './service.ts'
 
+export type { RedisStoreOptions } from '../shared/stores/redis-store.ts'
 export { cacheDecorator } from './decorator.ts'
 export type { CacheTrace } from './middleware.ts'
-export type { CacheInclude, CacheOptions, CacheRouteOptions, LockBehavior, RedisOptions } from './options.ts'
+export type { CacheInclude, CacheOptions, CacheRouteOptions, LockBehavior } from './options.ts'
 export { cache } from './plugin.ts'
 export { CacheService, getCacheService } from './service.ts'
 

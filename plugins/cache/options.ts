@@ -1,20 +1,10 @@
 import { described, type OptionPlace, type OptionRoute, quoted, type Request } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
-import { type RedisAddress, redisOptions, redisPrefix } from '../shared/stores/redis.ts'
+import { type RedisStoreOptions, redisStore } from '../shared/stores/redis-store.ts'
 import { checkTags } from './tags.ts'
 
 /** What a request does while another one computes the same answer. */
 export type LockBehavior = 'wait' | 'bypass' | 'fail'
-
-/** The connection of the Redis provider: an address, or other `ioredis` options. */
-export interface RedisOptions extends RedisAddress {
-  /** An ioredis client instead of an address; the server does not close it. */
-  client?: object
-  /** Prefix of every key, for a Redis shared by several applications. Default none. */
-  prefix?: string
-  /** Milliseconds after which a command is considered failed and the request continues uncached. Default 200. */
-  timeout?: number
-}
 
 /** Options of the cache plugin. */
 export interface CacheOptions {
@@ -22,8 +12,8 @@ export interface CacheOptions {
   provider?: 'memory' | 'redis'
   /** Seconds for which an answer is kept unless its route sets `ttl`, up to 86400. Default 300. */
   defaultTtl?: number
-  /** The connection of the provider `'redis'`. */
-  redis?: RedisOptions
+  /** The Redis of the provider `'redis'`: an address, or options. Its `timeout` is 200 milliseconds by default. */
+  redis?: string | RedisStoreOptions
   /** Memory limit of the memory provider: a number of bytes, or a string such as `'64mb'`, the default. */
   maxSize?: number | string
   /**
@@ -94,11 +84,7 @@ const ttl = option.number({ above: 0, max: longest }).says(`seconds, above 0 and
 const lockBehavior = option.oneOf('wait', 'bypass', 'fail')
 const headers = option.list(option.name(/^[\w-]+$/, 'the name of a header').into((header) => header.toLowerCase()))
 
-const redis = redisOptions({
-  client: option.value<object>('a client of ioredis', isClient),
-  prefix: redisPrefix(''),
-  timeout: option.ms({ above: 0 }).default(200),
-})
+const redis = redisStore({ prefix: '', timeout: 200 })
 
 export const cacheOptions = option
   .shape({
@@ -123,10 +109,6 @@ export const cacheOptions = option
   .typed<CacheOptions>()
 
 export type CacheSettings = SettingsOf<typeof cacheOptions>
-
-function isClient(given: unknown): boolean {
-  return typeof (given as { defineCommand?: unknown } | null)?.defineCommand === 'function'
-}
 
 const routeOptions = option.shape({
   ttl,

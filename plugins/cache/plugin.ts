@@ -2,21 +2,11 @@ import { definePlugin, type WorkerPlace } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import type { BreakerOptions } from '../shared/stores/breaker.ts'
-import { connectRedis } from '../shared/stores/redis.ts'
+import { openRedis } from '../shared/stores/redis-store.ts'
 import { type CacheSettings, cacheOfRoute, cacheOptions } from './options.ts'
 import { announce, CacheService, withdraw } from './service.ts'
-import type { CacheStore } from './stores/contract.ts'
 import type { RedisClient } from './stores/redis-client.ts'
 import { work } from './work.ts'
-
-async function connect(settings: CacheSettings, onChange: BreakerOptions['onChange']): Promise<CacheStore> {
-  const { client, prefix, timeout, ...address } = settings.redis
-  const { RedisStore } = await import('./stores/redis.ts')
-  const options = { prefix, lockTimeout: settings.lockTimeout, owned: client === undefined, onChange }
-  if (client !== undefined) return new RedisStore(client as RedisClient, { ...options, timeout })
-  const use = { feature: 'the cache plugin (provider "redis")', commandTimeout: timeout }
-  return new RedisStore(await connectRedis<RedisClient>(address, use), options)
-}
 
 /**
  * Caches whole answers of the routes with the option `cache`, and computes each answer only once for any number of
@@ -78,13 +68,16 @@ export const cache = definePlugin({
       service.connect(new MemoryStore(settings.maxSize), () => refuseToForget(ctx.server.worker))
       return
     }
-    const store = await connect(settings, (state, error) => {
+    const { RedisStore } = await import('./stores/redis.ts')
+    const open = await openRedis<RedisClient>(settings.redis, 'the cache plugin (provider "redis")')
+    const onChange: BreakerOptions['onChange'] = (state, error) => {
       if (state === 'up') ctx.log.warn('Redis answers again: requests are cached')
       else if (state === 'refused')
         ctx.log.warn({ err: error }, 'Redis refuses a command: the request is served uncached')
       else ctx.log.warn({ err: error }, 'Redis does not answer: requests are served uncached')
-    })
-    service.connect(store)
+    }
+    const { lockTimeout, redis } = settings
+    service.connect(new RedisStore(open, { prefix: redis.prefix, lockTimeout, onChange }))
   },
 })
 

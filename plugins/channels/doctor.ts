@@ -6,13 +6,13 @@ import type { ChannelsSettings } from './options.ts'
 export const checks: readonly DoctorCheck<ChannelsSettings>[] = [
   notForProduction('channels.memory-store', ({ store }) => store === 'memory', {
     problem: 'the channels are kept in memory: what one process publishes reaches no client of another',
-    remedy: 'Set channels.store to a Redis ({ url })',
+    remedy: 'Set channels.store to { redis: "redis://…" }',
   }),
   unused('channels', {
     problem: 'no route has the option channels, so that no client can join one',
     remedy: 'Give a route the option channels, or remove the plugin',
   }),
   ...redisChecks<ChannelsSettings>('the channels plugin (store redis)', ({ settings: { store } }) =>
-    store === 'memory' ? undefined : { address: store },
+    store === 'memory' ? undefined : { address: store.redis },
   ),
 ]

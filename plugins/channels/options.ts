@@ -1,5 +1,6 @@
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { type RedisAddress, redisOptions, redisPrefix } from '../shared/stores/redis.ts'
+import { inRedis, orAddress } from '../shared/stores/redis-store.ts'
 
 /** The Redis that connects several instances. */
 export interface ChannelsRedisOptions extends RedisAddress {
@@ -9,8 +10,8 @@ export interface ChannelsRedisOptions extends RedisAddress {
 
 /** Options of the plugin `channels`. */
 export interface ChannelsOptions {
-  /** Where channels are kept: in `'memory'`, for one process, or in a Redis, for several. Default `'memory'`. */
-  store?: 'memory' | ChannelsRedisOptions
+  /** Where channels are kept: in `'memory'`, for one process, or in a Redis, for several: `'redis'` or `{ redis }`. Default `'memory'`. */
+  store?: 'memory' | 'redis' | { readonly redis: string | ChannelsRedisOptions }
   /** Maximum number of channels that one client may be in at the same time. Default 100. */
   maxChannelsPerClient?: number
   /** Timeout of a channel's `join` and `publish` in milliseconds; a timeout is a refusal. Default 5000. */
@@ -21,11 +22,11 @@ export interface ChannelsOptions {
   keepAlive?: number
 }
 
-const redis = redisOptions({ prefix: redisPrefix('channels') }).says('options of a Redis ({ url })')
+const redis = orAddress(redisOptions({ prefix: redisPrefix('channels') }))
 
 export const channelsOptions = option
   .shape({
-    store: option.either(option.oneOf('memory'), redis).default('memory'),
+    store: option.either(option.oneOf('memory'), inRedis(redis)).default('memory'),
     maxChannelsPerClient: option.int({ min: 1 }).default(100),
     timeout: option.ms({ above: 0 }).default(5000),
     maxBuffered: option.size().default('1mb'),

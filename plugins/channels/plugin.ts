@@ -35,7 +35,7 @@ const channelsOfRoute = option
  * @example
  * const news = channel('news', { join: () => true })
  * router.ws('/live', { channels: [news] }, {})
- * new Server({ plugins: { websocket: true, channels: { store: { url: 'redis://127.0.0.1:6379' } } } })
+ * new Server({ plugins: { websocket: true, channels: { store: { redis: 'redis://127.0.0.1:6379' } } } })
  */
 export const channels = definePlugin({
   name: 'channels',
@@ -51,7 +51,7 @@ export const channels = definePlugin({
   async setup(ctx, settings) {
     const { server, log } = ctx
     if (settings.store === 'memory')
-      refuseSeveral(server.worker, 'the channels are kept', 'Set channels.store to a Redis ({ url })')
+      refuseSeveral(server.worker, 'the channels are kept', 'Set channels.store to { redis: "redis://…" }')
     const sockets = ctx.services.get('websockets')
     const hub = new Hub({ server, sockets }, await busOf(settings, log), settings, log)
     const streams = new EventStreams(hub, (req) => sockets.addStream(req), settings)
@@ -109,5 +109,5 @@ export const channels = definePlugin({
 
 async function busOf({ store }: ChannelsSettings, log: Logger): Promise<Bus> {
   if (store === 'memory') return new (await import('./buses/memory.ts')).MemoryBus()
-  return new (await import('./buses/redis.ts')).RedisBus(store, log)
+  return new (await import('./buses/redis.ts')).RedisBus(store.redis, log)
 }

@@ -1,6 +1,6 @@
 import type { DoctorCheck } from '../shared/doctor/check.ts'
 import { postgresClock } from '../shared/doctor/postgres.ts'
-import { redisChecks, usedRedis } from '../shared/doctor/redis.ts'
+import { redisChecks } from '../shared/doctor/redis.ts'
 import { missingPackage } from '../shared/doctor/usual.ts'
 import { peer } from '../shared/environment/optional-package.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
@@ -45,7 +45,7 @@ export const checks: readonly DoctorCheck<Settings>[] = [
     'the cron plugin (lock redis)',
     ({ settings }) => {
       const redis = stored(settings.lock)?.redis
-      return redis && usedRedis(redis)
+      return redis && { address: redis, client: redis.client }
     },
     { code: 'cron.redis-evicts', level: 'warning', what: 'the locks of jobs, which then run twice' },
   ),

@@ -6,9 +6,9 @@ import { isStore, type RateLimitSettings } from './options.ts'
 export const checks: readonly DoctorCheck<RateLimitSettings>[] = [
   notForProduction('rateLimit.memory-store', ({ store }) => store === 'memory', {
     problem: 'requests are counted in memory: each process lets as many through as all of them may',
-    remedy: 'Set rateLimit.store to a Redis ({ url }) or a store of your own',
+    remedy: 'Set rateLimit.store to { redis: "redis://…" } or a store of your own',
   }),
   ...redisChecks<RateLimitSettings>('the rateLimit plugin (store redis)', ({ settings: { store } }) =>
-    store === 'memory' || isStore(store) ? undefined : { address: store },
+    store === 'memory' || isStore(store) ? undefined : store.redis,
   ),
 ]

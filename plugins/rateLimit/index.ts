@@ -1,10 +1,10 @@
 import type { RateLimitRule } from './options.ts'
 
+export type { RedisStoreOptions, StoreInRedis } from '../shared/stores/redis-store.ts'
 export type { RateLimitTrace } from './limiter.ts'
 export type { RateLimitOptions, RateLimitRule } from './options.ts'
 export { rateLimit } from './plugin.ts'
 export type { Hit, RateLimitStore } from './stores/contract.ts'
-export type { RateLimitRedisOptions } from './stores/redis.ts'
 
 // In the file that declares the interface: merging into the entry point would hide it from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {

@@ -1,8 +1,7 @@
 import type { Request } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
-import { redisOptions, redisPrefix } from '../shared/stores/redis.ts'
+import { inRedis, redisStore, type StoreInRedis } from '../shared/stores/redis-store.ts'
 import type { OnStoreFailure, RateLimitStore } from './stores/contract.ts'
-import type { RateLimitRedisOptions } from './stores/redis.ts'
 
 /** One limit. */
 export interface RateLimitRule {
@@ -25,11 +24,11 @@ export interface RateLimitRule {
 
 /** The limit of the whole server, and the store of the counters. */
 export interface RateLimitOptions extends RateLimitRule {
-  /** Where requests are counted: `'memory'`, options of a Redis, or a store. Default `'memory'`. */
-  store?: 'memory' | RateLimitRedisOptions | RateLimitStore
+  /** Where requests are counted: `'memory'`, `'redis'` or `{ redis }`, or a store. Default `'memory'`. */
+  store?: 'memory' | StoreInRedis | RateLimitStore
 }
 
-/** Whether it is a store: a function `hit` makes it one, since Redis has no such option. */
+/** Whether it is a store of the application. */
 export const isStore = (given: unknown): given is RateLimitStore =>
   typeof (given as Partial<RateLimitStore> | null)?.hit === 'function'
 
@@ -42,14 +41,18 @@ const rule = {
   onStoreFailure: option.oneOf('count', 'refuse').default('count').guard(),
 }
 
-const redis = redisOptions({ prefix: redisPrefix('rate-limit') }).says('options of a Redis ({ url })')
+/** Milliseconds for which a request waits for its count at most: a silent store would make all of them wait. */
+export const deadline = 250
 
-const store = option.either(option.oneOf('memory'), option.value<RateLimitStore>('a store ({ hit })', isStore), redis)
+const store = option.either(
+  option.oneOf('memory'),
+  option.value<RateLimitStore>('a store ({ hit })', isStore),
+  inRedis(redisStore({ prefix: 'rate-limit', timeout: deadline })),
+)
 
 export const rateLimitOptions = option.shape({ ...rule, store: store.default('memory') }).typed<RateLimitOptions>()
 
 export type RateLimitSettings = SettingsOf<typeof rateLimitOptions>
-export type RateLimitRedisSettings = SettingsOf<typeof redis>
 
 /** A limit with all defaults filled in. */
 export type Rule = Omit<RateLimitSettings, 'store'>

@@ -4,12 +4,9 @@ import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import type { ServiceState } from '../shared/stores/breaker.ts'
 import type { Limiter, ShownLimit } from './limiter.ts'
-import { isStore, type RateLimitSettings, type Rule, rateLimitOfRoute, rateLimitOptions } from './options.ts'
+import { deadline, isStore, type RateLimitSettings, type Rule, rateLimitOfRoute, rateLimitOptions } from './options.ts'
 import type { Counter } from './stores/contract.ts'
 import { work } from './work.ts'
-
-/** Milliseconds for which a request waits for its count at most: a silent store would make all of them wait. */
-const deadline = 250
 
 /**
  * Refuses clients that send too many requests: 100 requests a minute by default, then 429 `TooManyRequestsError` with `Retry-After`.
@@ -41,7 +38,7 @@ export const rateLimit = definePlugin({
       refuseSeveral(
         ctx.server.worker,
         'requests are counted',
-        'Set rateLimit.store to a Redis ({ url }) or a store of your own',
+        'Set rateLimit.store to { redis: "redis://…" } or a store of your own',
       )
     }
     // Not on import: a server without limits should load neither these modules nor their packages.
@@ -90,8 +87,9 @@ async function openCounter(given: RateLimitSettings['store'], log: Logger): Prom
     import('./stores/shared.ts'),
     import('./stores/redis.ts'),
   ])
+  const { store, timeout } = isStore(given) ? { store: given, timeout: deadline } : await openRedisStore(given.redis)
   const options = {
-    timeout: isStore(given) ? deadline : undefined,
+    timeout,
     onChange(state: ServiceState, error: unknown) {
       if (state === 'up') log.warn('the store of the rate limits works again')
       else
@@ -101,5 +99,5 @@ async function openCounter(given: RateLimitSettings['store'], log: Logger): Prom
         )
     },
   }
-  return new SharedStore(isStore(given) ? given : await openRedisStore(given, deadline), memory, options)
+  return new SharedStore(store, memory, options)
 }

@@ -19,10 +19,7 @@ export const checks: readonly DoctorCheck<Settings>[] = [
   }),
   ...redisChecks<Settings>(
     'the session plugin (store redis)',
-    ({ settings: { store } }) => {
-      if (store.kind === 'redis') return { address: store.options }
-      return store.kind === 'client' ? { client: store.client } : undefined
-    },
+    ({ settings: { store } }) => (store.kind === 'redis' ? store.redis : undefined),
     { code: 'session.redis-evicts', level: 'warning', what: 'sessions' },
   ),
 ]

@@ -1,5 +1,6 @@
 import type { Session } from './session.ts'
 
+export type { RedisStoreOptions, StoreInRedis } from '../shared/stores/redis-store.ts'
 export type { SessionCookieOptions, SessionOptions, SessionStoreOption } from './options.ts'
 export { session } from './plugin.ts'
 export type { Session, SessionControls, SessionData } from './session.ts'

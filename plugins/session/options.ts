@@ -3,17 +3,15 @@ import type { SetCookieOptions } from '../cookie/index.ts'
 import { secrets } from '../shared/environment/secrets.ts'
 import { cookieAttributes } from '../shared/http/cookie-attributes.ts'
 import { option } from '../shared/options/index.ts'
-import { type RedisAddress, redisOptions, redisUrl } from '../shared/stores/redis.ts'
-import type { SessionStore } from './stores/contract.ts'
-import type { RedisClient } from './stores/redis.ts'
+import { inRedis, type RedisStoreSettings, redisStore, type StoreInRedis } from '../shared/stores/redis-store.ts'
+import { deadline, type SessionStore } from './stores/contract.ts'
 
-/** The store of the sessions: in `memory`, where `max` limits their number, in `redis`, or a store of your own. */
+/** The store of the sessions: in `memory`, where `max` limits their number, in Redis, or a store of your own. */
 export type SessionStoreOption =
   | 'memory'
   /** In `memory`, at most `max` sessions; the least recently used one is dropped. Default 10 000. */
   | { readonly memory: { readonly max?: number } }
-  /** In `redis`: a URL, options of `ioredis`, or an `ioredis` client, which the caller must close. */
-  | { readonly redis: string | RedisAddress | RedisClient }
+  | StoreInRedis
   | SessionStore
 
 /** Attributes of the session cookie; its lifetime is `ttl`, and it is always signed. */
@@ -38,8 +36,7 @@ export interface SessionOptions {
 /** The chosen store. */
 export type StoreChoice =
   | { readonly kind: 'memory'; readonly max: number }
-  | { readonly kind: 'redis'; readonly options: RedisAddress }
-  | { readonly kind: 'client'; readonly client: RedisClient }
+  | { readonly kind: 'redis'; readonly redis: RedisStoreSettings }
   | { readonly kind: 'custom'; readonly store: SessionStore }
 
 // Browsers keep a cookie for 400 days at most (RFC 6265bis section 5.6.1).
@@ -50,27 +47,22 @@ const inMemory = option
   .shape({ memory: option.shape({ max: max.default(10_000) }).required() })
   .into(({ memory }): StoreChoice => ({ kind: 'memory', max: memory.max }))
 
-const address = redisOptions()
-const inRedis = option
-  .shape({ redis: option.custom('an address, options of ioredis, or a client of ioredis', redisOf).required() })
-  .into(({ redis }) => redis)
+const takes =
+  '"memory", { memory: { max } }, "redis", { redis: address or options }, or an object with get, set, update and destroy'
+const redis = inRedis(redisStore({ prefix: '', timeout: deadline })).into(
+  ({ redis }): StoreChoice => ({ kind: 'redis', redis }),
+)
 
-const stores =
-  '"memory", { memory: { max } }, { redis: url, options or an ioredis client }, or an object with get, set, update and destroy'
-
-// Secret as a whole, since options of Redis contain its password.
-const ownStore = option
-  .custom<Exclude<SessionStoreOption, 'memory'>, StoreChoice>(stores, (given, place) => {
-    if (typeof given !== 'object' || given === null) return void place.wrong(quoted(given), stores)
-    if (has(given, 'get', 'set', 'destroy')) return customStore(given as SessionStore, place)
-    if ('memory' in given) return inMemory.read(given as {}, place)
-    if ('redis' in given) return inRedis.read(given as {}, place)
-    return void place.wrong(
-      described(`an object with ${Object.keys(given).slice(0, 5).join(', ') || 'nothing'}`),
-      stores,
-    )
-  })
-  .secret()
+const store = option.custom<SessionStoreOption, StoreChoice>(takes, (given, place) => {
+  if (given === 'memory') return inMemory.read({ memory: {} }, place)
+  if (given === 'redis') return redis.read(given, place)
+  if (typeof given !== 'object' || given === null) return void place.wrong(quoted(given), takes)
+  if (has(given, 'get', 'set', 'destroy')) return ownStore(given as SessionStore, place)
+  if ('memory' in given) return inMemory.read(given as {}, place)
+  if ('redis' in given) return redis.read(given as {}, place)
+  const names = Object.keys(given).slice(0, 5).join(', ')
+  return void place.wrong(described(`an object with ${names || 'nothing'}`), takes)
+})
 
 export const sessionOptions = option
   .shape({
@@ -82,12 +74,8 @@ export const sessionOptions = option
       .int({ min: 1, max: maxTtl })
       .says(`a whole number of SECONDS from 1 to ${maxTtl} (400 days)`)
       .default(86_400),
-    store: option
-      .either(
-        option.oneOf('memory').into((): StoreChoice => ({ kind: 'memory', max: 10_000 })),
-        ownStore,
-      )
-      .default('memory'),
+    // Secret as a whole, since options of Redis contain its password.
+    store: store.secret().default('memory'),
     rolling: option.flag().default(false),
     cookie: option.shape(cookieAttributes),
   })
@@ -99,22 +87,12 @@ export const sessionOptions = option
   })
   .typed<SessionOptions>()
 
-function customStore(store: SessionStore, place: OptionPlace): StoreChoice {
+function ownStore(store: SessionStore, place: OptionPlace): StoreChoice {
   for (const name of ['update', 'touch'] as const) {
     const method: unknown = store[name]
     if (method !== undefined && typeof method !== 'function') place.in(name).wrong(method, 'a function, or nothing')
   }
   return { kind: 'custom', store }
-}
-
-function redisOf(redis: unknown, place: OptionPlace): StoreChoice | undefined {
-  if (typeof redis === 'string') return { kind: 'redis', options: { url: redisUrl.read(redis, place) } }
-  if (has(redis, 'get', 'set', 'setex', 'del', 'expire')) return { kind: 'client', client: redis as RedisClient }
-  if (typeof redis !== 'object' || redis === null || Array.isArray(redis) || 'get' in redis) {
-    const shown = typeof redis === 'object' && redis !== null ? described('another client') : redis
-    return void place.wrong(shown, 'an address, options of ioredis, or a client of ioredis')
-  }
-  return { kind: 'redis', options: address.read(redis, place) }
 }
 
 function has(value: unknown, ...methods: string[]): boolean {

@@ -37,7 +37,11 @@ export const session = definePlugin({
     const signer = codec.signer('session.secret', secret, ctx.log)
     if (store.kind === 'memory') {
       // One of the processes would know a client, and the others would not.
-      refuseSeveral(ctx.server.worker, 'sessions are kept', 'Set session.store to { redis } or a store of your own')
+      refuseSeveral(
+        ctx.server.worker,
+        'sessions are kept',
+        'Set session.store to { redis: "redis://…" } or a store of your own',
+      )
     }
     const { named, close } = await openStore(store, `${ctx.prefix}/${name}`, ctx.log)
     if (close !== undefined) ctx.onClose(close)

@@ -135,8 +135,8 @@ pgbossQueue('mails')
 export const server = new Server({
   background: { queues: { config: { pgboss: { connectionString: 'postgres://me:hunter2@${at}/x' } } } },
   plugins: {
-    session: { secret: '0123456789abcdef', store: { redis: new Redis('redis://me:hunter2@${at}') } },
-    rateLimit: { store: { url: 'redis://me:hunter2@${at}' } },
+    session: { secret: '0123456789abcdef', store: { redis: { client: new Redis('redis://me:hunter2@${at}') } } },
+    rateLimit: { store: { redis: { url: 'redis://me:hunter2@${at}' } } },
     ${more}
   },
 })

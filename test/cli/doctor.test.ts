@@ -297,8 +297,8 @@ const config = { bullmq: { connection: redis }, pgboss: { connectionString: ${JS
 export const server = new Server({
   background: { queues: { config } },
   plugins: {
-    session: { secret: '0123456789abcdef', store: { redis: new Redis(redis) } },
-    rateLimit: { store: { url: redis } },
+    session: { secret: '0123456789abcdef', store: { redis: { client: new Redis(redis) } } },
+    rateLimit: { store: { redis: { url: redis } } },
     cron: { crons: [], lock: { redis: redis + '/1' } },
   },
 })

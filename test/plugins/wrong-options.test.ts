@@ -285,8 +285,8 @@ const nested: { readonly [key: string]: object } = {
     },
   },
   mqtt: { connect: { host: 'a.test', will: { topic: 'a', message: 'b' } } },
-  channels: { store: { url: 'redis://127.0.0.1:1' } },
-  rateLimit: { store: { url: 'redis://127.0.0.1:1', keyPrefix: 'x' } },
+  channels: { store: { redis: { url: 'redis://127.0.0.1:1' } } },
+  rateLimit: { store: { redis: { url: 'redis://127.0.0.1:1', keyPrefix: 'x' } } },
   helmet: {
     contentSecurityPolicy: { reportOnly: false, directives: { scriptSrc: ["'self'"], 'img-src': ['*'] } },
     hsts: { maxAge: 5 },

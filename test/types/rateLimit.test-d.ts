@@ -3,7 +3,7 @@ import { type Hit, type RateLimitStore, rateLimit } from 'framework/plugins/rate
 import type { Equal, Expect } from './expect.ts'
 
 new Server({ plugins: { rateLimit: true } })
-new Server({ plugins: { rateLimit: { limit: 5, store: { url: 'redis://localhost', tls: {} } } } })
+new Server({ plugins: { rateLimit: { limit: 5, store: { redis: { url: 'redis://localhost', tls: {} } } } } })
 rateLimit({
   limit: 5,
   key: (req) => {
@@ -24,7 +24,8 @@ router.get('/other', { rateLimit: { store } }, () => 1)
 router.get('/same', { rateLimit: true }, () => 1)
 // @ts-expect-error a key is text
 rateLimit({ key: () => 5 })
-// @ts-expect-error no such store
 rateLimit({ store: 'redis' })
+// @ts-expect-error no such store
+rateLimit({ store: 'valkey' })
 // @ts-expect-error no such option
 new Server({ plugins: { rateLimit: { max: 5 } } })

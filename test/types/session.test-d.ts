@@ -16,8 +16,8 @@ new Server([session({ secret, cookie: { sameSite: 'strict', domain: 'a.test' } }
 session({ secret, store: { memory: { max: 5 } } })
 session({ secret, store: { redis: 'redis://a' } })
 session({ secret, store: { redis: { host: 'a', port: 6379, tls: {} } } })
-session({ secret, store: { redis: new Redis() } })
-session({ secret, store: { redis: new Cluster([]) } })
+session({ secret, store: { redis: { client: new Redis() } } })
+session({ secret, store: { redis: { client: new Cluster([]) } } })
 session({ secret, store: { get: () => undefined, set() {}, destroy() {} } })
 const store: SessionStore = {
   async get(id) {
@@ -39,8 +39,11 @@ session({})
 session()
 // @ts-expect-error seconds are a number
 session({ secret, ttl: '1d' })
-// @ts-expect-error no such store
 session({ secret, store: 'redis' })
+// @ts-expect-error no such store
+session({ secret, store: 'valkey' })
+// @ts-expect-error a client is in the options
+session({ secret, store: { redis: new Redis() } })
 // @ts-expect-error how long the cookie lives is ttl
 session({ secret, cookie: { maxAge: 5 } })
 // @ts-expect-error no such option

@@ -28,7 +28,7 @@ export function makeServer({ drainWindow = 10_000, redis, log = true }: AppOptio
       helmet: true,
       health: true,
       overload: true,
-      rateLimit: redis === undefined ? { limit: 300 } : { limit: 300, store: { url: redis } },
+      rateLimit: redis === undefined ? { limit: 300 } : { limit: 300, store: { redis } },
     },
   })
 }

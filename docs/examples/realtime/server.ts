@@ -13,7 +13,7 @@ export function makeServer({ redis }: AppOptions = {}) {
     router: routes,
     plugins: {
       websocket: { maxMessageSize: '4kb', messagesPerSecond: 10, maxSockets: 5000 },
-      channels: redis === undefined ? true : { store: { url: redis } },
+      channels: redis === undefined ? true : { store: { redis } },
     },
   })
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Breaker, type BreakerOptions } from '../../shared/stores/breaker.ts'
+import type { OpenRedis } from '../../shared/stores/redis-store.ts'
 import { decodeEntry, type Entry, encodeEntry } from '../entry.ts'
 import { redisGlob } from '../glob.ts'
 import type { Begun, CacheStore, Committed, Fill } from './contract.ts'
@@ -7,12 +8,10 @@ import type { RedisClient } from './redis-client.ts'
 import { abandonScript, beginScript, commitScript, epochScript, invalidateScript } from './redis-scripts.ts'
 
 /** The settings of the store, apart from its client. */
-export interface RedisStoreOptions extends Pick<BreakerOptions, 'timeout' | 'onChange'> {
+export interface RedisStoreOptions extends Pick<BreakerOptions, 'onChange'> {
   readonly prefix: string
   /** Milliseconds for which a process that dies prevents others from computing the same answer. */
   readonly lockTimeout: number
-  /** Whether the client belongs to this store and is closed with it. */
-  readonly owned: boolean
 }
 
 /**
@@ -21,14 +20,16 @@ export interface RedisStoreOptions extends Pick<BreakerOptions, 'timeout' | 'onC
  */
 export class RedisStore implements CacheStore {
   readonly #client: RedisClient
+  readonly #disconnect: () => void
   readonly #options: RedisStoreOptions
   readonly #breaker: Breaker
 
-  constructor(client: RedisClient, options: RedisStoreOptions) {
+  constructor({ client, timeout, close }: OpenRedis<RedisClient>, options: RedisStoreOptions) {
     this.#client = client
+    this.#disconnect = close
     this.#options = options
     const probe = () => client.ping()
-    this.#breaker = new Breaker({ ...options, name: 'the Redis of the cache', probe })
+    this.#breaker = new Breaker({ ...options, timeout, name: 'the Redis of the cache', probe })
     // Without a listener, an error would end the process; every failed command reports its own reason.
     client.on('error', () => {})
   }
@@ -122,14 +123,9 @@ export class RedisStore implements CacheStore {
     return removed
   }
 
-  async close(): Promise<void> {
+  close(): void {
     this.#breaker.stop()
-    if (!this.#options.owned) return
-    try {
-      await this.#client.quit()
-    } catch {
-      this.#client.disconnect()
-    }
+    this.#disconnect()
   }
 
   #name(key: string): string {

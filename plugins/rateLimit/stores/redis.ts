@@ -1,12 +1,5 @@
-import { connectRedis, type RedisAddress } from '../../shared/stores/redis.ts'
-import type { RateLimitRedisSettings } from '../options.ts'
+import { openRedis, type RedisStoreSettings } from '../../shared/stores/redis-store.ts'
 import type { Hit, RateLimitStore } from './contract.ts'
-
-/** The address of Redis. */
-export interface RateLimitRedisOptions extends RedisAddress {
-  /** The prefix of the keys. Default `rate-limit`. */
-  readonly prefix?: string
-}
 
 // Incrementing and setting the expiry are one step, so that no key can be left without an expiry.
 const lua = `
@@ -26,17 +19,13 @@ interface Counting {
 
 /** Counts in Redis, for all processes together. The store can be opened while Redis cannot be reached: its hits then fail immediately. */
 export async function openRedisStore(
-  { prefix, ...address }: RateLimitRedisSettings,
-  commandTimeout: number,
-): Promise<RateLimitStore> {
-  const feature = 'the rateLimit plugin (store redis)'
-  const client = await connectRedis<Counting>(address, { feature, commandTimeout })
+  settings: RedisStoreSettings,
+): Promise<{ readonly store: RateLimitStore; readonly timeout: number | undefined }> {
+  const { client, timeout, close } = await openRedis<Counting>(settings, 'the rateLimit plugin (store redis)')
   client.defineCommand('countHit', { numberOfKeys: 1, lua })
-  return {
-    async hit(key, windowMs): Promise<Hit> {
-      const [count, resetMs] = await client.countHit(`${prefix}:${key}`, windowMs)
-      return { count, resetMs }
-    },
-    close: () => client.disconnect(),
+  const hit = async (key: string, windowMs: number): Promise<Hit> => {
+    const [count, resetMs] = await client.countHit(`${settings.prefix}:${key}`, windowMs)
+    return { count, resetMs }
   }
+  return { store: { hit, close }, timeout }
 }

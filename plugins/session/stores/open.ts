@@ -1,8 +1,11 @@
 import type { Logger } from '../../../kernel/index.ts'
 import { handover } from '../../shared/environment/handover.ts'
 import { isProduction } from '../../shared/environment/node-env.ts'
+import { Availability } from '../../shared/stores/availability.ts'
+import { openRedis } from '../../shared/stores/redis-store.ts'
 import type { StoreChoice } from '../options.ts'
-import type { ExactStore, NamedStore, SessionStore, TextStore } from './contract.ts'
+import type { ExactStore, NamedStore, SessionStore } from './contract.ts'
+import type { RedisClient } from './redis.ts'
 
 /** Opens the store of the options for the sessions of `owner`; also returns a function that closes a store the plugin has opened. */
 export async function openStore(
@@ -14,27 +17,22 @@ export async function openStore(
     case 'memory':
       return { named: { name: 'memory', store: await memoryStore(choice.max, owner, log) } }
     case 'redis': {
-      const { openConnection, RedisStore } = await import('./redis.ts')
-      const { client, close } = await openConnection(choice.options, log)
-      return redisStore(new RedisStore(client), close)
-    }
-    case 'client': {
       const { RedisStore } = await import('./redis.ts')
-      return redisStore(new RedisStore(choice.client))
+      const availability = new Availability((isDown, error) => {
+        if (isDown) log.warn({ err: error }, 'the Redis of the session store cannot be reached; trying again')
+      })
+      const open = await openRedis<RedisClient>(choice.redis, 'the session plugin (store redis)', (error) => {
+        if (error === undefined) availability.works()
+        else availability.fails(error)
+      })
+      const store = new RedisStore(open, choice.redis.prefix)
+      return { named: { name: 'redis', store }, close: () => store.close() }
     }
     case 'custom': {
       const { ObjectStore } = await import('./objects.ts')
       return { named: { name: nameOf(choice.store), store: new ObjectStore(await exactStore(choice.store, log)) } }
     }
   }
-}
-
-function redisStore(store: TextStore & { stop(): void }, disconnect?: () => void) {
-  const close = () => {
-    store.stop()
-    disconnect?.()
-  }
-  return { named: { name: 'redis', store }, close }
 }
 
 async function memoryStore(max: number, owner: string, log: Logger): Promise<NamedStore['store']> {

@@ -1,8 +1,6 @@
-import type { Logger } from '../../../kernel/index.ts'
-import { Availability } from '../../shared/stores/availability.ts'
 import { Breaker } from '../../shared/stores/breaker.ts'
-import { connectRedis, type RedisAddress } from '../../shared/stores/redis.ts'
-import { deadline, type TextStore } from './contract.ts'
+import type { OpenRedis } from '../../shared/stores/redis-store.ts'
+import type { TextStore } from './contract.ts'
 
 /** The methods used of a client, which `ioredis` and its cluster have. Listed here so that no type needs that package. */
 export interface RedisClient {
@@ -18,8 +16,6 @@ export interface RedisClient {
   expire(key: string, seconds: number): Promise<number>
 }
 
-const keyOf = (id: string) => `session:${id}`
-
 /**
  * Sessions in Redis, as JSON under `session:<id>`. While Redis does not answer, commands fail immediately: a request must not
  * wait for a timeout that another request has already suffered.
@@ -27,58 +23,44 @@ const keyOf = (id: string) => `session:${id}`
 export class RedisStore implements TextStore {
   readonly #client: RedisClient
   readonly #breaker: Breaker
+  readonly #prefix: string
+  readonly #disconnect: () => void
 
-  constructor(client: RedisClient) {
+  constructor({ client, timeout, close }: OpenRedis<RedisClient>, prefix: string) {
     this.#client = client
+    this.#prefix = prefix
+    this.#disconnect = close
     // Not `ping`, which a client of the application may lack. No session has this id.
-    const probe = () => client.get(keyOf(''))
-    this.#breaker = new Breaker({ name: 'Redis', timeout: deadline, probe })
+    const probe = () => client.get(this.#keyOf(''))
+    this.#breaker = new Breaker({ name: 'Redis', timeout, probe })
+  }
+
+  #keyOf(id: string): string {
+    return `${this.#prefix}session:${id}`
   }
 
   get(id: string): Promise<string | null> {
-    return this.#breaker.run(() => this.#client.get(keyOf(id)))
+    return this.#breaker.run(() => this.#client.get(this.#keyOf(id)))
   }
 
   async set(id: string, text: string, ttlSeconds: number): Promise<void> {
-    await this.#breaker.run(() => this.#client.setex(keyOf(id), ttlSeconds, text))
+    await this.#breaker.run(() => this.#client.setex(this.#keyOf(id), ttlSeconds, text))
   }
 
   async update(id: string, text: string, ttlSeconds: number): Promise<boolean> {
-    return (await this.#breaker.run(() => this.#client.set(keyOf(id), text, 'EX', ttlSeconds, 'XX'))) !== null
+    return (await this.#breaker.run(() => this.#client.set(this.#keyOf(id), text, 'EX', ttlSeconds, 'XX'))) !== null
   }
 
   async destroy(id: string): Promise<boolean> {
-    return (await this.#breaker.run(() => this.#client.del(keyOf(id)))) > 0
+    return (await this.#breaker.run(() => this.#client.del(this.#keyOf(id)))) > 0
   }
 
   async touch(id: string, ttlSeconds: number): Promise<boolean> {
-    return (await this.#breaker.run(() => this.#client.expire(keyOf(id), ttlSeconds))) > 0
+    return (await this.#breaker.run(() => this.#client.expire(this.#keyOf(id), ttlSeconds))) > 0
   }
 
-  /** Stops the commands that it sends by itself. */
-  stop(): void {
+  close(): void {
     this.#breaker.stop()
+    this.#disconnect()
   }
-}
-
-/** A connection that the plugin owns, and the function that ends it. */
-export interface OwnedConnection {
-  readonly client: RedisClient
-  close(): void
-}
-
-/** Connects; also resolves if Redis cannot be reached, and then retries until it can. */
-export async function openConnection(address: RedisAddress, log: Logger): Promise<OwnedConnection> {
-  const availability = new Availability((isDown, error) => {
-    if (isDown) log.warn({ err: error }, 'the Redis of the session store cannot be reached; trying again')
-  })
-  const client = await connectRedis<RedisClient>(address, {
-    feature: 'the session plugin (store redis)',
-    commandTimeout: deadline,
-    onState(error) {
-      if (error === undefined) availability.works()
-      else availability.fails(error)
-    },
-  })
-  return { client, close: () => client.disconnect() }
 }

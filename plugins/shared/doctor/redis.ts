@@ -17,20 +17,19 @@ interface RedisFacts {
 }
 
 /** The Redis that a plugin uses: its address, or a client of the application. */
-export type UsedRedis = { readonly address: RedisAddress } | { readonly client: object }
-
-/** The Redis of options that have either an address or a client. */
-export const usedRedis = (redis: RedisAddress & { readonly client?: object | undefined }): UsedRedis =>
-  redis.client === undefined ? { address: redis } : { client: redis.client }
+export interface UsedRedis {
+  readonly address: RedisAddress
+  readonly client?: object | undefined
+}
 
 /** The facts about each Redis, asked once for all checks. */
 const asked = new Map<unknown, Promise<RedisFacts>>()
 
 function factsOf(used: UsedRedis, feature: string): Promise<RedisFacts> {
-  const key = 'client' in used ? used.client : JSON.stringify(used.address)
+  const key = used.client ?? JSON.stringify(used.address)
   const known = asked.get(key)
   if (known !== undefined) return known
-  const facts = 'client' in used ? ask(used.client as AskedClient) : askAt(used.address, feature)
+  const facts = used.client !== undefined ? ask(used.client as AskedClient) : askAt(used.address, feature)
   asked.set(key, facts)
   return facts
 }
@@ -62,7 +61,7 @@ async function ask(client: AskedClient): Promise<RedisFacts> {
 function shown(used: UsedRedis): string {
   // A client of ioredis has the address in its options.
   const { place, options } =
-    'client' in used
+    used.client !== undefined
       ? { place: [], options: Object((used.client as { options?: unknown }).options) as object }
       : redisPlace(used.address)
   const { host = '127.0.0.1', port = 6379, path } = options as { host?: string; port?: number; path?: string }
@@ -72,7 +71,7 @@ function shown(used: UsedRedis): string {
 
 /** Whether a Redis can be asked: clients of other packages have other commands. */
 const canBeAsked = (used: UsedRedis) =>
-  'address' in used || ['info', 'time'].every((name) => typeof Object(used.client)[name] === 'function')
+  used.client === undefined || ['info', 'time'].every((name) => typeof Object(used.client)[name] === 'function')
 
 /** What a plugin loses when Redis evicts keys without an expiry. */
 export interface EvictionCheck extends Pick<DoctorCheck, 'code' | 'level'> {

@@ -39,7 +39,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
       router: routes,
       logger: memoryLogger(log),
       gracefulShutdown: false,
-      plugins: { websocket: true, channels: { store: { url, ...store } } },
+      plugins: { websocket: true, channels: { store: { redis: { url, ...store } } } },
     })
     servers.push(server)
     await server.ready()
@@ -112,7 +112,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
     const only = new Server({
       router: routes,
       gracefulShutdown: false,
-      plugins: { websocket: true, channels: { store: { url: redis.url } } },
+      plugins: { websocket: true, channels: { store: { redis: redis.url } } },
     })
     await only.ready()
     servers.push(only)
@@ -177,7 +177,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
       const server = new Server({
         router: routes,
         gracefulShutdown: false,
-        plugins: { websocket: true, channels: { store: { url: redis.url, prefix: 'talk' } } },
+        plugins: { websocket: true, channels: { store: { redis: { url: redis.url, prefix: 'talk' } } } },
       })
       servers.push(server)
       await server.ready()
@@ -218,7 +218,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
     const other = new Server({
       router: routes,
       gracefulShutdown: false,
-      plugins: { websocket: true, channels: { store: { url: redis.url, prefix: 'ends' } } },
+      plugins: { websocket: true, channels: { store: { redis: { url: redis.url, prefix: 'ends' } } } },
     })
     servers.push(other)
     const socket = await other.inject.ws('/lone')

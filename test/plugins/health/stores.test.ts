@@ -36,11 +36,11 @@ describe.skipIf(!hasRedis)('readiness while Redis is away', () => {
   const stores = () => {
     const { url } = redis
     return {
-      substituted: { rateLimit: { store: { url } }, cache: { provider: 'redis', redis: { url } } },
+      substituted: { rateLimit: { store: { redis: { url } } }, cache: { provider: 'redis', redis: { url } } },
       needed: {
         session: { secret: 'a secret of thirty-two characters', store: { redis: url } },
         websocket: true,
-        channels: { store: { url } },
+        channels: { store: { redis: { url } } },
         queues: { config: { bullmq: { connection: { url }, publishTimeout: 500 } } },
       },
     }

@@ -42,7 +42,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
   }
 
   test('are exact, in milliseconds, and begin anew', async () => {
-    const server = serverWith({ limit: 5, windowMs: 400, store: { url: redis.url, prefix: 'exact' } })
+    const server = serverWith({ limit: 5, windowMs: 400, store: { redis: { url: redis.url, prefix: 'exact' } } })
     expect(await ask(server, 12)).toBe(5)
     const refused = await server.inject.get('/', { ip: '192.0.2.1' })
     refused.assertStatus(429).assertHeader('retry-after', '1').assertHeader('ratelimit-remaining', '0')
@@ -55,7 +55,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
   })
 
   test('are those of the scope, where several count in one Redis', async () => {
-    const store = { url: redis.url, prefix: 'scopes' }
+    const store = { redis: { url: redis.url, prefix: 'scopes' } }
     const server = serverWith({ limit: 4, store })
     for (const [name, options] of Object.entries({ one: { limit: 2 }, two: { limit: 3, windowMs: 5_000 } })) {
       const setup = (ctx: Parameters<NonNullable<PluginDefinition<undefined, object>['setup']>>[0]) => {
@@ -92,7 +92,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
   test('while Redis is down this process counts on from the last known count; that is reported once per change', async () => {
     const own = await startRedis()
     try {
-      const server = serverWith({ limit: 3, store: { url: own.url } })
+      const server = serverWith({ limit: 3, store: { redis: { url: own.url } } })
       expect(await ask(server, 2)).toBe(2)
       await own.kill()
       const start = performance.now()
@@ -117,7 +117,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
   test('a Redis that is frozen costs a quarter of a second, and not for every request', async () => {
     const own = await startRedis()
     try {
-      const server = serverWith({ limit: 3, store: { url: own.url } })
+      const server = serverWith({ limit: 3, store: { redis: { url: own.url } } })
       expect(await ask(server, 1)).toBe(1)
       own.freeze()
       const start = performance.now()
@@ -139,7 +139,11 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
       if (isBlocked) process.nextTick(block, 1_500)
       return false
     }
-    const server = serverWith({ limit: 5, skip, store: { url: redis.url, prefix: 'blocked', commandTimeout: 100 } })
+    const server = serverWith({
+      limit: 5,
+      skip,
+      store: { redis: { url: redis.url, prefix: 'blocked', commandTimeout: 100 } },
+    })
     expect(await ask(server, 3)).toBe(3)
     isBlocked = true
     expect(await ask(server, 1)).toBe(1)
@@ -151,7 +155,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
   test('while Redis is frozen, two processes let through what was left when each last asked', async () => {
     const own = await startRedis()
     try {
-      const options = { limit: 50, store: { url: own.url } }
+      const options = { limit: 50, store: { redis: { url: own.url } } }
       const [one, two] = [serverWith(options), serverWith(options)]
       expect([await ask(one, 20), await ask(two, 20)]).toEqual([20, 20])
       own.freeze()
@@ -166,7 +170,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
   test("with onStoreFailure: 'refuse', a request that cannot be counted is refused with 503", async () => {
     const own = await startRedis()
     try {
-      const server = serverWith({ limit: 5, store: { url: own.url } })
+      const server = serverWith({ limit: 5, store: { redis: { url: own.url } } })
       server.post('/login', { rateLimit: { limit: 3, onStoreFailure: 'refuse' } }, () => 'welcome')
       const login = () => server.inject.post('/login', { ip: '192.0.2.1' })
       ;(await login()).assertStatus(200)
@@ -192,7 +196,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
   })
 
   test('a server boots while Redis is down', async () => {
-    const server = serverWith({ limit: 3, store: { url: 'redis://127.0.0.1:1' } })
+    const server = serverWith({ limit: 3, store: { redis: { url: 'redis://127.0.0.1:1' } } })
     expect(await ask(server, 10)).toBe(3)
     expect(server.log).toHaveLength(1)
   })

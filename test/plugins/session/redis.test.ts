@@ -47,7 +47,8 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
     ['an address', () => ({ redis: redis.url })],
     ['options with an address', () => ({ redis: { url: redis.url, db: 0 } })],
     ['options of ioredis', () => ({ redis: { host: '127.0.0.1', port: redis.port } })],
-    ['a client', () => ({ redis: client })],
+    ['a client', () => ({ redis: { client } })],
+    ['an address and a prefix', () => ({ redis: { url: redis.url, prefix: 'shop:' } })],
   ]
   test.each(forms)('%s: two servers share them', async (_name, store) => {
     const [one, two] = [serverWith({ store: store() }), serverWith({ store: store() })]
@@ -143,8 +144,8 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
     const frozen = await startRedis()
     const own = new Redis(frozen.url)
     try {
-      const used = [frozen.url, own].map(async (store) => {
-        const server = serverWith({ store: { redis: store } })
+      const used = [frozen.url, { client: own }].map(async (redis) => {
+        const server = serverWith({ store: { redis } })
         const cookies = (await server.inject.get('/count')).cookies()
         return async () => (await server.inject.get('/read', { cookies })).statusCode()
       })
@@ -173,7 +174,7 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
     await client.expire(key, 5)
     await server.inject.get('/read', { cookies })
     expect(await client.ttl(key)).toBeLessThan(6)
-    const rolling = serverWith({ store: { redis: client }, ttl: 100, rolling: true })
+    const rolling = serverWith({ store: { redis: { client } }, ttl: 100, rolling: true })
     await rolling.inject.get('/read', { cookies })
     expect(await client.ttl(key)).toBeGreaterThan(98)
   })
@@ -192,7 +193,7 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
     await server.close()
     await pause(50)
     expect(await clients()).toBe(before)
-    const borrowed = serverWith({ store: { redis: client } })
+    const borrowed = serverWith({ store: { redis: { client } } })
     await borrowed.inject.get('/count')
     await borrowed.close()
     expect(await client.ping()).toBe('PONG')

@@ -540,8 +540,8 @@ describe('options', () => {
     [{ secret, ttl: 86_400_000 }, 'from 1 to 34560000 (400 days)'],
     [{ secret, rolling: 'yes' }, 'the option "plugins.session.rolling" is "yes"'],
     [
-      { secret, store: 'redis' },
-      'the option "plugins.session.store" is "redis"; it takes "memory", { memory: { max } }, { redis:',
+      { secret, store: 'valkey' },
+      'the option "plugins.session.store" is "valkey"; it takes "memory", { memory: { max } }, "redis", { redis:',
     ],
     [{ secret, store: {} }, 'an object with nothing'],
     [{ secret, store: { get() {} } }, 'an object with get'],
@@ -552,10 +552,14 @@ describe('options', () => {
     [{ secret, store: { memory: true } }, 'the option "plugins.session.store.memory" is true'],
     [
       { secret, store: { redis: 'localhost' } },
-      'the option "plugins.session.store.redis" is a string (not shown); it takes an address',
+      'the option "plugins.session.store.redis.url" is a string (not shown); it takes an address',
     ],
     [{ secret, store: { redis: { url: 5 } } }, 'the option "plugins.session.store.redis.url" is a number (not shown)'],
-    [{ secret, store: { redis: { get() {}, setEx() {} } } }, 'is another client; it takes'],
+    [
+      { secret, store: { redis: { get() {}, setEx() {} } } },
+      'store.redis" is { get, setEx }; it takes an address, or options of ioredis ({ url }, { host, port } or { client })',
+    ],
+    [{ secret, store: { redis: { client: { get() {}, setEx() {} } } } }, 'store.redis.client" is'],
     [{ secret, store: { redis: 'redis://a', max: 5 } }, 'Unknown option "plugins.session.store.max"'],
     [{ secret, cookie: { maxAge: 5 } }, 'Unknown option "plugins.session.cookie.maxAge"'],
     [{ secret, cookie: null }, 'the option "plugins.session.cookie" is null'],

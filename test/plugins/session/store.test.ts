@@ -104,5 +104,5 @@ describe.skipIf(!hasRedis)('with a Redis server', () => {
     client.disconnect()
     await redis.stop()
   })
-  describeStore('redis', () => objectsIn(new RedisStore(client)))
+  describeStore('redis', () => objectsIn(new RedisStore({ client, timeout: 2_000, close() {} }, '')))
 })

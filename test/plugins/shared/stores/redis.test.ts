@@ -97,7 +97,7 @@ describe('an invalid address', () => {
   test.each([
     ['session', { session: { secret: 'the first secret of these tests', store: { redis: wrong } } }],
     ['cache', { cache: { provider: 'redis', redis: { url: wrong } } }],
-    ['rateLimit', { rateLimit: { store: { url: wrong } } }],
+    ['rateLimit', { rateLimit: { store: { redis: { url: wrong } } } }],
   ])('is reported by %s without the password', async (_name, plugins) => {
     const error = await (async () => {
       const server = new Server({ plugins: plugins as {}, router: new RouteCollection(), logger: memoryLogger() })

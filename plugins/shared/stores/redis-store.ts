@@ -1,0 +1,85 @@
+import { isOptions } from '../../../kernel/index.ts'
+import { Check, option, type SettingsOf } from '../options/index.ts'
+import { connectRedis, type RedisAddress, redisOptions, redisPrefix } from './redis.ts'
+
+/** A store in Redis: its address, or other options of `new Redis()` of `ioredis`, and how the plugin uses it. */
+export interface RedisStoreOptions extends RedisAddress {
+  /** A client of `ioredis` instead of an address; the server does not close it. */
+  readonly client?: object
+  /** Prefix of every key, for a Redis that several applications share. */
+  readonly prefix?: string
+  /** Milliseconds after which a command is considered failed. */
+  readonly timeout?: number
+}
+
+/** The option `store` for a Redis: `'redis'` for that of `REDIS_URL`, or an address or options. */
+export type StoreInRedis = 'redis' | { readonly redis: string | RedisStoreOptions }
+
+/** Makes an option for a Redis: an address, or options. */
+export function redisStore(defaults: { readonly prefix: string; readonly timeout: number }) {
+  const members = {
+    client: option.value<object>('a client of ioredis', isClient),
+    prefix: redisPrefix(defaults.prefix),
+    timeout: option.ms({ above: 0 }).default(defaults.timeout),
+  }
+  const options = redisOptions(members)
+    .into(({ client, prefix, timeout, ...address }) => ({ client, prefix, timeout, address }))
+    .says('an address, or options of ioredis ({ url }, { host, port } or { client })')
+  return orAddress(options)
+}
+
+/** Makes an option that also takes the address alone. */
+export function orAddress<Options extends RedisAddress, Settings>(
+  options: Check<Options | undefined, Settings, 'filled'>,
+): Check<string | Options | undefined, Settings, 'filled'> {
+  const { parts } = options
+  const isText = (given: unknown) => typeof given === 'string'
+  return new Check({
+    ...parts,
+    // A client is refused: read as options, its members would make another client, for this machine's Redis.
+    fits: (given) => isText(given) || (parts.fits(given) && !has(given, 'get')),
+    read: (given: string | Options, place) =>
+      options.read(isText(given) ? ({ url: given } as Options) : (given as Options), place),
+  })
+}
+
+// Clients of other packages have commands with other names.
+const isClient = (given: unknown) => has(given, 'get', 'setex', 'defineCommand')
+
+const has = (given: unknown, ...methods: readonly string[]) =>
+  methods.every((name) => typeof (Object(given) as Readonly<Record<string, unknown>>)[name] === 'function')
+
+export type RedisStoreSettings = SettingsOf<ReturnType<typeof redisStore>>
+
+/** Makes the forms of the option `store` that mean a Redis. */
+export function inRedis<Given, Settings>(redis: Check<Given, Settings, 'filled'>) {
+  const named = option.shape({ redis: redis.required() })
+  return option.either(
+    option.oneOf('redis').into(() => ({ redis: redis.parse({}) })),
+    new Check<{ readonly redis: Given & {} }, { readonly redis: Settings }>({
+      ...named.parts,
+      takes: '{ redis: address or options }',
+      fits: (given) => isOptions(given) && 'redis' in given,
+    }),
+  )
+}
+
+/** The client of a store. */
+export interface OpenRedis<Client> {
+  readonly client: Client
+  /** Milliseconds to wait for a command, for a client without such a limit of its own. */
+  readonly timeout: number | undefined
+  /** Ends the connection, unless the client is the application's. */
+  close(): void
+}
+
+/** Opens the client of a store. It also resolves if Redis cannot be reached, as {@link connectRedis} does. */
+export async function openRedis<Client>(
+  { client, timeout, address }: RedisStoreSettings,
+  feature: string,
+  onState?: (error: unknown | undefined) => void,
+): Promise<OpenRedis<Client>> {
+  if (client !== undefined) return { client: client as Client, timeout, close: () => {} }
+  const own = await connectRedis<Client>(address, { feature, commandTimeout: timeout, ...(onState && { onState }) })
+  return { client: own, timeout: undefined, close: () => own.disconnect() }
+}
