@@ -3,18 +3,17 @@ import type { OpenApiRoute, OpenApiServer } from '../openapi/index.ts'
 import {
   accessMembers,
   accessOf,
+  commonMembers,
   componentsOfKind,
   extensible,
-  externalDocs,
   infoMembers,
-  requirement,
+  pathOf,
   server,
-  tag,
   text,
   url,
 } from '../shared/descriptions/options.ts'
 import type { SecurityRequirement } from '../shared/descriptions/security.ts'
-import { publicPage } from '../shared/doctor/public-page.ts'
+import { publicDescription } from '../shared/doctor/public-page.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { readServer } from './document/servers.ts'
 import type { AsyncApiInfo, AsyncApiTag } from './types.ts'
@@ -65,12 +64,10 @@ const description = {
       }),
     )
     .says('a list of objects { url, description }'),
-  security: option.list(requirement).says('a list of objects'),
-  tags: option.list(tag).says('a list of objects { name, description }'),
+  ...commonMembers,
   components: option
     .shape({ schemas: componentsOfKind('schemas'), securitySchemes: componentsOfKind('asyncSecuritySchemes') })
     .optional(),
-  externalDocs: externalDocs.says('an object').optional(),
   include: option.fn<(route: OpenApiRoute) => boolean>('a function of the route'),
 }
 
@@ -80,9 +77,7 @@ export type MessageDescriptionSettings = SettingsOf<typeof messageDescriptionOpt
 
 export const asyncapiOptions = option
   .shape({
-    path: option
-      .name(/^\/[^:*?#]*[^:*?#/]$/, 'a path below "/" without parameters, "/asyncapi" for example')
-      .default('/asyncapi'),
+    path: pathOf('/asyncapi'),
     ...accessMembers,
     ...description,
   })
@@ -92,11 +87,7 @@ export const asyncapiOptions = option
   .typed<AsyncApiOptions>()
 
 /** The finding for a description that no option guards. */
-export const unguarded = ({ path, isPublic, routeOptions }: SettingsOf<typeof asyncapiOptions>, prefix = '') =>
-  isPublic
-    ? undefined
-    : publicPage(
-        routeOptions,
-        `the message description at ${prefix}${path}.json`,
-        'Set asyncapi.middlewares or asyncapi.policy, or asyncapi.public: true if everyone may read it',
-      )
+export const unguarded = publicDescription<SettingsOf<typeof asyncapiOptions>>('asyncapi', ({ path }) => [
+  'the message description',
+  `${path}.json`,
+])

@@ -2,17 +2,16 @@ import type { Middleware, RouteOptions } from '../../kernel/index.ts'
 import {
   accessMembers,
   accessOf,
+  commonMembers,
   componentsOfKind,
   extensible,
-  externalDocs,
   infoMembers,
-  requirement,
+  pathOf,
   server,
-  tag,
   text,
   url,
 } from '../shared/descriptions/options.ts'
-import { publicPage } from '../shared/doctor/public-page.ts'
+import { publicDescription } from '../shared/doctor/public-page.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { componentKinds } from './components.ts'
 import type {
@@ -83,10 +82,8 @@ const description = {
     license: extensible({ name: text.required(), identifier: text, url }).optional(),
   }).says('an object'),
   servers: option.list(server).says('a list of objects { url, description }'),
-  security: option.list(requirement).says('a list of objects'),
-  tags: option.list(tag).says('a list of objects { name, description }'),
+  ...commonMembers,
   components: extensible(kinds).says('an object').optional(),
-  externalDocs: externalDocs.says('an object').optional(),
   failures: option.flag().default(true),
   include: option.fn<(route: OpenApiRoute) => boolean>('a function of the route'),
 }
@@ -97,9 +94,7 @@ export type DescriptionSettings = SettingsOf<typeof descriptionOptions>
 
 export const openapiOptions = option
   .shape({
-    path: option
-      .name(/^\/[^:*?#]*[^:*?#/]$/, 'a path below "/" without parameters, "/docs" for example')
-      .default('/docs'),
+    path: pathOf('/docs'),
     ui: option.flag().default(true),
     ...accessMembers,
     ...description,
@@ -110,11 +105,7 @@ export const openapiOptions = option
   .typed<OpenApiOptions>()
 
 /** The finding for a description that no option guards. */
-export const unguarded = ({ path, isPublic, routeOptions }: SettingsOf<typeof openapiOptions>, prefix = '') =>
-  isPublic
-    ? undefined
-    : publicPage(
-        routeOptions,
-        `the API description at ${prefix}${path}`,
-        'Set openapi.middlewares or openapi.policy, or openapi.public: true if everyone may read it',
-      )
+export const unguarded = publicDescription<SettingsOf<typeof openapiOptions>>('openapi', ({ path }) => [
+  'the API description',
+  path,
+])

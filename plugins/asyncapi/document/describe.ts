@@ -1,8 +1,7 @@
 import type { Kernel, ListedRoute } from '../../../kernel/index.ts'
-import { Names } from '../../shared/descriptions/component-names.ts'
-import { Schemas } from '../../shared/descriptions/components.ts'
+import { nonEmpty, Schemas } from '../../shared/descriptions/components.ts'
 import type { Described } from '../../shared/descriptions/document-service.ts'
-import { capital, idOfPath, tagOf } from '../../shared/descriptions/naming.ts'
+import { capital, hintOf, idOfPath, Names, tagOf } from '../../shared/descriptions/names.ts'
 import { type DescribedPath, Templates } from '../../shared/descriptions/paths.ts'
 import { Policies, type SecurityRequirement } from '../../shared/descriptions/security.ts'
 import { guardsOf } from '../../shared/http/guards.ts'
@@ -57,10 +56,6 @@ export function describeContributions(
     for (const channel of given) channels.add(channel)
   }
   const { document, notes, schemas, schemes } = channels.finish((components?.securitySchemes ?? {}) as Json)
-  const shared = {
-    ...(Object.keys(schemas).length > 0 && { schemas }),
-    ...(Object.keys(schemes).length > 0 && { securitySchemes: schemes }),
-  }
   return {
     document: {
       asyncapi: '3.0.0',
@@ -72,9 +67,9 @@ export function describeContributions(
         ...(externalDocs !== undefined && { externalDocs: toPlain(externalDocs) as object }),
       },
       defaultContentType: 'application/json',
-      ...(Object.keys(channels.servers.all).length > 0 && { servers: channels.servers.all }),
+      ...nonEmpty({ servers: channels.servers.all }),
       ...document,
-      ...(Object.keys(shared).length > 0 && { components: shared }),
+      ...nonEmpty({ components: nonEmpty({ schemas, securitySchemes: schemes }) }),
     } as AsyncApiDocument,
     notes,
   }
@@ -143,13 +138,13 @@ class Channels {
     const channel: Json = {
       address: path.template,
       ...textsOf(apidoc),
-      ...(parameters !== undefined && { parameters }),
+      parameters,
       tags: (Array.isArray(apidoc.tags) ? apidoc.tags : tag === undefined ? [] : [tag]).map((name) => ({
         name: String(name),
       })),
-      ...(isObject(apidoc.externalDocs) && { externalDocs: toPlain(apidoc.externalDocs) }),
+      externalDocs: isObject(apidoc.externalDocs) ? toPlain(apidoc.externalDocs) : undefined,
       bindings: { ws: openingOf(options, subprotocols, look), ...bindingsOf(exchanges, 'bindings') },
-      ...(subprotocols !== undefined && { 'x-subprotocols': [...subprotocols] }),
+      'x-subprotocols': subprotocols && [...subprotocols],
       ...own,
     }
     this.#put(`route ${path.template}`, {
@@ -177,13 +172,12 @@ class Channels {
     )
     const id = this.#ids.claim(plainName(words), capital(plainName(protocol)))
     const note = (why: string) => this.note(address, why)
-    const named = parametersIn(address, parameters, note)
     const channel: Json = {
       address,
-      ...(title !== undefined && { title }),
+      title,
       ...textsOf(rest),
-      ...(named !== undefined && { parameters: named }),
-      ...(bindings !== undefined && { bindings: toPlain(bindings) }),
+      parameters: parametersIn(address, parameters, note),
+      bindings: toPlain(bindings),
       ...extensionsOf(rest, note),
     }
     this.#put(key, { id, exchanges: [given], channel, more: {}, security: undefined })
@@ -228,12 +222,12 @@ class Channels {
           action,
           channel: { $ref: `#/channels/${id}` },
           ...(security !== undefined && securityOf(security)),
-          ...(Object.keys(bindings).length > 0 && { bindings }),
+          bindings: Object.keys(bindings).length > 0 ? bindings : undefined,
           messages: described.map(([key]) => ({ $ref: `#/channels/${id}/messages/${key}` })),
         }
       }
       const servers = this.servers.of(protocol)
-      channels[id] = { ...channel, ...(servers.length > 0 && { servers }), messages }
+      channels[id] = { ...channel, servers: servers.length > 0 ? servers : undefined, messages }
     }
     const schemes = { ...this.#policies.schemes, ...defined }
     const missing = this.#policies.missing(asked, schemes, (why) => this.note('the server', why))
@@ -260,9 +254,6 @@ function writeSchemas(channel: Json): void {
 }
 
 const uncapital = (word: string) => word.charAt(0).toLowerCase() + word.slice(1)
-
-const hintOf = (id: string, what: string) =>
-  plainName(`${capital(id)} ${what}`.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase()))
 
 /** Returns the members `x-…` whose names AsyncAPI allows. */
 function extensionsOf(given: Json, note: (why: string) => void): Json {

@@ -1,4 +1,4 @@
-import type { Names } from '../../shared/descriptions/component-names.ts'
+import type { Names } from '../../shared/descriptions/names.ts'
 import { plainName } from '../../shared/schema/names.ts'
 import type { Direction } from '../../shared/schema/self-description.ts'
 import type { Json } from '../../shared/values/json.ts'
@@ -31,12 +31,7 @@ export function describeMessages(
   return messages.map((message) => {
     const { name, summary, description, payload, data, optional } = message
     const key = names.claim(plainName(name), side === 'receive' ? 'Received' : 'Sent')
-    const about = {
-      name,
-      ...(summary !== undefined && { summary }),
-      ...(description !== undefined && { description }),
-      ...more,
-    }
+    const about = { name, summary, description, ...more }
     if (data !== undefined) {
       const envelope = {
         type: 'object',
@@ -45,7 +40,7 @@ export function describeMessages(
       }
       return [key, { ...about, contentType: 'application/json', payload: envelope }]
     }
-    if (payload === undefined) return [key, { description: 'Any content.', ...about }]
+    if (payload === undefined) return [key, { ...about, description: description ?? 'Any content.' }]
     return [key, { ...about, contentType: 'application/json', payload: use(payload, direction, name) }]
   })
 }

@@ -1,6 +1,5 @@
 import type { RouteOptions } from '../../../kernel/index.ts'
-import { Link } from '../../shared/descriptions/links.ts'
-import { type Members, membersOf } from '../../shared/descriptions/members.ts'
+import { isHeaderName, isRequired, type Members, membersOf, schemaOf } from '../../shared/descriptions/members.ts'
 import type { DescribedPath } from '../../shared/descriptions/paths.ts'
 import { isObject, type Json, put } from '../../shared/values/json.ts'
 
@@ -15,17 +14,14 @@ export function openingOf(options: RouteOptions, subprotocols: readonly string[]
   const offered = subprotocols === undefined ? undefined : withSubprotocols(headers, subprotocols)
   return {
     method: 'GET',
-    ...(query !== undefined && { query }),
-    ...((offered ?? headers) !== undefined && { headers: offered ?? headers }),
+    query,
+    headers: offered ?? headers,
     bindingVersion: '0.1.0',
   }
 }
 
 const partOf = (schema: unknown, what: string, look: Look) =>
   schema === undefined ? undefined : membersOf(look(schema, what))
-
-/** Whether a name in an `all` schema is the name of a header. */
-const isHeaderName = (name: string) => name.includes('-') || ['authorization', 'cookie'].includes(name.toLowerCase())
 
 interface ObjectSchema {
   readonly type: 'object'
@@ -42,13 +38,11 @@ function objectOf(
 ): ObjectSchema | undefined {
   const properties: Json = {}
   const required: string[] = []
-  for (const { properties: given, required: needed } of [all, part].filter((one) => one !== undefined)) {
-    for (const [name, schema] of given) {
-      if (given === all?.properties && !isOwn(name)) continue
+  for (const members of [all, part].filter((one) => one !== undefined)) {
+    for (const [name, schema] of members.properties) {
+      if (members === all && !isOwn(name)) continue
       put(properties, name, schema)
-      const own = schema instanceof Link ? schema.part.body : schema
-      // A member with a default may be omitted.
-      if (needed.has(name) && !(isObject(own) && 'default' in own)) required.push(name)
+      if (isRequired(members, name)) required.push(name)
     }
   }
   if (part === undefined && Object.keys(properties).length === 0) return undefined
@@ -71,8 +65,7 @@ export function parametersOf(path: DescribedPath, options: RouteOptions, look: L
   const members = partOf(options.params, 'params', look)?.properties
   const parameters: Json = {}
   for (const { name, described } of path.parameters) {
-    const schema = members?.get(name)
-    const own = schema instanceof Link ? schema.part.body : schema
+    const own = schemaOf(members?.get(name))
     const { description, enum: values } = isObject(own) ? own : {}
     const isText = Array.isArray(values) && values.every((one) => typeof one === 'string')
     put(parameters, described, {

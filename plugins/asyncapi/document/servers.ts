@@ -1,5 +1,5 @@
 import type { OpenApiServer } from '../../openapi/index.ts'
-import { Names } from '../../shared/descriptions/component-names.ts'
+import { Names } from '../../shared/descriptions/names.ts'
 import { plainName } from '../../shared/schema/names.ts'
 import { toPlain } from '../../shared/values/json.ts'
 import type { AsyncApiReference, AsyncApiServer } from '../types.ts'

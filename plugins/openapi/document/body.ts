@@ -1,11 +1,9 @@
 import type { RouteOptions } from '../../../kernel/index.ts'
-import { Link } from '../../shared/descriptions/links.ts'
-import { membersOf } from '../../shared/descriptions/members.ts'
+import { isHeaderName, membersOf, schemaOf } from '../../shared/descriptions/members.ts'
 import { withBody } from '../../shared/http/body-parser.ts'
 import { isObject } from '../../shared/values/json.ts'
 import type { OpenApiMediaType, OpenApiRequestBody, OpenApiSchema } from '../types.ts'
 import { type Scene, schemasOf } from './operation-context.ts'
-import { isHeaderName } from './parameters.ts'
 
 /** The body of an operation by its schemas, in each form that the plugins of the route read. */
 export function bodyOf(scene: Scene): OpenApiRequestBody | undefined {
@@ -43,8 +41,7 @@ function isForForms(scene: Scene, schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null || '~standard' in schema) return true
   const { properties, required } = membersOf(scene.look(schema, 'body'))
   return [...required].every((name) => {
-    const member = properties.get(name)
-    const own = member instanceof Link ? member.part.body : member
+    const own = schemaOf(properties.get(name))
     if (!isObject(own) || own.type === undefined || 'default' in own) return true
     return [own.type].flat().some((type) => type === 'string' || type === 'array')
   })

@@ -6,20 +6,18 @@ import {
   type Listing,
   type RouteOptions,
 } from '../../../kernel/index.ts'
-import { Names } from '../../shared/descriptions/component-names.ts'
-import { Schemas } from '../../shared/descriptions/components.ts'
+import { nonEmpty, Schemas } from '../../shared/descriptions/components.ts'
 import type { Described } from '../../shared/descriptions/document-service.ts'
-import { idWithout, operationIdOf, tagOf } from '../../shared/descriptions/naming.ts'
+import { hintOf, idWithout, Names, operationIdOf, tagOf } from '../../shared/descriptions/names.ts'
 import { type DescribedPath, Templates } from '../../shared/descriptions/paths.ts'
 import { Policies } from '../../shared/descriptions/security.ts'
 import { type DescribedFormat, describedFormat } from '../../shared/failures/failures.ts'
 import { guardsOf } from '../../shared/http/guards.ts'
-import { plainName } from '../../shared/schema/names.ts'
 import { isObject, type Json, put, toPlain } from '../../shared/values/json.ts'
 import { type DescriptionOptions, type DescriptionSettings, descriptionOptions } from '../options.ts'
-import type { OpenApiDocument, OpenApiPathItem } from '../types.ts'
+import type { OpenApiDocument, OpenApiPathItem, OpenApiTag } from '../types.ts'
 import { SharedResponses } from './built-in.ts'
-import { documentForm, formed } from './forms.ts'
+import { tagsOf } from './forms.ts'
 import { type Fragments, fragmentsOf, namesIn, toObject } from './fragments.ts'
 import { operationOf, type Unnamed } from './operation.ts'
 import type { Scene } from './operation-context.ts'
@@ -59,8 +57,9 @@ export function describeListing(
   const schemas = new Schemas()
   for (const [name, schema] of Object.entries(own.schemas ?? {}))
     schemas.give(name, schema, (why) => note('components', why))
-  const around = { ...options, tags: [...(options.tags ?? []), ...fragments.tags] }
-  const { info, servers, security, tags, externalDocs } = formed(documentForm, around as Json) as DescriptionOptions
+  const { components: _components, include: _include, ...around } = options
+  const { info, servers, security, externalDocs } = toPlain(around) as DescriptionOptions
+  const tags = tagsOf([...(options.tags ?? []), ...fragments.tags]) as readonly OpenApiTag[] | undefined
   const place = (schema: unknown) => schemas.use(schema, 'output', 'Failure', (why) => note('errorFormat', why))
   const responses = new SharedResponses(own.responses, place, format)
   const policies = new Policies(security, own.securitySchemes)
@@ -78,13 +77,12 @@ export function describeListing(
   const missing = policies.missing(asked, rest.securitySchemes, (why) => note('the server', why))
   for (const [name, scheme] of Object.entries(missing)) put(rest.securitySchemes, name, scheme)
   const finished = schemas.finish({ paths, rest })
-  const components = nonEmpty({ schemas: finished.schemas, ...finished.document.rest })
   const document: OpenApiDocument = {
     openapi: '3.1.1',
     info: { title: 'API', version: '1.0.0', ...info },
     ...(servers !== undefined && { servers }),
     paths: finished.document.paths,
-    ...(Object.keys(components).length > 0 && { components }),
+    ...nonEmpty({ components: nonEmpty({ schemas: finished.schemas, ...finished.document.rest }) }),
     ...(security !== undefined && { security }),
     ...(tags !== undefined && tags.length > 0 && { tags }),
     ...(externalDocs !== undefined && { externalDocs }),
@@ -120,10 +118,6 @@ function componentsOf({ components }: Fragments, given: Json): { [kind: string]:
   }
   for (const [kind, named] of Object.entries(all)) if (kind !== 'schemas') all[kind] = toPlain(named) as Json
   return all
-}
-
-function nonEmpty(kinds: Json): Json {
-  return Object.fromEntries(Object.entries(kinds).filter(([, named]) => namesIn(named).length > 0))
 }
 
 /** A plugin's description of a route; if it fails, only that plugin's part is lost. */
@@ -193,20 +187,16 @@ class Operations {
   #sceneOf(route: ListedRoute, path: DescribedPath, sets: readonly RouteOptions[], note: Scene['note']): Scene {
     const { method } = route.record
     const { schemas, own, responses, hasFailures } = this.#around
-    const hintOf = (what: string) =>
-      plainName(
-        `${operationIdOf(method, path)} ${what}`
-          .replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase())
-          .replace(/^\w/, (letter) => letter.toUpperCase()),
-      )
+    const id = operationIdOf(method, path)
     return {
       route,
       method,
       sets,
       pathParameters: path.parameters,
       note,
-      use: (schema, direction, what) => schemas.use(schema, direction, hintOf(what), (why) => note(`${what}: ${why}`)),
-      look: (schema, what) => schemas.part(schema, 'input', hintOf(what), (why) => note(`${what}: ${why}`)).body,
+      use: (schema, direction, what) =>
+        schemas.use(schema, direction, hintOf(id, what), (why) => note(`${what}: ${why}`)),
+      look: (schema, what) => schemas.part(schema, 'input', hintOf(id, what), (why) => note(`${what}: ${why}`)).body,
       hasFailures,
       responses,
       hasComponent: (ref) => {

@@ -50,31 +50,8 @@ const externalDocs: Read = (value) => {
   return docs.url === undefined ? undefined : docs
 }
 
-const contact: Form = { name: text, url, email: text }
-const license: Form = { name: text, identifier: text, url }
-const member =
-  (form: Form, needs?: string): Read =>
-  (value) => {
-    const one = isObject(value) ? formed(form, value) : {}
-    return needs === undefined || one[needs] !== undefined ? one : undefined
-  }
-
-/** The parts around the paths. */
-export const documentForm: Form = {
-  info: member({
-    title: text,
-    version: text,
-    summary: text,
-    description: text,
-    termsOfService: url,
-    contact: member(contact),
-    license: member(license, 'name'),
-  }),
-  servers: listed(server, 'url'),
-  security,
-  tags: listed({ name: text, description: text, externalDocs }, 'name'),
-  externalDocs,
-}
+/** The tags of options and of plugins, whose members are not checked before. */
+export const tagsOf = listed({ name: text, description: text, externalDocs }, 'name')
 
 /** The parts of an operation besides its schemas. */
 export const operationForm: Form = {

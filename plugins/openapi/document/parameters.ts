@@ -1,5 +1,4 @@
-import { Link } from '../../shared/descriptions/links.ts'
-import { type Members, membersOf } from '../../shared/descriptions/members.ts'
+import { isHeaderName, isRequired, type Members, membersOf } from '../../shared/descriptions/members.ts'
 import { withBody } from '../../shared/http/body-parser.ts'
 import { isObject, type Json } from '../../shared/values/json.ts'
 import type { OpenApiParameter, OpenApiSchema } from '../types.ts'
@@ -13,10 +12,6 @@ export function membersOfPart(scene: Scene, part: Part): Members {
   return membersOf({ allOf: schemasOf(scene, part).map((schema) => scene.look(schema, part)) })
 }
 
-/** Whether a name in an `all` schema is the name of a header. */
-export const isHeaderName = (name: string) =>
-  name.includes('-') || ['authorization', 'cookie'].includes(name.toLowerCase())
-
 /** The parameters of an operation according to its schemas: of the path, the query and the headers. */
 export function parametersOf(scene: Scene): OpenApiParameter[] {
   const query = membersOfPart(scene, 'query')
@@ -28,13 +23,13 @@ export function parametersOf(scene: Scene): OpenApiParameter[] {
     required: true,
   }))
   for (const [name, schema] of query.properties) {
-    parameters.push({ ...parameter('query', name, schema), ...(isRequired(query, name, schema) && { required: true }) })
+    parameters.push({ ...parameter('query', name, schema), ...(isRequired(query, name) && { required: true }) })
   }
   for (const [name, schema] of headers.properties) {
     if (ignored.has(name.toLowerCase())) continue
     parameters.push({
       ...parameter('header', name, schema),
-      ...(isRequired(headers, name, schema) && { required: true }),
+      ...(isRequired(headers, name) && { required: true }),
     })
   }
   const taken = new Set(parameters.map((one) => `${one.in} ${one.name.toLowerCase()}`))
@@ -46,12 +41,6 @@ export function parametersOf(scene: Scene): OpenApiParameter[] {
   }
   if (query.isOpen && schemasOf(scene, 'query').length > 0) parameters.push(freeQuery(scene, taken))
   return parameters
-}
-
-/** Whether a member is required: one with a default may be left out. */
-function isRequired({ required }: Members, name: string, schema: unknown): boolean {
-  const own = schema instanceof Link ? schema.part.body : schema
-  return required.has(name) && !(isObject(own) && 'default' in own)
 }
 
 function parameter(place: OpenApiParameter['in'], name: string, schema: unknown): OpenApiParameter {

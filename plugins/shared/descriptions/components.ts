@@ -1,8 +1,8 @@
 import { nameOfAddress, nameOfReference, plainName } from '../schema/names.ts'
 import type { Direction } from '../schema/self-description.ts'
 import { isObject, type Json, put } from '../values/json.ts'
-import { Names } from './component-names.ts'
 import { Address, Link, NamedLink, type Part } from './links.ts'
+import { Names } from './names.ts'
 import { jsonSchemaOf } from './schema-source.ts'
 import { type Note, Translation } from './schemas/translate.ts'
 
@@ -131,6 +131,10 @@ export class Schemas {
     return components
   }
 }
+
+/** The members that have members. */
+export const nonEmpty = (kinds: Json): Json =>
+  Object.fromEntries(Object.entries(kinds).filter(([, named]) => isObject(named) && Object.keys(named).length > 0))
 
 const suffixOf = ({ direction }: Part) => (direction === undefined ? '' : direction === 'input' ? 'Input' : 'Output')
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })

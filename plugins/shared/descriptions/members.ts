@@ -9,6 +9,19 @@ export interface Members {
   readonly isOpen: boolean
 }
 
+/** Whether a name in an `all` schema is the name of a header. */
+export const isHeaderName = (name: string) =>
+  name.includes('-') || ['authorization', 'cookie'].includes(name.toLowerCase())
+
+/** The schema of a member itself, in place of a link to it. */
+export const schemaOf = (member: unknown): unknown => (member instanceof Link ? member.part.body : member)
+
+/** Whether a member is required: one with a default may be left out. */
+export function isRequired({ properties, required }: Members, name: string): boolean {
+  const own = schemaOf(properties.get(name))
+  return required.has(name) && !(isObject(own) && 'default' in own)
+}
+
 const none: Members = { properties: new Map(), required: new Set(), isOpen: true }
 
 /** Reads the members of an object schema, including combinations and references; a schema without any is open. */

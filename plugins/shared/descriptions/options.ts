@@ -13,7 +13,7 @@ export function extensible<Fields extends option.Members>(members: Fields) {
   })
 }
 
-export const externalDocs = extensible({ url: url.required(), description: text })
+const externalDocs = extensible({ url: url.required(), description: text })
 
 /** Information about an API, in terms that every format has. */
 export const infoMembers = {
@@ -26,7 +26,7 @@ export const infoMembers = {
 
 const variable = extensible({ default: text.required(), enum: option.list(text), description: text })
 export const server = extensible({ url: url.required(), description: text, variables: option.record(variable) })
-export const tag = extensible({ name: text.required(), description: text, externalDocs: externalDocs.optional() })
+const tag = extensible({ name: text.required(), description: text, externalDocs: externalDocs.optional() })
 
 const component = option.value<object | boolean>('a component')
 const names = 'names of letters, digits, ".", "-" and "_"'
@@ -37,7 +37,7 @@ function checkNames(named: object, place: OptionPlace): void {
   if (wrong !== undefined) place.wrong(quoted(wrong), names)
 }
 
-export const requirement = option.record(option.list(text), 'an object of scopes by name').into((named, place) => {
+const requirement = option.record(option.list(text), 'an object of scopes by name').into((named, place) => {
   checkNames(named, place)
   return named
 })
@@ -73,6 +73,17 @@ export const componentsOfKind = (kind: string) =>
     checkNames(components, place)
     return components
   })
+
+/** The path of a description, whose routes are below it. */
+export const pathOf = (path: string) =>
+  option.name(/^\/[^:*?#]*[^:*?#/]$/, `a path below "/" without parameters, "${path}" for example`).default(path)
+
+/** Parts that a description of any format has. */
+export const commonMembers = {
+  security: option.list(requirement).says('a list of objects'),
+  tags: option.list(tag).says('a list of objects { name, description }'),
+  externalDocs: externalDocs.says('an object').optional(),
+}
 
 /** The options that restrict access to a description. */
 export const accessMembers = {

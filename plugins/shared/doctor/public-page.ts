@@ -18,6 +18,21 @@ export const publicPageCheck = <Settings>(
   unguarded: (settings: Settings) => DoctorFinding | undefined,
 ): DoctorCheck<Settings> => ({ code, level: 'warning', production: true, find: ({ settings }) => unguarded(settings) })
 
+interface Served {
+  readonly isPublic: boolean
+  readonly routeOptions: RouteOptions
+}
+
+/** Finds that no option of a plugin guards the description that it serves; `of` says what that is, and its path. */
+export const publicDescription =
+  <Settings extends Served>(plugin: string, of: (settings: Settings) => readonly [what: string, path: string]) =>
+  (settings: Settings, prefix = ''): DoctorFinding | undefined => {
+    if (settings.isPublic) return undefined
+    const [what, path] = of(settings)
+    const remedy = `Set ${plugin}.middlewares or ${plugin}.policy, or ${plugin}.public: true if everyone may read it`
+    return publicPage(settings.routeOptions, `${what} at ${prefix}${path}`, remedy)
+  }
+
 /** Reports such a page at the boot in production, for those who do not run the doctor. */
 export function warnOfPublicPage({ log }: Context, found: DoctorFinding | undefined): void {
   if (found !== undefined && isProduction()) log.warn(`${found.problem}. ${found.remedy}`)

@@ -580,7 +580,7 @@ describe('the parts around the paths', () => {
     expect(error.message.split('\n').map((line) => /"describeServer\.([^"]+)"/.exec(line)?.[1])).toEqual([
       undefined,
       ...['info.version', 'info.contact.url', 'info.license.name', 'servers[0].url', 'security[0]', 'tags[0].other'],
-      ...['components.schemas', 'components.responses', 'components.models', 'externalDocs.url'],
+      ...['externalDocs.url', 'components.schemas', 'components.responses', 'components.models'],
     ])
   })
 
