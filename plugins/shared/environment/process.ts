@@ -147,12 +147,13 @@ function mayLoad(): boolean {
 }
 
 /**
- * A variable that the framework itself knows, such as `PORT`; an empty one counts as absent. Before the first variable, the files
- * are read, for programs of one file: an application that begins with `framework/env` has already read them.
+ * A variable that the framework itself knows, such as `PORT`; an empty one counts as absent. Before the first variable that the process
+ * does not have, the files are read, for programs of one file: an application that begins with `framework/env` has already read them.
  *
  * @throws EnvError for a file that cannot be read. Without Deno's permission to read files, a program has only its environment.
  */
 export function variable(name: string): string | undefined {
-  if (!loaded.isRead && mayLoad()) loadEnvironment()
+  // The process takes precedence over files.
+  if (!process.env[name] && !loaded.isRead && mayLoad()) loadEnvironment()
   return process.env[name] || undefined
 }

@@ -52,6 +52,17 @@ describe('the files of the environment', () => {
     expect([port, host, process.env.T_A]).toEqual([4567, '127.0.0.9', 'a'])
   })
 
+  test('are not read for variables that the process has', () => {
+    write('.env', '{"T_A"')
+    vi.stubEnv('PORT', '4568')
+    vi.stubEnv('HOST', '127.0.0.7')
+    const { port, host } = new Server().settings
+    expect([port, host]).toEqual([4568, '127.0.0.7'])
+    vi.stubEnv('HOST', undefined)
+    expect(() => new Server()).toThrow('the file .env is not a JSON object')
+    expect(new Server({ host: '127.0.0.8' }).settings.host).toBe('127.0.0.8')
+  })
+
   test('are those of the folder and the mode of the first reading, also for a schema', () => {
     write('.env', 'T_A=a\n')
     write('.env.test', 'T_A=test\n')
