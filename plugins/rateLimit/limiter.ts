@@ -1,6 +1,6 @@
+import { createHash } from 'node:crypto'
 import { defineError, isPromise, type Request, type Response, sendFailure, TracePoint } from '../../kernel/index.ts'
 import { networkOf } from '../shared/http/network.ts'
-import { ownKey } from './key.ts'
 import type { Rule } from './options.ts'
 import type { Counter, Hit, OnStoreFailure } from './stores/contract.ts'
 
@@ -111,4 +111,9 @@ export function limiterOf(
     if (isPromise(skips)) return Promise.resolve(skips).then((settled) => settled === true || identify(req, res))
     return skips === true || identify(req, res)
   }
+}
+
+/** Marks a key of the application, so that it never equals an address, and shortens it, since clients may choose parts of it. */
+export function ownKey(key: string): string {
+  return key.length <= 64 ? `=${key}` : `#${createHash('sha256').update(key).digest('base64')}`
 }

@@ -1,47 +1,125 @@
-import type { GuardedStore } from './stores/contract.ts'
+import type { Logger } from '../../kernel/index.ts'
+import { Availability, answerWithin } from '../shared/stores/availability.ts'
+import {
+  type Awaitable,
+  deadline,
+  isData,
+  type NamedStore,
+  SessionStoreError,
+  type TextStore,
+} from './stores/contract.ts'
 
-/** Keeps sessions in a store until they expire. */
+/**
+ * Keeps sessions in a store until they expire. Calls have a timeout, and all failures become one kind of error, logged once per change
+ * of state.
+ */
 export class SessionKeeper {
+  /** Whether all strings in the store come from this keeper. */
+  readonly isPrivate: boolean
   readonly rolling: boolean
-  readonly #store: GuardedStore
   readonly #ttl: number
+  readonly #name: string
+  readonly #store: TextStore
+  readonly #log: Logger
+  /** What failed first, for the line in the log. */
+  #what = ''
+  readonly #availability = new Availability((isDown, error) => {
+    const store = this.#name
+    if (isDown) this.#log.error({ err: error, store }, `the session store "${store}" ${this.#what}`)
+    else this.#log.warn({ store }, `the session store "${store}" works again`)
+  })
 
-  constructor(store: GuardedStore, ttl: number, rolling: boolean) {
-    this.#store = store
-    this.#ttl = ttl
+  constructor(
+    { name, store }: NamedStore,
+    { ttl, rolling }: { readonly ttl: number; readonly rolling: boolean },
+    log: Logger,
+  ) {
     this.rolling = rolling
+    this.#ttl = ttl
+    this.#name = name
+    this.#store = store
+    this.isPrivate = store.isPrivate === true
+    this.#log = log
   }
 
-  /** Whether all strings in the store come from a keeper. */
-  get isPrivate(): boolean {
-    return this.#store.isPrivate
+  /** Returns the data of a session as a string, `undefined` for a missing session. */
+  load(id: string): Awaitable<string | undefined> {
+    const found = this.#guard('cannot be read', () => this.#store.get(id))
+    return found instanceof Promise ? found.then((text) => text ?? undefined) : (found ?? undefined)
   }
 
-  load(id: string): ReturnType<GuardedStore['get']> {
-    return this.#store.get(id)
-  }
-
-  /** Parses the data in the result of `load`. */
+  /** Parses the data in a string of the store, which other programs may have written. */
   parse(text: string): object {
-    return this.#store.parse(text)
+    try {
+      const data: unknown = JSON.parse(text)
+      if (isData(data)) return data
+    } catch (error) {
+      throw this.#failure('cannot be read', error)
+    }
+    throw this.#failure('cannot be read', new TypeError('it holds JSON that is not an object'))
   }
 
+  /** Stores the data of a new id. */
   async create(id: string, text: string): Promise<void> {
-    await this.#store.set(id, text, this.#ttl)
+    await this.#guard('cannot be written', () => this.#store.set(id, text, this.#ttl))
   }
 
   /** Updates the data; returns whether the session still existed. */
-  update(id: string, text: string): Promise<boolean> {
-    return this.#store.update(id, text, this.#ttl)
+  async update(id: string, text: string): Promise<boolean> {
+    const what = 'cannot be written'
+    const updated = await this.#guard(what, () => this.#store.update(id, text, this.#ttl))
+    return this.#answerOf('update', what, updated)
   }
 
-  /** Whether the session still existed. */
-  touch(id: string): Promise<boolean> {
-    return this.#store.touch(id, this.#ttl)
+  /** Removes a session; returns whether there was one. */
+  async destroy(id: string): Promise<boolean> {
+    const what = 'cannot delete a session'
+    const destroyed = await this.#guard(what, () => this.#store.destroy(id))
+    return this.#answerOf('destroy', what, destroyed)
   }
 
-  /** Whether the session still existed. */
-  destroy(id: string): Promise<boolean> {
-    return this.#store.destroy(id)
+  /** Restarts its seconds; returns whether the session still existed. */
+  async touch(id: string): Promise<boolean> {
+    if (this.#store.touch !== undefined) {
+      return (await this.#guard('cannot be written', () => this.#store.touch!(id, this.#ttl))) !== false
+    }
+    // Not with the data that this request has read: another request may have written since.
+    const text = await this.load(id)
+    return text !== undefined && this.update(id, text)
+  }
+
+  /** Refuses a missing result, which would mean an ended session in one method and a live one in another. */
+  #answerOf(method: string, what: string, answer: unknown): boolean {
+    if (typeof answer === 'boolean') return answer
+    throw this.#failure(what, new TypeError(`${method}() returned ${answer}, not whether the session existed`))
+  }
+
+  /** Calls the store, with the timeout; stays synchronous for a synchronous store. */
+  #guard<T>(what: string, call: () => Awaitable<T>): Awaitable<T> {
+    let result: Awaitable<T>
+    try {
+      result = call()
+    } catch (error) {
+      throw this.#failure(what, error)
+    }
+    if (typeof (result as PromiseLike<T> | undefined)?.then !== 'function') return this.#works(result as T)
+    return answerWithin(Promise.resolve(result), deadline).then(
+      (value) => this.#works(value),
+      (error: unknown) => {
+        throw this.#failure(what, error)
+      },
+    )
+  }
+
+  #works<T>(value: T): T {
+    this.#availability.works()
+    return value
+  }
+
+  #failure(what: string, cause: unknown): Error {
+    const error = Object.assign(SessionStoreError(this.#name, what), { cause })
+    this.#what = what
+    this.#availability.fails(cause)
+    return error
   }
 }

@@ -3,7 +3,7 @@ import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { place, SessionAccess, slot, type WithSession } from './access.ts'
 import { sessionOptions } from './options.ts'
 import { type CookieChange, isId, SessionRecord } from './session.ts'
-import { GuardedStore, storesOfScopes } from './stores/contract.ts'
+import { storesOfScopes } from './stores/contract.ts'
 import { openStore } from './stores/open.ts'
 
 /** One for each server, however many scopes register the plugin: the members of requests belong to the server. */
@@ -48,7 +48,7 @@ export const session = definePlugin({
     storesOfScopes.set(ctx.services, named.store)
     // Here and in `openStore`: loads the modules of sessions only if they are used.
     const { SessionKeeper } = await import('./keeper.ts')
-    const keeper = new SessionKeeper(new GuardedStore(named, ctx.log), ttl, rolling)
+    const keeper = new SessionKeeper(named, { ttl, rolling }, ctx.log)
     const marker = `${name}=`
 
     const access = accesses.get(ctx.server) ?? new SessionAccess()

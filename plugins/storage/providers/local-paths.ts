@@ -1,11 +1,10 @@
 import { lstat, mkdir, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isFrameworkError } from '../../../kernel/index.ts'
-import { realRoot } from '../../shared/files/open-inside.ts'
+import { descriptorPath, openInside, realRoot, showsPaths } from '../../shared/files/open-inside.ts'
 import { Kept } from '../../shared/values/memoize.ts'
 import { StorageRefusedError } from '../errors.ts'
 import { keyError } from '../key.ts'
-import { type OpenFolder, openFolder } from './open-folder.ts'
 
 /** The provider's own folder in the root, for content types and for files that are being written. */
 export const ownFolder = '.storage'
@@ -157,4 +156,24 @@ export function taken(key: string, cause: unknown): Error {
     'not be inside another key or contain other keys: on a disk a name is either a file or a folder',
     cause,
   )
+}
+
+/** A folder in which files are written, renamed or removed. */
+export interface OpenFolder {
+  /** A path of it. On Linux it leads to this folder, wherever its name leads by now. */
+  readonly at: string
+  close(): Promise<void>
+}
+
+/**
+ * Opens a folder that lies at exactly this path, without symbolic links; where the system does not show the paths of open files, checks it only.
+ *
+ * @returns `undefined` if the path leads through a symbolic link.
+ * @throws (as a rejection) the error of the system, for a missing folder as well.
+ */
+async function openFolder(path: string): Promise<OpenFolder | undefined> {
+  // Windows does not let every runtime open a folder.
+  if (!showsPaths()) return (await realRoot(path)) === path ? { at: path, close: async () => {} } : undefined
+  const folder = await openInside(path, path, (real) => real === path)
+  return folder && { at: descriptorPath(folder.handle), close: () => folder.handle.close() }
 }
