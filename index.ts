@@ -369,6 +369,7 @@ export type {
 export { webRequest } from './plugins/web-request.ts'
 export type {
   Message,
+  MessageCall,
   MessageSchemas,
   ServerSocket,
   SlowReaders,

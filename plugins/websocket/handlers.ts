@@ -1,14 +1,23 @@
-import { isPromise } from '../../kernel/index.ts'
+import { defineError, isPromise } from '../../kernel/index.ts'
+import { runInTime } from '../shared/work/attempt.ts'
+import { Call } from '../shared/work/running.ts'
 import { messageTrace } from './message-trace.ts'
 import { errorFrame, type ReadMessage } from './messages.ts'
 import type { SocketRoute } from './socket-route.ts'
-import type { Message, ServerSocket } from './types.ts'
+import type { Message, MessageCall, ServerSocket } from './types.ts'
+
+export const MessageTimeoutError = defineError(
+  'MessageTimeoutError',
+  (path: string, why: string) => `the handler of a message of the websocket ${path} ${why}`,
+)
 
 interface HandledSocket extends ServerSocket {
   sendFrame(frame: string): boolean
+  /** The call of the handler that runs last. */
+  call: Call | undefined
 }
 
-type MessageHandler = (socket: HandledSocket, message: unknown) => unknown
+type MessageHandler = (socket: HandledSocket, message: unknown, call: MessageCall) => unknown
 
 /** Passes a message of a client to its handler, or reports to the client what is wrong with it. */
 export function handleMessage(socket: HandledSocket, route: SocketRoute, message: string | Uint8Array): unknown {
@@ -16,7 +25,8 @@ export function handleMessage(socket: HandledSocket, route: SocketRoute, message
   return read instanceof Promise ? read.then((settled) => take(socket, route, settled)) : take(socket, route, read)
 }
 
-function take(socket: HandledSocket, { sockets, handlers, extension, path }: SocketRoute, read: ReadMessage): unknown {
+function take(socket: HandledSocket, route: SocketRoute, read: ReadMessage): unknown {
+  const { sockets, handlers, extension, path, timeout } = route
   if (!read.ok) {
     sockets.counts.invalid++
     return void socket.sendFrame(errorFrame(read.invalid))
@@ -24,9 +34,14 @@ function take(socket: HandledSocket, { sockets, handlers, extension, path }: Soc
   sockets.counts.received++
   if (read.isExtension) return extension!.received(socket, read.message as Message)
   const { message } = handlers as { readonly message?: MessageHandler }
+  if (message === undefined) return undefined
+  const call = new Call()
+  socket.call = call
+  const late = (why: string) => MessageTimeoutError(path, why)
+  const run = () => message(socket, read.message, call)
   return messageTrace.run(
     () => ({ socket, route: path, message: read.message }),
-    () => message?.(socket, read.message),
+    () => runInTime({ call, timeout, late, run }),
   )
 }
 

@@ -7,7 +7,7 @@ export type { WebsocketMessageTrace, WebsocketOpenTrace } from './message-trace.
 export type { SlowReaders, WebsocketLimits, WebsocketOptions, WebsocketRouteOptions } from './options.ts'
 export { websocket } from './plugin.ts'
 export type { Socket } from './socket.ts'
-export type { Message, MessageSchemas, ServerSocket, WebsocketHandlers } from './types.ts'
+export type { Message, MessageCall, MessageSchemas, ServerSocket, WebsocketHandlers } from './types.ts'
 
 interface RefusedOptions extends BodilessOptions {
   websocket: 'the handlers are the last argument'

@@ -2,6 +2,7 @@ import { isOptions, type OptionPlace } from '../../kernel/index.ts'
 import { option } from '../shared/options/index.ts'
 import { isSchema } from '../shared/schema/check.ts'
 import { isStandardSchema } from '../shared/schema/standard.ts'
+import { timeoutOption } from '../shared/work/attempt.ts'
 import type { AnyHandlers, MessageSchemas } from './types.ts'
 
 /** How to treat a message to a client that does not read: see {@link WebsocketLimits.slowReaders}. */
@@ -20,6 +21,11 @@ export interface WebsocketLimits {
    * `'wait'` keeps sending, but reads no message from this client until it has caught up; eight times `maxBuffered` closes the socket.
    */
   slowReaders?: SlowReaders
+  /**
+   * Milliseconds after which the handler of a message has failed: its `signal` aborts, `error` is called, and the next message is handled.
+   * Default: none.
+   */
+  timeout?: number
 }
 
 /** Options of the websocket plugin. */
@@ -70,6 +76,7 @@ const limits = {
   messagesPerSecond: rate,
   maxBuffered: option.size(),
   slowReaders: option.oneOf('close', 'drop', 'wait'),
+  timeout: timeoutOption,
 }
 
 export const websocketOptions = option
@@ -78,6 +85,7 @@ export const websocketOptions = option
     messagesPerSecond: limits.messagesPerSecond.default(100),
     maxBuffered: limits.maxBuffered.default('1mb'),
     slowReaders: limits.slowReaders.default('close'),
+    timeout: limits.timeout,
     origins: origins.default('same'),
     maxSockets: option.int({ min: 1 }).default(10_000),
     maxSocketsPerAddress: option.either(option.int({ min: 1 }), option.off()).default(false),

@@ -50,6 +50,8 @@ export interface SocketRoute {
   /** With more waiting bytes than this, a socket is closed. */
   readonly mostBuffered: number
   readonly slowReaders: SlowReaders
+  /** Milliseconds that the handler of a message may take. */
+  readonly timeout?: number | undefined
   /** Whether large messages are compressed for the clients that support it. */
   readonly compression: boolean
   readonly sockets: AllSockets

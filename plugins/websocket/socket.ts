@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isPromise, type Logger } from '../../kernel/index.ts'
+import type { Call } from '../shared/work/running.ts'
 import { Allowance } from './allowance.ts'
 import { checkClose } from './close-code.ts'
 import { handleMessage, handlerFailed } from './handlers.ts'
@@ -32,6 +33,8 @@ export class Socket implements ServerSocket, WireEvents {
   /** Created with the first message, as the next member is when needed: an idle socket must cost little. */
   #allowance: Allowance | undefined = undefined
   #strain: Strain | undefined = undefined
+  /** The call of the handler of a message, while one runs. */
+  call: Call | undefined = undefined
 
   constructor(route: SocketRoute, { data, params, ip, protocol }: Opening) {
     this.#route = route
@@ -254,6 +257,7 @@ export class Socket implements ServerSocket, WireEvents {
     const state = this.#state
     if (state === 'closed') return
     this.#state = 'closed'
+    this.call?.abort(new Error('the connection of the websocket has ended'))
     const strain = this.#strain
     // Whether `open` was called, so that `close` is.
     const wasOpen = state === 'open' || (state === 'closing' && strain?.closeWith === undefined)
@@ -312,6 +316,7 @@ export class Socket implements ServerSocket, WireEvents {
 
   #goOn(): void {
     this.#isBusy = false
+    this.call = undefined
     if (this.isOver) this.#route.sockets.delete(this)
     else this.#handleQueue()
   }

@@ -36,6 +36,12 @@ type AnyMessage = string | ArrayBufferLike | ArrayBufferView | JsonMessage
 /** The messages that a socket sends: typed by the schemas of `outgoing`; without them a string, bytes, or an object that is sent as JSON. */
 export type OutgoingOf<Options> = Options extends { readonly outgoing: infer Schemas } ? Sendable<Schemas> : AnyMessage
 
+/** The call of a handler with a message. */
+export interface MessageCall {
+  /** Aborts when the connection ends, and when the handler has reached its `timeout`. */
+  readonly signal: AbortSignal
+}
+
 /** One client of a websocket. */
 export interface ServerSocket<Data = unknown, Outgoing = AnyMessage, Params = object> {
   /** A random UUID, unique over all instances. */
@@ -84,7 +90,7 @@ export interface WebsocketHandlers<Req, Data, Incoming, Outgoing, Params> {
   /** Called when the connection is open. Messages wait until the handler has settled. */
   open?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>): unknown
   /** Called with each message: text, bytes, or the result of the route's schemas. The next one waits until the handler has settled. */
-  message?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>, message: Incoming): unknown
+  message?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>, message: Incoming, call: MessageCall): unknown
   /** Called when the connection has ended, with the code of RFC 6455 section 7.4: 1005 if the client sent none, 1006 if it broke off. */
   close?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>, code: number, reason: string): unknown
   /** Called with what `open`, `message` or `close` throws. Without it the failure is logged and the socket is closed with 1011. */
@@ -107,7 +113,7 @@ export interface AnyHandlers {
   /** Called when the connection is open. */
   open?(socket: never): unknown
   /** Called with each message. */
-  message?(socket: never, message: never): unknown
+  message?(socket: never, message: never, call: MessageCall): unknown
   /** Called when the connection has ended. */
   close?(socket: never, code: number, reason: string): unknown
   /** Called when one of the other handlers has thrown. */

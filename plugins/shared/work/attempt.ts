@@ -6,11 +6,8 @@ import type { Call } from './running.ts'
 /** The option `timeout` of a handler: milliseconds after which an attempt counts as failed, and its signal aborts. */
 export const timeoutOption = option.ms({ min: 1 })
 
-/** One attempt of a handler. */
-export interface Attempt<Event extends object> {
-  readonly trace: Trace<Event>
-  /** Describes the attempt to tracing tools; called only if one follows. */
-  readonly event: () => Event
+/** A call of a handler, and its time limit. */
+export interface LimitedCall {
   readonly call: Call
   /** Milliseconds after which it has failed; `undefined`: no limit. */
   readonly timeout: number | undefined
@@ -20,27 +17,39 @@ export interface Attempt<Event extends object> {
   run(): unknown
 }
 
+/** One attempt of a handler. */
+export interface Attempt<Event extends object> extends LimitedCall {
+  readonly trace: Trace<Event>
+  /** Describes the attempt to tracing tools; called only if one follows. */
+  readonly event: () => Event
+}
+
+/** Calls a handler. With a time limit, a promise that rejects when it has passed; without one, whatever the handler returns. */
+export function runInTime({ call, timeout, late, run }: LimitedCall): unknown {
+  if (timeout === undefined) return run()
+  return within(Promise.resolve(run()), timeout, () => {
+    const error = late(
+      `has not finished within ${timeout} ms, its time limit. It may continue, but its result is ignored`,
+    )
+    call.abort(error)
+    throw error
+  })
+}
+
 /**
  * Makes one attempt, whichever work it belongs to. Never rejects: `failed` receives the error, in the context of the attempt, and its
  * result is that of the attempt. The log line and the error handler of a failure would lead to no trace otherwise, since the tracing
  * channel has reported the end by then. What a handler does after its time limit is ignored.
  */
 export async function attempt<Event extends object, Outcome>(
-  { trace, event, call, timeout, late, run }: Attempt<Event>,
+  one: Attempt<Event>,
   failed: (error: unknown) => Outcome,
 ): Promise<Awaited<Outcome> | undefined> {
   let inAttempt: <Result>(work: () => Result) => Result = (work) => work()
   try {
-    await trace.run(event, (seen) => {
+    await one.trace.run(one.event, (seen) => {
       if (seen !== undefined) inAttempt = AsyncLocalStorage.snapshot()
-      if (timeout === undefined) return run()
-      return within(Promise.resolve(run()), timeout, () => {
-        const error = late(
-          `has not finished within ${timeout} ms, its time limit. It may continue, but its result is ignored`,
-        )
-        call.abort(error)
-        throw error
-      })
+      return runInTime(one)
     })
     return undefined
   } catch (error) {

@@ -5,11 +5,11 @@ export const stopOptions = option.shape({ timeout: option.ms().default(10_000) }
 
 /** One call of a handler while it runs. */
 export class Call {
-  readonly #end: (call: Call) => void
+  readonly #end: ((call: Call) => void) | undefined
   #controller: AbortController | undefined
   #aborted: { readonly reason: Error } | undefined
 
-  constructor(end: (call: Call) => void) {
+  constructor(end?: (call: Call) => void) {
     this.#end = end
   }
 
@@ -22,6 +22,7 @@ export class Call {
     return this.#controller.signal
   }
 
+  /** Aborts the signal, once. */
   abort(reason: Error): void {
     this.#aborted ??= { reason }
     this.#controller?.abort(reason)
@@ -29,7 +30,7 @@ export class Call {
 
   /** Ends the call; a second time does nothing. */
   end(): void {
-    this.#end(this)
+    this.#end?.(this)
   }
 }
 
