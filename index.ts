@@ -369,7 +369,6 @@ export type {
 export { webRequest } from './plugins/web-request.ts'
 export type {
   Message,
-  MessageCall,
   MessageSchemas,
   ServerSocket,
   SlowReaders,

@@ -173,7 +173,9 @@ describe.each(kinds)('$name', (kind) => {
   })
 
   test.each([-1, '1s', 2 ** 31])('refuses the timeout %j', async (timeout) => {
-    await expect(kind.open(() => {}, timeout as number)).rejects.toMatchObject({ code: expect.stringMatching(/OptionError$/) })
+    await expect(kind.open(() => {}, timeout as number)).rejects.toMatchObject({
+      code: expect.stringMatching(/OptionError$/),
+    })
     await QueueService.stop({ timeout: 0 })
     await MqttService.disconnect({ timeout: 0 })
   })
