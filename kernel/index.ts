@@ -1,7 +1,6 @@
-export type { Connection, RawRequest, Reply, StreamBody, TakeOver } from './http/raw.ts'
+export type { Connection, RawRequest, Reply, Rewrite, Rewriter, StreamBody, TakeOver } from './http/raw.ts'
 export { parseQuery, type Query } from './http/request/query.ts'
 export type { HostServer, Request } from './http/request/request.ts'
-export type { Rewrite, Rewriter } from './http/request/rewrite.ts'
 export {
   type Failure,
   type FailureAnswer,
@@ -14,9 +13,7 @@ export { connectionHeaders, type HeaderPreset, type HeaderValue, presetHeaders }
 export { refuseEmptied, toJson } from './http/response/json.ts'
 export type { FileOptions, Response, SseMessage } from './http/response/response.ts'
 export type { Statuses, StatusName } from './http/response/statuses.ts'
-export type { Explanation } from './inspect/explain.ts'
-export type { ListedPlugin, ListedRoute, Listing } from './inspect/listing.ts'
-export type { PluginNode } from './inspect/tree.ts'
+export type { Explanation, ListedPlugin, ListedRoute, Listing, PluginNode } from './inspection.ts'
 export { type Inject, Kernel } from './kernel.ts'
 export { atEachBoot, type BootCheck, expectServer, serverExpected } from './life/life-cycle.ts'
 export type { PluginTrace } from './life/plugin-trace.ts'
@@ -37,6 +34,7 @@ export {
   type PluginFactory,
   type RegisterOptions,
   type Registration,
+  type SetupContext,
 } from './plugin/define.ts'
 export type { ErrorHandler, HookName, HookTypes, Thrown } from './plugin/hooks.ts'
 export type { OptionReader, OptionRoute, OptionsReader, RouteOptionReader } from './plugin/options.ts'

@@ -1,9 +1,7 @@
 import { urlOf } from './http/request/host.ts'
 import { KernelRequest } from './http/request/request.ts'
 import { KernelResponse } from './http/response/response-buffer.ts'
-import { type Explanation, explainRoute, NotReadyError } from './inspect/explain.ts'
-import { type Listing, listingOf } from './inspect/listing.ts'
-import { type PluginNode, snapshot } from './inspect/tree.ts'
+import type { Explanation, Inspected, Listing, PluginNode } from './inspection.ts'
 import { LifeCycle } from './life/life-cycle.ts'
 import type { ResolvedKernelOptions } from './options.ts'
 import { CompiledRoutes } from './pipeline/compiled-route.ts'
@@ -292,29 +290,32 @@ export class Kernel extends RouteVerbs {
 
   /** The tree of plugins with the contributions and times of each. */
   get plugins(): PluginNode {
-    return snapshot(this.#root)
+    return this.settings.inspection.tree(this.#root)
   }
 
   /** The tree of plugins as text, with what each contributed. */
   printPlugins(): string {
-    return this.settings.drawings.plugins(this.plugins)
+    return this.settings.inspection.printTree(this.plugins)
   }
 
   /** The routes and plugins as data, for tools; before boot, without those that plugins register in their `setup`. */
   get listing(): Listing {
-    return listingOf(this.#routes, this.#root, this.#state.booted, this.safeLogger)
+    return this.settings.inspection.listing(this.#inspected)
   }
 
   /** Each route with its chain, one per line. */
   printRoutes(): string {
-    if (!this.#state.booted) throw NotReadyError('printRoutes()')
-    return this.settings.drawings.routes(this.listing.routes)
+    return this.settings.inspection.printRoutes(this.#inspected)
   }
 
   /** The steps that a request would go through, in order, each with its owner. */
   explain(method: string, path: string): Explanation {
-    if (!this.#state.booted) throw NotReadyError('explain()')
-    return explainRoute(this.#dispatcher.finder, this.#root.scope, this.safeLogger, method, path)
+    return this.settings.inspection.explain(this.#inspected, method, path)
+  }
+
+  get #inspected(): Inspected {
+    const { finder } = this.#dispatcher
+    return { routes: this.#routes, finder, root: this.#root, booted: this.#state.booted, logger: this.safeLogger }
   }
 }
 

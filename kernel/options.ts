@@ -1,7 +1,7 @@
+import type { RawRequest, Rewriter } from './http/raw.ts'
 import type { Failures } from './http/response/error-body.ts'
 import type { Bodies } from './http/response/response-buffer.ts'
-import type { Listing } from './inspect/listing.ts'
-import type { PluginNode } from './inspect/tree.ts'
+import type { Inspection } from './inspection.ts'
 import type { RouteCollection } from './routing/collection.ts'
 import type { Limits, TlsOptions } from './runtime/adapter.ts'
 import type { Logger } from './support/logger.ts'
@@ -55,10 +55,12 @@ export interface ResolvedKernelOptions
   guarded(logger: Logger): Logger
   /** Decides how all failures are answered. */
   readonly errorFormat: Failures
+  /** Applies the rewriters in order, each to the result of the previous one. Never throws: a failure becomes a refusal. @internal */
+  rewrite(raw: RawRequest, rewriters: readonly Rewriter[]): RawRequest
   /** Sends files, events, and objects of the web platform. @internal */
   readonly bodies: Bodies
-  /** Draws the tree of plugins and the routes. @internal */
-  readonly drawings: { plugins(tree: PluginNode): string; routes(routes: Listing['routes']): string }
+  /** Shows what is registered. @internal */
+  readonly inspection: Inspection
   /** The process that the server runs in, and the others that do the same work. */
   readonly workers: Workers
 }

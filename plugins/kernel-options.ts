@@ -3,13 +3,14 @@ import type { RouteCollection } from '../kernel/routing/collection.ts'
 import { defaultLimits, type Limits, type TlsOptions } from '../kernel/runtime/adapter.ts'
 import type { Logger } from '../kernel/support/logger.ts'
 import { type OptionPlace, quoted } from '../kernel/support/options.ts'
+import { inspection } from './shared/development/inspection.ts'
 import { variable } from './shared/environment/process.ts'
 import { FormattedFailures } from './shared/failures/failures.ts'
 import { bodies } from './shared/http/bodies.ts'
+import { rewriteRequest } from './shared/http/rewrite.ts'
 import { fallbackLogger, guardedLogger } from './shared/logging/logger.ts'
 import { readVariablesBy, type SettingsOf } from './shared/options/check.ts'
 import * as option from './shared/options/option.ts'
-import { printRoutes, printTree } from './shared/terminal/tree.ts'
 import { workersOfProcess } from './workers.ts'
 
 readVariablesBy(variable)
@@ -79,8 +80,9 @@ export function kernelSettings(given: SettingsOf<typeof members>, place: OptionP
     logger: given.logger ?? fallbackLogger(),
     guarded: guardedLogger,
     errorFormat: new FormattedFailures(),
+    rewrite: rewriteRequest,
     bodies,
-    drawings: { plugins: printTree, routes: printRoutes },
+    inspection,
     workers: workersOfProcess(),
   }
 }

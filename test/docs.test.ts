@@ -112,8 +112,9 @@ test('docs/reference/options.md has the options of the kernel with their real de
     workers: _workers,
     guarded: _guarded,
     errorFormat: _format,
+    rewrite: _rewrite,
     bodies: _bodies,
-    drawings: _drawings,
+    inspection: _inspection,
     ...settings
   } = kernelDoor.kernelOptions.parse({})
   const real = {

@@ -1,4 +1,4 @@
-import type { PluginNode } from '../../kernel/inspect/tree.ts'
+import type { PluginNode } from '../../kernel/inspection.ts'
 import type { Page } from '../../plugins/shared/development/pages.ts'
 import type { HandedOver } from '../../plugins/shared/environment/handover.ts'
 import type { LogForm } from '../../plugins/shared/terminal/form.ts'

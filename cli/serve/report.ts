@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import { relative } from 'node:path'
-import type { PluginNode } from '../../kernel/inspect/tree.ts'
+import type { PluginNode } from '../../kernel/inspection.ts'
 import { aligned } from '../../plugins/shared/terminal/columns.ts'
 import { clean } from '../../plugins/shared/terminal/lines.ts'
 import type { Paint } from '../../plugins/shared/terminal/paint.ts'

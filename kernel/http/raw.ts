@@ -99,10 +99,19 @@ export interface RawRequest {
   respond(reply: Reply): boolean
 }
 
-/**
- * The separator between the values of a repeated header. All values are joined, even where `node:http` would keep only the first: Bun and
- * Deno join them, and the grammar of such a header refuses a joined value.
- */
-export function separator(name: string): string {
-  return name === 'cookie' ? '; ' : ', '
+/** What a request is treated as; members that are left out stay as received. */
+export interface Rewrite {
+  /** The method that the request is routed by: for example `DELETE`, for a form that asks for it. */
+  readonly method?: string
+  /** The path and the query that the request is routed by: `/users?page=2`. */
+  readonly target?: string
+  /** The authority: `example.com:8080`. A request whose own `Host` is missing or malformed keeps it, and is refused. */
+  readonly host?: string
+  /** Whether the client's own connection is encrypted: `req.protocol` is `https` then. */
+  readonly secure?: boolean
+  /** The address of the client, which `req.ip` then has. */
+  readonly ip?: string
 }
+
+/** Looks at a request before it is routed; an error it throws is answered like any other. */
+export type Rewriter = (raw: RawRequest) => Rewrite | undefined

@@ -1,5 +1,4 @@
-import type { HookLists } from '../plugin/hooks.ts'
-import type { PluginEntry } from '../plugin/scope.ts'
+import type { HookLists, PluginEntry } from '../plugin/scope.ts'
 import type { Adapter } from '../runtime/adapter.ts'
 import { defineError } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'

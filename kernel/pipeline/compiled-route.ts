@@ -1,6 +1,6 @@
 import { type Serialize, toJson } from '../http/response/json.ts'
-import type { ErrorHandler, Hook } from '../plugin/hooks.ts'
-import type { PluginEntry, Scope } from '../plugin/scope.ts'
+import type { ErrorHandler } from '../plugin/hooks.ts'
+import type { Hook, PluginEntry, Scope } from '../plugin/scope.ts'
 import { DuplicateRouteError, RouteCollection, type RouteRecord } from '../routing/collection.ts'
 import type { Shape } from '../routing/pattern.ts'
 import { Route, type Step } from '../routing/route.ts'

@@ -1,7 +1,6 @@
-import type { RawRequest } from '../http/raw.ts'
+import type { RawRequest, Rewriter } from '../http/raw.ts'
 import { isValidHost } from '../http/request/host.ts'
 import type { HostServer, KernelRequest } from '../http/request/request.ts'
-import { type Rewriter, rewriteRequest } from '../http/request/rewrite.ts'
 import { parseTarget, type Target } from '../http/request/target.ts'
 import type { KernelResponse } from '../http/response/response-buffer.ts'
 import type { Scope } from '../plugin/scope.ts'
@@ -89,7 +88,7 @@ export class Dispatcher {
   /** Receives one request from an adapter. Never throws. */
   readonly handle = (native: RawRequest): void => {
     this.inFlight++
-    const raw = this.rewriters.length === 0 ? native : rewriteRequest(native, this.rewriters)
+    const raw = this.rewriters.length === 0 ? native : this.#kernel.settings.rewrite(native, this.rewriters)
     const target = parseTarget(raw.target)
     const isAcceptable = refusalOf(raw) === undefined
     // It is uncertain which server was meant, and where the next request begins (RFC 9112 section 3.2).

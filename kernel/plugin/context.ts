@@ -1,5 +1,5 @@
+import type { Rewriter } from '../http/raw.ts'
 import type { HostServer, Request } from '../http/request/request.ts'
-import type { Rewriter } from '../http/request/rewrite.ts'
 import type { Response } from '../http/response/response.ts'
 import { type Middleware, NotAMiddlewareError } from '../routing/middleware.ts'
 import { fixedPath, joinPaths } from '../routing/pattern.ts'
@@ -11,7 +11,8 @@ import type { LifeState } from '../support/life-state.ts'
 import type { Logger } from '../support/logger.ts'
 import { isPluginFactory, type RegisterOptions } from './define.ts'
 import { enroll } from './enroll.ts'
-import type { ErrorHandler, Hook, HookLists, HookName, HookTypes, LifeCycleHookName } from './hooks.ts'
+import type { ErrorHandler, HookName, HookTypes, LifeCycleHookName } from './hooks.ts'
+import type { Hook, HookLists } from './scope.ts'
 import { type PluginEntry, type Registrable, registerArguments, registeredName } from './scope.ts'
 import type { ServiceStore, Services } from './services.ts'
 
@@ -23,6 +24,10 @@ export const PluginAfterBootError = defineError(
 export const HookError = defineError('HookError', (hook: string, plugin: string) =>
   plugin === 'root' ? `${hook}() takes a function` : `${hook}() of the plugin "${plugin}" takes a function`,
 )
+
+declare module './define.ts' {
+  interface SetupContext<Parsed, Prefix extends string> extends Context<Parsed, Prefix> {}
+}
 
 /** The part of the kernel that contexts write to. */
 export interface ContextHost {

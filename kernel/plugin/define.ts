@@ -5,7 +5,6 @@ import { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
 import { checkOptions, OptionError, quoted } from '../support/options.ts'
-import type { Context } from './context.ts'
 import { isReader, type OptionsReader, type RouteOptionReader } from './options.ts'
 import type { Services } from './services.ts'
 
@@ -28,6 +27,11 @@ export const PluginContractError = defineError(
  */
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
 export interface PluginData {}
+
+/** The argument of `setup`: a `Context`. The file of that class, which imports this one, declares its members. */
+// biome-ignore lint/correctness/noUnusedVariables: named where it is merged
+// biome-ignore lint/suspicious/noEmptyInterface: open for the context
+export interface SetupContext<Parsed, Prefix extends string> {}
 
 /** A plugin as its author writes it. */
 export interface PluginDefinition<
@@ -68,7 +72,7 @@ export interface PluginDefinition<
    * argument.
    */
   setup?(
-    ctx: Context<Parsed, string extends Prefix ? '' : Prefix>,
+    ctx: SetupContext<Parsed, string extends Prefix ? '' : Prefix>,
     settings: Settings,
     services: Provided,
   ): void | Promise<void>

@@ -2,7 +2,6 @@ import type { Request } from '../http/request/request.ts'
 import type { Response } from '../http/response/response.ts'
 import type { Route } from '../routing/route.ts'
 import type { Address } from '../runtime/adapter.ts'
-import type { PluginEntry } from './scope.ts'
 
 /**
  * A thrown value, unchanged. It is nearly always an `Error`, so it is typed as one; code that checks first can treat it as
@@ -49,18 +48,3 @@ export type HookName = keyof HookTypes
 
 /** The hooks of the server's life, which run in order of registration over the whole tree; the others reach routes by scope. */
 export type LifeCycleHookName = 'onReady' | 'onListen' | 'onLead' | 'onDrain' | 'onClose'
-
-/** A hook with the plugin it belongs to. */
-export interface Hook<Name extends HookName> {
-  readonly run: HookTypes[Name]
-  readonly entry: PluginEntry
-}
-
-export type HookLists = { [Name in HookName]: Hook<Name>[] }
-
-export function emptyHooks(): HookLists {
-  return {
-    ...{ onRoute: [], onReady: [], onListen: [], onLead: [], onDrain: [], onClose: [] },
-    ...{ onSend: [], onResponse: [], onError: [] },
-  }
-}

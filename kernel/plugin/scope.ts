@@ -10,7 +10,7 @@ import {
   type Registration,
   readPrefix,
 } from './define.ts'
-import { type ErrorHandler, emptyHooks, type Hook, type HookLists, type HookName } from './hooks.ts'
+import type { ErrorHandler, HookName, HookTypes } from './hooks.ts'
 import { ServiceStore } from './services.ts'
 
 export const DuplicatePluginError = defineError(
@@ -35,6 +35,21 @@ export const PluginSetupError = defineError(
 
 /** The argument of `register`: a plugin with its options, or a bare middleware. */
 export type Registrable = Registration | Middleware
+
+/** A hook with the plugin it belongs to. */
+export interface Hook<Name extends HookName> {
+  readonly run: HookTypes[Name]
+  readonly entry: PluginEntry
+}
+
+export type HookLists = { [Name in HookName]: Hook<Name>[] }
+
+function emptyHooks(): HookLists {
+  return {
+    ...{ onRoute: [], onReady: [], onListen: [], onLead: [], onDrain: [], onClose: [] },
+    ...{ onSend: [], onResponse: [], onError: [] },
+  }
+}
 
 /** Milliseconds spent in each phase of a plugin's life. */
 export interface PluginTimes {

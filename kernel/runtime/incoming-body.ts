@@ -1,6 +1,7 @@
 import { type Deadlines, Running } from '../support/deadlines.ts'
-import { BadRequestError, BodyReadError, type FrameworkError, lateRequest } from '../support/errors.ts'
+import { BadRequestError, type FrameworkError } from '../support/errors.ts'
 import { LimitedBody, refuseLength } from './body-limit.ts'
+import { BodyReadError, lateRequest } from './head.ts'
 
 /**
  * The body of one web request, read whole or piece by piece, with a time limit. The body is itself the entry in the deadlines, which

@@ -1,12 +1,12 @@
 import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
-import { hostFor } from '../http/request/host.ts'
 import { openSource } from '../http/streams.ts'
 import { ArgumentsError } from '../support/arguments.ts'
-import { BadRequestError, BodyReadError, type FrameworkError } from '../support/errors.ts'
+import { BadRequestError, type FrameworkError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { nearest } from '../support/nearest.ts'
 import type { RequestHandler } from './adapter.ts'
 import { LimitedBody, refuseLength } from './body-limit.ts'
+import { BodyReadError, hostFor } from './head.ts'
 import { asChunk, declaredLength, lengthGuard } from './sending.ts'
 
 /** A request that is sent without a socket. */

@@ -167,16 +167,6 @@ export const PayloadTooLargeError = defineError(
  * throw UnsupportedMediaTypeError('the body has to be text/csv')
  */
 export const UnsupportedMediaTypeError = defineError('UnsupportedMediaTypeError', 415, (what: string) => what)
-export const BodyReadError = defineError(
-  'BodyReadError',
-  () =>
-    'the body was already read, and it can be read only once. Keep what you have read, or turn the parser off for the route, for example with json: false',
-)
-export const ExpectationFailedError = defineError(
-  'ExpectationFailedError',
-  417,
-  () => 'the header Expect supports 100-continue only',
-)
 /**
  * 426: the request has to ask for another protocol (RFC 9110 section 15.5.22).
  *
@@ -184,7 +174,6 @@ export const ExpectationFailedError = defineError(
  * throw UpgradeRequiredError('this address is for websockets')
  */
 export const UpgradeRequiredError = defineError('UpgradeRequiredError', 426, (what: string) => what)
-export const HeaderTooLargeError = defineError('HeaderTooLargeError', 431, (what: string) => what)
 /**
  * 503: the request took longer than its limit.
  *
@@ -192,11 +181,6 @@ export const HeaderTooLargeError = defineError('HeaderTooLargeError', 431, (what
  * throw RequestTimeoutError('the report took longer than 5 seconds')
  */
 export const RequestTimeoutError = defineError('RequestTimeoutError', 503, (what: string) => what)
-/** The error for a request that did not arrive in time: the same code, with the status that HTTP defines for it. */
-export function lateRequest(): FrameworkError {
-  const { code, message } = RequestTimeoutError('the request did not arrive in time')
-  return new FrameworkError(code, 408, message)
-}
 /**
  * 503: the server no longer accepts requests, because it is closing.
  *

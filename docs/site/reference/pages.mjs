@@ -5,7 +5,7 @@ import { readReference } from './model.mjs'
  * documentation explains the names. The pages are shown in this order.
  */
 const areas = [
-  ['server', 'Servers', 'reference/server.md', /^server\.ts|^kernel\/(kernel|options|life|inspect|runtime)\b/],
+  ['server', 'Servers', 'reference/server.md', /^server\.ts|^kernel\/(kernel|options|life|inspection|runtime)\b/],
   ['router', 'Routes and middleware', 'reference/routes.md', /^kernel\/routing\//],
   ['request', 'Requests', 'reference/request.md', /^kernel\/http\/(request\/|raw)|^plugins\/web-request/],
   ['response', 'Responses', 'reference/response.md', /^kernel\/http\/response\//],

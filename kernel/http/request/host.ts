@@ -1,5 +1,4 @@
 import { isPunycode } from './punycode.ts'
-import { absoluteForm } from './target.ts'
 
 // A DNS name (labels of letters, digits, `-` and `_`, with an optional dot after the last one) or an IPv6 address in
 // brackets, and an optional port (RFC 9110 section 7.2). Deliberately stricter than the grammar of a reg-name: userinfo, blanks,
@@ -50,16 +49,6 @@ function isUrl(host: string): boolean {
   } catch {
     return false
   }
-}
-
-/**
- * The host that a request is for: that of an absolute target, otherwise the Host header (RFC 9112 section 3.2.2). A Host that is
- * missing or malformed is kept, so that the request is refused for it: the target cannot hide it.
- */
-export function hostFor(target: string, header: string | undefined, isOptional: boolean): string | undefined {
-  if (target.charCodeAt(0) === 47 /* / */) return header
-  if (header === undefined ? !isOptional : !isValidHost(header)) return header
-  return absoluteForm.exec(target)?.[1] ?? header
 }
 
 /** An address that a browser on this machine can open. */

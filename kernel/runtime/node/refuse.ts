@@ -6,11 +6,10 @@ import { defaultTypes } from '../../http/response/headers.ts'
 import {
   BadRequestError,
   type FrameworkError,
-  HeaderTooLargeError,
-  lateRequest,
   MethodNotAllowedError,
   PayloadTooLargeError,
 } from '../../support/errors.ts'
+import { HeaderTooLargeError, lateRequest } from '../head.ts'
 import { isBun } from '../runtime-name.ts'
 import { pipelineOf } from './pipelining.ts'
 

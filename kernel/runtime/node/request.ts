@@ -1,18 +1,12 @@
 import { Buffer } from 'node:buffer'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { TLSSocket } from 'node:tls'
-import { type RawRequest, type Reply, type StreamBody, separator, type TakeOver } from '../../http/raw.ts'
-import { hostFor } from '../../http/request/host.ts'
-import {
-  BadRequestError,
-  BodyReadError,
-  ExpectationFailedError,
-  type FrameworkError,
-  HeaderTooLargeError,
-} from '../../support/errors.ts'
+import type { RawRequest, Reply, StreamBody, TakeOver } from '../../http/raw.ts'
+import { BadRequestError, type FrameworkError } from '../../support/errors.ts'
 import type { Limits } from '../adapter.ts'
 import { refuseLength } from '../body-limit.ts'
 import type { Activity } from '../drain-moments.ts'
+import { BodyReadError, ExpectationFailedError, HeaderTooLargeError, hostFor, separator } from '../head.ts'
 import { isBun } from '../runtime-name.ts'
 import { declaredLength, mostUnread } from '../sending.ts'
 import { discardBody, readBody, streamBody, writeStream } from './body.ts'

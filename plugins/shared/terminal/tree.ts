@@ -1,5 +1,4 @@
-import type { Listing } from '../../../kernel/inspect/listing.ts'
-import type { PluginNode } from '../../../kernel/inspect/tree.ts'
+import type { Listing, PluginNode } from '../../../kernel/inspection.ts'
 import { nameOf } from '../../../kernel/routing/middleware.ts'
 import { aligned } from './columns.ts'
 

@@ -17,7 +17,7 @@ const levels = [
   'routing',
   'plugin',
   'pipeline',
-  'inspect',
+  'inspection',
   'life',
   'options',
   'kernel',

@@ -1,6 +1,6 @@
 import { defineMiddleware, definePlugin } from 'framework/kernel'
 import { expect, test } from 'vitest'
-import { makeKernel, pause } from '../../support/kernel.ts'
+import { makeKernel, pause } from '../../../support/kernel.ts'
 
 function application() {
   const made = makeKernel()
@@ -137,10 +137,10 @@ test('a middleware without a name has its place in place of one', async () => {
   router.get('/x', { middlewares: [user, (_req, _res, next) => next()] }, () => 'x')
   await kernel.ready()
   const names = kernel.explain('GET', '/x').steps.map(({ name }) => name.replace(/\d+/, 'LINE'))
-  const anonymous = 'anonymous (inspect/inspect.test.ts:LINE)'
+  const anonymous = 'anonymous (development/inspection.test.ts:LINE)'
   expect(names).toEqual([anonymous, anonymous, anonymous, anonymous, 'handler'])
   expect(kernel.explain('GET', '/x').steps[0]).toMatchObject({ name: kernel.explain('GET', '/x').steps[2]?.name })
-  expect(kernel.printPlugins()).toContain('anonymous (inspect/inspect.test.ts:')
+  expect(kernel.printPlugins()).toContain('anonymous (development/inspection.test.ts:')
 })
 
 test('explain lists the steps with slot, plugin and scope', async () => {

@@ -1,7 +1,7 @@
 import { type Context, definePlugin, type Method, type Middleware } from 'framework'
 import { expect, test } from 'vitest'
-import { Chance } from '../../support/chance.ts'
-import { makeKernel } from '../../support/kernel.ts'
+import { Chance } from '../../../support/chance.ts'
+import { makeKernel } from '../../../support/kernel.ts'
 
 const methods: readonly Method[] = ['GET', 'HEAD', 'POST', 'DELETE']
 const paths = ['/', '/a', '/a/:id', '/a/b', '/b/*', '/c']

@@ -1,22 +1,5 @@
-import type { RawRequest, Reply } from '../raw.ts'
-import { isValidHost } from './host.ts'
-
-/** What a request is treated as; members that are left out stay as received. */
-export interface Rewrite {
-  /** The method that the request is routed by: for example `DELETE`, for a form that asks for it. */
-  readonly method?: string
-  /** The path and the query that the request is routed by: `/users?page=2`. */
-  readonly target?: string
-  /** The authority: `example.com:8080`. A request whose own `Host` is missing or malformed keeps it, and is refused. */
-  readonly host?: string
-  /** Whether the client's own connection is encrypted: `req.protocol` is `https` then. */
-  readonly secure?: boolean
-  /** The address of the client, which `req.ip` then has. */
-  readonly ip?: string
-}
-
-/** Looks at a request before it is routed; an error it throws is answered like any other. */
-export type Rewriter = (raw: RawRequest) => Rewrite | undefined
+import type { RawRequest, Reply, Rewrite, Rewriter } from '../../../kernel/http/raw.ts'
+import { isValidHost } from '../../../kernel/http/request/host.ts'
 
 /** A request that is treated as another one; everything that is not rewritten comes from the original. */
 class RewrittenRequest implements RawRequest {

@@ -1,6 +1,6 @@
 import { definePlugin } from 'framework/kernel'
 import { expect, test } from 'vitest'
-import { makeKernel } from '../../support/kernel.ts'
+import { makeKernel } from '../../../support/kernel.ts'
 
 const handler = () => {}
 const names = (reachedBy: ReadonlyMap<string, unknown>) => [...reachedBy.keys()]

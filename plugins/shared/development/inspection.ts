@@ -1,0 +1,122 @@
+import { parseTarget } from '../../../kernel/http/request/target.ts'
+import type {
+  ExplainedStep,
+  Explanation,
+  Inspected,
+  Inspection,
+  ListedPlugin,
+  Listing,
+  PluginNode,
+} from '../../../kernel/inspection.ts'
+import { showOptions } from '../../../kernel/plugin/options.ts'
+import type { PluginEntry, Scope } from '../../../kernel/plugin/scope.ts'
+import type { RouteRecord } from '../../../kernel/routing/collection.ts'
+import { nameOf } from '../../../kernel/routing/middleware.ts'
+import type { Step } from '../../../kernel/routing/route.ts'
+import { defineError } from '../../../kernel/support/errors.ts'
+import { printRoutes, printTree } from '../terminal/tree.ts'
+
+const NotReadyError = defineError(
+  'NotReadyError',
+  (what: string) => `${what} needs a booted server. Call await server.ready() first`,
+)
+
+const plain = ({ slot, name, plugin, scope }: Step): ExplainedStep => ({ slot, name, plugin, scope })
+
+/** The steps of one request, from what the dispatcher would find for it. */
+function explain({ finder, root, booted, logger }: Inspected, method: string, path: string): Explanation {
+  if (!booted) throw NotReadyError('explain()')
+  const target = parseTarget(path)
+  if (target === undefined) return { route: undefined, params: {}, steps: root.scope.middlewaresReaching.map(plain) }
+  const { target: compiled, params, miss } = finder.find(method.toUpperCase(), target.match, logger)
+  const steps = compiled.steps.map(plain)
+  if (miss === undefined) {
+    const { plugin, home, terminal } = compiled
+    steps.push({ slot: 'handler', name: nameOf(terminal, 'handler'), plugin, scope: home.name })
+    return { route: `${compiled.method} ${compiled.path}`, params: { ...params }, steps }
+  }
+  for (const { run, path, plugin, scope } of miss.fallbacks) {
+    steps.push({ slot: 'fallback', name: nameOf(run, `${path}/*`), plugin, scope: scope.name })
+  }
+  return { route: undefined, params: {}, steps }
+}
+
+const listings = new WeakMap<readonly RouteRecord[], Listing>()
+
+/** The listing of one server; once the server is booted, the same object until its routes change. */
+function listing({ routes, root, booted, logger }: Inspected): Listing {
+  const records = routes.records(booted ? logger : undefined)
+  // Before boot, plugins may still be added.
+  const known = booted ? listings.get(records) : undefined
+  if (known !== undefined) return known
+  const reaching = new Map<Scope, ReadonlyMap<string, ListedPlugin>>()
+  const reachedBy = (scope: Scope) => {
+    const there = reaching.get(scope) ?? pluginsReaching(scope)
+    reaching.set(scope, there)
+    return there
+  }
+  const list: Listing = {
+    routes: records.map((record) => {
+      const owner = routes.ownerOf(record)
+      const scope = owner?.scope ?? root.scope
+      // Before boot, options have not been checked.
+      const own = [record.options.middlewares ?? []].flat()
+      const middlewares = [
+        ...scope.middlewaresReaching.map(({ run }) => run),
+        ...record.groupMiddlewares.flat(),
+        ...own,
+      ]
+      const { steps = [] } = routes.compiledFrom(record) ?? {}
+      return { record, plugin: owner?.name ?? 'application', reachedBy: reachedBy(scope), middlewares, steps }
+    }),
+    plugins: descendants(root),
+  }
+  if (booted) listings.set(records, list)
+  return list
+}
+
+function pluginsReaching(scope: Scope): ReadonlyMap<string, ListedPlugin> {
+  const { lineage } = scope
+  const entries = lineage.flatMap((from) => [...from.plugins.values()]).filter((entry) => lineage.includes(entry.scope))
+  return new Map(entries.map((entry) => [entry.name, entry]))
+}
+
+function descendants(entry: PluginEntry): PluginEntry[] {
+  return entry.children.flatMap((child) => [child, ...descendants(child)])
+}
+
+/** The tree below an entry as plain data. */
+function tree(entry: PluginEntry): PluginNode {
+  const { version } = entry.definition
+  return {
+    name: entry.name,
+    ...(version === undefined ? {} : { version }),
+    scoped: entry.scoped,
+    prefix: entry.scope.prefix,
+    options: namesOf(entry.options),
+    settings: showOptions(entry.definition.options, entry.options),
+    ms: { ...entry.times },
+    services: [...entry.services],
+    middlewares: [...entry.middlewares],
+    hooks: [...entry.hooks],
+    routes: [...entry.routes],
+    children: entry.children.map(tree),
+  }
+}
+
+function namesOf(options: unknown): string[] {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) return []
+  return Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+}
+
+/** What servers show of themselves. */
+export const inspection: Inspection = {
+  tree,
+  printTree,
+  listing,
+  printRoutes(server) {
+    if (!server.booted) throw NotReadyError('printRoutes()')
+    return printRoutes(listing(server).routes)
+  },
+  explain,
+}
