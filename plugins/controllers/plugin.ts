@@ -1,11 +1,9 @@
 import { definePlugin, type RouteOptions } from '../../kernel/index.ts'
 import { ControllerFiles } from './loader.ts'
-import { checks, serialized } from './markers.ts'
 import { checkGuards } from './mount.ts'
 import { controllersOptions } from './options.ts'
-import type { SerializeStep } from './serialize.ts'
-import { serializeStep, validateStep } from './steps.ts'
-import type { ValidateStep } from './validate.ts'
+import { type SerializeStep, serialized, serializeStep } from './serialize.ts'
+import { checks, type ValidateStep, validateStep } from './validate.ts'
 
 /** The marks that decorators leave in the options of a route. */
 interface Marked {

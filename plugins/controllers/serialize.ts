@@ -1,8 +1,12 @@
+import { type Route, toJson } from '../../kernel/index.ts'
+import type { Responses } from '../responses/index.ts'
 import { DecoratorError, decorator, type MethodMark } from '../shared/decorators/decorator.ts'
 import { routeContributions } from '../shared/decorators/route-decorator.ts'
 import { option } from '../shared/options/index.ts'
-import { serialized } from './markers.ts'
 import type { ControllerMethod } from './verbs.ts'
+
+/** The route option through which `@serialize` asks the plugin to serialise the responses of a route. */
+export const serialized = Symbol('@serialize')
 
 /** Options of `@serialize`. */
 export interface SerializeOptions {
@@ -50,5 +54,23 @@ export function serialize(schema: object, options?: SerializeOptions): MethodMar
       const step: SerializeStep = { schema, strict }
       routeContributions.add(on, { decorator: 'serialize', options: { [serialized]: step }, adds: false })
     },
+  })
+}
+
+/** Serialises the answers of a route with `@serialize`; the option `responses` takes precedence for the statuses that it names. */
+export function serializeStep(
+  route: Route,
+  { schema, strict }: SerializeStep,
+  service: Responses,
+  warn: (error: Error, route: string) => void,
+): void {
+  const name = `${route.method} ${route.path}`
+  const onMismatch = strict ? undefined : (error: Error) => warn(error, name)
+  const succeeded = service.compile({ '2xx': schema }, { route: name, ...(onMismatch && { onMismatch }) })
+  const named = route.options.responses ?? {}
+  const exact = service.compile(named, { route: name })
+  route.serializeWith((payload, status) => {
+    if (Object.hasOwn(named, status)) return exact(payload, status)
+    return status >= 200 && status < 300 ? succeeded(payload, status) : toJson(payload)
   })
 }

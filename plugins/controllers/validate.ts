@@ -1,9 +1,13 @@
+import { type Middleware, type Route, sendFailure } from '../../kernel/index.ts'
 import { type Decorated, DecoratorError, decorator, type MethodMark } from '../shared/decorators/decorator.ts'
 import { routeContributions } from '../shared/decorators/route-decorator.ts'
 import { deprecation } from '../shared/failures/deprecation.ts'
 import { option } from '../shared/options/index.ts'
-import { checks } from './markers.ts'
+import type { Validation } from '../validation/index.ts'
 import type { ControllerMethod } from './verbs.ts'
+
+/** The route option through which `@validate` asks the plugin to validate a route. */
+export const checks = Symbol('@validate')
 
 /** The answer of one route to an invalid request, which replaces that of the server. */
 export interface CustomError {
@@ -120,3 +124,19 @@ export const validate: Validate = Object.assign(makeValidate, {
   query: only('query'),
   all: only('all'),
 })
+
+type Fail = Parameters<Validation['middleware']>[2]
+
+/** Returns the middleware of one `@validate` decorator. */
+export function validateStep(route: Route, { schemas, customError }: ValidateStep, service: Validation): Middleware {
+  const name = `${route.method} ${route.path}`
+  const needsBody = schemas.body !== undefined || schemas.all !== undefined
+  if (needsBody && route.method === 'GET') {
+    throw DecoratorError('validate', name, 'a GET request has no body; describe its query')
+  }
+  return service.middleware(name, schemas, customError === undefined ? undefined : failWith(customError))
+}
+
+function failWith({ status = 400, message = 'validation failed' }: CustomError): Fail {
+  return (error, req, res) => sendFailure(req, res, error, { status, message, errors: error.errors })
+}

@@ -29,9 +29,12 @@ export function follow(recorder: Recorder, ctx: Context, isOwn: (request: Reques
     if (form === 'work') ends.push(followWork(recorder, links, kind))
     else ends.push(form === 'part' ? followPart(recorder, kind) : followMoment(recorder, kind))
   })
-  return () => {
-    for (const end of ends) end()
-  }
+  return together(ends)
+}
+
+/** One function that ends all of these. */
+const together = (ends: readonly (() => void)[]) => () => {
+  for (const end of ends) end()
 }
 
 /** Returns how a piece of work is shown, without its secrets, and the size of that. */
@@ -64,7 +67,7 @@ const ending = (name: string, end: string) => `tracing:framework:${name}:${end}`
 
 function followRequests(recorder: Recorder, server: Kernel, isOwn: (request: Request) => boolean): () => void {
   const handlers = new WeakMap<object, Mark>()
-  const ends = [
+  return together([
     entered<RequestTrace>(recorder, 'request', ({ request }) => {
       if (request.server !== server) return recorder.current.getStore()
       const native = recorder.taken()
@@ -91,10 +94,7 @@ function followRequests(recorder: Recorder, server: Kernel, isOwn: (request: Req
     followChannel('framework:error', ({ request, error }: RequestTrace) =>
       recorder.failed(recorder.ofRequest(request), error),
     ),
-  ]
-  return () => {
-    for (const end of ends) end()
-  }
+  ])
 }
 
 function followMoment(recorder: Recorder, kind: WorkKind): () => void {
@@ -116,7 +116,7 @@ function followWork(recorder: Recorder, links: Links, kind: WorkKind): () => voi
   const { channel } = kind
   const isPublished = kind.role === 'publish'
   const begun = new WeakMap<object, Activity>()
-  const ends = [
+  return together([
     entered<Event>(recorder, channel, (event) => {
       const what = shown(recorder, kind, event, kind.span(event as never))
       const link = isPublished ? {} : links.of(event)
@@ -138,10 +138,7 @@ function followWork(recorder: Recorder, links: Links, kind: WorkKind): () => voi
       if ('error' in event) recorder.failed(activity, event.error)
       activities.end(activity, 'error' in event ? 'failed' : 'ok')
     }),
-  ]
-  return () => {
-    for (const end of ends) end()
-  }
+  ])
 }
 
 /** The number of published messages that are remembered. */
@@ -179,7 +176,7 @@ const isCarrier = (carrier: unknown): carrier is Record<string, string> =>
 function followPart(recorder: Recorder, kind: WorkKind): () => void {
   const { current, activities } = recorder
   const marks = new WeakMap<object, { activity: Activity; mark: Mark }>()
-  const ends = [
+  return together([
     followChannel(ending(kind.channel, 'start'), (event: Event) => {
       const activity = current.getStore()
       const mark = recorder.mark(activity, (kind.title ?? kind.span)(event as never))
@@ -192,8 +189,5 @@ function followPart(recorder: Recorder, kind: WorkKind): () => void {
       found.mark.failed = 'error' in event
       if ('error' in event) recorder.failed(found.activity, event.error)
     }),
-  ]
-  return () => {
-    for (const end of ends) end()
-  }
+  ])
 }

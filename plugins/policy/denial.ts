@@ -1,14 +1,6 @@
-import {
-  checkOptions,
-  defineError,
-  isFailureStatus,
-  OptionError,
-  quoted,
-  type Request,
-  type Response,
-  sendFailure,
-} from '../../kernel/index.ts'
+import { defineError, type Request, type Response, sendFailure } from '../../kernel/index.ts'
 import { codeOf, phraseOf } from '../shared/failures/described-error.ts'
+import { option } from '../shared/options/index.ts'
 import { isThenable } from './verdict.ts'
 
 /** Answers a request that a policy refused. The status is preset to that of the policy, usually 401; a returned value becomes the body. */
@@ -43,14 +35,17 @@ const ForbiddenError = defineError('ForbiddenError', 403, () => 'the caller is n
 const reasons = { 401: UnauthorizedError(), 403: ForbiddenError() }
 const bodies = { 401: { error: 'Unauthorized' }, 403: { error: 'Forbidden' } }
 
+const errorOptions = option
+  .shape({
+    status: option.int({ min: 400, max: 599 }),
+    map: option.fn<(req: Request) => unknown>('a function (req) => body'),
+  })
+  .says('a function (req, res) or { status, map(req) }')
+  .required()
+  .typed<PolicyErrorOptions>()
+
 function fromOptions(options: PolicyErrorOptions): PolicyErrorCallback {
-  checkOptions('setPolicyErrorHandler', options, ['status', 'map'])
-  const { status, map } = options
-  if (status !== undefined && !isFailureStatus(status)) {
-    throw OptionError('setPolicyErrorHandler.status', quoted(status), 'a status from 400 to 599')
-  }
-  if (map !== undefined && typeof map !== 'function')
-    throw OptionError('setPolicyErrorHandler.map', map, 'a function (req) => body')
+  const { status, map } = errorOptions.parse(options, 'setPolicyErrorHandler')
   return (req, res) => {
     const body = map?.(req)
     if (status !== undefined) res.status(status)

@@ -1,13 +1,5 @@
-import {
-  checkOptions,
-  defineError,
-  isFailureStatus,
-  OptionError,
-  quoted,
-  type Request,
-  type Response,
-  sendFailure,
-} from '../../kernel/index.ts'
+import { defineError, type Request, type Response, sendFailure } from '../../kernel/index.ts'
+import { option } from '../shared/options/index.ts'
 import type { Issue } from '../shared/schema/verdict.ts'
 import { type Part, rowsOf, type ValidationIssue } from './issues.ts'
 
@@ -57,19 +49,19 @@ function answerDefault(error: ValidationError, req: Request, res: Response, stat
   return sendFailure(req, res, error, { status, errors: error.errors })
 }
 
+const errorOptions = option
+  .shape({
+    status: option.int({ min: 400, max: 599 }).default(422),
+    map: option.fn<NonNullable<ValidationErrorOptions['map']>>('a function (error, req)'),
+  })
+  .says('a function (req, res, error) or { status, map(error, req) }')
+  .required()
+  .typed<ValidationErrorOptions>()
+
 /** Both forms of a handler as one function; the options are checked here. */
 export function toCallback(handler: ValidationErrorHandler): ValidationErrorCallback {
   if (typeof handler === 'function') return handler
-  const name = 'setValidationErrorHandler'
-  if (typeof handler !== 'object' || handler === null) {
-    throw OptionError(name, handler, 'a function (req, res, error) or { status, map(error, req) }')
-  }
-  checkOptions(name, handler, ['status', 'map'])
-  const { status = 422, map } = handler
-  if (!isFailureStatus(status)) {
-    throw OptionError(`${name}.status`, quoted(status), 'a whole number from 400 to 599')
-  }
-  if (map !== undefined && typeof map !== 'function') throw OptionError(`${name}.map`, map, 'a function (error, req)')
+  const { status, map } = errorOptions.parse(handler, 'setValidationErrorHandler')
   return async function validationError(req, res, error) {
     if (map === undefined) answerDefault(error, req, res, status)
     else res.status(status).send(await map(error, req))

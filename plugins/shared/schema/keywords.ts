@@ -1,8 +1,9 @@
+import { isObject } from '../values/json.ts'
+
 /** One object of a JSON Schema. */
 export type Node = { readonly [keyword: string]: unknown }
 
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export { isObject }
 
 /** Keywords with one schema, of any draft from 4 on. Older drafts have a list of them in `items`. */
 export const schemaKeywords: ReadonlySet<string> = new Set([

@@ -1,6 +1,7 @@
+import { isObject } from '../../values/json.ts'
 import { flattened, targetOf } from '../flat.ts'
 import { schemasWithin } from '../keywords.ts'
-import { anything, isObject, type Lazy, text, type View } from './view.ts'
+import { anything, type Lazy, text, type View } from './view.ts'
 
 type Json = { readonly [keyword: string]: unknown }
 

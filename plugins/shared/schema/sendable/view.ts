@@ -40,6 +40,3 @@ export function viewOfValues(values: readonly unknown[], remedy: string): View {
   const [first] = values
   return notText(scalarNames[typeof first] ?? `${first}`, remedy)
 }
-
-export const isObject = (value: unknown): value is { readonly [name: string]: unknown } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

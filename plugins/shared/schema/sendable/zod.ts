@@ -1,4 +1,5 @@
-import { anything, isObject, type Lazy, notInJson, notText, text, type View, viewOfValues } from './view.ts'
+import { isObject } from '../../values/json.ts'
+import { anything, type Lazy, notInJson, notText, text, type View, viewOfValues } from './view.ts'
 
 /** The part of a definition of Zod 4 that is used here; its members depend on `type`. */
 interface Definition {
