@@ -1,6 +1,5 @@
 export type { Connection, RawRequest, Reply, Rewrite, Rewriter, StreamBody, TakeOver } from './http/raw.ts'
-export { parseQuery, type Query } from './http/request/query.ts'
-export type { HostServer, Request } from './http/request/request.ts'
+export type { HostServer, Query, Request } from './http/request/request.ts'
 export {
   type Failure,
   type FailureAnswer,
@@ -9,7 +8,7 @@ export {
   type OnFormatFailure,
   sendFailure,
 } from './http/response/error-body.ts'
-export { connectionHeaders, type HeaderPreset, type HeaderValue, presetHeaders } from './http/response/headers.ts'
+export { type HeaderPreset, type HeaderValue, presetHeaders } from './http/response/headers.ts'
 export { refuseEmptied, toJson } from './http/response/json.ts'
 export type { FileOptions, Response, SseMessage } from './http/response/response.ts'
 export type { Statuses, StatusName } from './http/response/statuses.ts'
@@ -88,6 +87,6 @@ export {
   optionNames,
   quoted,
 } from './support/options.ts'
-export { Trace, type TraceOutcome, TracePoint, type WrapWork, wrapWork } from './support/trace.ts'
+export { Trace, type TraceOutcome, TracePoint } from './support/trace.ts'
 export { isInTime, isPromise, within } from './support/within.ts'
 export type { WorkerPlace } from './support/worker.ts'

@@ -1,4 +1,5 @@
 import type { RawRequest, Rewriter } from './http/raw.ts'
+import type { Query } from './http/request/request.ts'
 import type { Failures } from './http/response/error-body.ts'
 import type { Bodies } from './http/response/response-buffer.ts'
 import type { Inspection } from './inspection.ts'
@@ -55,6 +56,8 @@ export interface ResolvedKernelOptions
   guarded(logger: Logger): Logger
   /** Decides how all failures are answered. */
   readonly errorFormat: Failures
+  /** Reads a query string. @internal */
+  parseQuery(text: string): Query
   /** Applies the rewriters in order, each to the result of the previous one. Never throws: a failure becomes a refusal. @internal */
   rewrite(raw: RawRequest, rewriters: readonly Rewriter[]): RawRequest
   /** Sends files, events, and objects of the web platform. @internal */

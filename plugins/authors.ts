@@ -56,7 +56,9 @@ export {
   smallPart,
 } from './shared/files/regular-file.ts'
 export { personalState, watchPersonal } from './shared/http/client-specific.ts'
+export { connectionHeaders } from './shared/http/connection-headers.ts'
 export { extendMediaTypes, type MediaTypeLibrary, mediaType, mediaTypeOfFile } from './shared/http/media-types.ts'
+export { parseQuery } from './shared/http/query.ts'
 export { RouteValue } from './shared/http/route-value.ts'
 export { applicationLogger, lineLogger } from './shared/logging/logger.ts'
 export { type AnyCheck, type Check, type Need, option, type SettingsOf, sizeOption } from './shared/options/index.ts'
@@ -71,4 +73,5 @@ export {
   type WorkMeasure,
   workKind,
 } from './shared/work/kind.ts'
+export { type WrapWork, wrapWork } from './shared/work/wrap-work.ts'
 export { webRequest } from './web-request.ts'

@@ -7,6 +7,7 @@ import { inspection } from './shared/development/inspection.ts'
 import { variable } from './shared/environment/process.ts'
 import { FormattedFailures } from './shared/failures/failures.ts'
 import { bodies } from './shared/http/bodies.ts'
+import { parseQuery } from './shared/http/query.ts'
 import { rewriteRequest } from './shared/http/rewrite.ts'
 import { fallbackLogger, guardedLogger } from './shared/logging/logger.ts'
 import { readVariablesBy, type SettingsOf } from './shared/options/check.ts'
@@ -80,6 +81,7 @@ export function kernelSettings(given: SettingsOf<typeof members>, place: OptionP
     logger: given.logger ?? fallbackLogger(),
     guarded: guardedLogger,
     errorFormat: new FormattedFailures(),
+    parseQuery,
     rewrite: rewriteRequest,
     bodies,
     inspection,

@@ -1,7 +1,7 @@
 import type { RawRequest } from '../kernel/http/raw.ts'
 import type { Request } from '../kernel/http/request/request.ts'
-import { connectionHeaders } from '../kernel/http/response/headers.ts'
 import { defineError } from '../kernel/support/errors.ts'
+import { connectionHeaders } from './shared/http/connection-headers.ts'
 
 export const BodyParsedError = defineError(
   'BodyParsedError',

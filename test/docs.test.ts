@@ -112,6 +112,7 @@ test('docs/reference/options.md has the options of the kernel with their real de
     workers: _workers,
     guarded: _guarded,
     errorFormat: _format,
+    parseQuery: _parseQuery,
     rewrite: _rewrite,
     bodies: _bodies,
     inspection: _inspection,

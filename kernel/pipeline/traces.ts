@@ -15,21 +15,13 @@ export interface RequestTrace extends TraceOutcome {
 }
 
 /** A step of the chain, when it begins. */
-export interface StepTrace {
-  /** The request, as handlers see it. */
-  readonly request: Request
-  /** Its answer; what it contains depends on how far the request has come. */
-  readonly response: Response
+export interface StepTrace extends Pick<RequestTrace, 'request' | 'response'> {
   /** The name of the step, as `explain` shows it; `handler` for the last one. */
   readonly name: string
 }
 
 /** A failure of a request, whatever its answer is. */
-export interface ErrorTrace {
-  /** The request, as handlers see it. */
-  readonly request: Request
-  /** Its answer; what it contains depends on how far the request has come. */
-  readonly response: Response
+export interface ErrorTrace extends Pick<RequestTrace, 'request' | 'response'> {
   /** The value that was thrown or raised, unchanged. */
   readonly error: unknown
 }

@@ -189,32 +189,29 @@ export function announcePluginData(member: string): void {
 }
 
 function checkDefinition(definition: PluginDefinition<never, object>): void {
-  const { name, dependencies } = definition
-  const routeOptions: unknown = definition.routeOptions
-  const options: unknown = definition.options
-  if (typeof name !== 'string' || name.trim() === '') {
-    throw PluginDefinitionError(String(name), 'a plugin needs a name: name: "my-plugin"')
+  const { name, dependencies, prefix } = definition
+  const [options, routeOptions]: unknown[] = [definition.options, definition.routeOptions]
+  const fail = (why: string) => PluginDefinitionError(String(name), why)
+  if (typeof name !== 'string' || name.trim() === '') throw fail('a plugin needs a name: name: "my-plugin"')
+  const isList = Array.isArray(dependencies) && dependencies.every((one) => typeof one === 'string')
+  if (dependencies !== undefined && !isList) throw fail('dependencies must be an array of plugin names')
+  if (prefix !== undefined) {
+    if (typeof prefix !== 'string' || prefix === '') throw fail("prefix must be a path: '/admin'")
+    if (parsePattern(prefix)[0]?.segments.at(-1)?.kind === 'wildcard') throw fail('a prefix cannot end in a wildcard')
   }
-  if (
-    dependencies !== undefined &&
-    (!Array.isArray(dependencies) || dependencies.some((one) => typeof one !== 'string'))
-  ) {
-    throw PluginDefinitionError(name, 'dependencies must be an array of plugin names')
+  if (options !== undefined && !isReader(options))
+    throw fail('options must be a shape of checks, option.shape({ … }), a Standard Schema or a function')
+  if (routeOptions !== undefined) {
+    if (typeof routeOptions !== 'object' || routeOptions === null || Array.isArray(routeOptions))
+      throw fail('routeOptions must be an object: { name: what reads the route option }')
+    for (const option of Reflect.ownKeys(routeOptions))
+      if (!isReader((routeOptions as Record<PropertyKey, unknown>)[option]))
+        throw fail(`routeOptions.${String(option)} must be a check, a Standard Schema or a function`)
   }
-  if (definition.prefix !== undefined) checkPrefix(name, definition.prefix)
-  if (options !== undefined && !isReader(options)) {
-    throw PluginDefinitionError(
-      name,
-      `options must be a shape of checks, option.shape({ … }), a Standard Schema or a function`,
-    )
-  }
-  if (routeOptions !== undefined) checkRouteOptions(name, routeOptions)
   checkMembers(definition)
   for (const member of functions) {
-    const value: unknown = definition[member]
-    if (value !== undefined && typeof value !== 'function') {
-      throw PluginDefinitionError(name, `${member} must be a function, and its type is ${typeof value}`)
-    }
+    const type = typeof definition[member]
+    if (type !== 'undefined' && type !== 'function') throw fail(`${member} must be a function, and its type is ${type}`)
   }
 }
 
@@ -228,24 +225,6 @@ export function readPrefix(call: string, given: unknown): string | undefined {
   if (typeof prefix !== 'string') throw OptionError(`${call}.prefix`, quoted(prefix), "a path: '/admin'")
   parsePattern(prefix)
   return prefix
-}
-
-function checkPrefix(plugin: string, prefix: unknown): void {
-  if (typeof prefix !== 'string' || prefix === '')
-    throw PluginDefinitionError(plugin, "prefix must be a path: '/admin'")
-  if (parsePattern(prefix)[0]?.segments.at(-1)?.kind === 'wildcard')
-    throw PluginDefinitionError(plugin, 'a prefix cannot end in a wildcard')
-}
-
-function checkRouteOptions(plugin: string, given: unknown): void {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw PluginDefinitionError(plugin, 'routeOptions must be an object: { name: what reads the route option }')
-  }
-  for (const option of Reflect.ownKeys(given)) {
-    if (isReader((given as Record<PropertyKey, unknown>)[option])) continue
-    const why = `routeOptions.${String(option)} must be a check, a Standard Schema or a function`
-    throw PluginDefinitionError(plugin, why)
-  }
 }
 
 /** Refuses a name that is close to that of a member, as misspelt; any other may be the author's own. */

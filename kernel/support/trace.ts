@@ -7,57 +7,15 @@ export interface TraceOutcome {
   error?: unknown
 }
 
-/**
- * Enters a context and does the work of an event in it, by calling `work`. The work is done exactly once, even if a wrapper throws or
- * does not call it, and its result does not pass through the wrapper.
- */
-export type WrapWork<Event extends object = object> = (event: Event, work: () => void) => void
-
-type Wrappers = Set<WrapWork<never>>
+/** Functions that do work in a context of their own: exactly once, whatever happens in them. */
+type Wrappers = Set<<Result>(event: object, work: () => Result) => Result>
 
 /** The wrappers of the process, not of this module: an application may have loaded two copies of it. */
-function wrappersOf(kind: string): Wrappers {
+export function wrappersOf(kind: string): Wrappers {
   const key = Symbol.for(`framework.trace.wrappers.${kind}`)
   const shared = globalThis as { [key: symbol]: Wrappers | undefined }
   shared[key] ??= new Set()
   return shared[key]
-}
-
-/**
- * Enters a context around all work of a kind from now on, for tools whose contexts are entered by a call; returns a function that ends
- * this. `start` is published before the wrapper runs. The wrapper that was added first is the outermost.
- *
- * @example
- * const end = wrapWork<RequestTrace>('request', ({ request }, work) => console.group(request.path) ?? work())
- */
-export function wrapWork<Event extends object>(kind: string, wrap: WrapWork<Event>): () => void {
-  const wrappers = wrappersOf(kind)
-  const one: WrapWork<never> = (event, work) => wrap(event, work)
-  wrappers.add(one)
-  return () => void wrappers.delete(one)
-}
-
-/** Calls the work within the wrapper. A tool that fails must not make the work fail or happen twice. */
-function wrapped<Result>(wrap: WrapWork<never>, event: object, work: () => Result): Result {
-  let finish: (() => Result) | undefined
-  const once = () => {
-    if (finish !== undefined) return
-    try {
-      const result = work()
-      finish = () => result
-    } catch (thrown) {
-      finish = () => {
-        throw thrown
-      }
-    }
-  }
-  try {
-    wrap(event as never, once)
-  } catch (error) {
-    process.emitWarning(error instanceof Error ? error : String(error))
-  }
-  once()
-  return finish!()
 }
 
 /**
@@ -98,7 +56,7 @@ export class Trace<Event extends object> {
       let all = work
       for (const wrap of [...this.#wrappers].reverse()) {
         const inner = all
-        all = () => wrapped(wrap, event, inner)
+        all = () => wrap(event, inner)
       }
       return start.runStores(event, all)
     } finally {

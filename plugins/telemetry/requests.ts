@@ -1,15 +1,9 @@
 import type { Attributes, Context, Span, TextMapGetter } from '@opentelemetry/api'
-import {
-  type ErrorTrace,
-  type Kernel,
-  type Request,
-  type RequestTrace,
-  type StepTrace,
-  wrapWork,
-} from '../../kernel/index.ts'
+import type { ErrorTrace, Kernel, Request, RequestTrace, StepTrace } from '../../kernel/index.ts'
 import { heldChannel } from '../shared/development/held-channel.ts'
 import { isOwnRequest } from '../shared/development/own-requests.ts'
 import { censorPath, secretsOf } from '../shared/values/redact.ts'
+import { wrapWork } from '../shared/work/wrap-work.ts'
 import type { TelemetrySettings } from './options.ts'
 import { addressOf, methodOf, type Spans } from './spans.ts'
 

@@ -1,7 +1,8 @@
 import type { Attributes, Context, Link, Span, SpanKind, TextMapGetter, TextMapSetter } from '@opentelemetry/api'
-import { type Logger, type TraceOutcome, wrapWork } from '../../kernel/index.ts'
+import type { Logger, TraceOutcome } from '../../kernel/index.ts'
 import { heldChannel } from '../shared/development/held-channel.ts'
 import { censorText, cutText } from '../shared/values/redact-text.ts'
+import { wrapWork } from '../shared/work/wrap-work.ts'
 
 export type Api = typeof import('@opentelemetry/api')
 

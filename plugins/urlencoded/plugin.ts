@@ -1,6 +1,7 @@
-import { BadRequestError, definePlugin, parseQuery } from '../../kernel/index.ts'
+import { BadRequestError, definePlugin } from '../../kernel/index.ts'
 import { bodyFailures, bodyParser } from '../shared/http/body-parser.ts'
 import { bodyTypeOf } from '../shared/http/media-type.ts'
+import { parseQuery } from '../shared/http/query.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { type UrlencodedSettings, urlencodedOfRoute, urlencodedOptions } from './options.ts'
 

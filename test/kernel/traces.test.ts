@@ -2,7 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { channel, subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { definePlugin, RouteCollection, Server } from '../../index.ts'
-import { type RequestTrace, Trace, wrapWork } from '../../kernel/index.ts'
+import { type RequestTrace, Trace } from '../../kernel/index.ts'
+import { wrapWork } from '../../plugins/shared/work/wrap-work.ts'
 
 const clean: (() => void)[] = []
 afterEach(() => {
@@ -301,8 +302,9 @@ describe('a wrapper of work', () => {
   test('holds for other copies of the module, too', async () => {
     const copy: typeof import('../../kernel/support/trace.ts') = await import(`${'../../kernel/support/trace.ts'}?copy`)
     expect(copy.Trace).not.toBe(Trace)
-    clean.push(copy.wrapWork<Event>('wrapped', (_event, work) => work()))
-    expect(trace.isOn).toBe(true)
+    expect(new copy.Trace('wrapped').isOn).toBe(false)
+    clean.push(wrapWork<Event>('wrapped', (_event, work) => work()))
+    expect(new copy.Trace('wrapped').isOn).toBe(true)
   })
 
   test('of a request is around its chain; the event has its headers, and takes some for the answer', async () => {

@@ -4,7 +4,6 @@ import type { RawRequest } from '../raw.ts'
 import type { Serialize } from '../response/json.ts'
 import type { Response } from '../response/response.ts'
 import { isValidHost } from './host.ts'
-import { parseQuery, type Query } from './query.ts'
 import type { Target } from './target.ts'
 
 /**
@@ -13,6 +12,9 @@ import type { Target } from './target.ts'
  */
 // biome-ignore lint/suspicious/noEmptyInterface: open for the kernel
 export interface HostServer {}
+
+/** A parsed query: repeated names become arrays. */
+export type Query = Record<string, string | string[]>
 
 /**
  * One request as handlers and middlewares see it. Plugins add members by merging into this interface and installing
@@ -149,7 +151,7 @@ export class KernelRequest {
   }
 
   get query(): Query {
-    this.#query ??= parseQuery(this.target.query)
+    this.#query ??= this.server.settings.parseQuery(this.target.query)
     return this.#query
   }
 

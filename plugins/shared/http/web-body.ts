@@ -1,8 +1,9 @@
 import type { StreamBody } from '../../../kernel/http/raw.ts'
-import { connectionHeaders, HeaderBag } from '../../../kernel/http/response/headers.ts'
+import { HeaderBag } from '../../../kernel/http/response/headers.ts'
 import type { KernelResponse } from '../../../kernel/http/response/response-buffer.ts'
 import { disposeStream, isStream } from '../../../kernel/http/streams.ts'
 import { defineError } from '../../../kernel/support/errors.ts'
+import { connectionHeaders } from './connection-headers.ts'
 
 export const UnsendableResponseError = defineError(
   'UnsendableResponseError',

@@ -1,7 +1,5 @@
-import { BadRequestError } from '../../support/errors.ts'
-
-/** A parsed query: repeated names become arrays. */
-export type Query = Record<string, string | string[]>
+import type { Query } from '../../../kernel/http/request/request.ts'
+import { BadRequestError } from '../../../kernel/support/errors.ts'
 
 const maxPairs = 1_000
 const refused = new Set(['__proto__', 'constructor', 'prototype'])
