@@ -32,8 +32,8 @@ export interface WorkSpans<Event extends TraceOutcome> {
 }
 
 /** The maximum number of characters of a message or a stack, parts of which a client may have written. */
-const mostText = 16_384
-const shown = (text: string) => censorText(cutText(text, mostText))
+const maxText = 16_384
+const shown = (text: string) => censorText(cutText(text, maxText))
 
 /** What an exception event says about a thrown value, which may be anything: an object with getters that throw, for example. */
 function exceptionOf(thrown: unknown): { name: string; message: string; stack?: string } {

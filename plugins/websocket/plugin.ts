@@ -16,9 +16,9 @@ import { handlersOfRoute, schemasOfRoute, socketOfRoute, websocketOptions } from
 import { Socket } from './socket.ts'
 import type { SocketRoute } from './socket-route.ts'
 import { Sockets } from './sockets.ts'
-import { type BunHandlers, bunHandlers } from './wire/bun.ts'
-import type { OpenWire } from './wire/contract.ts'
-import { wireOf } from './wire/open.ts'
+import { type BunHandlers, bunHandlers } from './transport/bun.ts'
+import type { OpenTransport } from './transport/contract.ts'
+import { transportOf } from './transport/open.ts'
 import { work } from './work.ts'
 
 /** The kernel adds the route and its location to the message. */
@@ -27,7 +27,7 @@ const WebsocketRouteError = defineError('WebsocketRouteError', (why: string) => 
 const protocol = 'websocket'
 
 /** The maximum number of bytes that wait for a slow reader that is not closed, as a multiple of its limit. */
-const mostWaiting = 8
+const maxWaiting = 8
 
 /**
  * Opens websockets on routes: `router.ws(path, options, handlers)`, or the route option `websocket` of a GET.
@@ -70,7 +70,7 @@ export const websocket = definePlugin({
     const sockets = ctx.services.get('websockets')
     const bun: BunHandlers = bunHandlers(server, settings.maxMessageSize, settings.compression)
     ctx.upgrades({ protocol, bun: { websocket: bun }, ended: () => sockets.closeAll() })
-    const wire = await wireOf(server.settings.adapter)
+    const transport = await transportOf(server.settings.adapter)
     // At the end of the drain window, load balancers no longer send new clients here.
     ctx.onDrain(() => sockets.closeAll())
 
@@ -120,13 +120,13 @@ export const websocket = definePlugin({
         read: readerOf(incoming),
         write: writerOf(outgoing),
         measures: 'Bun' in globalThis,
-        mostBuffered: maxBuffered * (slowReaders === 'close' ? 1 : mostWaiting),
+        bufferLimit: maxBuffered * (slowReaders === 'close' ? 1 : maxWaiting),
         sockets,
         log,
       }
       sockets.know(route, shared)
       all.push(shared)
-      route.add('around', openerOf(shared, wire, { sockets, pingInterval, protocols: own?.protocols }))
+      route.add('around', openerOf(shared, transport, { sockets, pingInterval, protocols: own?.protocols }))
     })
   },
 })
@@ -138,7 +138,11 @@ interface OpenerOptions {
 }
 
 /** Makes the last step of a route, which opens the websocket and lets other GET requests pass. */
-function openerOf(route: SocketRoute, wire: OpenWire, { sockets, pingInterval, protocols }: OpenerOptions): Middleware {
+function openerOf(
+  route: SocketRoute,
+  transport: OpenTransport,
+  { sockets, pingInterval, protocols }: OpenerOptions,
+): Middleware {
   const { handlers, origins, path, maxMessageSize, compression } = route
   const { data } = handlers as { readonly data?: (req: Request, res: Response) => unknown }
   const open = (req: Request, res: Response, subProtocol: string, value: unknown) => {
@@ -154,7 +158,7 @@ function openerOf(route: SocketRoute, wire: OpenWire, { sockets, pingInterval, p
       sockets.add(socket)
       if (openPoint.isOn) openPoint.publish({ socket, route: path })
       const options = { maxMessageSize, compression, protocol: subProtocol, silence: pingInterval || 0 }
-      return wire(connection, withoutHandshake(headers), options, socket)
+      return transport(connection, withoutHandshake(headers), options, socket)
     })
   }
   return function websocket(req, res, next) {

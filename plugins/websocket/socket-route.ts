@@ -48,7 +48,7 @@ export interface SocketRoute {
   readonly messagesPerSecond: number | false
   readonly maxBuffered: number
   /** With more waiting bytes than this, a socket is closed. */
-  readonly mostBuffered: number
+  readonly bufferLimit: number
   readonly slowReaders: SlowReaders
   /** Milliseconds that the handler of a message may take. */
   readonly timeout?: number | undefined

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { isPromise, type Logger } from '../../kernel/index.ts'
 import type { Call } from '../shared/work/running.ts'
-import { Allowance } from './allowance.ts'
+import { Backpressure } from './backpressure.ts'
 import { checkClose } from './close-code.ts'
 import { handleMessage, handlerFailed } from './handlers.ts'
 import { sendPoint } from './message-trace.ts'
 import type { Opening, SocketRoute } from './socket-route.ts'
-import { Strain } from './strain.ts'
+import { TokenBucket } from './token-bucket.ts'
+import { compressedFrom, type Transport, type TransportEvents } from './transport/contract.ts'
 import type { ServerSocket } from './types.ts'
-import { compressedFrom, type Wire, type WireEvents } from './wire/contract.ts'
 
 type Handler = (socket: unknown, ...more: unknown[]) => unknown
 
@@ -18,7 +18,7 @@ const over = 4
 
 /** One client, from the moment its request is accepted. */
 // Twelve fields: on Bun the thirteenth would cost 48 bytes.
-export class Socket implements ServerSocket, WireEvents {
+export class Socket implements ServerSocket, TransportEvents {
   data: unknown
   readonly params: object
   readonly ip: string
@@ -27,12 +27,12 @@ export class Socket implements ServerSocket, WireEvents {
   due = 0
   readonly #route: SocketRoute
   #id: string | undefined = undefined
-  #wire: Wire | undefined = undefined
+  #transport: Transport | undefined = undefined
   #state: 'opening' | 'open' | 'closing' | 'closed' = 'opening'
   #flags = alive
   /** Created with the first message, as the next member is when needed: an idle socket must cost little. */
-  #allowance: Allowance | undefined = undefined
-  #strain: Strain | undefined = undefined
+  #bucket: TokenBucket | undefined = undefined
+  #pressure: Backpressure | undefined = undefined
   /** The call of the handler of a message, while one runs. */
   call: Call | undefined = undefined
 
@@ -92,7 +92,7 @@ export class Socket implements ServerSocket, WireEvents {
   }
 
   get buffered(): number {
-    return this.#wire?.getBufferedAmount() ?? 0
+    return this.#transport?.getBufferedAmount() ?? 0
   }
 
   get log(): Logger {
@@ -112,104 +112,104 @@ export class Socket implements ServerSocket, WireEvents {
    * @param isNotice Whether it says what the client has missed or lost, so that a slow reader receives it in place of what is dropped.
    */
   sendFrame(frame: string | Uint8Array, isNotice = false): boolean {
-    const wire = this.#wire
-    if (this.#state !== 'open' || wire === undefined) return false
-    const { maxBuffered, mostBuffered, slowReaders, sockets, compression } = this.#route
-    const buffered = wire.getBufferedAmount()
+    const transport = this.#transport
+    if (this.#state !== 'open' || transport === undefined) return false
+    const { maxBuffered, bufferLimit, slowReaders, sockets, compression } = this.#route
+    const buffered = transport.getBufferedAmount()
     if (buffered > maxBuffered) {
       const isDropped = slowReaders === 'drop' && !isNotice
-      if (isDropped || buffered > mostBuffered) {
+      if (isDropped || buffered > bufferLimit) {
         sockets.counts.dropped++
         if (!isDropped) this.close(1013, 'the client does not read')
         return false
       }
       if (slowReaders === 'wait') {
-        this.#strained().isSlow = true
+        this.#pressed().isBlocked = true
         this.#pause()
         this.#lookOut()
       }
     }
     sockets.counts.sent++
     if (sendPoint.isOn) sendPoint.publish({ socket: this, route: this.#route.path, frame })
-    wire.send(frame, compression && frame.length >= compressedFrom)
+    transport.send(frame, compression && frame.length >= compressedFrom)
     return true
   }
 
   drained(): Promise<void> {
     if (this.#state !== 'open' || this.buffered <= this.#route.maxBuffered) return Promise.resolve()
     return new Promise((resolve) => {
-      this.#strained().waiting.push(resolve)
+      this.#pressed().waiting.push(resolve)
       this.#lookOut()
     })
   }
 
   close(code = 1000, reason = ''): void {
     checkClose(code, reason)
-    this.#strain?.discard()
+    this.#pressure?.discard()
     this.goAway(code, reason)
   }
 
   /** @internal Closes, but handles the messages that have already arrived. */
   goAway(code: number, reason: string): void {
     if (this.#state === 'closing' || this.#state === 'closed') return
-    const wire = this.#wire
+    const transport = this.#transport
     this.#state = 'closing'
     // Not open yet; it is closed as soon as it opens.
-    if (wire === undefined) this.#strained().closeWith = { code, reason }
-    else this.#closeWire(wire, code, reason)
+    if (transport === undefined) this.#pressed().closeWith = { code, reason }
+    else this.#closeTransport(transport, code, reason)
   }
 
-  #closeWire(wire: Wire, code: number, reason: string): void {
+  #closeTransport(transport: Transport, code: number, reason: string): void {
     // The client's answer would not be read while reading is paused.
-    if (this.#strain?.isPaused) wire.resume?.()
-    wire.close(code, reason)
-    this.#endInTime(wire)
+    if (this.#pressure?.isPaused) transport.resume?.()
+    transport.close(code, reason)
+    this.#endInTime(transport)
   }
 
-  #endInTime(wire: Wire): void {
-    const timer = setTimeout(() => this.#state === 'closing' && wire.terminate(), this.#route.sockets.closeTimeout)
+  #endInTime(transport: Transport): void {
+    const timer = setTimeout(() => this.#state === 'closing' && transport.terminate(), this.#route.sockets.closeTimeout)
     timer.unref()
   }
 
   terminate(): void {
-    this.#strain?.discard()
-    if (this.#wire === undefined) this.closed(1006, '')
-    else this.#wire.terminate()
+    this.#pressure?.discard()
+    if (this.#transport === undefined) this.closed(1006, '')
+    else this.#transport.terminate()
   }
 
   /** Ends a client that has sent nothing since the last ping. */
   ping(): void {
-    const wire = this.#wire
-    if (wire?.ping === undefined || this.#state === 'closed') return
-    const strain = this.#strain
+    const transport = this.#transport
+    if (transport?.ping === undefined || this.#state === 'closed') return
+    const pressure = this.#pressure
     // Its messages are unread because handlers are slow, so it may have answered.
-    if (strain?.isFull) return
-    if (strain !== undefined) {
-      const buffered = wire.getBufferedAmount()
+    if (pressure?.isFull) return
+    if (pressure !== undefined) {
+      const buffered = transport.getBufferedAmount()
       // The messages of a slow reader are not read either, but if it reads, it is alive.
-      if (strain.isSlow && buffered < strain.bufferedAtPing) this.#isAlive = true
-      strain.bufferedAtPing = buffered
+      if (pressure.isBlocked && buffered < pressure.bufferedAtPing) this.#isAlive = true
+      pressure.bufferedAtPing = buffered
     }
-    if (!this.#isAlive) wire.terminate()
+    if (!this.#isAlive) transport.terminate()
     else {
       this.#isAlive = false
-      wire.ping()
+      transport.ping()
     }
   }
 
-  // — events of the wire —
+  // — events of the transport —
 
-  opened(wire: Wire): void {
+  opened(transport: Transport): void {
     if (this.#state === 'closed') {
-      wire.terminate()
+      transport.terminate()
       return
     }
-    this.#wire = wire
+    this.#transport = transport
     this.#route.sockets.counts.opened++
     const { open } = this.#route.handlers as { readonly open?: Handler }
-    const closeWith = this.#strain?.closeWith
+    const closeWith = this.#pressure?.closeWith
     if (closeWith !== undefined) {
-      this.#closeWire(wire, closeWith.code, closeWith.reason)
+      this.#closeTransport(transport, closeWith.code, closeWith.reason)
       return
     }
     this.#state = 'open'
@@ -222,7 +222,7 @@ export class Socket implements ServerSocket, WireEvents {
     const { measures, maxMessageSize } = this.#route
     if (measures && Buffer.byteLength(message) > maxMessageSize) this.close(1009, 'the message is too long')
     else if (!this.#mayAsk()) this.close(1008, 'too many messages')
-    else if (this.#isBusy || this.#strain?.isSlow) this.#enqueue(message)
+    else if (this.#isBusy || this.#pressure?.isBlocked) this.#enqueue(message)
     else this.#handle(message)
   }
 
@@ -231,26 +231,26 @@ export class Socket implements ServerSocket, WireEvents {
     if (frame !== 'ping' || this.#state !== 'open') return
     if (!this.#mayAsk()) this.close(1008, 'too many pings')
     // The runtime answers each ping: if a client pings and never reads, the answers would fill the memory without any message of ours.
-    else if (this.buffered > this.#route.mostBuffered) this.close(1013, 'the client does not read')
+    else if (this.buffered > this.#route.bufferLimit) this.close(1013, 'the client does not read')
   }
 
   relieved(): void {
-    const strain = this.#strain
-    if (strain === undefined) return
+    const pressure = this.#pressure
+    if (pressure === undefined) return
     if (this.buffered > this.#route.maxBuffered) {
-      if (strain.isLookingOut) this.#wire?.watch?.()
+      if (pressure.isLookingOut) this.#transport?.watch?.()
       return
     }
-    strain.wake()
-    if (!strain.isSlow) return
-    strain.isSlow = false
+    pressure.wake()
+    if (!pressure.isBlocked) return
+    pressure.isBlocked = false
     if (!this.#isBusy) this.#handleQueue()
   }
 
   closing(): void {
     if (this.#state !== 'open') return
     this.#state = 'closing'
-    this.#endInTime(this.#wire!)
+    this.#endInTime(this.#transport!)
   }
 
   closed(code: number, reason: string): void {
@@ -258,16 +258,16 @@ export class Socket implements ServerSocket, WireEvents {
     if (state === 'closed') return
     this.#state = 'closed'
     this.call?.abort(new Error('the connection of the websocket has ended'))
-    const strain = this.#strain
+    const pressure = this.#pressure
     // Whether `open` was called, so that `close` is.
-    const wasOpen = state === 'open' || (state === 'closing' && strain?.closeWith === undefined)
-    if (strain !== undefined) {
-      strain.isSlow = false
-      strain.wake()
+    const wasOpen = state === 'open' || (state === 'closing' && pressure?.closeWith === undefined)
+    if (pressure !== undefined) {
+      pressure.isBlocked = false
+      pressure.wake()
     }
     // `close` runs after the messages that came before it, and after the running handler, which may write data that `close` removes.
-    if (this.#isBusy || strain?.queue !== undefined) {
-      this.#strained().ended = { code, reason }
+    if (this.#isBusy || pressure?.queue !== undefined) {
+      this.#pressed().ended = { code, reason }
       this.#handleQueue()
     } else this.#runClose(code, reason, wasOpen)
   }
@@ -288,8 +288,8 @@ export class Socket implements ServerSocket, WireEvents {
   }
 
   #enqueue(message: string | Uint8Array): void {
-    if (!this.#strained().enqueue(message, this.#route.maxMessageSize)) return
-    if (this.#wire?.pause === undefined) this.close(1008, 'too many messages are waiting for their handler')
+    if (!this.#pressed().enqueue(message, this.#route.maxMessageSize)) return
+    if (this.#transport?.pause === undefined) this.close(1008, 'too many messages are waiting for their handler')
     else this.#pause()
   }
 
@@ -322,14 +322,14 @@ export class Socket implements ServerSocket, WireEvents {
   }
 
   #handleQueue(): void {
-    const strain = this.#strain
-    if (strain === undefined) return
-    while (!this.#isBusy && !strain.isSlow) {
-      const next = strain.next()
+    const pressure = this.#pressure
+    if (pressure === undefined) return
+    while (!this.#isBusy && !pressure.isBlocked) {
+      const next = pressure.next()
       if (next === undefined) break
       this.#handle(next)
     }
-    const { ended } = strain
+    const { ended } = pressure
     if (ended !== undefined && !this.#isBusy && !this.isOver) this.#runClose(ended.code, ended.reason, true)
     else this.#resume()
   }
@@ -339,34 +339,34 @@ export class Socket implements ServerSocket, WireEvents {
   #mayAsk(): boolean {
     const { messagesPerSecond } = this.#route
     if (messagesPerSecond === false) return true
-    this.#allowance ??= new Allowance(messagesPerSecond)
-    return this.#allowance.take()
+    this.#bucket ??= new TokenBucket(messagesPerSecond)
+    return this.#bucket.take()
   }
 
-  #strained(): Strain {
-    this.#strain ??= new Strain()
-    return this.#strain
+  #pressed(): Backpressure {
+    this.#pressure ??= new Backpressure()
+    return this.#pressure
   }
 
   #pause(): void {
-    const strain = this.#strained()
-    if (strain.isPaused) return
-    strain.isPaused = true
-    this.#wire?.pause?.()
+    const pressure = this.#pressed()
+    if (pressure.isPaused) return
+    pressure.isPaused = true
+    this.#transport?.pause?.()
   }
 
   #resume(): void {
-    const strain = this.#strain
-    if (!strain?.isPaused || strain.isSlow || strain.isFull) return
-    strain.isPaused = false
+    const pressure = this.#pressure
+    if (!pressure?.isPaused || pressure.isBlocked || pressure.isFull) return
+    pressure.isPaused = false
     // Messages that came during the pause are read only now.
     this.#isAlive = true
-    this.#wire?.resume?.()
+    this.#transport?.resume?.()
   }
 
   /** Checks repeatedly: not every runtime reports that a client has read, and none does for less than the connection's buffer. */
   #lookOut(): void {
-    this.#wire?.watch?.()
-    this.#strained().lookOut(() => this.relieved())
+    this.#transport?.watch?.()
+    this.#pressed().lookOut(() => this.relieved())
   }
 }

@@ -16,7 +16,7 @@ import type { Values } from './variables.ts'
 import { type FieldWeight, numberOf, type Weights } from './weights.ts'
 
 /** The estimate is made before anything is executed; up to this many selections, it takes negligible time. */
-const mostVisits = 20_000
+const maxVisits = 20_000
 
 /** The reason why the cost of an operation cannot be determined; such an operation is not executed. */
 export class Uncountable extends Error {}
@@ -151,7 +151,7 @@ export class Estimate {
 
   #collect(set: SelectionSetNode, type: GraphQLObjectType, level: Map<string, FieldNode[]>): void {
     for (const selection of set.selections) {
-      if (++this.#visits > mostVisits) throw new Uncountable('The operation has too many fields to calculate its cost.')
+      if (++this.#visits > maxVisits) throw new Uncountable('The operation has too many fields to calculate its cost.')
       if (this.#isLeftOut(selection)) continue
       if (selection.kind === 'Field') {
         const name = (selection.alias ?? selection.name).value
@@ -171,7 +171,7 @@ export class Estimate {
   #conditionsOf(set: SelectionSetNode, conditions: Set<string>): void {
     for (const selection of set.selections) {
       if (selection.kind === 'Field') continue
-      if (++this.#visits > mostVisits) throw new Uncountable('The operation has too many fields to calculate its cost.')
+      if (++this.#visits > maxVisits) throw new Uncountable('The operation has too many fields to calculate its cost.')
       const fragment = selection.kind === 'FragmentSpread' ? this.#fragments.get(selection.name.value) : selection
       if (fragment === undefined) continue
       if (fragment.typeCondition) conditions.add(fragment.typeCondition.name.value)

@@ -11,7 +11,7 @@ import { Weights } from './weights.ts'
 export type CheckCost = (variables: Variables) => Refusal | undefined
 
 /** The number of results that are kept for one operation, by the variables on which they depend. */
-const mostKept = 50
+const maxCosts = 50
 const longestKey = 200
 
 /** Limits the cost of operations. */
@@ -46,7 +46,7 @@ export class CostLimit {
         kept.clear()
       }
       const key = keyOf(variables)
-      if (key.length <= longestKey && kept.size < mostKept) kept.set(key, refusal)
+      if (key.length <= longestKey && kept.size < maxCosts) kept.set(key, refusal)
       return refusal
     }
   }

@@ -31,7 +31,7 @@ export interface DocumentsOptions {
   readonly cost: CostLimit | undefined
 }
 
-const mostErrors = 20
+const maxErrors = 20
 
 /**
  * Keeps parsed and valid documents, by their text. At most 1000, with 500 000 characters in total: a parsed
@@ -100,7 +100,7 @@ export class Documents {
   #validate(document: DocumentNode): readonly GraphQLError[] {
     const { validate, specifiedRules, NoSchemaIntrospectionCustomRule } = this.#graphql
     const rules = this.#options.introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule]
-    return validate(this.#schema, document, rules, { maxErrors: mostErrors })
+    return validate(this.#schema, document, rules, { maxErrors })
   }
 
   #describe(error: GraphQLError, code: string): AnsweredError {

@@ -56,7 +56,7 @@ export const largestCompiled = 300
 /** The result for an operation: a function, or `later` or `never` if there is none now or ever. */
 export type Compiled = Run | 'later' | 'never'
 
-const mostSaved = 1000
+const maxSaved = 1000
 const share = 0.1
 
 /**
@@ -66,7 +66,7 @@ const share = 0.1
 export class Compiler {
   readonly #jit: GraphqlJit
   readonly #now: () => number
-  #saved = mostSaved
+  #saved = maxSaved
   #since: number
 
   constructor(jit: GraphqlJit, now: () => number = () => performance.now()) {
@@ -77,7 +77,7 @@ export class Compiler {
 
   compile(schema: GraphQLSchema, document: DocumentNode, operationName: string | undefined): Compiled {
     const start = this.#now()
-    this.#saved = Math.min(mostSaved, this.#saved + (start - this.#since) * share)
+    this.#saved = Math.min(maxSaved, this.#saved + (start - this.#since) * share)
     this.#since = start
     if (this.#saved <= 0) return 'later'
     try {

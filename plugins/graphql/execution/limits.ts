@@ -4,8 +4,8 @@ import type { Limits } from '../options.ts'
 // Not options: larger documents keep a server busy for tens of milliseconds, and no person writes them. graphql-js compares fields with
 // the same name in the same place in pairs (2000 tokens can make a million pairs), and fragments that spread each other multiply the
 // selections of a few lines.
-const mostVisits = 5_000
-const mostPairs = 10_000
+const maxVisits = 5_000
+const maxPairs = 10_000
 
 // Each list of the introspection is as long as the schema: with thirty aliases, it kept a server with 300 types busy for seconds.
 const aliasInIntrospection = 10
@@ -68,7 +68,7 @@ class Counter {
     for (const [, fields] of level) {
       if (this.#excess !== undefined) return
       this.#pairs += (fields.length * (fields.length - 1)) / 2
-      if (this.#pairs > mostPairs) {
+      if (this.#pairs > maxPairs) {
         this.#refuse('repeats fields too often')
         return
       }
@@ -86,7 +86,7 @@ class Counter {
   #collect(set: SelectionSetNode, level: Level, spread: Set<string>, introspects: boolean): void {
     for (const selection of set.selections) {
       if (this.#excess !== undefined) return
-      if (++this.#visits > mostVisits) {
+      if (++this.#visits > maxVisits) {
         this.#refuse('requests too many fields')
         return
       }

@@ -30,7 +30,7 @@ async function members() {
     measures: false,
     messagesPerSecond: false as const,
     maxBuffered: 100,
-    mostBuffered: 800,
+    bufferLimit: 800,
     server: {},
     extension: undefined,
     slowReaders: 'drop' as const,
@@ -42,20 +42,20 @@ async function members() {
   const join = async () => {
     const socket = new Socket(route, { data: undefined, params: {}, ip: '127.0.0.1', protocol: '' })
     const frames: { type: string; data: Record<string, unknown> }[] = []
-    const wire = {
+    const transport = {
       waiting: 0,
       closes: [] as number[],
-      getBufferedAmount: () => wire.waiting,
+      getBufferedAmount: () => transport.waiting,
       send: (frame: string | Uint8Array) => void frames.push(JSON.parse(String(frame))),
-      close: (code: number) => void wire.closes.push(code),
+      close: (code: number) => void transport.closes.push(code),
       terminate: () => socket.closed(1006, ''),
     }
     sockets.add(socket)
-    socket.opened(wire)
+    socket.opened(transport)
     const client = clientOf(socket, hub)
     await hub.join(client, club, 'club')
     frames.length = 0
-    return { socket, wire, frames, client, types: () => frames.map(({ type }) => type.slice('channel:'.length)) }
+    return { socket, transport, frames, client, types: () => frames.map(({ type }) => type.slice('channel:'.length)) }
   }
   const publish = (body: string) => hub.send('club', { body, kind: 'message' }, club.keeping)
   return { hub, sockets, join, publish }
@@ -64,7 +64,7 @@ async function members() {
 test('learns that messages were dropped, who came, and that it was removed, while it does not read', async () => {
   const { hub, join, publish } = await members()
   const slow = await join()
-  slow.wire.waiting = 200
+  slow.transport.waiting = 200
   const first = await publish('1')
   const second = await publish('2')
   expect(slow.types()).toEqual([])
@@ -75,15 +75,15 @@ test('learns that messages were dropped, who came, and that it was removed, whil
   await hub.send('club', { body: '', kind: 'remove', to: { client: slow.socket.id } }, club.keeping)
   expect(slow.types()).toEqual(['gap', 'presence', 'gap', 'left'])
   expect(slow.frames.at(-1)).toMatchObject({ data: { reason: 'removed' } })
-  expect([slow.socket.isOpen, slow.wire.closes]).toEqual([true, []])
+  expect([slow.socket.isOpen, slow.transport.closes]).toEqual([true, []])
 })
 
 test('learns of the gap as soon as it has read, although nothing more is published', async () => {
   const { join, publish } = await members()
   const slow = await join()
-  slow.wire.waiting = 200
+  slow.transport.waiting = 200
   await publish('1')
-  slow.wire.waiting = 0
+  slow.transport.waiting = 0
   slow.socket.relieved()
   await expect.poll(slow.types).toEqual(['gap'])
   await publish('2')
@@ -93,9 +93,9 @@ test('learns of the gap as soon as it has read, although nothing more is publish
 test('is closed when it does not even read what it must know', async () => {
   const { join } = await members()
   const slow = await join()
-  slow.wire.waiting = 801
+  slow.transport.waiting = 801
   await join()
-  expect([slow.frames, slow.wire.closes]).toEqual([[], [1013]])
+  expect([slow.frames, slow.transport.closes]).toEqual([[], [1013]])
 })
 
 test('is reported once as gone, however many joins were pending when it closed', async () => {

@@ -4,7 +4,7 @@ import { Sockets } from '../../../plugins/websocket/sockets.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 
 /** A socket over a connection with the waiting bytes that the test wants. */
-function openSocket(mostBuffered: number) {
+function openSocket(bufferLimit: number) {
   const sockets = new Sockets({ pingInterval: false, closeTimeout: 10, maxSockets: 10, maxSocketsPerAddress: false })
   const route = {
     path: '/',
@@ -15,7 +15,7 @@ function openSocket(mostBuffered: number) {
     measures: false,
     messagesPerSecond: false as const,
     maxBuffered: 100,
-    mostBuffered,
+    bufferLimit,
     server: {},
     extension: undefined,
     slowReaders: 'wait' as const,
@@ -25,28 +25,28 @@ function openSocket(mostBuffered: number) {
     log: memoryLogger(),
   }
   const socket = new Socket(route, { data: undefined, params: {}, ip: '127.0.0.1', protocol: '' })
-  const wire = {
+  const transport = {
     waiting: 0,
     closes: [] as number[],
-    getBufferedAmount: () => wire.waiting,
+    getBufferedAmount: () => transport.waiting,
     send() {},
-    close: (code: number) => void wire.closes.push(code),
+    close: (code: number) => void transport.closes.push(code),
     terminate: () => socket.closed(1006, ''),
   }
   sockets.add(socket)
-  socket.opened(wire)
-  return { socket, wire }
+  socket.opened(transport)
+  return { socket, transport }
 }
 
 test('a client that pings and never reads the answers is closed above its limit of waiting bytes', () => {
-  const { socket, wire } = openSocket(800)
-  wire.waiting = 800
+  const { socket, transport } = openSocket(800)
+  transport.waiting = 800
   socket.controlled('ping')
-  expect(wire.closes).toEqual([])
-  wire.waiting = 801
+  expect(transport.closes).toEqual([])
+  transport.waiting = 801
   socket.controlled('pong')
-  expect(wire.closes).toEqual([])
+  expect(transport.closes).toEqual([])
   socket.controlled('ping')
-  expect(wire.closes).toEqual([1013])
+  expect(transport.closes).toEqual([1013])
   socket.terminate()
 })

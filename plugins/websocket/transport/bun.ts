@@ -1,12 +1,12 @@
-import type { OpenWire, Wire, WireEvents } from './contract.ts'
+import type { OpenTransport, Transport, TransportEvents } from './contract.ts'
 
-/** The used part of Bun's socket, which is itself a wire: that saves an object for each. Without its second argument, `send` compresses nothing. */
-interface BunSocket extends Wire {
-  readonly data: WireEvents
+/** The used part of Bun's socket, which is itself a transport: that saves an object for each. Without its second argument, `send` compresses nothing. */
+interface BunSocket extends Transport {
+  readonly data: TransportEvents
 }
 
 interface BunServer {
-  upgrade(request: globalThis.Request, options: { headers: [string, string][]; data: WireEvents }): boolean
+  upgrade(request: globalThis.Request, options: { headers: [string, string][]; data: TransportEvents }): boolean
 }
 
 /** Options of `Bun.serve`: one set of handlers and one limit for all websockets of a server. */
@@ -47,7 +47,7 @@ function newHandlers(): BunHandlers {
 }
 
 /** Opens a websocket of `Bun.serve`. */
-export const openBun: OpenWire = (connection, headers, { protocol }, events) => {
+export const openBun: OpenTransport = (connection, headers, { protocol }, events) => {
   if (connection.runtime !== 'bun') return undefined
   // Without this header Bun would choose the first protocol that the client offers; it omits an empty one.
   const lines: [string, string][] = [['sec-websocket-protocol', protocol]]

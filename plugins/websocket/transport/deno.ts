@@ -1,4 +1,4 @@
-import type { OpenWire, Wire, WireEvents } from './contract.ts'
+import type { OpenTransport, Transport, TransportEvents } from './contract.ts'
 
 interface DenoRuntime {
   upgradeWebSocket(
@@ -11,7 +11,7 @@ interface DenoRuntime {
 const openWithinMs = 2000
 
 /** Opens a websocket of `Deno.serve`. Deno sends pings itself, and limits the size of a message only after it has read it. */
-export const openDeno: OpenWire = (connection, headers, { protocol, silence, maxMessageSize }, events) => {
+export const openDeno: OpenTransport = (connection, headers, { protocol, silence, maxMessageSize }, events) => {
   if (connection.runtime !== 'deno') return undefined
   // If a connection that is gone were upgraded, `Deno.serve` would never end.
   if (connection.isLeft) return refused(events)
@@ -52,16 +52,16 @@ export const openDeno: OpenWire = (connection, headers, { protocol, silence, max
   return response
 }
 
-function refused(events: WireEvents): Response {
+function refused(events: TransportEvents): Response {
   events.closed(1006, '')
   return new Response(null, { status: 400 })
 }
 
-class DenoWire implements Wire {
+class DenoWire implements Transport {
   readonly #socket: globalThis.WebSocket
-  readonly #events: WireEvents
+  readonly #events: TransportEvents
 
-  constructor(socket: globalThis.WebSocket, events: WireEvents) {
+  constructor(socket: globalThis.WebSocket, events: TransportEvents) {
     this.#socket = socket
     this.#events = events
   }

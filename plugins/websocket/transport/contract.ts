@@ -4,7 +4,7 @@ import type { Connection } from '../../../kernel/index.ts'
 export const compressedFrom = 1024
 
 /** The part of a runtime's websocket that a socket needs. No method throws, whatever the state of the connection is. */
-export interface Wire {
+export interface Transport {
   /** Sends a string as a text frame, and bytes as a binary frame; compressed if that is wanted and negotiated. */
   send(message: string | Uint8Array, compresses: boolean): void
   /** Bytes that were sent but have not left this process yet. */
@@ -23,10 +23,10 @@ export interface Wire {
   resume?(): void
 }
 
-/** The events of a wire; `closed` comes once, and nothing comes after it. */
-export interface WireEvents {
+/** The events of a transport; `closed` comes once, and nothing comes after it. */
+export interface TransportEvents {
   /** The handshake is over. */
-  opened(wire: Wire): void
+  opened(transport: Transport): void
   /** A whole message has arrived: a string, or bytes. */
   received(message: string | Uint8Array): void
   /** The client sent a ping or a pong. */
@@ -40,7 +40,7 @@ export interface WireEvents {
 }
 
 /** Options for opening a websocket. */
-export interface WireOptions {
+export interface TransportOptions {
   /** The maximum size of a message in bytes; a longer one closes with 1009. */
   readonly maxMessageSize: number
   /** Whether messages are compressed (RFC 7692) if the client supports it. */
@@ -52,9 +52,9 @@ export interface WireOptions {
 }
 
 /** Opens the websocket of a connection: answers 101 with the headers, and reports to `events` from then on. */
-export type OpenWire = (
+export type OpenTransport = (
   connection: Connection,
   headers: readonly string[],
-  options: WireOptions,
-  events: WireEvents,
+  options: TransportOptions,
+  events: TransportEvents,
 ) => unknown

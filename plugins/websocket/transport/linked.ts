@@ -1,8 +1,8 @@
 import type { LinkedPeer } from '../../shared/http/linked-socket.ts'
-import type { OpenWire, Wire } from './contract.ts'
+import type { OpenTransport, Transport } from './contract.ts'
 
 /** Links the two ends within the process. Each frame arrives in a turn of its own, as over a network. */
-export const openLinked: OpenWire = (connection, _headers, { protocol, maxMessageSize }, events) => {
+export const openLinked: OpenTransport = (connection, _headers, { protocol, maxMessageSize }, events) => {
   if (connection.runtime !== 'inject') return undefined
   const peer = connection.peer as LinkedPeer
   let isOpen = true
@@ -15,7 +15,7 @@ export const openLinked: OpenWire = (connection, _headers, { protocol, maxMessag
       peer.closed(code, reason)
     })
   }
-  const wire: Wire = {
+  const transport: Transport = {
     getBufferedAmount: () => 0,
     send: (message) => isOpen && later(() => peer.received(message)),
     close: end,
@@ -34,7 +34,7 @@ export const openLinked: OpenWire = (connection, _headers, { protocol, maxMessag
       },
       protocol,
     )
-    events.opened(wire)
+    events.opened(transport)
   })
   return undefined
 }

@@ -1,7 +1,7 @@
 import type { Closing } from './socket-route.ts'
 
 /** How many messages may wait for the handler, and how many bytes, as a multiple of the longest message. */
-const mostQueued = { messages: 1000, longest: 4 }
+const maxQueued = { messages: 1000, longest: 4 }
 
 /** Milliseconds between checks of a slow reader. */
 const lookMs = 50
@@ -10,12 +10,12 @@ const lookMs = 50
  * The data of a socket while one side is slower than the other, or while it opens or closes. Most sockets never have it: with
  * all of it in each, a socket took 1.8 kB on Bun instead of 1.4.
  */
-export class Strain {
+export class Backpressure {
   queue: (string | Uint8Array)[] | undefined = undefined
   #queued = 0
   isPaused = false
   /** With 'wait': whether more bytes than the limit wait for the client, so that its messages are not handled. */
-  isSlow = false
+  isBlocked = false
   /** Whether more messages wait for their handler than allowed. */
   isFull = false
   bufferedAtPing = 0
@@ -32,7 +32,7 @@ export class Strain {
     this.queue ??= []
     this.queue.push(message)
     this.#queued += message.length
-    const isFull = this.queue.length > mostQueued.messages || this.#queued > maxMessageSize * mostQueued.longest
+    const isFull = this.queue.length > maxQueued.messages || this.#queued > maxMessageSize * maxQueued.longest
     this.isFull ||= isFull
     return isFull
   }
@@ -41,7 +41,7 @@ export class Strain {
   next(): string | Uint8Array | undefined {
     const next = this.queue?.shift()
     this.#queued -= next?.length ?? 0
-    if ((this.queue?.length ?? 0) < mostQueued.messages / 2) this.isFull = false
+    if ((this.queue?.length ?? 0) < maxQueued.messages / 2) this.isFull = false
     return next
   }
 

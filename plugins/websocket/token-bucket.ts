@@ -1,5 +1,5 @@
 /** How many messages a client may still send: a bucket that fills at a steady rate and holds two seconds' worth. */
-export class Allowance {
+export class TokenBucket {
   readonly #perSecond: number
   #left: number
   #countedAt = 0

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket, WebSocketServer } from 'ws'
 import { peer } from '../../shared/environment/optional-package.ts'
-import { compressedFrom, type OpenWire, type Wire, type WireEvents } from './contract.ts'
+import { compressedFrom, type OpenTransport, type Transport, type TransportEvents } from './contract.ts'
 
 /** Close codes for the refusals of `ws`, which sends them itself but reports 1006. */
 const codes: Readonly<Record<string, number>> = {
@@ -11,7 +11,7 @@ const codes: Readonly<Record<string, number>> = {
 }
 
 /** Loads `ws`, which implements the protocol on a connection of `node:http`. */
-export async function openNode(): Promise<OpenWire> {
+export async function openNode(): Promise<OpenTransport> {
   const ws = await peer('ws', () => import('ws'), 'the websocket plugin')
   // One server for each combination of options: here, a server of `ws` is an object without a socket.
   const servers = new Map<string, WebSocketServer>()
@@ -91,11 +91,11 @@ export async function openNode(): Promise<OpenWire> {
 }
 
 /** A socket of `ws` with its event handlers, where listeners find them: closures instead would cost memory for each socket. */
-type Attended = WebSocket & { [reports]: WireEvents; [refusal]: number }
+type Attended = WebSocket & { [reports]: TransportEvents; [refusal]: number }
 const reports = Symbol('events')
 const refusal = Symbol('refusal')
 
-function attend(socket: WebSocket, stream: Duplex, events: WireEvents): void {
+function attend(socket: WebSocket, stream: Duplex, events: TransportEvents): void {
   Object.assign(socket, { [reports]: events, [refusal]: 0 })
   // For a client that has ended its side and reads nothing, `ws` waits for ever.
   stream.once('end', onEnd.bind(socket))
@@ -133,13 +133,13 @@ function onClose(this: WebSocket, code: number, reason: Buffer): void {
   events.closed(refusedWith || code, reason.toString())
 }
 
-class NodeWire implements Wire {
+class NodeWire implements Transport {
   readonly #socket: WebSocket
   readonly #stream: Duplex
-  readonly #events: WireEvents
+  readonly #events: TransportEvents
   #isWatched = false
 
-  constructor(socket: WebSocket, stream: Duplex, events: WireEvents) {
+  constructor(socket: WebSocket, stream: Duplex, events: TransportEvents) {
     this.#socket = socket
     this.#stream = stream
     this.#events = events
