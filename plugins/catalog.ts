@@ -38,7 +38,7 @@ import { websocket } from './websocket/index.ts'
 
 /**
  * Every first-party plugin by its key in the object form, in the order in which that form registers them: first the plugins that can
- * refuse to start, then those that must see everything, those that add to every answer, and those that read bodies. They close in
+ * refuse to start, then those that must see everything, those that add to every response, and those that read bodies. They close in
  * reverse order: a plugin that the last jobs and requests use comes before the plugins that run them.
  */
 export const catalog = {
@@ -55,7 +55,7 @@ export const catalog = {
   health,
   metrics,
   cors,
-  // After the plugins that identify the request in the log and let pages of other origins read the answer, before anything expensive.
+  // After the plugins that identify the request in the log and let pages of other origins read the response, before anything expensive.
   overload,
   timeout,
   rateLimit,
@@ -66,7 +66,7 @@ export const catalog = {
   json,
   urlencoded,
   upload,
-  // Before the cache, which would answer an upgrade with a page.
+  // Before the cache, which would respond to an upgrade with a page.
   websocket,
   channels,
   cache,
@@ -94,7 +94,7 @@ export function factoryOf(key: CatalogKey): PluginFactory<unknown, object> {
   return catalog[key] as PluginFactory<unknown, object>
 }
 
-/** Plugins whose route options promise nothing to clients: without them, an answer is only slower, larger, or not logged. */
+/** Plugins whose route options promise nothing to clients: without them, a response is only slower, larger, or not logged. */
 const dispensable: readonly CatalogKey[] = ['cache', 'compression', 'log']
 
 /** Plugins whose route options describe the route. A mistake in them matters even without the plugin: they may contain a guard. */

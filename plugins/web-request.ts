@@ -11,7 +11,7 @@ export const BodyParsedError = defineError(
 
 /**
  * The request as a web `Request`, for handlers that expect one: those of authentication libraries and other frameworks,
- * and `fetch`. Return their answers unchanged.
+ * and `fetch`. Return their responses unchanged.
  *
  * Its body comes from the connection while the handler reads it, so no parser may have read it before: give the route
  * `json: false`, and the same for the other parsers of the server. Its signal is `req.signal`. The headers of the connection

@@ -1,7 +1,7 @@
 import type { Response } from '../../kernel/index.ts'
 import { entityTag } from '../shared/http/validators.ts'
 
-/** One stored answer; a replay sends the same bytes. */
+/** One stored response; a replay sends the same bytes. */
 export interface Entry {
   readonly status: number
   /** The headers that the handler itself set, and the content type. */
@@ -32,19 +32,19 @@ function added(name: string, value: string | readonly string[], before: Headers)
     .join(', ')
 }
 
-/** Whether a cache may keep this answer for other clients (RFC 9111 section 3). */
+/** Whether a cache may keep this response for other clients (RFC 9111 section 3). */
 function mayBeShared(headers: Headers, keyHeaders: readonly string[]): boolean {
   if (headers['set-cookie'] !== undefined) return false
-  // An answer that varies by a header is only for clients that send the same value, so the header must be part of the key.
+  // A response that varies by a header is only for clients that send the same value, so the header must be part of the key.
   return namesIn(headers.vary).every((name) => keyHeaders.includes(name.toLowerCase()))
 }
 
-/** Whether `Cache-Control` restricts it to one client: a middleware that authenticates may have set that before the handler answers. */
+/** Whether `Cache-Control` restricts it to one client: a middleware that authenticates may have set that before the handler responds. */
 function isForOne(headers: Headers): boolean {
   return /(?:^|[\s,])(?:no-store|private)(?:$|[\s,=])/i.test(String(headers['cache-control'] ?? ''))
 }
 
-/** Headers that describe one transmission rather than the answer. */
+/** Headers that describe one transmission rather than the response. */
 const perMessage = new Set([
   'content-length',
   'connection',
@@ -56,7 +56,7 @@ const perMessage = new Set([
 ])
 
 /**
- * The part of an answer that may be kept. `undefined` if it is not a success, is only a part (206) or a stream, or is for one client.
+ * The part of a response that may be kept. `undefined` if it is not a success, is only a part (206) or a stream, or is for one client.
  *
  * `before` contains the headers that were already set when the handler was called. They belong to the request, such as
  * those of cors, and every replay sets its own.

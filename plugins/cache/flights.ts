@@ -1,6 +1,6 @@
 import type { Entry } from './entry.ts'
 
-/** One answer that is being computed in this process. */
+/** One response that is being computed in this process. */
 export interface Flight {
   readonly key: string
   readonly tags: readonly string[]
@@ -11,7 +11,7 @@ export interface Flight {
   land(entry: Entry | undefined): void
 }
 
-/** The answers that are being computed in this process, by key: requests for the same answer wait for it. */
+/** The responses that are being computed in this process, by key: requests for the same response wait for it. */
 export class Flights {
   readonly #flying = new Map<string, Flight>()
 
@@ -40,7 +40,7 @@ export class Flights {
     return flight
   }
 
-  /** Lets no further request join these flights: their answers were invalidated. Requests that already wait came before that. */
+  /** Lets no further request join these flights: their responses were invalidated. Requests that already wait came before that. */
   drop(isMeant: (flight: Flight) => boolean): void {
     for (const [key, flight] of this.#flying) if (isMeant(flight)) this.#flying.delete(key)
   }

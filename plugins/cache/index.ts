@@ -10,14 +10,14 @@ export { CacheService, getCacheService } from './service.ts'
 
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
-    /** Caches the answers of this route; needs the cache plugin. `true` uses the plugin's defaults. */
+    /** Caches the responses of this route; needs the cache plugin. `true` uses the plugin's defaults. */
     cache?: boolean | CacheRouteOptions
   }
 }
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
-    /** Invalidates and clears cached answers; added by the plugin `cache`. */
+    /** Invalidates and clears cached responses; added by the plugin `cache`. */
     cache: CacheService
   }
 }

@@ -25,7 +25,7 @@ function canonicalPart(raw: string): string {
  * Returns the query as `a=1&b=2`, sorted by name and encoded uniformly, so that order and spelling of escapes do not matter.
  *
  * Reads the raw query rather than `req.query`, which lacks `__proto__`: a handler that reads `req.url` sees it, and a link of an
- * attacker would end up in the answers to all clients.
+ * attacker would end up in the responses to all clients.
  */
 function canonicalQuery(raw: string): string {
   const pairs: (readonly [name: string, value: string])[] = []
@@ -44,7 +44,7 @@ function canonicalQuery(raw: string): string {
 /**
  * Returns plain data as a string that is the same only for equal data; `undefined` for anything else.
  *
- * `JSON.stringify` alone would write every Map as `{}`, and two bodies would share an answer.
+ * `JSON.stringify` alone would write every Map as `{}`, and two bodies would share a response.
  */
 export function plainText(value: unknown): string | undefined {
   if (value === undefined) return ''
@@ -88,16 +88,16 @@ function bodyPart(req: Request & { validated?: unknown }): string | undefined {
 }
 
 /**
- * Makes the key of a request: `cache:<METHOD>:<path>?<query>`, then `#` and everything else that distinguishes answers.
+ * Makes the key of a request: `cache:<METHOD>:<path>?<query>`, then `#` and everything else that distinguishes responses.
  *
- * The key always contains host and scheme: a handler may write them into its answer, and a client can send any `Host`, so it could
+ * The key always contains host and scheme: a handler may write them into its response, and a client can send any `Host`, so it could
  * otherwise fill the cache with links to a host of its own. Values in the key contain no `#` or `&`, so two different requests never
  * share a key. The result is `undefined` when the request has no key: its body is not, or not entirely, plain data, or it has a body
  * that the route does not include. Even a GET may have a body, which parsers read and handlers see: without this rule, an attacker's
- * content would be in the answers to all clients.
+ * content would be in the responses to all clients.
  */
 export function keyMaker(route: RouteSettings, method: string): (req: Request) => string | undefined {
-  // A HEAD request is answered with the entry of GET.
+  // A HEAD request gets the entry of GET.
   const prefix = `cache:${method === 'HEAD' ? 'GET' : method}:`
   return (req) => {
     if (!route.body && req.raw.hasBody) return undefined

@@ -11,7 +11,7 @@ import type { CacheService } from './service.ts'
 import type { Begun, Fill } from './stores/contract.ts'
 import { tagMaker } from './tags.ts'
 
-const CacheLockedError = defineError('CacheLockedError', 503, () => 'the answer is being computed; try again')
+const CacheLockedError = defineError('CacheLockedError', 503, () => 'the response is being computed; try again')
 
 /** Milliseconds between two checks whether another process has finished. */
 const pollEvery = 20
@@ -20,7 +20,7 @@ type Next = () => void | Promise<void>
 
 /** The result of a lookup in the cache. */
 export interface CacheTrace {
-  /** The answer to the request that looked. */
+  /** The response to the request that looked. */
   readonly response: Response
   /** The value of the header `x-cache`: found, found after another request had computed it, computed, or cache bypassed. */
   readonly outcome: 'HIT' | 'WAIT' | 'MISS' | 'BYPASS'
@@ -32,7 +32,7 @@ function trace(outcome: CacheTrace['outcome'], response: Response): void {
   if (lookPoint.isOn) lookPoint.publish({ response, outcome })
 }
 
-/** Answers with the stored entry, or with 304 if the client already has it (RFC 9110 section 13.2.2). */
+/** Responds with the stored entry, or with 304 if the client already has it (RFC 9110 section 13.2.2). */
 function replay(entry: Entry, how: 'HIT' | 'WAIT', req: Request, res: Response): Response {
   for (const [name, value] of entry.headers) {
     if (name === 'vary') res.vary(...namesIn(value))
@@ -80,7 +80,7 @@ export class RouteCache {
     const self = this
     const { personal } = this.#route
     return function cache(req, res, next) {
-      // Such a request must neither receive nor store a shared answer.
+      // Such a request must neither receive nor store a shared response.
       for (const name of personal) if (req.raw.header(name) !== undefined) return self.#pass('BYPASS', res, next)
       const key = self.#keyOf(req)
       if (key === undefined) return self.#pass('BYPASS', res, next)
@@ -106,22 +106,22 @@ export class RouteCache {
 
   #take(entry: Entry | undefined, key: string, req: Request, res: Response, next: Next): unknown {
     if (entry !== undefined) return replay(entry, 'HIT', req, res)
-    // The answer to a HEAD has no body to keep, and a later GET needs one.
+    // The response to a HEAD has no body to keep, and a later GET needs one.
     if (req.method === 'HEAD') return this.#pass('MISS', res, next)
     const flight = this.#service.flights.find(key, this.#lockTimeout)
     return flight === undefined ? this.#lead(key, req, res, next) : this.#follow(flight, req, res, next)
   }
 
-  /** Waits for the answer, since another request of this process is computing it. */
+  /** Waits for the response, since another request of this process is computing it. */
   async #follow(flight: Flight, req: Request, res: Response, next: Next): Promise<unknown> {
     this.#mayWait(res)
     if (this.#route.lockBehavior === 'bypass') return this.#pass('BYPASS', res, next)
     const entry = await within(flight.landed, this.#lockTimeout, () => undefined)
-    // No usable result: each request computes its own answer. One after the other would take as long as all of them together.
+    // No usable result: each request computes its own response. One after the other would take as long as all of them together.
     return entry === undefined ? this.#pass('MISS', res, next) : replay(entry, 'WAIT', req, res)
   }
 
-  /** Computes the answer for this request and for those that arrive meanwhile. */
+  /** Computes the response for this request and for those that arrive meanwhile. */
   async #lead(key: string, req: Request, res: Response, next: Next): Promise<unknown> {
     const tags = this.#tagsOf(req)
     const flight = this.#service.flights.start(key, tags)
@@ -140,7 +140,7 @@ export class RouteCache {
       res.setHeader('x-cache', 'MISS')
       trace('MISS', res)
       await next()
-      // If this answer has changed a session, the cookie of the session is set only later.
+      // If this response has changed a session, the cookie of the session is set only later.
       const isKept = fill !== undefined && personalState(req) === personal
       entry = isKept ? entryOf(res, before, this.#route.headers) : undefined
       if (fill === undefined || entry === undefined) return undefined
@@ -154,7 +154,7 @@ export class RouteCache {
     }
   }
 
-  /** Asks the store for the right to compute the answer; while another process has that right, waits for its result. */
+  /** Asks the store for the right to compute the response; while another process has that right, waits for its result. */
   async #ask(key: string, tags: readonly string[], res: Response): Promise<Begun | 'down' | 'bypass' | 'late'> {
     const { store } = this.#service
     const deadline = performance.now() + this.#lockTimeout

@@ -3,21 +3,21 @@ import { option, type SettingsOf } from '../shared/options/index.ts'
 import { type RedisStoreOptions, redisStore } from '../shared/stores/redis-store.ts'
 import { checkTags } from './tags.ts'
 
-/** What a request does while another one computes the same answer. */
+/** What a request does while another one computes the same response. */
 export type LockBehavior = 'wait' | 'bypass' | 'fail'
 
 /** Options of the cache plugin. */
 export interface CacheOptions {
-  /** Where answers are stored. Default `'memory'`. */
+  /** Where responses are stored. Default `'memory'`. */
   provider?: 'memory' | 'redis'
-  /** Seconds for which an answer is kept unless its route sets `ttl`, up to 86400. Default 300. */
+  /** Seconds for which a response is kept unless its route sets `ttl`, up to 86400. Default 300. */
   defaultTtl?: number
   /** The Redis of the provider `'redis'`: an address, or options. Its `timeout` is 200 milliseconds by default. */
   redis?: string | RedisStoreOptions
   /** Memory limit of the memory provider: a number of bytes, or a string such as `'64mb'`, the default. */
   maxSize?: number | string
   /**
-   * What a request does while another one computes the same answer: `'wait'` for it, `'bypass'` the cache, or `'fail'` with
+   * What a request does while another one computes the same response: `'wait'` for it, `'bypass'` the cache, or `'fail'` with
    * 503. Default `'wait'`.
    */
   lockBehavior?: LockBehavior
@@ -32,19 +32,19 @@ export interface CacheOptions {
 
 /** The route option `cache`. */
 export interface CacheRouteOptions {
-  /** Seconds for which the answer is kept, up to 86400. Default: `defaultTtl` of the plugin. */
+  /** Seconds for which the response is kept, up to 86400. Default: `defaultTtl` of the plugin. */
   ttl?: number
-  /** Names by which `invalidate` finds the answer; `:name` is replaced by the route parameter of that name. */
+  /** Names by which `invalidate` finds the response; `:name` is replaced by the route parameter of that name. */
   tags?: readonly string[]
-  /** What a request does while another one computes the same answer. Default: that of the plugin. */
+  /** What a request does while another one computes the same response. Default: that of the plugin. */
   lockBehavior?: LockBehavior
-  /** Whether requests with `authorization`, `cookie` or another credential share answers with all clients. Default false. */
+  /** Whether requests with `authorization`, `cookie` or another credential share responses with all clients. Default false. */
   shared?: boolean
   /** Parts of the cache key, in addition to method, host, path and query. */
   include?: CacheInclude
 }
 
-/** Parts of a request that its answer depends on and that therefore belong to the cache key. */
+/** Parts of a request that its response depends on and that therefore belong to the cache key. */
 export interface CacheInclude {
   /** Names of request headers; case does not matter. */
   headers?: readonly string[]

@@ -9,11 +9,11 @@ import type { RedisClient } from './stores/redis-client.ts'
 import { work } from './work.ts'
 
 /**
- * Caches whole answers of the routes with the option `cache`, and computes each answer only once for any number of
+ * Caches whole responses of the routes with the option `cache`, and computes each response only once for any number of
  * simultaneous requests.
  *
- * Answers are kept in memory by default, up to 64 MB; `provider: 'redis'` shares them between all processes of an application and
- * needs the package `ioredis`. Every answer of such a route has the header `x-cache`: `HIT`, `MISS`, `WAIT` or `BYPASS`. Requests with
+ * Responses are kept in memory by default, up to 64 MB; `provider: 'redis'` shares them between all processes of an application and
+ * needs the package `ioredis`. Every response of such a route has the header `x-cache`: `HIT`, `MISS`, `WAIT` or `BYPASS`. Requests with
  * `authorization` or `cookie` are not cached unless the route says otherwise. While Redis is down, requests are served uncached.
  *
  * @example
@@ -33,7 +33,7 @@ export const cache = definePlugin({
   work,
   routeOptions: { cache: cacheOfRoute },
   openapi: { failures },
-  // A cache without its store computes every answer.
+  // A cache without its store computes every response.
   health: {
     cache: (services) =>
       services
@@ -71,22 +71,22 @@ export const cache = definePlugin({
     const { RedisStore } = await import('./stores/redis.ts')
     const open = await openRedis<RedisClient>(settings.redis, 'the cache plugin (provider "redis")')
     const onChange: BreakerOptions['onChange'] = (state, error) => {
-      if (state === 'up') ctx.log.warn('Redis answers again: requests are cached')
+      if (state === 'up') ctx.log.warn('Redis responds again: requests are cached')
       else if (state === 'refused')
         ctx.log.warn({ err: error }, 'Redis refuses a command: the request is served uncached')
-      else ctx.log.warn({ err: error }, 'Redis does not answer: requests are served uncached')
+      else ctx.log.warn({ err: error }, 'Redis does not respond: requests are served uncached')
     }
     const { lockTimeout, redis } = settings
     service.connect(new RedisStore(open, { prefix: redis.prefix, lockTimeout, onChange }))
   },
 })
 
-/** Refuses several workers: the others would continue to serve outdated answers. */
+/** Refuses several workers: the others would continue to serve outdated responses. */
 function refuseToForget(worker: WorkerPlace | undefined): void {
-  refuseSeveral(worker, 'cached answers, which can be invalidated, are kept', 'Set cache.provider to "redis"')
+  refuseSeveral(worker, 'cached responses, which can be invalidated, are kept', 'Set cache.provider to "redis"')
 }
 
-/** The error answers of a cached route, for the API description. */
+/** The error responses of a cached route, for the API description. */
 function failures({ options: { cache }, settings }: DescribedRoute): { readonly [status: string]: string } {
   if (cache === undefined || cache === false) return {}
   const { lockBehavior = (settings as CacheSettings).lockBehavior } = cache === true ? {} : cache

@@ -3,7 +3,7 @@ import { globTest } from './glob.ts'
 import type { CacheStore } from './stores/contract.ts'
 
 /**
- * The service of the cache plugin: removes outdated answers.
+ * The service of the cache plugin: removes outdated responses.
  *
  * @example
  * await getCacheService()?.invalidate(['books'])
@@ -12,14 +12,14 @@ export class CacheService {
   /** @internal */
   readonly flights = new Flights()
   #store: CacheStore | undefined
-  /** Throws when other processes have cached answers that this one cannot remove. */
+  /** Throws when other processes have cached responses that this one cannot remove. */
   #mustReachAll: () => void = () => {}
 
   /**
-   * Removes every answer that has one of the tags, and returns how many were removed. Answers with one of the tags that are
+   * Removes every response that has one of the tags, and returns how many were removed. Responses with one of the tags that are
    * being computed at the time are not kept either.
    *
-   * @throws (as a rejection) when the store cannot be reached: the answers then remain.
+   * @throws (as a rejection) when the store cannot be reached: the responses then remain.
    * @example
    * await getCacheService()?.invalidate(['books', 'book:1'])
    */
@@ -35,10 +35,10 @@ export class CacheService {
   }
 
   /**
-   * Removes every answer whose key matches, and returns how many were removed. A key is `cache:<METHOD>:<path>`, followed by
+   * Removes every response whose key matches, and returns how many were removed. A key is `cache:<METHOD>:<path>`, followed by
    * `?<query>` if the request has a query; `*` matches any run of characters, `?` any single one.
    *
-   * @throws (as a rejection) when the store cannot be reached: the answers then remain.
+   * @throws (as a rejection) when the store cannot be reached: the responses then remain.
    * @example
    * await getCacheService()?.invalidatePattern('cache:GET:/books*')
    */

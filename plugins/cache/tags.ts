@@ -4,7 +4,7 @@ const parameter = /:([A-Za-z_$][\w$]*)/g
 
 const parametersOf = (path: string) => new Set([...path.matchAll(parameter)].map(([, name]) => name!))
 
-/** Reports a tag with a parameter that the path does not have: all answers would share that one tag. */
+/** Reports a tag with a parameter that the path does not have: all responses would share that one tag. */
 export function checkTags(tags: readonly string[], path: string, place: OptionPlace): void {
   const parameters = [...parametersOf(path)]
   for (const [i, tag] of tags.entries()) {

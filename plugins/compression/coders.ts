@@ -2,7 +2,7 @@ import type { Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 
-/** The encodings that answers can have. */
+/** The encodings that responses can have. */
 export type Encoding = 'br' | 'zstd' | 'gzip' | 'deflate'
 
 /** A stream of `node:zlib`, whose `flush` outputs pending data. */

@@ -8,9 +8,9 @@ import { compressionOptions } from './options.ts'
 import { compressStream } from './stream.ts'
 
 /**
- * Compresses answers with zstd, brotli or gzip, as the client prefers: text of 1 kB or more, and streams of text.
+ * Compresses responses with zstd, brotli or gzip, as the client prefers: text of 1 kB or more, and streams of text.
  *
- * The route option `compress: false` leaves a route's answers uncompressed.
+ * The route option `compress: false` leaves a route's responses uncompressed.
  *
  * @example
  * new Server({ plugins: { compression: { threshold: '2kb', encodings: ['br', 'gzip'] } } })
@@ -29,16 +29,16 @@ export const compression = definePlugin({
 
     ctx.onSend(function compression(req, res): void | Promise<void> {
       if (ofRoutes.of(req) === false || !isTransformable(res)) return undefined
-      // A 304 or 416 stands for an answer that would be compressed, and need not have its content type.
+      // A 304 or 416 stands for a response that would be compressed, and need not have its content type.
       if (res.statusCode === 304 || res.statusCode === 416) return void res.vary('Accept-Encoding')
-      // A partial answer is a part of the unchanged bytes. The whole answer would vary by encoding.
+      // A partial response is a part of the unchanged bytes. The whole response would vary by encoding.
       if (res.statusCode === 206 || res.getHeader('content-range') !== undefined) {
         if (isCompressible(String(res.getHeader('content-type')))) res.vary('Accept-Encoding')
         return undefined
       }
       const body = res.encode()
       if (res.statusCode === 204 || res.statusCode === 205) return undefined
-      // A file server answers HEAD without a body, but declares the length of the answer to a GET.
+      // A file server responds to HEAD without a body, but declares the length of the response to a GET.
       const isLeftOut = req.method === 'HEAD' && res.getHeader('content-length') !== undefined
       if (body === null && !isLeftOut) return undefined
       if (!isLong(body, res, threshold) || !isCompressible(String(res.getHeader('content-type')))) return undefined
@@ -47,7 +47,7 @@ export const compression = definePlugin({
       if (coder === undefined) return undefined
       if (req.method === 'HEAD') {
         describe(res, coder)
-        // The length of a compressed answer is not known before it is compressed; a stream has no length.
+        // The length of a compressed response is not known before it is compressed; a stream has no length.
         if (body === null || typeof body === 'string' || body instanceof Uint8Array) res.replaceBody(nothing())
         return undefined
       }

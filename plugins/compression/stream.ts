@@ -8,13 +8,13 @@ const idleMs = 20
 
 /**
  * Returns the compressed body, read with backpressure. A piece that no other follows is sent after a moment, so
- * that slow bodies still arrive bit by bit. Ending the read ends the body; a body that fails aborts the answer.
+ * that slow bodies still arrive bit by bit. Ending the read ends the body; a body that fails aborts the response.
  */
 export function compressStream(body: StreamBody, coder: Coder): Readable {
   const source = openSource(body)
   const stream = coder.stream()
   let ended = false
-  // The reader receives errors in any case; without a listener, an error after an abandoned answer would end the process.
+  // The reader receives errors in any case; without a listener, an error after an abandoned response would end the process.
   stream.on('error', ignore)
   stream.once('close', () => {
     if (!ended) source.cancel()

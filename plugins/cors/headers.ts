@@ -41,7 +41,7 @@ function callable(req: Request): Request {
   return called as Request
 }
 
-/** Sets the headers of every answer: the allowed origin, and that the answer varies by origin. */
+/** Sets the headers of every response: the allowed origin, and that the response varies by origin. */
 export function setOriginHeaders(policy: CorsPolicy, allowed: string | undefined, res: Response): void {
   if (policy.rule.kind === 'ask') res.vary('Origin')
   if (allowed === undefined) return
@@ -49,7 +49,7 @@ export function setOriginHeaders(policy: CorsPolicy, allowed: string | undefined
   if (policy.credentials) res.setHeader('access-control-allow-credentials', 'true')
 }
 
-/** Sets the header that lists which headers of the answer scripts may read. */
+/** Sets the header that lists which headers of the response scripts may read. */
 export function setExposedHeaders(policy: CorsPolicy, allowed: string | undefined, res: Response): void {
   if (allowed !== undefined && policy.exposedHeaders !== undefined) {
     res.setHeader('access-control-expose-headers', policy.exposedHeaders)
@@ -58,7 +58,7 @@ export function setExposedHeaders(policy: CorsPolicy, allowed: string | undefine
 
 const headerList = /^[!#$%&'*+\-.^_`|~0-9A-Za-z, \t]*$/
 
-/** Sets the headers of the answer to a preflight, which say what the actual request may contain. */
+/** Sets the headers of the response to a preflight, which say what the actual request may contain. */
 export function setPreflightHeaders(
   policy: CorsPolicy,
   allowed: string | undefined,

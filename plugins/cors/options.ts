@@ -5,7 +5,7 @@ import { OriginError, type OriginOption, type OriginRule, originRule } from './o
 /** Options for cross-origin resource sharing, with the names of the `cors` package. */
 export interface CorsOptions {
   /**
-   * The origins that may read the answers: `'*'`, an origin, a RegExp (which should be anchored), a list, or a function. Default: none.
+   * The origins that may read the responses: `'*'`, an origin, a RegExp (which should be anchored), a list, or a function. Default: none.
    * Strings are compared exactly.
    */
   origin?: OriginOption<Request>
@@ -17,11 +17,11 @@ export interface CorsOptions {
   exposedHeaders?: string | readonly string[]
   /** Whether requests may carry cookies and credentials; needs a named origin. Default false. */
   credentials?: boolean
-  /** Seconds for which a browser may cache the answer to a preflight. */
+  /** Seconds for which a browser may cache the response to a preflight. */
   maxAge?: number
   /** Whether preflights are passed on to the routes, with the headers set. Default false. */
   preflightContinue?: boolean
-  /** The status of the answer to a preflight. Default 204. */
+  /** The status of the response to a preflight. Default 204. */
   optionsSuccessStatus?: number
 }
 

@@ -9,7 +9,7 @@ export type OriginOption<Request = unknown> =
   | readonly (string | RegExp)[]
   | OriginFunction<Request>
 
-/** How answers depend on the origin: no origin is allowed, every origin is, or a call decides. */
+/** How responses depend on the origin: no origin is allowed, every origin is, or a call decides. */
 export type OriginRule<Request = unknown> =
   | { readonly kind: 'none' }
   | { readonly kind: 'any' }

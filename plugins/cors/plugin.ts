@@ -3,7 +3,7 @@ import { allowedOrigin, isPreflight, setExposedHeaders, setOriginHeaders, setPre
 import { corsOptions } from './options.ts'
 
 /**
- * Lets pages of other origins read answers, and answers their preflights. Without the option `origin`, no origin is allowed.
+ * Lets pages of other origins read responses, and responds to their preflights. Without the option `origin`, no origin is allowed.
  *
  * @example
  * new Server({ plugins: { cors: { origin: ['https://app.example', /^https:\/\/[a-z]+\.app\.example$/] } } })
@@ -38,7 +38,7 @@ export const cors = definePlugin({
       return decide(req, (allowed) => proceed(allowed, req, res, next))
     })
 
-    // Handles requests that failed or were answered before the middleware above ran, and repairs a `Vary` that was replaced.
+    // Handles requests that failed or got a response before the middleware above ran, and repairs a `Vary` that was replaced.
     ctx.onSend(function corsOnSend(req, res) {
       if (rule.kind === 'ask' && res.getHeader('vary') === 'Origin') return undefined
       if (asked.has(req) || res.getHeader('access-control-allow-origin') !== undefined) {

@@ -13,7 +13,7 @@ export type ContextFunction = (exchange: {
 
 /** Options of operations over a websocket. */
 export interface GraphqlSocketOptions {
-  /** How many operations one websocket may run at the same time; a further one is answered with an error. Default 100. */
+  /** How many operations one websocket may run at the same time; a further one gets an error. Default 100. */
   maxOperations?: number
   /** Milliseconds within which a client must send `connection_init`; otherwise the websocket is closed with 4408. Default 3000. */
   connectionInitTimeout?: number
@@ -64,7 +64,7 @@ export interface GraphqlOptions {
   /** The options `introspection`, `csrfPrevention` and `context`, with the names that they have in Apollo Server. */
   apolloOptions?: ApolloOptions
   /**
-   * Limits of a document: depth, aliases, directives and tokens. A document that exceeds one of them is answered with
+   * Limits of a document: depth, aliases, directives and tokens. A document that exceeds one of them gets
    * `LIMIT_EXCEEDED` and not executed.
    */
   limits?: GraphqlLimits

@@ -12,7 +12,7 @@ const WebsocketMissingError = defineError(
 )
 
 /**
- * Answers GraphQL requests at `/graphql`, following the specifications of GraphQL over HTTP and over server-sent events; needs the
+ * Handles GraphQL requests at `/graphql`, following the specifications of GraphQL over HTTP and over server-sent events; needs the
  * packages `graphql` and `@graphql-tools/schema`.
  *
  * The schema is built at the first request; until then, `server.graphql` can add to it. Documents are limited in depth, aliases,

@@ -73,7 +73,7 @@ export interface SchemaSource {
 /** Options of the route `/graphql`, without those that have no meaning there. */
 export type GraphqlRouteOptions = Omit<RouteOptions, ForbiddenRouteOption>
 
-/** Route options that would break the answers of the plugin. */
+/** Route options that would break the responses of the plugin. */
 export const forbiddenRouteOptions = [
   'body',
   'query',

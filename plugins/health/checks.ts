@@ -32,9 +32,9 @@ class Watched {
     let outcome: Outcome = 'ok'
     let failure: unknown
     try {
-      const answer = await answerWithin(this.#run(), this.#timeout)
-      if (answer === false) throw new Error('it returned false')
-      if (answer === 'degraded') outcome = answer
+      const result = await answerWithin(this.#run(), this.#timeout)
+      if (result === false) throw new Error('it returned false')
+      if (result === 'degraded') outcome = result
     } catch (error) {
       outcome = 'error'
       failure = error

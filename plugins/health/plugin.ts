@@ -8,7 +8,7 @@ import { healthOptions } from './options.ts'
 announcePluginData('health')
 
 /**
- * Adds two probes: `/health/live` shows that the process answers, `/health/ready` that it should receive requests.
+ * Adds two probes: `/health/live` shows that the process responds, `/health/ready` that it should receive requests.
  *
  * Ready is 503 until the server has started, from the moment that it begins to close (within the drain window, so that a load
  * balancer first takes it out of rotation), and while a check fails: one in the options, or one in the member `health` of a plugin's
@@ -36,7 +36,7 @@ export const health = definePlugin({
       check = watch(gatherChecks(ctx.server.listing, Object.keys(checks)))
     })
 
-    const answerLive: Handler = function live(_req, res) {
+    const respondLive: Handler = function live(_req, res) {
       return res.setHeader('cache-control', 'no-store').ok({ status: 'ok' })
     }
     const probe = async () => {
@@ -45,7 +45,7 @@ export const health = definePlugin({
       return { status: statusOf(ctx.server, outcomes), checks: outcomes }
     }
     probes.set(ctx.services, probe)
-    const answerReady: Handler = async function ready(_req, res) {
+    const respondReady: Handler = async function ready(_req, res) {
       const probed = await probe()
       res.setHeader('cache-control', 'no-store')
       return res.status(probed.status === 'ok' || probed.status === 'degraded' ? 200 : 503).json(probed)
@@ -53,15 +53,15 @@ export const health = definePlugin({
 
     const quiet = { log: false, overload: false, rateLimit: false, timeout: false } as const
     for (const path of [live, ready]) if (path !== false) announcePage(ctx.server, 'health', ctx.prefix + path)
-    if (live !== false) ctx.get(live, { ...quiet, apidoc: liveDoc }, answerLive)
-    if (ready !== false) ctx.get(ready, { ...quiet, apidoc: readyDoc }, answerReady)
+    if (live !== false) ctx.get(live, { ...quiet, apidoc: liveDoc }, respondLive)
+    if (ready !== false) ctx.get(ready, { ...quiet, apidoc: readyDoc }, respondReady)
   },
 })
 
 const tags = ['health']
 const liveDoc: ApiDoc = {
   tags,
-  summary: 'Reports that the process answers',
+  summary: 'Reports that the process responds',
   responses: { 200: { type: 'object', properties: { status: { const: 'ok' } }, required: ['status'] } },
 }
 const readiness = (...statuses: string[]) => ({

@@ -41,7 +41,7 @@ const upgrade = 'upgrade-insecure-requests'
 
 /**
  * Removes the directive, one of the package's defaults, with which a browser requests all parts of a page over https: a page loaded over
- * http would have no scripts or styles. Options that name the directive keep it on every answer.
+ * http would have no scripts or styles. Options that name the directive keep it on every response.
  */
 function withoutUpgrade(policy: Policy): Policy {
   const { useDefaults = true, directives } = typeof policy === 'object' ? policy : { directives: {} }

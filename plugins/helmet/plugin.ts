@@ -4,7 +4,7 @@ import { type HeaderSets, noHeaders } from './headers.ts'
 import { helmetOfRoute, helmetOptions } from './options.ts'
 
 /**
- * Sets the security headers of the `helmet` package on every answer, including 404, 405, refused requests and failures.
+ * Sets the security headers of the `helmet` package on every response, including 404, 405, refused requests and failures.
  *
  * The policy has `upgrade-insecure-requests` if the request came over https. The route option `helmet` replaces the options; `false`: none.
  *
@@ -33,7 +33,7 @@ export const helmet = definePlugin({
       return next()
     })
 
-    // Handles requests that failed or were answered before the middleware above ran. A header that a handler removed stays removed.
+    // Handles requests that failed or got a response before the middleware above ran. A header that a handler removed stays removed.
     ctx.onSend(function helmetOnSend(req, res) {
       const set = setOf(req)
       const last = set.names.at(-1)

@@ -11,7 +11,7 @@ export type LogLevel = (typeof levels)[number]
 export interface LogOptions {
   /** The lowest level that is written. Default: `LOG_LEVEL` in the environment, otherwise `'info'`. */
   level?: LogLevel
-  /** Whether every answered request is logged, with method, path, status, milliseconds and id. Default true. */
+  /** Whether every request is logged with its response, with method, path, status, milliseconds and id. Default true. */
   logResponse?: boolean
   /**
    * Paths of values to replace by `[redacted]`, in pino's syntax, in addition to the names that are always redacted: credentials in

@@ -11,7 +11,7 @@ import { logOptions } from './options.ts'
 const supplied = new WeakSet<Kernel>()
 
 /**
- * Logs with pino: the server's own messages, `req.log`, and one line for every answered request, whose id is sent back as `x-request-id`.
+ * Logs with pino: the server's own messages, `req.log`, and one line for every request with a response, whose id is sent back as `x-request-id`.
  *
  * Credentials are redacted, long entries are cut, and a sink that breaks or blocks never stops the server. Requests of a route with
  * `log: false` are not logged. If the server option `logger` is given, the lines go to that logger instead.
@@ -49,7 +49,7 @@ export const log = definePlugin({
       if (route.settings.log === false) quiet.set(route, true)
     })
     ctx.onSend(nameRequest)
-    // The answer that replaces the one of a failed error handler runs no onSend hook.
+    // The response that replaces the one of a failed error handler runs no onSend hook.
     ctx.onError((_error, req, res) => nameRequest(req, res))
     if (!settings.logResponse) return
 

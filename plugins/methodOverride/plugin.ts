@@ -6,7 +6,7 @@ const targets: ReadonlySet<string> = new Set(['PUT', 'PATCH', 'DELETE'])
 
 /**
  * Turns a POST into the PUT, PATCH or DELETE named by a header, before it is routed: for clients and proxies that support no
- * other methods. Any other name is answered with 400 `BadRequestError`.
+ * other methods. Any other name gets 400 `BadRequestError`.
  *
  * @example
  * new Server({ plugins: { methodOverride: true } })

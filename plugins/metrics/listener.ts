@@ -29,7 +29,7 @@ export interface ListenerOptions {
   onFailure(what: 'port' | 'scrape', error: unknown): void
 }
 
-/** Answers one path on a port of its own. */
+/** Serves one path on a port of its own. */
 export class Listener {
   readonly #options: ListenerOptions
   #server: Server | undefined

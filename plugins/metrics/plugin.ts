@@ -186,11 +186,11 @@ function figuresOf(ctx: Context): () => Promise<readonly Figure[]> {
   const asked = new Map<Listed, Promise<readonly Figure[]>>()
   const ask = async (plugin: Listed) => {
     try {
-      // A plugin that does not answer is not called again until it has.
+      // A plugin that does not respond is not called again until it has.
       const pending = asked.get(plugin) ?? figuresOfPlugin(plugin).finally(() => asked.delete(plugin))
       asked.set(plugin, pending)
       const figures = await within(pending, figuresTimeout, () => {
-        throw new Error(`no answer within ${figuresTimeout} ms`)
+        throw new Error(`no response within ${figuresTimeout} ms`)
       })
       failing.delete(plugin)
       return figures

@@ -5,7 +5,7 @@ import { Buckets } from './instruments.ts'
 import type { Metrics, RequestRecorder } from './service.ts'
 import type { Sample } from './text.ts'
 
-/** Values of the label `status`; the last one is for a request whose client left before it was answered. */
+/** Values of the label `status`; the last one is for a request whose client left before it had a response. */
 const classes = ['1xx', '2xx', '3xx', '4xx', '5xx', 'aborted'] as const
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']
 
@@ -142,7 +142,7 @@ export function countRequests(ctx: Context, metrics: Metrics, bounds: readonly n
       name: 'http_request_duration_seconds',
       type: 'histogram',
       unit: 'seconds',
-      help: 'Time until the answer was handed over, by route, method and class of status',
+      help: 'Time until the response was handed over, by route, method and class of status',
       samples: each((one) => one.durations()),
       isDistinct: true,
     },

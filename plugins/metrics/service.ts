@@ -23,7 +23,7 @@ import { type Convention, type Family, type Sample, seriesOf, writeText } from '
 /** Returns families that are created anew at each scrape. */
 export type Collector = () => readonly Family[] | Promise<readonly Family[]>
 
-/** @internal Receives the data of a request once its answer has been passed on. */
+/** @internal Receives the data of a request once its response has been passed on. */
 export type RequestRecorder = (
   attributes: { [name: string]: string | number },
   seconds: number,

@@ -36,7 +36,7 @@ export interface Sample {
 
 export const contentType = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
 
-/** Samples written in one go, about 2 ms. A server with 10,000 routes has 140,000, and would answer no request for a second. */
+/** Samples written in one go, about 2 ms. A server with 10,000 routes has 140,000, and would handle no request for a second. */
 const turn = 1_000
 
 /** Writes OpenMetrics 1.0, letting the event loop take its turn in between. */

@@ -32,7 +32,7 @@ const busyLooks = 2
  *
  * Refusing either all requests or none would oscillate: a server that refuses everything is calm immediately. So each sample above a limit
  * halves the share of requests that is accepted, down to a hundredth, and each calm sample adds a twentieth. The limit of requests in
- * flight needs no share: each answer makes room for another request.
+ * flight needs no share: each response makes room for another request.
  */
 export class Gate {
   /** The limits, in the same units as the load; `Infinity` for none. */

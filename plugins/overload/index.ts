@@ -7,7 +7,7 @@ export type { OverloadState } from './service.ts'
 // In the files that declare the interfaces: merging into the entry point would hide them from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
-    /** `false`: the route is also answered while the server is overloaded. */
+    /** `false`: the route also responds while the server is overloaded. */
     overload?: false
   }
 }

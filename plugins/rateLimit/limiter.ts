@@ -42,7 +42,7 @@ export const limitsOfScopes = new WeakMap<
   { readonly shown: ShownLimit[]; readonly counter: Counter; readonly onStoreFailure: OnStoreFailure }
 >()
 
-/** Counts one request; returns true if it may continue, false if it was answered. */
+/** Counts one request; returns true if it may continue, false if a response was sent. */
 export type Limiter = (req: Request, res: Response) => boolean | Promise<boolean>
 
 /** Makes a function of a limit; it returns no promise unless the store or a function of the application needs one. */
@@ -106,7 +106,7 @@ export function limiterOf(
   }
   if (skip === undefined) return identify
   return (req, res) => {
-    // Only true skips: a function that forgets to answer must not disable the limit.
+    // Only true skips: a function that forgets to respond must not disable the limit.
     const skips = skip(req)
     if (isPromise(skips)) return Promise.resolve(skips).then((settled) => settled === true || identify(req, res))
     return skips === true || identify(req, res)

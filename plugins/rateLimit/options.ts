@@ -16,7 +16,7 @@ export interface RateLimitRule {
   /** The status of a refusal. Default 429. */
   statusCode?: number
   /**
-   * What happens while the store does not answer: `'count'`: each process counts by itself, from the last known counts; `'refuse'`: 503, for
+   * What happens while the store does not respond: `'count'`: each process counts by itself, from the last known counts; `'refuse'`: 503, for
    * log-ins and whatever else must not be tried more often than its limit. Default `'count'`.
    */
   onStoreFailure?: OnStoreFailure

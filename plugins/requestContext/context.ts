@@ -34,7 +34,7 @@ export function contextClass(makers: ContextValues, place: OptionPlace): Context
       this.#req = req
     }
 
-    /** All values, created now: otherwise a log line or an answer would not include the accessors of a class. */
+    /** All values, created now: otherwise a log line or a response would not include the accessors of a class. */
     toJSON(): Record<string, unknown> {
       const own = Object.entries(this)
       const made = Object.entries(makers).map(([key, make]) => [key, Context.read(this, key, make)] as const)

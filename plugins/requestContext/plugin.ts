@@ -20,7 +20,7 @@ const contextOptions = option
   .typed<ContextValues>()
 
 /**
- * Returns the context of the request being answered, anywhere in code that its middlewares or its handler call: through
+ * Returns the context of the request being handled, anywhere in code that its middlewares or its handler call: through
  * awaits, timers and callbacks. `undefined` outside of a request.
  *
  * @example

@@ -48,9 +48,9 @@ type Defined<Name extends string, Result, Context> = {
   readonly [Key in Name]: { readonly result: Awaited<Result>; readonly context: Context }
 }
 
-/** One form of an answer. */
+/** One form of a response. */
 interface Variant {
-  /** Makes the answer from the data. */
+  /** Makes the response from the data. */
   readonly map: (data: never, ctx: never) => unknown
   /** Finds what the schema refuses; `undefined` without a schema. */
   readonly mismatch: FindMismatch | undefined

@@ -2,7 +2,7 @@
  * The result of a session's method: a promise that knows whether its rejection is handled.
  *
  * Promises derived from it with `then` or `finally` reject as well: a handler there handles it, and without any handler the
- * answer reports the failure. Otherwise a failed log-out would seem successful, and end the process as an unhandled rejection.
+ * response reports the failure. Otherwise a failed log-out would seem successful, and end the process as an unhandled rejection.
  */
 export class Call<Value = void> implements Promise<Value> {
   readonly [Symbol.toStringTag] = 'Promise'

@@ -68,14 +68,14 @@ export class SessionKeeper {
   async update(id: string, text: string): Promise<boolean> {
     const what = 'cannot be written'
     const updated = await this.#guard(what, () => this.#store.update(id, text, this.#ttl))
-    return this.#answerOf('update', what, updated)
+    return this.#existed('update', what, updated)
   }
 
   /** Removes a session; returns whether there was one. */
   async destroy(id: string): Promise<boolean> {
     const what = 'cannot delete a session'
     const destroyed = await this.#guard(what, () => this.#store.destroy(id))
-    return this.#answerOf('destroy', what, destroyed)
+    return this.#existed('destroy', what, destroyed)
   }
 
   /** Restarts its seconds; returns whether the session still existed. */
@@ -89,9 +89,9 @@ export class SessionKeeper {
   }
 
   /** Refuses a missing result, which would mean an ended session in one method and a live one in another. */
-  #answerOf(method: string, what: string, answer: unknown): boolean {
-    if (typeof answer === 'boolean') return answer
-    throw this.#failure(what, new TypeError(`${method}() returned ${answer}, not whether the session existed`))
+  #existed(method: string, what: string, existed: unknown): boolean {
+    if (typeof existed === 'boolean') return existed
+    throw this.#failure(what, new TypeError(`${method}() returned ${existed}, not whether the session existed`))
   }
 
   /** Calls the store, with the timeout; stays synchronous for a synchronous store. */

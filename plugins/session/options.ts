@@ -27,7 +27,7 @@ export interface SessionOptions {
   ttl?: number
   /** Where the sessions are kept. Default `memory`, for a single process only. */
   store?: SessionStoreOption
-  /** Whether `ttl` restarts with every answer, instead of with every change. Default false. */
+  /** Whether `ttl` restarts with every response, instead of with every change. Default false. */
   rolling?: boolean
   /** Attributes of the cookie. Default `{ path: '/', httpOnly: true, sameSite: 'lax' }`, and `secure` over https. */
   cookie?: SessionCookieOptions

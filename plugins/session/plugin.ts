@@ -13,7 +13,7 @@ const accesses = new WeakMap<Kernel, SessionAccess>()
  * Keeps data about clients between requests: `req.session`, a plain object under a random id in a signed cookie.
  *
  * Nothing is stored and no cookie is set until the session has data; changes are written before the
- * answer is sent. If the store fails, requests with a session get 503 `SessionStoreError`, never an empty session. The plugin
+ * response is sent. If the store fails, requests with a session get 503 `SessionStoreError`, never an empty session. The plugin
  * registers the plugin `cookie` if it is missing.
  *
  * @example
@@ -29,7 +29,7 @@ export const session = definePlugin({
   dependencies: ['cookie'],
   options: sessionOptions,
   doctor: async () => (await import('./doctor.ts')).checks,
-  // No session has this id. Without its store, no request with a session is answered.
+  // No session has this id. Without its store, no request with a session gets a response.
   health: { session: async (services) => void (await storesOfScopes.get(services)!.get('health')) },
   inspector: async () => (await import('./inspector.ts')).panels,
   async setup(ctx, { secret, name, ttl, rolling, store, cookie }) {
@@ -93,7 +93,7 @@ export const session = definePlugin({
       const record = req[slot]
       if (!(record instanceof SessionRecord)) return undefined
       const send = (change: CookieChange) => {
-        // Otherwise a cache that keeps the answer would pass one client's session to the next.
+        // Otherwise a cache that keeps the response would pass one client's session to the next.
         if (record.isRead || change !== 'keep') res.vary('Cookie')
         if (change === 'set') own.set(req, res, record.cookie ?? signer.sign(name, record.id!))
         else if (change === 'clear') own.clear(req, res)

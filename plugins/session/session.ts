@@ -27,7 +27,7 @@ export interface SessionControls {
   /** Removes the data, here and in the store, and the browser's cookie. Call it at logout. */
   destroy(): Promise<void>
   /**
-   * Writes to the store now instead of when the answer is sent: for other code that reads the store, and while streaming. Rejects
+   * Writes to the store now instead of when the response is sent: for other code that reads the store, and while streaming. Rejects
    * with a `SessionEndedError` if another request has ended the session meanwhile.
    */
   save(): Promise<void>
@@ -77,7 +77,7 @@ export interface Loaded {
   readonly cookie: string | undefined
 }
 
-/** What the answer does to the session cookie. */
+/** What the response does to the session cookie. */
 export type CookieChange = 'keep' | 'set' | 'clear'
 
 /** The session of one request: its loaded data, its changes, and its writes. */
@@ -140,7 +140,7 @@ export class SessionRecord {
 
   /**
    * `undefined` until the request changes or reads something, and a new value after each change or read; for code that must not share
-   * its answer with other clients.
+   * its response with other clients.
    */
   get use(): string | undefined {
     if (this.#session === undefined) return undefined
@@ -174,16 +174,16 @@ export class SessionRecord {
     })
   }
 
-  /** Writes changes before the answer is sent; returns what happens to the cookie. Synchronous if there are no changes. */
+  /** Writes changes before the response is sent; returns what happens to the cookie. Synchronous if there are no changes. */
   finish(): CookieChange | Promise<CookieChange> {
     const rolls = this.#keeper.rolling && this.#id !== undefined
     if (this.#session === undefined) return rolls ? this.#finish() : 'keep'
-    // Called again if the body could not be written: the cookie was removed with that answer, and must be set on the next one.
+    // Called again if the body could not be written: the cookie was removed with that response, and must be set on the next one.
     return !rolls && !this.#isWorking && this.#isStored(this.#text()) ? this.#change : this.#finish()
   }
 
   async #finish(): Promise<CookieChange> {
-    // Waits for calls that the application did not await; the answer must report their failures.
+    // Waits for calls that the application did not await; the response must report their failures.
     await this.#work
     const unheard = this.#failed.find(({ call }) => !call.isHeard)
     if (unheard !== undefined) throw unheard.error

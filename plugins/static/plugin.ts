@@ -7,9 +7,9 @@ import { staticOptions } from './options.ts'
 import { segmentsOf } from './path.ts'
 
 /**
- * Serves the files of one or more folders for GET and HEAD if no route answers, after all middlewares.
+ * Serves the files of one or more folders for GET and HEAD if no route responds, after all middlewares.
  *
- * Under the prefix `/`, a missing file is answered as without the plugin; under any other prefix with 404
+ * Under the prefix `/`, a missing file is handled as without the plugin; under any other prefix with 404
  * `FileNotFoundError`. Supports ranges, conditional requests and types; folders are never listed.
  *
  * @example

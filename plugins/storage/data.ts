@@ -101,7 +101,7 @@ export function contentTypeOf(key: string, data: unknown, given: unknown): strin
   return known === unknownType && typeof data === 'string' ? 'text/plain; charset=utf-8' : known
 }
 
-/** @throws OptionError for an invalid media type, which would become a header of answers. */
+/** @throws OptionError for an invalid media type, which would become a header of responses. */
 export function checkContentType(type: unknown): string {
   if (typeof type !== 'string' || type.length > 255 || !wellFormed.test(type)) {
     throw OptionError('contentType', quoted(type), 'a media type such as "image/png"')

@@ -88,7 +88,7 @@ export class StorageDisk {
   /**
    * Returns an object as bytes, as text, or as a stream that must be read or destroyed.
    *
-   * @throws (as a rejection) FileNotFoundError, which is answered with 404 if it is not caught; StorageKeyError;
+   * @throws (as a rejection) FileNotFoundError, which becomes a 404 if it is not caught; StorageKeyError;
    * StorageUnavailableError.
    * @example
    * const storage = new Storage({ files: new MemoryStorageProvider() }, { defaultProvider: 'files' })

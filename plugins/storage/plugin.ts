@@ -7,7 +7,7 @@ import { Storage } from './storage.ts'
 import { work } from './work.ts'
 
 /**
- * Provides a storage as `services.storage`, answers requests for the signed addresses of its disks, and closes its connections with the
+ * Provides a storage as `services.storage`, handles requests for the signed addresses of its disks, and closes its connections with the
  * server.
  *
  * @example

@@ -20,7 +20,7 @@ const StorageOrderError = defineError(
     'the body of an upload was already read. List the plugin storage before json and every other plugin that reads bodies',
 )
 
-/** Answers the signed addresses of a disk: downloads with GET and HEAD, uploads with PUT. */
+/** Serves the signed addresses of a disk: downloads with GET and HEAD, uploads with PUT. */
 export function addressServer(provider: LocalStorageProvider, urls: SignedUrls): Middleware {
   const prefix = `${urls.path}/`
   return function storageAddresses(req, res, next) {

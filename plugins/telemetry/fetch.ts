@@ -8,7 +8,7 @@ interface UndiciRequest {
   readonly path: string
   readonly method: string
   readonly headers: string | readonly string[]
-  /** The protocol that is requested instead of an answer, by a websocket for example. */
+  /** The protocol that is requested instead of a response, by a websocket for example. */
   readonly upgrade?: string | null
   addHeader(name: string, value: string): unknown
 }
@@ -34,7 +34,7 @@ function begunOf(spans: Spans, method: string, url: URL): Begun {
   }
 }
 
-function answered(span: Span, spans: Spans, status: number): void {
+function endWith(span: Span, spans: Spans, status: number): void {
   spans.attempt(() => {
     span.setAttribute('http.response.status_code', status)
     if (status < 400) return
@@ -77,10 +77,10 @@ export function followFetch(spans: Spans): () => void {
     [
       'undici:request:headers',
       ({ request, response }: { request: UndiciRequest; response: { statusCode: number } }) => {
-        // An interim answer such as 103 Early Hints: the final one is still to come.
+        // An interim response such as 103 Early Hints: the final one is still to come.
         if (response.statusCode < 200) return
         const span = take(request)
-        if (span !== undefined) answered(span, spans, response.statusCode)
+        if (span !== undefined) endWith(span, spans, response.statusCode)
       },
     ],
     [
@@ -117,7 +117,7 @@ export async function tracedFetch(spans: Spans, input: string | URL | Request, i
   try {
     // Not through a new `Request`, which would lose the runtimes' non-standard options: `client`, `tls`, `proxy`, `dispatcher`.
     const response = await api.context.with(context, () => fetch(input, { ...init, headers }))
-    answered(span, spans, response.status)
+    endWith(span, spans, response.status)
     return response
   } catch (error) {
     failed(span, spans, error)

@@ -18,7 +18,7 @@ export interface TelemetryOptions {
   incoming?: 'parent' | 'link'
   /** The same for the context that messages of queues and MQTT carry; a parent is also linked. Default `'parent'`. */
   messages?: 'parent' | 'link'
-  /** Whether answers name the trace in the header `traceresponse`. Default false. */
+  /** Whether responses name the trace in the header `traceresponse`. Default false. */
   traceResponse?: boolean
 }
 

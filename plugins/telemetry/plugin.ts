@@ -23,7 +23,7 @@ const flushTimeout = 2_000
 const isOnNode = !('Bun' in globalThis) && !('Deno' in globalThis)
 
 /**
- * Supports OpenTelemetry: a span for each request, attempt, message, mail, run of a job, …, one trace through all of them, and its ids in
+ * Supports OpenTelemetry: a span for each request, attempt, message, email, run of a job, …, one trace through all of them, and its ids in
  * the lines of the log. The SDK, which exports the spans, is up to the application.
  *
  * The route option `telemetry: false` leaves out a route and its work.
@@ -86,7 +86,7 @@ export const telemetry = definePlugin({
         res.setHeader('traceresponse', `00-${found.traceId}-${found.spanId}-${flags}`)
       }
       ctx.onSend(name)
-      // The answer that replaces that of a failed error handler does not pass through onSend hooks.
+      // The response that replaces that of a failed error handler does not pass through onSend hooks.
       ctx.onError((_error, req, res) => name(req, res))
     }
 

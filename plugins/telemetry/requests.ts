@@ -73,7 +73,7 @@ export class RequestSpans {
     const handlers = this.#settings.handlers
       ? this.#spans.follow<RequestTrace>({
           trace: 'handler',
-          // A client's mistake is an answer, not a failure of the handler.
+          // A client's mistake is a response, not a failure of the handler.
           isFailure: ({ error }) => server.settings.errorFormat.of(error).status >= 500,
           // In a request that is not recorded, the span would belong to nothing.
           begin: ({ request }) =>

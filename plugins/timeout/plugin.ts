@@ -5,8 +5,8 @@ import { timeoutOfRoute, timeoutOptions } from './options.ts'
 const graceMs = 1_000
 
 /**
- * Answers 503 `RequestTimeoutError` if the middlewares after it and the handler take too long, and aborts
- * `req.signal` with that error. A later answer of the handler is dropped.
+ * Responds with 503 `RequestTimeoutError` if the middlewares after it and the handler take too long, and aborts
+ * `req.signal` with that error. A later response of the handler is dropped.
  *
  * The route option `timeout` sets another limit, or `false` for none.
  *
@@ -32,7 +32,7 @@ export const timeout = definePlugin({
       req.extend(ms === false ? false : ms + graceMs)
       if (ms === false) return rest
       return within(rest, ms, () => {
-        const error = RequestTimeoutError(`${req.method} ${req.route ?? req.path} did not answer within ${ms} ms`)
+        const error = RequestTimeoutError(`${req.method} ${req.route ?? req.path} did not respond within ${ms} ms`)
         req.abort(error)
         throw error
       })

@@ -23,7 +23,7 @@ export interface UploadedFile<Result = unknown> {
   readonly mimeType: string
   /** The length of the file, in bytes. */
   readonly size: number
-  /** The path of the file with `storage: 'disk'`; the file is removed after the answer unless it was moved. */
+  /** The path of the file with `storage: 'disk'`; the file is removed after the response unless it was moved. */
   readonly path: string | undefined
   /** What a custom sink returned for the file. */
   readonly result: Result
@@ -93,7 +93,12 @@ export class StoredFile implements UploadedFile {
   /** Explains an error: a temporary file is removed with its request. */
   #explained(member: string, error: unknown): unknown {
     if (this.#moved || (error as { code?: unknown }).code !== 'ENOENT') return error
-    const gone = UploadContentError(member, this.field, 'removed because its request was answered', 'it before')
+    const gone = UploadContentError(
+      member,
+      this.field,
+      'removed because the response to its request was sent',
+      'it before',
+    )
     return Object.assign(gone, { cause: error })
   }
 
@@ -126,7 +131,7 @@ export class StoredFile implements UploadedFile {
   }
 }
 
-/** A stream that opens the file immediately, so that it can continue after the file is removed with the answer. */
+/** A stream that opens the file immediately, so that it can continue after the file is removed with the response. */
 function fileStream(path: string, explained: (error: unknown) => unknown): Readable {
   let handle: FileHandle | undefined
   return new Readable({

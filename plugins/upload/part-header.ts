@@ -107,7 +107,7 @@ function decodeExtended(value: string): string {
   try {
     if (encoded !== undefined) return decodeURIComponent(encoded)
   } catch {
-    // Invalid UTF-8 gets the same answer as another charset.
+    // Invalid UTF-8 gets the same response as another charset.
   }
   throw BadRequestError('a filename* in the form is not percent-encoded UTF-8')
 }

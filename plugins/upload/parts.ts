@@ -60,7 +60,7 @@ export class PartReader {
   feed(body: AsyncIterable<Uint8Array>, limit: number, tooLarge: () => Error): Promise<void> {
     const iterator = body[Symbol.asyncIterator]()
     return new Promise((resolve) => {
-      // A sender that pauses must not delay the answer to a failure; a generator can be left only once the awaited piece has arrived.
+      // A sender that pauses must not delay the response to a failure; a generator can be left only once the awaited piece has arrived.
       this.#leave = () => {
         void iterator.return?.()?.then(undefined, ignore)
         resolve()

@@ -12,7 +12,7 @@ const filesOf = new WeakMap<Request, readonly StoredFile[]>()
  * Parses multipart forms as they arrive: files at `req.files` and `req.file(field)`, the rest in `req.body`.
  *
  * Runs after the policies of a route and before its own middlewares and its validation: a client that is refused
- * uploads nothing. Files are removed once the answer has been sent, unless the handler has moved them. Answers 400
+ * uploads nothing. Files are removed once the response has been sent, unless the handler has moved them. Responds with 400
  * `BadRequestError`, 413 `FileTooLargeError` and `PayloadTooLargeError`, 415 `UnsupportedMediaTypeError`.
  *
  * @example
@@ -52,11 +52,11 @@ export const upload = definePlugin({
       if (own === false || route.method === 'GET' || route.method === 'HEAD') return
       route.add('guard', own === undefined ? ordinary : middlewareFor(own))
     })
-    // Not when the handler ends: one that never ends after an answer would keep the files for as long as the server runs.
+    // Not when the handler ends: one that never ends after a response would keep the files for as long as the server runs.
     ctx.onResponse(function upload(req, res) {
       const files = filesOf.get(req)
       if (files === undefined) return
-      // Not before the whole answer is sent: it may be one of the files.
+      // Not before the whole response is sent: it may be one of the files.
       req.raw.onSettled(() => {
         for (const file of files) void file.release(res.statusCode >= 400)
       })

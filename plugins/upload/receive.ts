@@ -48,7 +48,7 @@ export class FormReceiver {
     const feeding = this.#reader.feed(body, totalSize, () => FileTooLargeError('the form', totalSize))
     try {
       for await (const part of this.#reader.parts()) await this.#take(part)
-      // Bytes after the last boundary also count, and must have arrived before an answer is sent.
+      // Bytes after the last boundary also count, and must have arrived before a response is sent.
       await feeding
     } catch (error) {
       this.fail(error)

@@ -20,7 +20,7 @@ export function sinkStore(sink: UploadSink, warn: (error: unknown) => void): Sto
       stream.on('error', () => {})
       const result = await written({ ...facts, stream }).finally(() => stream.destroy())
       const release = async (failed: boolean) => {
-        // Not awaited: the client gets its answer however long this takes.
+        // Not awaited: the client gets its response however long this takes.
         if (failed) void discard(result)
       }
       return { result, release }
@@ -29,7 +29,7 @@ export function sinkStore(sink: UploadSink, warn: (error: unknown) => void): Sto
   }
 }
 
-/** Stops waiting for a sink that ignores the signal, so that it does not delay the answer; its later result is discarded. */
+/** Stops waiting for a sink that ignores the signal, so that it does not delay the response; its later result is discarded. */
 function unlessAborted(
   writing: Promise<unknown>,
   { signal }: UploadSource,

@@ -30,7 +30,7 @@ export interface UploadSource {
 export interface UploadSink<Result = unknown> {
   /** Stores one file and returns the file's `result`. If it fails, so does the request. */
   write(file: UploadSource): Promise<Result> | Result
-  /** Removes a file again if its request is answered with a status of 400 or above. */
+  /** Removes a file again if its request gets a status of 400 or above. */
   discard?(result: Result): Promise<void> | void
 }
 

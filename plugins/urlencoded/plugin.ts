@@ -8,7 +8,7 @@ import { type UrlencodedSettings, urlencodedOfRoute, urlencodedOptions } from '.
 /**
  * Parses form bodies (`application/x-www-form-urlencoded`) into `req.body`: up to 1 MB and 1000 fields by default.
  *
- * Repeated names become arrays; brackets in names have no special meaning. Answers 413 `PayloadTooLargeError`, 400
+ * Repeated names become arrays; brackets in names have no special meaning. Responds with 413 `PayloadTooLargeError`, 400
  * `BadRequestError` for more fields or bytes that are not UTF-8, and 415 for a charset or an encoding that it does not read. The
  * route option `urlencoded` has the same options for one route; with `false` the handler reads `req.raw` itself.
  *

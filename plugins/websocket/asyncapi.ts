@@ -21,7 +21,7 @@ const issue = {
   required: ['path', 'message'],
 }
 
-/** The answer to an invalid message. */
+/** The response to an invalid message. */
 const errorFrame: AsyncApiMessage = {
   name: errorType,
   summary: 'A message of the client was not valid, so no handler received it.',

@@ -82,7 +82,7 @@ export function chooseProtocol(offered: string | undefined, known: readonly stri
 const ownNames =
   /^(?:connection|upgrade|keep-alive|content-length|transfer-encoding|sec-websocket-(?:accept|extensions|protocol))$/i
 
-/** The headers of the answer that can be sent with the 101, as alternating names and values. */
+/** The headers of the response that can be sent with the 101, as alternating names and values. */
 export function withoutHandshake(headers: readonly string[]): readonly string[] {
   return headers.filter((_, i) => !ownNames.test(headers[i - (i % 2)]!))
 }

@@ -15,12 +15,12 @@ export const OutgoingMessageError = defineError(
   (what: string, why: string) => `${what} was not sent: ${why}`,
 )
 
-/** The type of the frame that answers an invalid message: a client must be able to tell it from the application's types. */
+/** The type of the frame that responds to an invalid message: a client must be able to tell it from the application's types. */
 export const errorType = 'error'
 /** The code in that frame. */
 export const invalidMessageCode = 'InvalidMessageError'
 const reserved =
-  'the framework itself sends messages of this type, as the answer to invalid messages. Choose another type'
+  'the framework itself sends messages of this type, as the response to invalid messages. Choose another type'
 
 /** The same as for a JSON body; the first level is the message itself. */
 const maxDepth = 65
@@ -41,7 +41,7 @@ export type ReadMessage =
       readonly types?: readonly string[]
     }
 
-/** The frame that answers an invalid message. */
+/** The frame that responds to an invalid message. */
 export function errorFrame({ message, errors }: InvalidMessage): string {
   return JSON.stringify({ type: errorType, data: { code: invalidMessageCode, message, errors } })
 }

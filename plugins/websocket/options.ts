@@ -39,13 +39,13 @@ export interface WebsocketOptions extends WebsocketLimits {
   maxSockets?: number
   /** The maximum for an address, or an IPv6 network; a further socket is refused with 429. `false`: no limit. Default false. */
   maxSocketsPerAddress?: number | false
-  /** Milliseconds between pings; a client that has not answered by the next ping is disconnected. `false`: no pings. Default 30000. */
+  /** Milliseconds between pings; a client that has not responded by the next ping is disconnected. `false`: no pings. Default 30000. */
   pingInterval?: number | false
   /** Whether messages from 1 kB up are compressed (RFC 7692). Costs CPU time and, for each socket, memory. Not on Deno. Default false. */
   compression?: boolean
   /**
-   * Milliseconds that clients have to answer a close frame before their connection is ended. Default 1500, so that a
-   * server stops within two seconds after its drain window even if clients do not answer.
+   * Milliseconds that clients have to respond to a close frame before their connection is ended. Default 1500, so that a
+   * server stops within two seconds after its drain window even if clients do not respond.
    */
   closeTimeout?: number
 }

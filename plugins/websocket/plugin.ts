@@ -32,7 +32,7 @@ const maxWaiting = 8
 /**
  * Opens websockets on routes: `router.ws(path, options, handlers)`, or the route option `websocket` of a GET.
  *
- * The opening request is an ordinary one: scopes, guards, policies, sessions and validation come first, and their refusals are answered as
+ * The opening request is an ordinary one: scopes, guards, policies, sessions and validation come first, and their refusals are sent as
  * for any route. Pages of other origins are refused unless `origins` names them. On Node.js it needs the package `ws`.
  *
  * @example

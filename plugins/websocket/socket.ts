@@ -160,7 +160,7 @@ export class Socket implements ServerSocket, TransportEvents {
   }
 
   #closeTransport(transport: Transport, code: number, reason: string): void {
-    // The client's answer would not be read while reading is paused.
+    // The client's response would not be read while reading is paused.
     if (this.#pressure?.isPaused) transport.resume?.()
     transport.close(code, reason)
     this.#endInTime(transport)
@@ -182,7 +182,7 @@ export class Socket implements ServerSocket, TransportEvents {
     const transport = this.#transport
     if (transport?.ping === undefined || this.#state === 'closed') return
     const pressure = this.#pressure
-    // Its messages are unread because handlers are slow, so it may have answered.
+    // Its messages are unread because handlers are slow, so it may have responded.
     if (pressure?.isFull) return
     if (pressure !== undefined) {
       const buffered = transport.getBufferedAmount()
@@ -230,7 +230,7 @@ export class Socket implements ServerSocket, TransportEvents {
     this.#isAlive = true
     if (frame !== 'ping' || this.#state !== 'open') return
     if (!this.#mayAsk()) this.close(1008, 'too many pings')
-    // The runtime answers each ping: if a client pings and never reads, the answers would fill the memory without any message of ours.
+    // The runtime responds to each ping: if a client pings and never reads, the responses would fill the memory without any message of ours.
     else if (this.buffered > this.#route.bufferLimit) this.close(1013, 'the client does not read')
   }
 

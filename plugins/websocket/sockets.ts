@@ -41,7 +41,7 @@ export class Sockets implements AllSockets {
   readonly #all = new Set<Socket>()
   /** The number of sockets by network; counted only if there is a limit. */
   readonly #ofNetwork: Map<string, number> | undefined
-  /** The number of event streams, which other plugins answer on the routes of websockets. */
+  /** The number of event streams, which other plugins open on the routes of websockets. */
   #streams = 0
   readonly #settings: SocketsSettings
   readonly #whenOver = new Map<Socket, () => void>()
@@ -176,7 +176,7 @@ export class Sockets implements AllSockets {
     }
   }
 
-  /** Closes all sockets with 1001, terminates those whose clients do not answer in time, and waits for their handlers. */
+  /** Closes all sockets with 1001, terminates those whose clients do not respond in time, and waits for their handlers. */
   closeAll(): Promise<void> {
     this.#ending ??= this.#closeAll().finally(() => {
       this.#ending = undefined
@@ -196,7 +196,7 @@ export class Sockets implements AllSockets {
     await empty
   }
 
-  /** Milliseconds that clients have to answer a close frame. */
+  /** Milliseconds that clients have to respond to a close frame. */
   get closeTimeout(): number {
     return this.#settings.closeTimeout
   }

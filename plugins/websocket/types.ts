@@ -84,7 +84,7 @@ export interface ServerSocket<Data = unknown, Outgoing = AnyMessage, Params = ob
 export interface WebsocketHandlers<Req, Data, Incoming, Outgoing, Params> {
   /**
    * Returns what the socket keeps of the request, which itself is not kept: the user, a session id. Called after every check, before
-   * the connection is opened; its errors are answered like those of any route.
+   * the connection is opened; its errors become responses like those of any route.
    */
   data?(req: Req, res: Response): Data | Promise<Data>
   /** Called when the connection is open. Messages wait until the handler has settled. */
@@ -108,7 +108,7 @@ export type HandlersOf<Path extends string, Extension, Options, Data> = Websocke
 
 /** The handlers of any websocket, for the option `websocket` of a route. */
 export interface AnyHandlers {
-  /** Makes `socket.data` from the opening request, before it is accepted; errors are answered. */
+  /** Makes `socket.data` from the opening request, before it is accepted; errors become responses. */
   data?(req: never, res: never): unknown
   /** Called when the connection is open. */
   open?(socket: never): unknown

@@ -1,9 +1,9 @@
 import type { Entry } from '../entry.ts'
 
-/** The outcome of storing an answer: kept, refused because it was invalidated while being computed, or the store failed. */
+/** The outcome of storing a response: kept, refused because it was invalidated while being computed, or the store failed. */
 export type Committed = 'stored' | 'stale' | 'failed'
 
-/** The right to compute one answer; exactly one of its methods is called. */
+/** The right to compute one response; exactly one of its methods is called. */
 export interface Fill {
   commit(entry: Entry, seconds: number): Committed | Promise<Committed>
   /** Gives up the right without a result to keep, so that the next request can try. */
@@ -12,18 +12,18 @@ export interface Fill {
 
 export type Begun = { readonly fill: Fill } | { readonly entry: Entry }
 
-/** A place where answers are kept. A store that fails throws `ServiceDown`. */
+/** A place where responses are kept. A store that fails throws `ServiceDown`. */
 export interface CacheStore {
   get(key: string): Entry | undefined | Promise<Entry | undefined>
-  /** Returns the right to compute an answer, or the entry that another process has stored; `undefined` while one is computing it. */
+  /** Returns the right to compute a response, or the entry that another process has stored; `undefined` while one is computing it. */
   begin(key: string, tags: readonly string[]): Begun | undefined | Promise<Begun | undefined>
-  /** Removes the answers with one of the tags, and discards those being computed; returns the number of removed answers. */
+  /** Removes the responses with one of the tags, and discards those being computed; returns the number of removed responses. */
   invalidate(tags: readonly string[]): number | Promise<number>
-  /** Does the same for answers whose key matches a pattern. */
+  /** Does the same for responses whose key matches a pattern. */
   invalidatePattern(pattern: string): number | Promise<number>
   /** Returns the newest keys, if the store can list them. */
   keys?(limit: number): readonly string[]
-  /** Rejects unless the store answers; a store in this process has none. */
+  /** Rejects unless the store responds; a store in this process has none. */
   check?(): Promise<void>
   close(): void | Promise<void>
 }

@@ -14,7 +14,7 @@ interface Open {
   isStale: boolean
 }
 
-/** Keeps answers in the memory of this process; the least recently used are dropped first. */
+/** Keeps responses in the memory of this process; the least recently used are dropped first. */
 export class MemoryStore implements CacheStore {
   readonly #entries: LruMap<Kept>
   readonly #keysOf = new Map<string, Set<string>>()

@@ -1,4 +1,4 @@
-// The versions of invalidated tags are kept for longer than any answer can take to compute.
+// The versions of invalidated tags are kept for longer than any response can take to compute.
 const versionSeconds = 2 * 86_400
 
 /**

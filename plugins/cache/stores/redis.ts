@@ -10,13 +10,13 @@ import { abandonScript, beginScript, commitScript, epochScript, invalidateScript
 /** The settings of the store, apart from its client. */
 export interface RedisStoreOptions extends Pick<BreakerOptions, 'onChange'> {
   readonly prefix: string
-  /** Milliseconds for which a process that dies prevents others from computing the same answer. */
+  /** Milliseconds for which a process that dies prevents others from computing the same response. */
   readonly lockTimeout: number
 }
 
 /**
- * Keeps answers in Redis, for all processes of an application. Needs a single server or a replica set, not a cluster, because an
- * answer and its tags are changed together.
+ * Keeps responses in Redis, for all processes of an application. Needs a single server or a replica set, not a cluster, because an
+ * response and its tags are changed together.
  */
 export class RedisStore implements CacheStore {
   readonly #client: RedisClient
@@ -111,7 +111,7 @@ export class RedisStore implements CacheStore {
 
   async invalidatePattern(pattern: string): Promise<number> {
     const match = redisGlob(this.#options.prefix, pattern)
-    // This comes first: answers that are being computed at this moment use data that is now invalid.
+    // This comes first: responses that are being computed at this moment use data that is now invalid.
     await this.#breaker.run(() => this.#client.eval(epochScript, 1, this.#name('cache-epoch')))
     let cursor = '0'
     let removed = 0

@@ -1,6 +1,6 @@
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql'
-import { type Refusal, refuse } from '../execution/answered-error.ts'
 import type { Variables } from '../execution/execute.ts'
+import { type Refusal, refuse } from '../execution/refusal.ts'
 import type { CostSettings } from '../options.ts'
 import type { Graphql } from '../packages.ts'
 import { type CostBasis, Estimate, Uncountable } from './estimate.ts'

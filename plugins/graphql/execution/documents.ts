@@ -3,9 +3,9 @@ import { LruMap } from '../../shared/values/lru.ts'
 import type { CheckCost, CostLimit } from '../cost/limit.ts'
 import type { Limits } from '../options.ts'
 import type { Graphql } from '../packages.ts'
-import { type AnsweredError, isRefusal, type Refusal, refuse, refuseDocument, worded } from './answered-error.ts'
 import type { Executors, Run } from './execute.ts'
 import { measure } from './limits.ts'
+import { isRefusal, type Refusal, refuse, refuseDocument, type SentError, worded } from './refusal.ts'
 import { tracedRun } from './traces.ts'
 
 /** One operation of a document that passed every check. */
@@ -103,7 +103,7 @@ export class Documents {
     return validate(this.#schema, document, rules, { maxErrors })
   }
 
-  #describe(error: GraphQLError, code: string): AnsweredError {
+  #describe(error: GraphQLError, code: string): SentError {
     const plain = error.toJSON()
     const message = worded(plain.message, this.#options.introspection)
     return { ...plain, message, extensions: { ...plain.extensions, code } }

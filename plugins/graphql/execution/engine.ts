@@ -5,16 +5,16 @@ import { peer, peers } from '../../shared/environment/optional-package.ts'
 import { exposesMistakes } from '../../shared/failures/failures.ts'
 import { CostLimit } from '../cost/limit.ts'
 import { type Engine, GraphqlHandler } from '../http/handler.ts'
-import { EventAnswers } from '../http/subscribe.ts'
+import { EventResponses } from '../http/subscribe.ts'
 import { type GraphqlSettings, isReady } from '../options.ts'
 import type { Graphql, SchemaTools } from '../packages.ts'
 import type { GraphiqlPage } from '../page/page.ts'
 import { readSchemaFiles } from '../schema/files.ts'
 import { buildSchema } from '../schema/schema.ts'
 import type { GraphqlService } from '../service.ts'
-import { type Refusal, refuse } from './answered-error.ts'
 import { Documents } from './documents.ts'
 import { Compiler, Executors } from './execute.ts'
+import { type Refusal, refuse } from './refusal.ts'
 import { traceResolvers } from './traces.ts'
 
 /** Loads the packages, passes the function that builds the schema to the service, and makes the handler of requests. */
@@ -52,11 +52,11 @@ export async function openHandler(
         graphql,
         schema,
         documents,
-        events: new EventAnswers(graphql, schema, streams, { keepAlive, hints: introspection }),
+        events: new EventResponses(graphql, schema, streams, { keepAlive, hints: introspection }),
         hints: introspection,
       }
     } catch (error) {
-      log.error({ err: error }, 'GraphQL: the schema cannot be built, so every request is answered with 500')
+      log.error({ err: error }, 'GraphQL: the schema cannot be built, so every request gets a 500')
       const message = exposesMistakes() && error instanceof Error ? error.message : 'Internal server error'
       return refuse(500, message, 'INTERNAL_SERVER_ERROR')
     }

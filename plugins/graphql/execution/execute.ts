@@ -50,7 +50,7 @@ export class Executors {
   }
 }
 
-/** Number of fields of the largest operation that is compiled: each takes a sixth of a millisecond, during which no request is answered. */
+/** Number of fields of the largest operation that is compiled: each takes a sixth of a millisecond, during which no request is handled. */
 export const largestCompiled = 300
 
 /** The result for an operation: a function, or `later` or `never` if there is none now or ever. */

@@ -22,7 +22,7 @@ export function measure(document: DocumentNode, limits: Limits): string | undefi
   return new Counter(document, limits).count()
 }
 
-/** The fields of one level, by their name in the answer. */
+/** The fields of one level, by their name in the response. */
 type Level = Map<string, FieldNode[]>
 
 class Counter {

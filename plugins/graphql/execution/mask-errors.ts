@@ -2,9 +2,9 @@ import type { ExecutionResult, GraphQLError } from 'graphql'
 import type { Request } from '../../../kernel/index.ts'
 import { exposesDetails, exposesMistakes } from '../../shared/failures/failures.ts'
 import type { Graphql } from '../packages.ts'
-import { type AnsweredError, worded } from './answered-error.ts'
+import { type SentError, worded } from './refusal.ts'
 
-/** The effect on the answer of an error that a resolver throws deliberately. */
+/** The effect on the response of an error that a resolver throws deliberately. */
 export interface HttpExtension {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
@@ -30,7 +30,7 @@ function hiddenCause({ originalError, message }: GraphQLError): Error | undefine
  * Describes an error for the client: a `GraphQLError` as it is, any other error without its message, unless details are
  * exposed. Hidden errors are logged with their path.
  */
-export function describeError(graphql: Graphql, error: unknown, req: Request): AnsweredError {
+export function describeError(graphql: Graphql, error: unknown, req: Request): SentError {
   // Members of other errors are not used: the `path` of a node:fs error is a place on the disk.
   if (!isGraphqlError(graphql, error)) return hide(error, {}, req)
   const { locations, path, extensions, message, stack } = error
@@ -42,9 +42,9 @@ export function describeError(graphql: Graphql, error: unknown, req: Request): A
   return { message, ...where, ...(Object.keys(shown).length > 0 && { extensions: shown }) }
 }
 
-type Where = Pick<AnsweredError, 'locations' | 'path'>
+type Where = Pick<SentError, 'locations' | 'path'>
 
-function hide(cause: unknown, where: Where, req: Request): AnsweredError {
+function hide(cause: unknown, where: Where, req: Request): SentError {
   const { path } = where
   const err = cause ?? new Error(`${cause} was thrown`)
   req.log.error({ err, ...(path && { path: path.join('.') }) }, 'GraphQL: an error was hidden from the client')
@@ -56,7 +56,7 @@ function hide(cause: unknown, where: Where, req: Request): AnsweredError {
 
 /** A result in the form in which clients receive it, errors first. */
 export interface Described {
-  readonly errors?: readonly AnsweredError[]
+  readonly errors?: readonly SentError[]
   readonly data?: unknown
   readonly extensions?: unknown
 }

@@ -20,12 +20,12 @@ const result = { type: 'object', properties: { data: {}, errors, extensions: map
 const refused = { type: 'object', properties: { errors }, required: ['errors'] }
 const failure = { type: 'object', properties: { code: text, message: text }, required: ['code', 'message'] }
 
-const answer = (description: string, schema: object) => ({
+const response = (description: string, schema: object) => ({
   description,
   content: { 'application/json': { schema }, 'application/graphql-response+json': { schema } },
 })
-const about = { tags: ['graphql'], summary: 'Answers GraphQL' }
-const notAcceptable = answer('The client accepts no media type that the server can send.', refused)
+const about = { tags: ['graphql'], summary: 'Handles GraphQL' }
+const notAcceptable = response('The client accepts no media type that the server can send.', refused)
 
 /** The API description of GET requests. */
 export const getDoc: ApiDoc = {
@@ -37,9 +37,9 @@ export const getDoc: ApiDoc = {
     { name: 'extensions', in: 'query', description: 'JSON.', schema: text },
   ],
   responses: {
-    200: answer('The result.', result),
-    400: answer('The request is refused, or its document.', refused),
-    405: answer('A mutation is sent with POST.', refused),
+    200: response('The result.', result),
+    400: response('The request is refused, or its document.', refused),
+    405: response('A mutation is sent with POST.', refused),
     406: notAcceptable,
   },
 }
@@ -56,9 +56,9 @@ export const postDoc: ApiDoc = {
     },
   },
   responses: {
-    200: answer('The result.', result),
-    400: answer('The request is refused, or its document, or its body is not JSON.', { anyOf: [refused, failure] }),
+    200: response('The result.', result),
+    400: response('The request is refused, or its document, or its body is not JSON.', { anyOf: [refused, failure] }),
     406: notAcceptable,
-    415: answer('The body is not `application/json` in UTF-8.', { anyOf: [refused, failure] }),
+    415: response('The body is not `application/json` in UTF-8.', { anyOf: [refused, failure] }),
   },
 }

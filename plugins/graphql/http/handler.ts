@@ -1,22 +1,22 @@
 import type { ExecutionResult, GraphQLSchema } from 'graphql'
 import { isPromise, type Request, type Response } from '../../../kernel/index.ts'
-import { isRefusal, type Refusal, refuse, refuseFailure } from '../execution/answered-error.ts'
 import { chooseOperation, type Documents, type Operation } from '../execution/documents.ts'
 import { describeError, describeResult, httpOf } from '../execution/mask-errors.ts'
+import { isRefusal, type Refusal, refuse, refuseFailure } from '../execution/refusal.ts'
 import type { ContextFunction } from '../options.ts'
 import type { Graphql } from '../packages.ts'
-import { answerRefusal, answerResult } from './answer.ts'
 import { isPreflighted } from './csrf.ts'
 import { type Wanted, wantedBy } from './negotiate.ts'
 import { type Asked, askedByBody, askedByQuery } from './request.ts'
-import type { EventAnswers } from './subscribe.ts'
+import { sendRefusal, sendResult } from './send.ts'
+import type { EventResponses } from './subscribe.ts'
 
 /** What is needed to execute requests with a schema. */
 export interface Engine {
   readonly graphql: Graphql
   readonly schema: GraphQLSchema
   readonly documents: Documents
-  readonly events: EventAnswers
+  readonly events: EventResponses
   /** Whether errors may suggest names from the schema. */
   readonly hints: boolean
 }
@@ -28,14 +28,14 @@ export interface HandlerOptions {
   readonly streams: ReadonlySet<() => void>
   readonly csrfPrevention: boolean
   readonly context: ContextFunction | undefined
-  /** Answers browsers with the GraphiQL page; `undefined`: there is no page. */
+  /** Responds to browsers with the GraphiQL page; `undefined`: there is no page. */
   readonly page: ((req: Request, res: Response) => unknown) | undefined
 }
 
 const jsonType = /^[\t ]*application\/json[\t ]*(?:;|$)/i
 
 /**
- * Answers one request: determines the accepted types, whether the request is allowed and which operation it wants, then executes it.
+ * Handles one request: determines the accepted types, whether the request is allowed and which operation it wants, then executes it.
  *
  * Remains synchronous as long as the context and the resolvers are: a promise here would be a cost for every request.
  */
@@ -60,7 +60,7 @@ export class GraphqlHandler {
     const { page } = this.#options
     const wanted = wantedBy(req.raw.header('accept'), page !== undefined)
     if (wanted === 'page') return page!(req, res)
-    return this.#answer(req, res, wanted, () => askedByQuery(req.query))
+    return this.#handle(req, res, wanted, () => askedByQuery(req.query))
   }
 
   readonly post = (req: Request, res: Response): unknown => {
@@ -68,34 +68,34 @@ export class GraphqlHandler {
     const contentType = req.raw.header('content-type')
     if (contentType !== 'application/json' && !jsonType.test(contentType ?? '')) {
       const got = contentType === undefined ? 'there is no content-type' : 'this content-type is not supported'
-      return answerRefusal(req, res, wanted, refuse(415, `A request is application/json; ${got}.`))
+      return sendRefusal(req, res, wanted, refuse(415, `A request is application/json; ${got}.`))
     }
-    return this.#answer(req, res, wanted, () => askedByBody(req.body))
+    return this.#handle(req, res, wanted, () => askedByBody(req.body))
   }
 
-  #answer(req: Request, res: Response, wanted: Wanted, read: () => Asked | Refusal): unknown {
+  #handle(req: Request, res: Response, wanted: Wanted, read: () => Asked | Refusal): unknown {
     const { csrfPrevention, engine } = this.#options
-    if (csrfPrevention && !isPreflighted(req.raw)) return answerRefusal(req, res, wanted, crossSite)
-    if (wanted === 'nothing') return answerRefusal(req, res, wanted, notAcceptable)
+    if (csrfPrevention && !isPreflighted(req.raw)) return sendRefusal(req, res, wanted, crossSite)
+    if (wanted === 'nothing') return sendRefusal(req, res, wanted, notAcceptable)
     const asked = read()
-    if (isRefusal(asked)) return answerRefusal(req, res, wanted, asked)
+    if (isRefusal(asked)) return sendRefusal(req, res, wanted, asked)
     const ready = engine()
-    if (isRefusal(ready)) return answerRefusal(req, res, wanted, ready)
+    if (isRefusal(ready)) return sendRefusal(req, res, wanted, ready)
     const { documents, events, graphql, hints } = ready
     const operations = documents.read(asked.query)
     const operation = isRefusal(operations) ? operations : chooseOperation(operations, asked.operationName)
     if (isRefusal(operation)) {
       const asEvent = wanted === 'events' && operation.legacy
-      return asEvent ? events.refuse(req, res, operation) : answerRefusal(req, res, wanted, operation)
+      return asEvent ? events.refuse(req, res, operation) : sendRefusal(req, res, wanted, operation)
     }
     const unfit = unfitFor(operation, req.method, wanted) ?? operation.checkCost?.(asked.variables)
-    if (unfit !== undefined) return answerRefusal(req, res, wanted, unfit)
+    if (unfit !== undefined) return sendRefusal(req, res, wanted, unfit)
     const execute = (value: unknown): unknown => {
       // The context function may already have refused the request.
       if (res.answered) return res
-      if (wanted === 'events') return events.answer(req, res, operation, value, asked.variables)
+      if (wanted === 'events') return events.send(req, res, operation, value, asked.variables)
       const finish = (result: ExecutionResult) =>
-        answerResult(req, res, wanted, describeResult(graphql, result, req, hints), result.errors)
+        sendResult(req, res, wanted, describeResult(graphql, result, req, hints), result.errors)
       const result = operation.run(value, asked.variables)
       return isPromise(result) ? result.then(finish) : finish(result)
     }
@@ -118,16 +118,16 @@ const crossSite = refuse(
 )
 const notAcceptable = refuse(
   406,
-  'Answers are application/json, application/graphql-response+json or text/event-stream.',
+  'Responses are application/json, application/graphql-response+json or text/event-stream.',
 )
 
-/** Returns why an operation cannot be answered with this method and this form; `undefined` if it can. */
+/** Returns why an operation cannot be executed with this method and this form; `undefined` if it can. */
 function unfitFor(operation: Operation, method: string, wanted: Wanted): Refusal | undefined {
   const { type } = operation
   if (type === 'query') return undefined
   if (type === 'subscription') {
     if (wanted === 'events') return undefined
-    return refuse(406, 'A subscription is answered with text/event-stream only: send accept: text/event-stream.')
+    return refuse(406, 'The response to a subscription is text/event-stream only: send accept: text/event-stream.')
   }
   return method === 'POST' ? undefined : refuse(405, 'A mutation is sent with POST.', 'BAD_REQUEST', 'POST')
 }
@@ -136,5 +136,5 @@ function failContext(graphql: Graphql, error: unknown, req: Request, res: Respon
   const status = httpOf([error])?.status
   const described = describeError(graphql, error, req)
   const isStatus = Number.isInteger(status) && status! >= 400 && status! <= 599
-  return answerRefusal(req, res, wanted, refuseFailure(isStatus ? status! : 500, described))
+  return sendRefusal(req, res, wanted, refuseFailure(isStatus ? status! : 500, described))
 }

@@ -1,6 +1,6 @@
 import Negotiator from 'negotiator'
 
-/** The form of the answer that a client wants; `json` is `application/json`, with the statuses that older clients expect. */
+/** The form of the response that a client wants; `json` is `application/json`, with the statuses that older clients expect. */
 export type Wanted = 'json' | 'response' | 'events' | 'page' | 'nothing'
 
 const types = {
@@ -15,7 +15,7 @@ const withoutPage = withPage.filter((type) => type !== 'text/html')
 const utf8 = /;[\t ]*charset="?utf-8"?/gi
 
 /**
- * Reads an `Accept` header (RFC 9110 section 12.5.1). If it is missing, empty or shows no preference, the answer is
+ * Reads an `Accept` header (RFC 9110 section 12.5.1). If it is missing, empty or shows no preference, the response is
  * `application/json`, as clients from before 2025 expect.
  */
 export function wantedBy(accept: string | undefined, hasPage: boolean): Wanted {

@@ -1,5 +1,5 @@
 import { parse } from 'secure-json-parse'
-import { isRefusal, type Refusal, refuse } from '../execution/answered-error.ts'
+import { isRefusal, type Refusal, refuse } from '../execution/refusal.ts'
 
 /** The parameters of a request. */
 export interface Asked {

@@ -1,14 +1,14 @@
 import type { ExecutionResult, GraphQLSchema } from 'graphql'
 import type { Request, Response } from '../../../kernel/index.ts'
-import type { Refusal } from '../execution/answered-error.ts'
 import type { Operation } from '../execution/documents.ts'
 import { coercion, type Variables } from '../execution/execute.ts'
 import { describeError, describeResult } from '../execution/mask-errors.ts'
+import type { Refusal } from '../execution/refusal.ts'
 import type { Graphql } from '../packages.ts'
 import { eventStream } from './event-stream.ts'
 
-/** Answers operations with server-sent events: a subscription with many, any other operation with one event. */
-export class EventAnswers {
+/** Responds to operations with server-sent events: a subscription with many, any other operation with one event. */
+export class EventResponses {
   readonly #graphql: Graphql
   readonly #schema: GraphQLSchema
   readonly #keepAlive: number
@@ -29,8 +29,8 @@ export class EventAnswers {
     this.#keepAlive = keepAlive
   }
 
-  /** Answers with the results of an operation. */
-  async answer(
+  /** Responds with the results of an operation. */
+  async send(
     req: Request,
     res: Response,
     operation: Operation,
@@ -52,7 +52,7 @@ export class EventAnswers {
     }
   }
 
-  /** Answers with a refusal, also as an event: browsers show scripts nothing of an event stream whose status is not 200. */
+  /** Responds with a refusal, also as an event: browsers show scripts nothing of an event stream whose status is not 200. */
   refuse(req: Request, res: Response, { errors }: Refusal): Response {
     return this.#send(req, res, one({ errors }))
   }

@@ -9,10 +9,10 @@ import type { WebSocket as Protocol, Server } from 'graphql-ws'
 import { parse } from 'secure-json-parse'
 import type { Request, Response } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
-import { type AnsweredError, isRefusal, type Refusal } from '../execution/answered-error.ts'
 import { chooseOperation, type Operation } from '../execution/documents.ts'
 import { coercion, type Variables } from '../execution/execute.ts'
 import { describeError, describeResult } from '../execution/mask-errors.ts'
+import { isRefusal, type Refusal, type SentError } from '../execution/refusal.ts'
 import type { ContextFunction, SocketSettings } from '../options.ts'
 import type { Graphql } from '../packages.ts'
 import type { Engine } from './handler.ts'
@@ -112,7 +112,7 @@ class Operations {
   readonly #options: SocketOptions
   readonly #Error: Graphql['GraphQLError']
   /** The described form of errors, ready to be sent: graphql-ws itself accepts only errors of the package graphql. */
-  readonly #described = new WeakMap<GraphQLError, AnsweredError>()
+  readonly #described = new WeakMap<GraphQLError, SentError>()
 
   constructor(options: SocketOptions, ErrorClass: Graphql['GraphQLError']) {
     this.#options = options
@@ -166,10 +166,10 @@ class Operations {
     }
   }
 
-  #refuse(errors: readonly AnsweredError[]): readonly GraphQLError[] {
-    return errors.map((answered) => {
-      const error = new this.#Error(answered.message)
-      this.#described.set(error, answered)
+  #refuse(errors: readonly SentError[]): readonly GraphQLError[] {
+    return errors.map((sent) => {
+      const error = new this.#Error(sent.message)
+      this.#described.set(error, sent)
       return error
     })
   }
@@ -195,7 +195,7 @@ class Operations {
     return describeResult(graphql, result, ctx.extra.req, hints)
   }
 
-  #masked(ctx: Context, error: GraphQLError): AnsweredError {
+  #masked(ctx: Context, error: GraphQLError): SentError {
     const { graphql } = this.#options.engine() as Engine
     return describeError(graphql, error, ctx.extra.req)
   }

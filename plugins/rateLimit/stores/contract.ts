@@ -9,7 +9,7 @@ export interface Hit {
 /** Counts requests: each key has a fixed window, which begins with its first request. */
 export interface RateLimitStore {
   /**
-   * Counts one request; must be atomic. A store that does not answer within 250 ms has failed. The key `health` is counted to see whether
+   * Counts one request; must be atomic. A store that does not respond within 250 ms has failed. The key `health` is counted to see whether
    * the store works.
    */
   hit(key: string, windowMs: number): Hit | Promise<Hit>
@@ -23,7 +23,7 @@ export type OnStoreFailure = 'count' | 'refuse'
 /** The counts as a limit reads them; `undefined` refuses a request that cannot be counted. */
 export interface Counter {
   hit(key: string, windowMs: number, onFailure: OnStoreFailure): Hit | Promise<Hit | undefined>
-  /** Rejects unless the shared store answers. */
+  /** Rejects unless the shared store responds. */
   check?(): Promise<void>
   close?(): void | Promise<void>
 }

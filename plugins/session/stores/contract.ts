@@ -69,7 +69,7 @@ export const SessionStoreError = defineError(
   (name: string, what: string) => `the session store "${name}" ${what}. Try again later`,
 )
 
-/** Milliseconds after which a store counts as failed: a request must not hang for one that does not answer. */
+/** Milliseconds after which a store counts as failed: a request must not hang for one that does not respond. */
 export const deadline = 2_000
 
 /** Whether a value can be the data of a session. */

@@ -17,7 +17,7 @@ export interface RedisClient {
 }
 
 /**
- * Sessions in Redis, as JSON under `session:<id>`. While Redis does not answer, commands fail immediately: a request must not
+ * Sessions in Redis, as JSON under `session:<id>`. While Redis does not respond, commands fail immediately: a request must not
  * wait for a timeout that another request has already suffered.
  */
 export class RedisStore implements TextStore {

@@ -11,15 +11,15 @@ const WorkerMemoryError = defineError(
 const WorkerLeadError = defineError(
   'WorkerLeadError',
   503,
-  (topic: string, why: string) => `the leading worker has not answered "${topic}": ${why}`,
+  (topic: string, why: string) => `the leading worker has not responded to "${topic}": ${why}`,
 )
 
 /**
- * Asks the worker that leads, which does the work that only one may do. Question and answer must have a form in JSON.
+ * Asks the worker that leads, which does the work that only one may do. Question and response must have a form in JSON.
  *
- * @throws (as a rejection) WorkerLeadError if no such worker answers within 5 seconds, and in processes without a connection.
+ * @throws (as a rejection) WorkerLeadError if no such worker responds within 5 seconds, and in processes without a connection.
  * @example
- * const answer = await askLeader('audit.count', { since: '2026-01-01' })
+ * const response = await askLeader('audit.count', { since: '2026-01-01' })
  */
 export async function askLeader(topic: string, question?: unknown): Promise<unknown> {
   const asked = supervisor()?.ask(topic, question)
@@ -32,7 +32,7 @@ export async function askLeader(topic: string, question?: unknown): Promise<unkn
 }
 
 /**
- * Answers the questions of other workers while this one leads.
+ * Responds to the questions of other workers while this one leads.
  *
  * @example
  * answerAsLeader('audit.count', () => 42)

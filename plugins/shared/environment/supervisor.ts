@@ -9,9 +9,9 @@ export interface Supervisor {
   readonly leads: boolean
   /** Calls `run` when this process takes over that work. */
   onLead(run: () => void): void
-  /** Asks the process that leads; rejects if no process leads at this moment, or if it does not answer. */
+  /** Asks the process that leads; rejects if no process leads at this moment, or if it does not respond. */
   ask(topic: string, question: unknown): Promise<unknown>
-  /** Answers questions on a topic when this process leads. */
+  /** Responds to questions on a topic when this process leads. */
   answer(topic: string, answer: (question: unknown) => unknown): void
 }
 

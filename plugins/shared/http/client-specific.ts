@@ -4,8 +4,8 @@ const watched = new WeakMap<Request, () => unknown>()
 
 /**
  * Informs caches about data that a plugin keeps for one client: `state` returns `undefined` as long as nothing has
- * changed, and another value after each change. After a change, the answer is for that client only, although its headers do not show
- * this yet: a session sets its cookie when the answer is sent.
+ * changed, and another value after each change. After a change, the response is for that client only, although its headers do not show
+ * this yet: a session sets its cookie when the response is sent.
  *
  * @example
  * ctx.use((req, _res, next) => {

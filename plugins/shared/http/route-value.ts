@@ -21,7 +21,7 @@ export class RouteValue<Value> {
     if (value !== undefined) route.values.set(this, value)
   }
 
-  /** The value of the route that answers; `undefined` where it has none, and for 404 and 405. */
+  /** The value of the route that handles it; `undefined` where it has none, and for 404 and 405. */
   of(req: Request): Value | undefined {
     // Only `set` stores values under this key.
     return (req as KernelRequest).compiled.values?.get(this) as Value | undefined

@@ -8,7 +8,7 @@ import { openInside, realRoot } from '../files/open-inside.ts'
 import { openRegularFile, type RegularFile, readPart, regularFile, smallPart } from '../files/regular-file.ts'
 import { mediaTypeOfFile } from './media-types.ts'
 
-/** Error codes for a file that does not exist or cannot be read; the answer never shows the path. */
+/** Error codes for a file that does not exist or cannot be read; the response never shows the path. */
 const missing = new Set([
   'ENOENT',
   'ENOTDIR',

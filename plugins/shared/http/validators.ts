@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import type { Request } from '../../../kernel/index.ts'
 
-/** The validators of the state that an answer represents. */
+/** The validators of the state that a response represents. */
 export interface Validators {
   readonly etag?: string | undefined
   readonly lastModified?: string | undefined
@@ -27,7 +27,7 @@ export function fileValidators({
 /**
  * The result of the conditions of a request (RFC 9110 section 13.2.2), for a GET or a HEAD.
  *
- * `Cache-Control: no-cache` requires an answer from the origin, and this is the origin. `fetch` adds it to every condition.
+ * `Cache-Control: no-cache` requires a response from the origin, and this is the origin. `fetch` adds it to every condition.
  */
 export function judgeConditions(headers: Conditions, validators: Validators): 200 | 304 | 412 {
   const match = headers['if-match']

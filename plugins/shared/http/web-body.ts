@@ -87,7 +87,7 @@ function checkSendable({ bodyUsed, body, status }: globalThis.Response, shorthan
   }
   if (shorthand === 0 && !(status >= 200 && status <= 599)) {
     throw UnsendableResponseError(
-      `its status is ${status}, but an answer needs one from 200 to 599. Check response.type and response.ok first`,
+      `its status is ${status}, but a response needs one from 200 to 599. Check response.type and response.ok first`,
     )
   }
 }
@@ -98,7 +98,7 @@ function copyHeaders(res: KernelResponse, { headers, url, body }: globalThis.Res
   const decoded = body !== null && url !== '' && encoding !== null && isDecodedByFetch(encoding)
   // The length of the encoded bytes differs from that of the decoded ones.
   if (decoded) dropped.add('content-encoding').add('content-length')
-  // All headers are checked before the first is set: otherwise the answer to a failure would have half of them.
+  // All headers are checked before the first is set: otherwise the response to a failure would have half of them.
   const checked = new HeaderBag()
   headers.forEach((value, name) => {
     if (!dropped.has(name)) checked.append(name, value)
@@ -113,8 +113,8 @@ function copyHeaders(res: KernelResponse, { headers, url, body }: globalThis.Res
 }
 
 /**
- * Releases a value that a handler returned and that is not sent, because there is already an answer. A stream may be in use
- * by a handler that has answered itself; where the request was given up, the stream is not needed.
+ * Releases a value that a handler returned and that is not sent, because there is already a response. A stream may be in use
+ * by a handler that has responded itself; where the request was given up, the stream is not needed.
  */
 export function discard(value: unknown, res: KernelResponse): void {
   const isResponse = (value as { [Symbol.toStringTag]?: unknown } | null)?.[Symbol.toStringTag] === 'Response'

@@ -43,7 +43,7 @@ const turnOfIo = () => new Promise<void>((resolve) => setTimeout(() => setImmedi
 export function answerWithin<Value>(promise: PromiseLike<Value>, ms: number): Promise<Value> {
   const late = async () => {
     await turnOfIo()
-    throw new Error(`no answer within ${ms} ms`)
+    throw new Error(`no response within ${ms} ms`)
   }
   return within(promise, ms, () => Promise.race([promise, late()]))
 }

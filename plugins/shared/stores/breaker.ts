@@ -3,7 +3,7 @@ import { Availability, answerWithin } from './availability.ts'
 /** Milliseconds between two attempts to reach a service that failed. */
 const restMs = 500
 
-/** A service answers again, does not answer, or answers with a refusal, such as a Redis without memory. */
+/** A service responds again, does not respond, or responds with a refusal, such as a Redis without memory. */
 export type ServiceState = 'up' | 'down' | 'refused'
 
 /** The service, and what is called when its state changes. */
@@ -12,17 +12,17 @@ export interface BreakerOptions {
   readonly name: string
   /** Milliseconds for one call. Default: the calls have timeouts of their own. */
   readonly timeout?: number | undefined
-  /** Asks the service something that changes nothing; rejects if it does not answer. */
+  /** Asks the service something that changes nothing; rejects if it does not respond. */
   probe(): unknown
   /** Called once for each change; for refusals, once a minute at most. */
   onChange?(state: ServiceState, error?: unknown): void
 }
 
-/** A service outside the process does not answer, or refuses; the caller continues with its substitute, if it has one. */
+/** A service outside the process does not respond, or refuses; the caller continues with its substitute, if it has one. */
 export class ServiceDown extends Error {}
 
 /**
- * Calls a service outside the process. While it does not answer, it is asked from time to time whether it does again, and not called:
+ * Calls a service outside the process. While it does not respond, it is asked from time to time whether it does again, and not called:
  * otherwise each request would first have to wait for a timeout that another request has already suffered.
  */
 export class Breaker {
@@ -38,13 +38,13 @@ export class Breaker {
     this.#availability = new Availability((isDown, error) => options.onChange?.(isDown ? 'down' : 'up', error))
   }
 
-  /** Rejects with {@link ServiceDown} if the call fails, and immediately while the service does not answer. */
+  /** Rejects with {@link ServiceDown} if the call fails, and immediately while the service does not respond. */
   async run<Result>(call: () => Result | PromiseLike<Result>): Promise<Result> {
     const { name, timeout } = this.#options
-    if (this.#availability.isDown) throw new ServiceDown(`${name} does not answer`)
+    if (this.#availability.isDown) throw new ServiceDown(`${name} does not respond`)
     try {
-      const answer = call()
-      return await (timeout === undefined ? answer : answerWithin(Promise.resolve(answer), timeout))
+      const response = call()
+      return await (timeout === undefined ? response : answerWithin(Promise.resolve(response), timeout))
     } catch (error) {
       if ((error as Error | undefined)?.name === 'ReplyError') this.#refused(error)
       else this.failed(error)
@@ -52,7 +52,7 @@ export class Breaker {
     }
   }
 
-  /** Rejects unless the service answers, for health checks. */
+  /** Rejects unless the service responds, for health checks. */
   async check(): Promise<void> {
     await this.run(() => this.#options.probe())
   }
@@ -64,7 +64,7 @@ export class Breaker {
     this.#probeLater()
   }
 
-  /** Runs an action when the service answers again; for calls that may have been executed although their answers were lost. */
+  /** Runs an action when the service responds again; for calls that may have been executed although their responses were lost. */
   whenUp(action: () => unknown): void {
     if (this.#later.size < 1000) this.#later.add(action)
   }
@@ -83,9 +83,9 @@ export class Breaker {
   #probeLater(): void {
     this.#timer = setTimeout(async () => {
       const { probe, timeout } = this.#options
-      const answers = await answered(probe, timeout)
+      const responds = await respondsTo(probe, timeout)
       if (this.#isStopped) return
-      if (!answers) return this.#probeLater()
+      if (!responds) return this.#probeLater()
       this.#availability.works()
       for (const action of this.#later) action()
       this.#later.clear()
@@ -94,10 +94,10 @@ export class Breaker {
   }
 }
 
-async function answered(probe: () => unknown, timeout: number | undefined): Promise<boolean> {
+async function respondsTo(probe: () => unknown, timeout: number | undefined): Promise<boolean> {
   try {
-    const answer = Promise.resolve(probe())
-    await (timeout === undefined ? answer : answerWithin(answer, timeout))
+    const response = Promise.resolve(probe())
+    await (timeout === undefined ? response : answerWithin(response, timeout))
     return true
   } catch {
     return false

@@ -66,7 +66,7 @@ export function redisPlace({ url, ...options }: RedisAddress): { place: [] | [ur
 export interface RedisUse {
   /** The feature, for the error about a missing package: `the session plugin (store redis)`. */
   readonly feature: string
-  /** Milliseconds to wait for the answer to one command. */
+  /** Milliseconds to wait for the response to one command. */
   readonly commandTimeout: number
   /** Called at each failed attempt to connect, and at each success. Failing commands report their reasons themselves. */
   onState?(error: unknown | undefined): void
@@ -140,7 +140,7 @@ const longestPause = 1_000
  * Connects a client of `ioredis` for commands whose callers wait: a command that cannot be sent immediately fails, and is never
  * sent later, when it may be outdated.
  *
- * It also resolves if Redis cannot be reached, or accepts connections without answering; it then retries until it succeeds.
+ * It also resolves if Redis cannot be reached, or accepts connections without responding; it then retries until it succeeds.
  * The type of the client is the part that is used: the types of the package have thousands of overloads.
  *
  * @throws (as a rejection) PeerMissingError without the package, OptionError for an invalid address in the environment,

@@ -71,7 +71,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
   }
 
   /** `undefined` for a missing blob. */
-  async #find<Answer>(question: (client: ContainerClient, abortSignal: AbortSignal) => Promise<Answer>) {
+  async #find<Result>(question: (client: ContainerClient, abortSignal: AbortSignal) => Promise<Result>) {
     const client = await this.#client.get()
     try {
       return await this.#backend.ask((signal) => question(client, signal))

@@ -15,7 +15,7 @@ const names = /Timeout|AbortError|NetworkingError/
 const sentences =
   /socket hang up|aborted|Unable to connect|connection (?:closed|reset|refused)|fetch failed|terminated/i
 
-/** What the clients use as placeholders for an answer without details, such as one to HEAD. */
+/** What the clients use as placeholders for a response without details, such as one to HEAD. */
 const nothing: readonly unknown[] = [undefined, '', 'Error', 'Unknown', 'UnknownError', 'RestError']
 
 /** The status of a refusal, from either client. */
@@ -42,7 +42,7 @@ export class Backend {
   }
 
   /** Makes one call, whose signal aborts after the timeout; `bytes` of content extend the timeout. */
-  async ask<Answer>(question: (signal: AbortSignal) => Promise<Answer>, bytes = 0): Promise<Answer> {
+  async ask<Result>(question: (signal: AbortSignal) => Promise<Result>, bytes = 0): Promise<Result> {
     const clock = this.#clock()
     try {
       clock.start(bytes)
@@ -102,12 +102,12 @@ export class Backend {
       clearTimeout(timer)
       const ms = this.#timeout + Math.ceil((bytes / bytesPerSecond) * 1000)
       timer = setTimeout(() => {
-        const error = StorageUnavailableError(this.name, `no answer within ${ms} ms`)
+        const error = StorageUnavailableError(this.name, `no response within ${ms} ms`)
         fail(error)
         cut.abort(error)
       }, ms)
     }
-    const race = <Answer>(work: Promise<Answer>): Promise<Answer> => {
+    const race = <Result>(work: Promise<Result>): Promise<Result> => {
       // The late call may still fail, without a listener by then.
       work.catch(() => {})
       return Promise.race([work, late])

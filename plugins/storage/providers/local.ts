@@ -18,7 +18,7 @@ import { SignedUrls, type SignedUrlsOptions, signedUrlsOptions } from './signed-
 export interface LocalStorageOptions {
   /** The folder for the objects; created if it is missing. */
   root: string | URL
-  /** Settings for signed addresses of objects, which the storage plugin answers. Without this option there are none. */
+  /** Settings for signed addresses of objects, which the storage plugin serves. Without this option there are none. */
   signedUrls?: SignedUrlsOptions
 }
 
@@ -147,7 +147,7 @@ export class LocalStorageProvider implements StorageProvider {
     return new Uint8Array(buffer, byteOffset, byteLength)
   }
 
-  /** @internal The open file of a key, for the route that answers its address. */
+  /** @internal The open file of a key, for the route that serves its address. */
   async file(key: string): Promise<(OpenFile & { readonly contentType: string }) | undefined> {
     const found = await this.#open(key)
     if (found === undefined) return undefined

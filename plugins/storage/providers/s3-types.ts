@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 
 // The used part of the client of S3: its own types choose among the overloads of a hundred commands at each call.
 
-export interface S3Answer {
+export interface S3Response {
   readonly Body?: Readable
   readonly ContentLength?: number
   readonly ContentType?: string
@@ -20,7 +20,7 @@ export interface S3Answer {
 }
 
 export interface S3Client {
-  send(command: object, options: { readonly abortSignal: AbortSignal }): Promise<S3Answer>
+  send(command: object, options: { readonly abortSignal: AbortSignal }): Promise<S3Response>
   destroy(): void
 }
 

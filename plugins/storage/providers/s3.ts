@@ -8,7 +8,7 @@ import { timeout } from '../options.ts'
 import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'
 import { Cdn, type CdnOptions, cdnOptions } from './cdn.ts'
 import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
-import type { S3Answer, S3Client, S3Sdk, SignUrl, Upload } from './s3-types.ts'
+import type { S3Client, S3Response, S3Sdk, SignUrl, Upload } from './s3-types.ts'
 
 /** Options of `S3StorageProvider`. */
 export interface S3StorageOptions {
@@ -92,7 +92,7 @@ export class S3StorageProvider implements StorageProvider {
     return { sdk, client: new sdk.S3Client({ ...given, ...sums, forcePathStyle }) }
   }
 
-  async #send(command: keyof S3Sdk, input: object, bytes?: number): Promise<S3Answer> {
+  async #send(command: keyof S3Sdk, input: object, bytes?: number): Promise<S3Response> {
     const { sdk, client } = await this.#parts.get()
     const Command = sdk[command] as new (input: object) => object
     const question = new Command({ Bucket: this.#bucket, ...input })
@@ -100,7 +100,7 @@ export class S3StorageProvider implements StorageProvider {
   }
 
   /** Sends a command like `#send`; `undefined` for a missing object. */
-  async #find(command: keyof S3Sdk, input: object, bytes?: number): Promise<S3Answer | undefined> {
+  async #find(command: keyof S3Sdk, input: object, bytes?: number): Promise<S3Response | undefined> {
     try {
       return await this.#send(command, input, bytes)
     } catch (error) {
@@ -160,7 +160,7 @@ export class S3StorageProvider implements StorageProvider {
       await this.#copyInParts({ ...source, key: to }, { CopySource, CopySourceIfMatch: source.etag })
       return true
     }
-    // S3 answers when it has copied everything, which may take long.
+    // S3 responds when it has copied everything, which may take long.
     return (await this.#find('CopyObjectCommand', { Key: to, CopySource }, source.size)) !== undefined
   }
 
@@ -225,6 +225,10 @@ export class S3StorageProvider implements StorageProvider {
   }
 }
 
-function entryOf(key: string, size = 0, { LastModified, ETag }: Pick<S3Answer, 'LastModified' | 'ETag'>): StorageEntry {
+function entryOf(
+  key: string,
+  size = 0,
+  { LastModified, ETag }: Pick<S3Response, 'LastModified' | 'ETag'>,
+): StorageEntry {
   return { key, size, lastModified: LastModified ?? new Date(0), etag: ETag ?? '' }
 }

@@ -8,7 +8,7 @@ export interface SignedUrlsOptions {
   secret: string | readonly string[]
   /** The beginning of the addresses, `https://files.example.org` for example. Default: none, so they are paths. */
   origin?: string
-  /** The path at which the storage plugin answers them. Default `'/storage'`; several disks need one each. */
+  /** The path at which the storage plugin serves them. Default `'/storage'`; several disks need one each. */
   path?: string
   /** The largest object for an upload address, in bytes or a string such as `'5mb'`. Default `'100mb'`. */
   maxUploadSize?: number | string

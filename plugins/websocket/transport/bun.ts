@@ -31,7 +31,7 @@ function newHandlers(): BunHandlers {
   return {
     maxPayloadLength: 0,
     perMessageDeflate: false,
-    // The plugin's own pings find dead clients; a silent client that answers them stays.
+    // The plugin's own pings find dead clients; a silent client that responds to them stays.
     idleTimeout: 0,
     sendPings: false,
     // Slow readers are handled where messages are sent.

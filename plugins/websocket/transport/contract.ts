@@ -11,7 +11,7 @@ export interface Transport {
   getBufferedAmount(): number
   /** Requests one `relieved`, now that data is waiting; it may never come. Absent if the runtime reports it by itself, or not at all. */
   watch?(): void
-  /** Sends a close frame; `closed` follows when the client has answered. */
+  /** Sends a close frame; `closed` follows when the client has responded. */
   close(code: number, reason: string): void
   /** Ends the connection without a close frame. */
   terminate(): void
@@ -51,7 +51,7 @@ export interface TransportOptions {
   readonly silence: number
 }
 
-/** Opens the websocket of a connection: answers 101 with the headers, and reports to `events` from then on. */
+/** Opens the websocket of a connection: responds with 101 and the headers, and reports to `events` from then on. */
 export type OpenTransport = (
   connection: Connection,
   headers: readonly string[],

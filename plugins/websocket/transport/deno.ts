@@ -7,7 +7,7 @@ interface DenoRuntime {
   ): { socket: globalThis.WebSocket; response: globalThis.Response }
 }
 
-/** Milliseconds for opening a connection: nothing reports that its client left before the answer. */
+/** Milliseconds for opening a connection: nothing reports that its client left before the response. */
 const openWithinMs = 2000
 
 /** Opens a websocket of `Deno.serve`. Deno sends pings itself, and limits the size of a message only after it has read it. */

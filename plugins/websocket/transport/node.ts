@@ -41,8 +41,8 @@ export async function openNode(): Promise<OpenTransport> {
         },
         handleProtocols: () => (chosen === '' ? false : chosen),
       })
-      server.on('headers', (lines: string[]) => lines.push(...answered))
-      // With this listener, `ws` leaves the answer to it.
+      server.on('headers', (lines: string[]) => lines.push(...handshake))
+      // With this listener, `ws` leaves the response to it.
       server.on('wsClientError', () => {
         isDeclined = true
       })
@@ -50,7 +50,7 @@ export async function openNode(): Promise<OpenTransport> {
     }
     return server
   }
-  let answered: string[] = []
+  let handshake: string[] = []
   let isDeclined = false
 
   return (connection, headers, { maxMessageSize, compression, protocol }, events) => {
@@ -58,8 +58,8 @@ export async function openNode(): Promise<OpenTransport> {
     const { message, socket, head } = connection
     // `handleUpgrade` calls both before it returns.
     chosen = protocol
-    answered = []
-    for (let i = 0; i < headers.length; i += 2) answered.push(`${headers[i]}: ${headers[i + 1]}`)
+    handshake = []
+    for (let i = 0; i < headers.length; i += 2) handshake.push(`${headers[i]}: ${headers[i + 1]}`)
     if (!socket.readable || !socket.writable) {
       // The client left while its request was handled, and no further event reports that.
       socket.destroy()
@@ -84,7 +84,7 @@ export async function openNode(): Promise<OpenTransport> {
     delete message.headers['sec-websocket-extensions']
     isDeclined = false
     upgrade()
-    // For any other refusal of `ws`: no connection is left without an answer.
+    // For any other refusal of `ws`: no connection is left without a response.
     if (isDeclined) socket.destroy()
     return undefined
   }

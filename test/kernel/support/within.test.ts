@@ -14,7 +14,7 @@ test('a promise that settles in time settles the same', async () => {
 test('a late one settles with the result or error of `late`', async () => {
   expect(await within(never, 1, () => 'late')).toBe('late')
   expect(await isInTime(never, 1)).toBe(false)
-  await expect(answerWithin(never, 1)).rejects.toThrow('no answer within 1 ms')
+  await expect(answerWithin(never, 1)).rejects.toThrow('no response within 1 ms')
   await expect(
     within(never, 1, () => {
       throw new Error('too late')

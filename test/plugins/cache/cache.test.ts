@@ -19,7 +19,7 @@ function makeServer(options: { plugins: object } = { plugins: { cache: {} } }) {
   return { server, router, log: logger.entries }
 }
 
-describe('an answer of a route with the option cache', () => {
+describe('a response of a route with the option cache', () => {
   test('is computed once and replayed: status, type, headers of the handler, body', async () => {
     const { server, router } = makeServer()
     let runs = 0
@@ -95,7 +95,7 @@ describe('an answer of a route with the option cache', () => {
     expect(steps.map(({ name }) => name).slice(-3)).toEqual(['validation', 'cache', expect.any(String)])
   })
 
-  test('HEAD is answered with the entry of GET, and stores none itself', async () => {
+  test('HEAD gets the entry of GET, and stores none itself', async () => {
     const { server, router } = makeServer()
     let runs = 0
     router.get('/x', { cache: true }, () => ++runs)
@@ -107,7 +107,7 @@ describe('an answer of a route with the option cache', () => {
     expect(runs).toBe(2)
   })
 
-  test('has an etag from the first answer on; a client that has it receives 304 without a body', async () => {
+  test('has an etag from the first response on; a client that has it receives 304 without a body', async () => {
     const { server, router } = makeServer()
     router.get('/x', { cache: true }, (_req, res) => res.header('x-kept', '1').ok({ a: 1 }))
     const { etag } = (await server.inject.get('/x')).headers()
@@ -129,7 +129,7 @@ describe('an answer of a route with the option cache', () => {
   })
 })
 
-describe('answers that are not stored', () => {
+describe('responses that are not stored', () => {
   test.each<[string, (res: import('framework').Response) => unknown]>([
     ['404', (res) => res.notFound({ a: 1 })],
     ['500', (res) => res.internalServerError()],
@@ -204,7 +204,7 @@ describe('invalidation', () => {
     expect(await service.invalidatePattern('cache:*:/a*')).toBe(4)
   })
 
-  test('an answer that is being computed while it is invalidated is not kept, and later requests do not join it', async () => {
+  test('a response that is being computed while it is invalidated is not kept, and later requests do not join it', async () => {
     const { server, router } = makeServer()
     const finish: (() => void)[] = []
     let value = 'old'

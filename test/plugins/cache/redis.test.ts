@@ -52,7 +52,7 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
     return { port, child }
   }
 
-  test('replays text, bytes and empty answers exactly, over a restart of the application', async () => {
+  test('replays text, bytes and empty responses exactly, over a restart of the application', async () => {
     const define = (router: RouteCollection, mark: string) => {
       router.get('/json', { cache: true }, (_req, res) => res.header('x-own', mark).created({ ü: [1, null] }))
       router.get('/bytes', { cache: true }, (_req, res) =>
@@ -91,7 +91,7 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
     }
   })
 
-  test('invalidates by tag and by pattern, whichever process has stored the answer', async () => {
+  test('invalidates by tag and by pattern, whichever process has stored the response', async () => {
     const one = makeServer()
     const two = makeServer()
     const runs = [0, 0]
@@ -124,7 +124,7 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
     expect(await invalidatePattern('cache:GET:/x?a=1')).toBe(1)
   })
 
-  test('an answer that another process invalidates while it is computed is not kept', async () => {
+  test('a response that another process invalidates while it is computed is not kept', async () => {
     const one = makeServer()
     const two = makeServer()
     await two.server.ready()
@@ -162,7 +162,7 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
     expect(runs.map(({ body }) => Number(body)).sort()).toEqual([0, 1])
   })
 
-  test('an answer that another process leaves between the look and the lock is not computed again', async () => {
+  test('a response that another process leaves between the look and the lock is not computed again', async () => {
     const slow = new Redis(redis.url)
     let go!: () => void
     const held = new Promise<void>((resolve) => {
@@ -213,7 +213,7 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
   })
 
   describe('while Redis', () => {
-    test('is down before boot: the server boots, answers uncached, and is back when Redis is', async () => {
+    test('is down before boot: the server boots, responds uncached, and is back when Redis is', async () => {
       await redis.kill()
       try {
         const { server, router, log } = makeServer()
@@ -224,8 +224,8 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
         const how = async () => (await server.inject.get('/x')).headers()['x-cache']
         await expect.poll(how, { timeout: 5000, interval: 50 }).toBe('HIT')
         expect(log.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
-          'Redis does not answer: requests are served uncached',
-          'Redis answers again: requests are cached',
+          'Redis does not respond: requests are served uncached',
+          'Redis responds again: requests are cached',
         ])
       } finally {
         await redis.restart().catch(() => {})
@@ -297,7 +297,7 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
       ;(await server.inject.get('/x/a')).assertHeader('x-cache', 'MISS')
     })
 
-    test('is down, an invalidation rejects: the answers are still there', async () => {
+    test('is down, an invalidation rejects: the responses are still there', async () => {
       const { server, invalidate } = makeServer()
       await server.ready()
       await redis.kill()

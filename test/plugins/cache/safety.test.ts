@@ -16,8 +16,8 @@ function makeServer(options: object = {}, others: object = {}) {
   return { server, router }
 }
 
-// hono CVE-2026-44457: a cache that ignores Authorization, Cookie and Vary gives one user's answer to another.
-describe("one user's answer to another", () => {
+// hono CVE-2026-44457: a cache that ignores Authorization, Cookie and Vary gives one user's response to another.
+describe("one user's response to another", () => {
   const usual = [
     'authorization',
     'cookie',
@@ -95,7 +95,7 @@ describe("one user's answer to another", () => {
     ).toBe('BYPASS')
   })
 
-  test('shared says that the answer is the same for all clients', async () => {
+  test('shared says that the response is the same for all clients', async () => {
     const { server, router } = makeServer()
     router.get('/x', { cache: { shared: true } }, () => 1)
     for (const how of ['MISS', 'HIT'])
@@ -106,7 +106,7 @@ describe("one user's answer to another", () => {
     ['writes to', () => undefined],
     ['has saved', (req) => req.session.save()],
     ['gives another id to', (req) => req.session.regenerate()],
-  ])('a handler that %s the session of a newcomer, whose cookie is set later than the answer is kept', async (_, then) => {
+  ])('a handler that %s the session of a newcomer, whose cookie is set later than the response is kept', async (_, then) => {
     const { server, router } = makeServer({}, { session: { secret: 's'.repeat(32) } })
     let count = 0
     router.get('/form', { cache: true }, async (req) => {
@@ -121,7 +121,7 @@ describe("one user's answer to another", () => {
     }
   })
 
-  test('data that a middleware writes to the session belongs to the request, and does not prevent storing an answer', async () => {
+  test('data that a middleware writes to the session belongs to the request, and does not prevent storing a response', async () => {
     const { server, router } = makeServer({}, { session: { secret: 's'.repeat(32) } })
     let visits = 0
     const countVisit: Middleware = (req, _res, next) => {
@@ -133,7 +133,7 @@ describe("one user's answer to another", () => {
       (await server.inject.get('/x')).assertHeader('x-cache', how).assertHeaderExists('set-cookie')
   })
 
-  test('an answer with data that a middleware has just written to the session is not stored', async () => {
+  test('a response with data that a middleware has just written to the session is not stored', async () => {
     const { server, router } = makeServer({}, { session: { secret: 's'.repeat(32) } })
     let count = 0
     const makeToken: Middleware = (req, _res, next) => {
@@ -198,7 +198,7 @@ describe("one user's answer to another", () => {
     }
   })
 
-  test('an answer with Vary is kept when the header is in the key', async () => {
+  test('a response with Vary is kept when the header is in the key', async () => {
     const { server, router } = makeServer()
     router.get('/x', { cache: { include: { headers: ['accept-language'] } } }, (req, res) => {
       res.vary('Accept-Language').ok(req.headers['accept-language'])
@@ -241,7 +241,7 @@ describe('keys', () => {
     }
   })
 
-  test('requests that differ for the handler never share an answer: 0 of 25 000 requests', async () => {
+  test('requests that differ for the handler never share a response: 0 of 25 000 requests', async () => {
     const { server, router } = makeServer({ maxSize: '200mb' })
     const cache = { include: { headers: ['x-a', 'x-b'] } }
     router.get('/*', { cache }, (req) =>
@@ -295,7 +295,7 @@ describe('keys', () => {
       if (answer.status !== 200) continue
       if (answer.headers['x-cache'] === 'HIT') hits++
       const body = Buffer.from(answer.body).toString()
-      // What the handler would have answered to this very request.
+      // What the handler would have sent to this very request.
       const expected = await expectedOf(url, headers)
       if (body !== expected) wrong++
       answers.set(`${url} ${JSON.stringify(headers)}`, body)
@@ -354,7 +354,7 @@ describe('keys', () => {
     for (const how of ['MISS', 'HIT']) {
       ;(await server.inject.get('/x')).assertHeader('x-cache', how).assertBodyDeepEqual('none')
     }
-    // Nor is it answered with the answer for others.
+    // Nor is it answered with the response for others.
     expect((await withBody()).headers['x-cache']).toBe('BYPASS')
     async function* chunks() {
       yield Buffer.from(body)
@@ -459,7 +459,7 @@ describe('the memory of the process', () => {
     expect(kept).toBeLessThan(50_000)
   })
 
-  test('an answer that is larger than the whole cache is not kept', async () => {
+  test('a response that is larger than the whole cache is not kept', async () => {
     const { server, router } = makeServer({ maxSize: '10kb' })
     router.get('/x', { cache: true }, () => 'x'.repeat(20_000))
     for (const _ of [1, 2]) (await server.inject.get('/x')).assertHeader('x-cache', 'MISS')

@@ -22,13 +22,13 @@ function makeServer(options: object = {}) {
 
 /** Sends the same request many times at once and counts by status and `x-cache`. */
 async function storm(server: Server, count: number, path = '/x') {
-  const answers = await Promise.all(Array.from({ length: count }, () => server.inject.get(path)))
+  const responses = await Promise.all(Array.from({ length: count }, () => server.inject.get(path)))
   const counts: Record<string, number> = {}
-  for (const answer of answers) {
-    const how = `${answer.statusCode()} ${answer.headers()['x-cache']}`
+  for (const response of responses) {
+    const how = `${response.statusCode()} ${response.headers()['x-cache']}`
     counts[how] = (counts[how] ?? 0) + 1
   }
-  return { counts, answers }
+  return { counts, responses }
 }
 
 test('500 concurrent misses run the handler once; one is MISS, the others WAIT', async () => {
@@ -38,9 +38,9 @@ test('500 concurrent misses run the handler once; one is MISS, the others WAIT',
     await pause(200)
     return ++runs
   })
-  const { counts, answers } = await storm(server, 500)
+  const { counts, responses } = await storm(server, 500)
   expect(counts).toEqual({ '200 MISS': 1, '200 WAIT': 499 })
-  expect(new Set(answers.map((answer) => answer.body()))).toEqual(new Set([1]))
+  expect(new Set(responses.map((answer) => answer.body()))).toEqual(new Set([1]))
   expect(runs).toBe(1)
 })
 
@@ -62,9 +62,9 @@ test('fail: the others get 503 CacheLockedError with retry-after, in seconds', a
     await pause(50)
     return 1
   })
-  const { counts, answers } = await storm(server, 100)
+  const { counts, responses } = await storm(server, 100)
   expect(counts).toEqual({ '200 MISS': 1, '503 undefined': 99 })
-  const locked = answers.find((answer) => answer.statusCode() === 503)!
+  const locked = responses.find((answer) => answer.statusCode() === 503)!
   locked.assertHeader('retry-after', '3').assertBodySubset({ code: 'CacheLockedError' })
 })
 
@@ -85,7 +85,7 @@ test('when the first one fails, the others run the handler at once, and no error
   ;(await server.inject.get('/x')).assertHeader('x-cache', 'HIT')
 })
 
-test('when the client of the first one leaves, the others get their answer', async () => {
+test('when the client of the first one leaves, the others get their response', async () => {
   const { server, router } = makeServer()
   const leaver = new AbortController()
   let runs = 0
@@ -116,7 +116,7 @@ test('when the first one never ends, the others wait for the lock time-out and n
   expect(took).toBeLessThan(2_000)
 })
 
-test('an answer that may not be kept goes to no one else', async () => {
+test('a response that may not be kept goes to no one else', async () => {
   const { server, router } = makeServer()
   let runs = 0
   router.get('/x', { cache: true }, async (_req, res) => {
@@ -124,8 +124,8 @@ test('an answer that may not be kept goes to no one else', async () => {
     await pause(20)
     return res.appendHeader('set-cookie', `id=${mine}`).ok(mine)
   })
-  const { answers } = await storm(server, 50)
-  expect(new Set(answers.map((answer) => answer.body())).size).toBe(50)
+  const { responses } = await storm(server, 50)
+  expect(new Set(responses.map((answer) => answer.body())).size).toBe(50)
 })
 
 test.each([

@@ -42,7 +42,7 @@ const decoders: Record<string, (bytes: Uint8Array) => Buffer> = {
   zstd: (bytes) => (zlib as unknown as { zstdDecompressSync(bytes: Uint8Array): Buffer }).zstdDecompressSync(bytes),
 }
 
-/** An answer with its body decoded. */
+/** A response with its body decoded. */
 async function get(server: Server, url: string, accept: string | undefined = 'gzip', method = 'GET') {
   const { status, headers, body } = await server.inject({ url, method, headers: { 'accept-encoding': accept } })
   const encoding = headers['content-encoding'] as string | undefined
@@ -73,7 +73,7 @@ describe('bodies', () => {
     expect(await get(server, '/stream', encoding)).toMatchObject({ encoding, text: long + long })
   })
 
-  test('404, failures and answers of an error handler too', async () => {
+  test('404, failures and responses of an error handler too', async () => {
     const server = serverWith({ threshold: 10 })
     server.setErrorHandler((_req, res) => res.internalServerError({ long }))
     server.get('/boom', () => {
@@ -85,7 +85,7 @@ describe('bodies', () => {
   })
 })
 
-describe('unchanged answers', () => {
+describe('unchanged responses', () => {
   test('a body that is shorter than the threshold, in bytes', async () => {
     const server = serverWith({ threshold: 1_000 })
     server.get('/:n', (req, res) => res.text('a'.repeat(Number(req.params.n))))
@@ -123,7 +123,7 @@ describe('unchanged answers', () => {
     expect((await get(server, '/')).encoding).toBe('gzip')
   })
 
-  test('an answer that is encoded, partial, forbidden to transform, or without a body', async () => {
+  test('a response that is encoded, partial, forbidden to transform, or without a body', async () => {
     const server = serverWith()
     server.get('/encoded', (_req, res) =>
       res.setHeader('content-encoding', 'gzip').type('text').bytes(zlib.gzipSync(long)),
@@ -143,7 +143,7 @@ describe('unchanged answers', () => {
     expect(await get(server, '/encoded')).toMatchObject({ encoding: 'gzip', text: long })
   })
 
-  test('the answers of a route with compress: false, its HEAD too', async () => {
+  test('the responses of a route with compress: false, its HEAD too', async () => {
     const server = serverWith()
     server.get('/secret', { compress: false }, (_req, res) => res.text(long))
     expect((await get(server, '/secret')).headers).not.toHaveProperty('content-encoding')
@@ -233,13 +233,13 @@ describe('headers that speak of the body', () => {
     rmSync(root, { recursive: true })
   })
 
-  test.each([206, 304, 416])('%i varies like the answer that it represents', async (status) => {
+  test.each([206, 304, 416])('%i varies like the response that it represents', async (status) => {
     const server = serverWith()
     server.get('/', (_req, res) => (status === 206 ? res.status(status).text('part') : res.status(status).send()))
     expect((await get(server, '/')).headers).toMatchObject({ vary: 'Accept-Encoding' })
   })
 
-  test('a part of an uncompressible answer does not vary', async () => {
+  test('a part of an uncompressible response does not vary', async () => {
     const server = serverWith()
     server.get('/', (_req, res) => res.status(206).type('image/png').send(Buffer.from('part')))
     expect((await get(server, '/')).headers).not.toHaveProperty('vary')
@@ -404,7 +404,7 @@ describe('streams', () => {
     await expect.poll(() => ended, { timeout: 5_000 }).toBe(true)
   })
 
-  test('one that fails breaks the answer and nothing else', async () => {
+  test('one that fails breaks the response and nothing else', async () => {
     const server = serverWith()
     server.get('/', (_req, res) =>
       res.type('text').stream(
@@ -436,7 +436,7 @@ describe('where it holds', () => {
     expect((await get(server, '/text', 'br, gzip')).encoding).toBe('br')
   })
 
-  test('after the cache, which keeps the uncompressed answer', async () => {
+  test('after the cache, which keeps the uncompressed response', async () => {
     const server = serverWith(true, { cache: true })
     let runs = 0
     server.get('/cached', { cache: { ttl: 60 } }, () => ({ runs: ++runs, ...data }))

@@ -173,7 +173,7 @@ describe.skipIf(!hasChromium)('cors in a real browser', () => {
     asked = []
     const seen = await ask(from === 'good' ? good : evil, api[to] + path, init)
     expect(seen.outcome).toBe(outcome)
-    // A preflight that cors answers never gets as far as the routes.
+    // A preflight that cors responds to never gets as far as the routes.
     expect(asked).toEqual(reached)
   })
 

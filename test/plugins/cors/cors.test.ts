@@ -27,7 +27,7 @@ const get = (server: Server, origin?: string, path = '/data') => server.inject.g
 const preflight = (server: Server, origin?: string, more: Record<string, string> = {}, path = '/data') =>
   server.inject.options(path, { headers: { origin, 'access-control-request-method': 'POST', ...more } })
 
-describe('the origins that may read answers', () => {
+describe('the origins that may read responses', () => {
   test('none until an origin is given', async () => {
     for (const options of [{}, { origin: undefined }, { origin: false as const }, { origin: [] }]) {
       const server = makeServer(options)
@@ -218,7 +218,7 @@ describe('the origins that may read answers', () => {
     const server = makeServer({
       origin: async (_origin, req) => {
         asked++
-        if (req.path === '/data') throw new Error('no answer')
+        if (req.path === '/data') throw new Error('no response')
         return true
       },
     })
@@ -230,7 +230,7 @@ describe('the origins that may read answers', () => {
   })
 })
 
-describe('every answer', () => {
+describe('every response', () => {
   const late = definePlugin({
     name: 'late',
     setup(ctx) {
@@ -268,7 +268,7 @@ describe('every answer', () => {
     answers[0][1].assertHeader('access-control-expose-headers', 'x-total')
   })
 
-  test('an answer that was given before cors had its turn', async () => {
+  test('a response that was given before cors had its turn', async () => {
     const server = serverWith([late(), cors({ origin: [good] })])
     const res = await get(server, good, '/refused')
     res.assertStatus(401).assertHeader('access-control-allow-origin', good).assertHeader('vary', 'Origin')

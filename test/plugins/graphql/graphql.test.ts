@@ -261,7 +261,7 @@ describe('the context', () => {
       401,
       'not you',
     ],
-  ])('%s answers without execution', async (_, context, status, message) => {
+  ])('%s responds without execution', async (_, context, status, message) => {
     const { post, log } = graphqlApp({ schema: { typeDefs, resolvers }, apolloOptions: { context } })
     const answer = await post({ query: '{ who }' })
     expect(answer.status).toBe(status)
@@ -294,7 +294,7 @@ describe('the context', () => {
     expect(JSON.stringify((await post({ query: '{ who }' })).body)).not.toContain('secret')
   })
 
-  test('one that answers by itself ends the request', async () => {
+  test('one that responds by itself ends the request', async () => {
     let ran = false
     const { post } = graphqlApp({
       schema: {
@@ -352,7 +352,7 @@ describe('errors of resolvers', () => {
     expect(log.some(({ fields }) => String((fields.err as Error)?.message).includes('non-nullable'))).toBe(true)
   })
 
-  test('a GraphQLError keeps its message, its extensions, and its part of the answer', async () => {
+  test('a GraphQLError keeps its message, its extensions, and its part of the response', async () => {
     const { post, log } = graphqlApp({
       schema: {
         typeDefs: 'type Query { a: String b: String }',
@@ -440,7 +440,7 @@ describe('the pipeline of every route', () => {
     expect((await post({ query: `{ hello ${' '.repeat(200)} }` })).status).toBe(413)
   })
 
-  test('no answer is kept, with the cache on', async () => {
+  test('no response is kept, with the cache on', async () => {
     let runs = 0
     const { get } = graphqlApp(
       { schema: { typeDefs: 'type Query { n: Int }', resolvers: { Query: { n: () => ++runs } } } },

@@ -174,7 +174,7 @@ const cases: [query: string, variables?: object][] = [
   ['{ __typename __schema { queryType { name } } __type(name: "Person") { fields { name } } }'],
 ]
 
-describe('compiled operations answer as interpreted ones', () => {
+describe('compiled operations response as interpreted ones', () => {
   const plain = graphqlApp({ schema: { typeDefs, resolvers } })
   const compiled = graphqlApp({ schema: { typeDefs, resolvers }, jit: { minCount: 1 } })
 

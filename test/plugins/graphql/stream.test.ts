@@ -63,7 +63,7 @@ const resolvers = {
   },
 }
 
-describe('answers as events', () => {
+describe('responses as events', () => {
   const { server, post, log } = graphqlApp({ schema: { typeDefs, resolvers } })
 
   async function events(query: string, headers: Record<string, string> = {}) {

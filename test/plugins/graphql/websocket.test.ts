@@ -109,7 +109,7 @@ describe('GraphQL over a websocket', () => {
     expect([await other.ended, returned]).toEqual([{ code: 1001, reason: 'the server is shutting down' }, 3])
   })
 
-  test('answers refusals as HTTP does: limits, documents that are not valid, masked errors', async () => {
+  test('sends refusals as HTTP does: limits, documents that are not valid, masked errors', async () => {
     const server = started({ limits: { depth: 15, aliases: 2 }, apolloOptions: { introspection: false } })
     const socket = await opened(server)
     const errorOf = async (query: string, more?: object) => {

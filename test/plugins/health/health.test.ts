@@ -109,8 +109,8 @@ describe('checks', () => {
     ],
     ['a rejection', () => Promise.reject(new Error('down at 10.0.0.1')), 'down at 10.0.0.1'],
     ['a rejection with nothing', () => Promise.reject(undefined), ''],
-    ['a promise that never settles', () => new Promise(() => {}), 'no answer within 30 ms'],
-    ['a promise that settles too late', () => pause(200), 'no answer within 30 ms'],
+    ['a promise that never settles', () => new Promise(() => {}), 'no response within 30 ms'],
+    ['a promise that settles too late', () => pause(200), 'no response within 30 ms'],
   ]
   test.each(failing)('%s is a failure, and the client does not learn why', async (_name, check, why) => {
     const result = await outcomeOf({ good: () => true, bad: check })

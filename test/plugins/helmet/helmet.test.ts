@@ -62,7 +62,7 @@ function security(headers: object): Record<string, string> {
   )
 }
 
-describe('every answer has the headers of the package', () => {
+describe('every response has the headers of the package', () => {
   test.each([
     ['200', 'GET', '/a'],
     ['200 of a HEAD', 'HEAD', '/a'],
@@ -96,7 +96,7 @@ describe('every answer has the headers of the package', () => {
     expect(statuses).toEqual([413, 400, 204, 400])
   })
 
-  test('answers given before it had its turn, and bare ones when the error handler throws', async () => {
+  test('responses given before it had its turn, and bare ones when the error handler throws', async () => {
     const expected = await reference({})
     const early = definePlugin({ name: 'early', setup: (ctx) => ctx.use((_req, res) => void res.ok('early')) })
     const { helmet } = await import('framework/plugins')

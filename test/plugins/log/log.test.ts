@@ -42,7 +42,7 @@ function makeServer(options: Options = {}, more: object = {}) {
 describe('the id of a request goes back', () => {
   const idOf = (res: { headers(): Readonly<Record<string, unknown>> }) => res.headers()['x-request-id']
 
-  test('with answers, misses, refusals and failures, also of an error handler', async () => {
+  test('with responses, misses, refusals and failures, also of an error handler', async () => {
     const { server, out } = makeServer()
     const { server: guarded } = makeServer()
     server.get('/', (req) => ({ id: req.id }))
@@ -79,7 +79,7 @@ describe('the id of a request goes back', () => {
     expect(idOf(await server.inject.get('/'))).toBe('upstream')
   })
 
-  test('a new one for answers of the cache', async () => {
+  test('a new one for responses of the cache', async () => {
     const cached = new Server({
       plugins: { log: { stream: { write() {} } }, cache: true },
       router: new RouteCollection(),

@@ -47,7 +47,7 @@ describe('requests', () => {
     expect(text).not.toContain('secret-path')
   })
 
-  test('have the sizes of their answers, in bytes', async () => {
+  test('have the sizes of their responses, in bytes', async () => {
     const { server } = makeServer()
     server.get('/stream', (_req, res) => res.stream(Readable.from(['unknown length'])))
     server.get('/euros', () => ({ price: '5 €' }))
@@ -265,7 +265,7 @@ describe('clients that may read them', () => {
   })
 })
 
-test('a port of their own on loopback answers only requests to names of this machine (DNS rebinding)', async () => {
+test('a port of their own on loopback responds only to requests to names of this machine (DNS rebinding)', async () => {
   const { server } = makeServer({ port: 0 })
   await server.listen()
   const { port } = server.services.metrics
@@ -400,7 +400,7 @@ test('a histogram of values below 0 has no sum, as the format asks', async () =>
   ])
 })
 
-test('a source of figures that never answers keeps no scrape, and is not asked twice', async () => {
+test('a source of figures that never responds keeps no scrape, and is not asked twice', async () => {
   vi.useFakeTimers()
   try {
     let asked = 0

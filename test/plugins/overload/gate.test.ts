@@ -30,7 +30,7 @@ describe('the event loop and the heap', () => {
     look(late)
     expect(admitted()).toBe(25)
     look(late, 10)
-    // Some are always let in: a server that refuses all has no way to find out that it could answer.
+    // Some are always let in: a server that refuses all has no way to find out that it could response.
     expect(admitted()).toBe(1)
     expect(lines).toEqual(['began: eventLoopDelay'])
   })

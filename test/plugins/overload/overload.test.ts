@@ -27,7 +27,7 @@ function held() {
 }
 
 describe('a server with as many requests in flight as it may have', () => {
-  test('answers 503 with Retry-After and the name of the failure, until one has ended', async () => {
+  test('responds 503 with Retry-After and the name of the failure, until one has ended', async () => {
     const { server, log } = makeServer({ maxRequestsInFlight: 2, retryAfter: 7, sampleInterval: 20 })
     const { release, handler } = held()
     server.get('/slow', handler)
@@ -51,7 +51,7 @@ describe('a server with as many requests in flight as it may have', () => {
     ])
   })
 
-  test('continues to answer the probes of health, and routes that say overload: false', async () => {
+  test('continues to respond to the probes of health, and routes that say overload: false', async () => {
     const { server } = makeServer({ maxRequestsInFlight: 1 })
     const { release, handler } = held()
     server.get('/slow', handler)
@@ -64,7 +64,7 @@ describe('a server with as many requests in flight as it may have', () => {
     await slow
   })
 
-  test('answers in the format of failures that the server has', async () => {
+  test('responds in the format of failures that the server has', async () => {
     const logger = memoryLogger()
     await using server = new Server({
       plugins: { overload: { maxRequestsInFlight: 1 } },
@@ -126,7 +126,7 @@ describe('under a flood', () => {
 
   /**
    * Floods a server whose handler takes 1 ms of processor time, until 800 requests were worked on. Gives for each accepted request how many
-   * others were worked on between its way out and its answer: its place in the queue, whatever the machine does.
+   * others were worked on between its way out and its response: its place in the queue, whatever the machine does.
    */
   async function flood(overload: object | false): Promise<{ waited: number[]; refused: number }> {
     const { server } = makeServer(overload)

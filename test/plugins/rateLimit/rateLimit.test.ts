@@ -38,7 +38,7 @@ describe('a limit', () => {
     expect(counts).toEqual(clients.map(() => 100))
   })
 
-  test('sends limit, rest and time, and answers 429 in the form of the framework', async () => {
+  test('sends limit, rest and time, and responds 429 in the form of the framework', async () => {
     const server = serverWith({ rateLimit: { limit: 2, windowMs: 30_000 } })
     const first = await server.inject.get('/')
     first
@@ -297,7 +297,7 @@ describe('a store of the application', () => {
   })
 
   test.each<[string, () => unknown]>([
-    ['never answers', () => new Promise(() => {})],
+    ['never responds', () => new Promise(() => {})],
     ['gives a text', () => ({ count: '1', resetMs: 10 })],
     ['gives nothing', async () => undefined],
     // As query builders do, which run when they are awaited.

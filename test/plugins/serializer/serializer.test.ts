@@ -172,7 +172,7 @@ describe('the schema of a variant', () => {
       await expect(data.useVariant('a', 1, { validate: true })).rejects.toThrow('VARIANT_SCHEMA: ')
   })
 
-  test('a validator that throws, and one that answers nothing, let nothing through', async () => {
+  test('a validator that throws, and one that responds nothing, let nothing through', async () => {
     const standard = (validate: () => unknown) => ({ '~standard': { version: 1, vendor: 'test', validate } }) as const
     const data = serializer<unknown>()
       .defineVariant(

@@ -236,9 +236,9 @@ describe('CO-06: session fixation', () => {
   })
 })
 
-// Flask CVE-2023-30861: a cache on the way keeps an answer with a session cookie, and gives it to the next client.
+// Flask CVE-2023-30861: a cache on the way keeps a response with a session cookie, and gives it to the next client.
 describe('a cache on the way', () => {
-  test('learns that an answer is for that cookie alone, when the session was read, changed, refreshed or ended', async () => {
+  test('learns that a response is for that cookie alone, when the session was read, changed, refreshed or ended', async () => {
     const server = serverWith()
     const written = await server.inject.post('/write', { body: { user: 'ada' } })
     const cookie = (written.headers()['set-cookie'] as readonly string[])[0]!.split(';')[0]!
@@ -255,7 +255,7 @@ describe('a cache on the way', () => {
     refreshed.assertHeaderExists('set-cookie').assertHeader('vary', 'Cookie')
   })
 
-  test('may keep answers independent of the session', async () => {
+  test('may keep responses independent of the session', async () => {
     const server = serverWith()
     server.get('/public', () => 'for all')
     const cookie = ((await server.inject.post('/login')).headers()['set-cookie'] as readonly string[])[0]!.split(
@@ -374,7 +374,7 @@ describe('requests of one session side by side', () => {
     expect(rows.size).toBe(1)
   })
 
-  test('a cookie of an earlier save does not leave with the answer once the session has ended', async () => {
+  test('a cookie of an earlier save does not leave with the response once the session has ended', async () => {
     const { store } = mapStore()
     const server = serverWith({ store })
     server.get('/stream', async (req) => {
@@ -525,7 +525,7 @@ describe('a store that fails', () => {
     })
   })
 
-  test('never answers: 503 after two seconds', async () => {
+  test('never responds: 503 after two seconds', async () => {
     const { state, broken } = failing('get', () => new Promise<never>(() => {}))
     const server = serverWith({ store: broken })
     const cookies = await write(server, { a: 1 })

@@ -134,7 +134,7 @@ describe('a session', () => {
     ;(await server.inject.post('/shape')).assertBodyDeepEqual({ a: 1 })
   })
 
-  test('is saved before a redirect leaves, and with an answer that an error handler gives', async () => {
+  test('is saved before a redirect leaves, and with a response that an error handler gives', async () => {
     const server = serverWith()
     const login = await server.inject.post('/login')
     login.assertStatus(302)
@@ -256,7 +256,7 @@ describe('regenerate, destroy, save', () => {
     ;(await read(server, res.cookies())).assertBodyDeepEqual({ a: 1 })
   })
 
-  test('the cookie survives an answer that cannot be written', async () => {
+  test('the cookie survives a response that cannot be written', async () => {
     const server = serverWith()
     server.post('/cycle', (req) => {
       bagOf(req).a = 1
@@ -269,7 +269,7 @@ describe('regenerate, destroy, save', () => {
     ;(await read(server, res.cookies())).assertBodyDeepEqual({ a: 1 })
   })
 
-  test('calls that were not awaited finish before the answer is sent', async () => {
+  test('calls that were not awaited finish before the response is sent', async () => {
     const server = serverWith({ store: slow(spyStore().store) })
     const before = (await write(server, { a: 1 })).cookies()
     server.post('/hasty', (req) => {
@@ -376,7 +376,7 @@ describe('how long it lasts', () => {
     expect(again.sid).not.toBe(cookies.sid)
   })
 
-  test('with rolling, after every answer; the data is left alone', async () => {
+  test('with rolling, after every response; the data is left alone', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const server = serverWith({ ttl: 10, rolling: true })
     const cookies = (await write(server, { a: 1 })).cookies()

@@ -199,7 +199,7 @@ test('a folder is never redirected to another host', async () => {
 describe('descriptors', () => {
   const open = () => readdirSync('/proc/self/fd').length
 
-  test('are closed after answers of every kind, and when clients leave', async () => {
+  test('are closed after responses of every kind, and when clients leave', async () => {
     const { server, root } = makeServer({ precompressed: true })
     writeFileSync(join(root, 'large.bin'), Buffer.alloc(8 * 1024 ** 2))
     server.get('/health', () => 'ok')
@@ -225,7 +225,7 @@ describe('descriptors', () => {
     await expect.poll(open, { timeout: 5000 }).toBeLessThanOrEqual(before)
   })
 
-  test('are closed when setHeaders throws, and when an answer is replaced', async () => {
+  test('are closed when setHeaders throws, and when a response is replaced', async () => {
     const { get, server } = makeServer({
       setHeaders() {
         throw new Error('on purpose')

@@ -35,7 +35,7 @@ describe('a file', () => {
     expect(head.raw()).toHaveLength(0)
   })
 
-  test('without bytes is an answer without bytes', async () => {
+  test('without bytes is a response without bytes', async () => {
     const { get } = makeServer()
     const res = await get('/empty.txt', { range: 'bytes=0-' })
     expect([res.statusCode(), res.headers()['content-range']]).toEqual([416, 'bytes */0'])
@@ -165,7 +165,7 @@ describe('ranges', () => {
     expect(res.headers()['content-length']).toBe(String(content.length))
   })
 
-  // The class of CPDoS: a cache that keeps the refusal as long as the file answers all clients with it.
+  // The class of CPDoS: a cache that keeps the refusal as long as the file responds to all clients with it.
   test('that are refused say nothing of how long that holds', async () => {
     const { get } = makeServer({ maxAge: '1y', immutable: true })
     const res = await get('/a.txt', { range: 'bytes=11-' })
@@ -189,7 +189,7 @@ describe('ranges', () => {
 
 // ST-03.
 describe('folders', () => {
-  test('answer with their index, and are redirected to their slash', async () => {
+  test('response with their index, and are redirected to their slash', async () => {
     const { get } = makeServer()
     expect((await get('/docs/')).text()).toBe('docs')
     expect((await get('/')).text()).toBe('<h1>home</h1>')
@@ -320,7 +320,7 @@ describe('beside routes', () => {
     expect((await get('/a.txt')).text()).toBe('hello world')
   })
 
-  test('the not-found handler answers for missing files', async () => {
+  test('the not-found handler responds for missing files', async () => {
     const { server, get } = makeServer()
     server.setNotFoundHandler((_req, res) => res.status(200).html('app'))
     expect((await get('/some/page')).text()).toBe('app')

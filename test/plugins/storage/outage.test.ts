@@ -68,7 +68,7 @@ describe.each(['S3', 'Azure'] as const)('%s', (kind) => {
     ])
   })
 
-  test('that takes connections and never answers', async () => {
+  test('that takes connections and never responds', async () => {
     fake.answer = () => {}
     const storage = storageOf(kind)
     await Promise.all([
@@ -79,7 +79,7 @@ describe.each(['S3', 'Azure'] as const)('%s', (kind) => {
     ])
   })
 
-  test('that answers 500', async () => {
+  test('that responds 500', async () => {
     fake.answer = (_req, res) => res.writeHead(500).end()
     await expectFailure(storageOf(kind), soon)
   })

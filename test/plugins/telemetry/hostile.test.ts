@@ -43,7 +43,7 @@ async function upstream(answer: Parameters<typeof createServer>[1] = (_req, res)
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
-/** What a server answers to these bytes until it has answered so often, or the connection ends. */
+/** What a server sends for these bytes until it has responded so often, or the connection ends. */
 function wire(port: number, bytes: string, answers = 1) {
   return new Promise<string>((resolve, reject) => {
     let all = ''
@@ -289,7 +289,7 @@ describe('over a connection', () => {
 })
 
 describe('fetch', () => {
-  test('of an answer that early hints precede is that answer', async () => {
+  test('of a response that early hints precede is that response', async () => {
     const spans = sdk()
     const url = await upstream((_req, res) => {
       res.writeEarlyHints({ link: '</a.css>; rel=preload' })

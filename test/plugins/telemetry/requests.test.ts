@@ -60,7 +60,7 @@ test('a request is a span of the server under its route, with the handler in it'
   })
 })
 
-test('what no route answers is named by its method, and a method that a client makes up by none', async () => {
+test('what no route handles is named by its method, and a method that a client makes up by none', async () => {
   const spans = sdk()
   const server = make(() => {})
   await server.inject.get('/nowhere/5')
@@ -113,7 +113,7 @@ test("a client's mistake is not an error of any span, however it is thrown", asy
       routes.get('/package', () => {
         throw Object.assign(new Error('gone'), { status: 410, expose: true })
       })
-      // The status of another service is not that of this answer.
+      // The status of another service is not that of this response.
       routes.get('/upstream', () => {
         throw Object.assign(new Error('not there'), { status: 404 })
       })
@@ -225,7 +225,7 @@ describe('a client that leaves before it is answered', () => {
     ])
   })
 
-  test('while its answer is streamed has the status that it received', async () => {
+  test('while its response is streamed has the status that it received', async () => {
     const spans = sdk()
     const server = make((routes) => {
       routes.get('/', (_req, res) =>
@@ -393,7 +393,7 @@ test('two servers make each span once', async () => {
   expect(spans.all.map(({ name }) => name).slice(4)).toEqual(['handler /two', 'GET /two'])
 })
 
-test('without an SDK a server answers as ever, and says so once', async () => {
+test('without an SDK a server responds as ever, and says so once', async () => {
   const server = make((routes) => void routes.get('/', () => 'x'))
   const answer = await server.inject.get('/', { headers: { traceparent: parent } })
   answer.assertStatus(200)

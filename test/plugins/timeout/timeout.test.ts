@@ -16,17 +16,17 @@ const slow = (ms: number) => async () => {
 const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
 
 describe('a handler that takes too long', () => {
-  test('is answered with 503, and logged with its route', async () => {
+  test('gets 503, and logged with its route', async () => {
     const { server, log } = serverWith({ timeout: { ms: 20 } })
     server.get('/slow/:id', slow(60))
     const res = await server.inject.get('/slow/1')
     res.assertStatus(503).assertBodyDeepEqual({
       code: 'RequestTimeoutError',
-      message: 'REQUEST_TIMEOUT: GET /slow/:id did not answer within 20 ms',
+      message: 'REQUEST_TIMEOUT: GET /slow/:id did not respond within 20 ms',
     })
     await pause(60)
     expect(log.map(({ level, message }) => [level, message])).toEqual([
-      ['error', 'REQUEST_TIMEOUT: GET /slow/:id did not answer within 20 ms'],
+      ['error', 'REQUEST_TIMEOUT: GET /slow/:id did not respond within 20 ms'],
     ])
   })
 
@@ -42,7 +42,7 @@ describe('a handler that takes too long', () => {
     expect(reason).toMatchObject({ code: 'RequestTimeoutError', status: 503 })
   })
 
-  test('may answer, throw or set headers afterwards: it is silently dropped', async () => {
+  test('may response, throw or set headers afterwards: it is silently dropped', async () => {
     const { server, log } = serverWith({ timeout: { ms: 10 } })
     const late: string[] = []
     server.get('/answers', async (_req, res) => {

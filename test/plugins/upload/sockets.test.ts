@@ -140,7 +140,7 @@ describe('over a socket', () => {
     expect(began).toBe(2)
   })
 
-  test('files are removed when a client stops reading an answer that is one of them', async () => {
+  test('files are removed when a client stops reading a response that is one of them', async () => {
     const folder = makeFolder()
     const { server } = makeServer({ storage: 'disk', folder, maxFileSize: '9mb' })
     server.post('/back', (req, res) => res.stream(req.file('a')!.stream()))

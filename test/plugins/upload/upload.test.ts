@@ -189,7 +189,7 @@ describe('limits', () => {
 })
 
 describe('storage on disk', () => {
-  test('gives a path that only this user can read, under a name of its own, and removes it after the answer', async () => {
+  test('gives a path that only this user can read, under a name of its own, and removes it after the response', async () => {
     const folder = makeFolder()
     const { server } = makeServer({ storage: 'disk', folder })
     let path = ''
@@ -239,7 +239,7 @@ describe('storage on disk', () => {
     ;(await send(server, multipart(file('f', 'f', 'x')), '/pipe')).assertBodyDeepEqual('done')
   })
 
-  test('streams a file to its end that is removed after the answer, and closes it', async () => {
+  test('streams a file to its end that is removed after the response, and closes it', async () => {
     const folder = makeFolder()
     const { server } = makeServer({ storage: 'disk', folder, maxFileSize: '2mb' })
     const content = Buffer.alloc(1_500_000, 'abc')
@@ -287,7 +287,7 @@ describe('storage on disk', () => {
   const endings: [string, (req: Request) => unknown, number][] = [
     ['throws', () => Promise.reject(new Error('on purpose')), 500],
     ['answers', () => 'fine', 200],
-    ['answers with the stream of the file', (req) => req.file('f')!.stream(), 200],
+    ['responds with the stream of the file', (req) => req.file('f')!.stream(), 200],
   ]
   test.each(endings)('removes the file when the handler %s', async (_how, handler, status) => {
     const folder = makeFolder()

@@ -25,7 +25,7 @@ function started(define: (routes: RouteCollection) => void, plugins: object) {
 
 const secret = 'x'.repeat(32)
 
-/** The session cookie that an answer sets; `''` where it clears it. */
+/** The session cookie that a response sets; `''` where it clears it. */
 const cookieOf = (header: unknown) => /sid=([^;]*)/.exec([header].flat().join('\n'))?.[1]
 
 describe('a websocket with sessions', () => {

@@ -105,7 +105,7 @@ test('an iteration over the sockets ends while they are pinged and others open',
   expect([visited, server.services.get('websockets').size]).toEqual([2, 4])
 })
 
-test('shutdown waits for the handlers of clients that do not answer, up to the deadline of the server', async () => {
+test('shutdown waits for the handlers of clients that do not respond, up to the deadline of the server', async () => {
   const done: string[] = []
   const seen = gate()
   const slow = gate()

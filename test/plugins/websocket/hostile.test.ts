@@ -38,7 +38,7 @@ async function opened(port: number, path: string, headers: Record<string, string
 const echo = (routes: RouteCollection) => routes.ws('/echo', { message: (socket, message) => socket.send(message) })
 const h2c = 'GET /page HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'
 
-/** Sends each request when the previous one has its answer; resolves to the number of answers. */
+/** Sends each request when the previous one has its response; resolves to the number of responses. */
 function answers(socket: Socket, request: string, count: number): Promise<number> {
   return new Promise((resolve) => {
     let received = ''
@@ -175,7 +175,7 @@ describe('the limit of sockets', () => {
     expect(all.map(({ response }) => response.statusCode()).sort()).toEqual([101, 101, 503, 503, 503])
   })
 
-  test('holds for requests whose answer comes late: those are closed before they open', async () => {
+  test('holds for requests whose response comes late: those are closed before they open', async () => {
     const seen: string[] = []
     const server = built(
       (routes) => routes.ws('/', { open: () => void seen.push('open'), close: () => void seen.push('close') }),
@@ -236,7 +236,7 @@ describe('an upgrade', () => {
     }
   })
 
-  test('cannot be the answer to a request that does not ask for one', async () => {
+  test('cannot be the response to a request that does not ask for one', async () => {
     const server = built((routes) => routes.get('/', (_req, res) => res.upgrade(() => {})))
     const res = await server.inject.get('/')
     res.assertStatus(426).assertBodySubset({ code: 'UpgradeRequiredError' })

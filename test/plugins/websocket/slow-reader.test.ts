@@ -38,7 +38,7 @@ function openSocket(bufferLimit: number) {
   return { socket, transport }
 }
 
-test('a client that pings and never reads the answers is closed above its limit of waiting bytes', () => {
+test('a client that pings and never reads the responses is closed above its limit of waiting bytes', () => {
   const { socket, transport } = openSocket(800)
   transport.waiting = 800
   socket.controlled('ping')

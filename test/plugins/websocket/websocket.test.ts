@@ -19,7 +19,7 @@ function started(define: (routes: RouteCollection) => void, websocket: object | 
 }
 
 describe('a websocket', () => {
-  test('answers messages, in their order', async () => {
+  test('responds to messages, in their order', async () => {
     const server = started((routes) => {
       routes.ws('/echo', {
         async message(socket, message) {
@@ -167,7 +167,7 @@ describe('typed messages', () => {
   } as const
   const options = { incoming: { add }, outgoing: { sum: { type: 'number' } } } as const
 
-  test('reach the handler when they are valid, and are answered with an error frame when not', async () => {
+  test('reach the handler when they are valid, and get an error frame when not', async () => {
     let calls = 0
     const server = started((routes) => {
       routes.ws('/sum', options, {

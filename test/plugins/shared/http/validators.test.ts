@@ -55,7 +55,7 @@ describe('conditions', () => {
     expect(judgeConditions(headers, file)).toBe(status)
   })
 
-  test('an answer without a tag and a date matches no condition but *', () => {
+  test('a response without a tag and a date matches no condition but *', () => {
     expect(isKnown({ 'if-none-match': '"a"', 'if-modified-since': late }, {})).toBe(false)
     expect(isKnown({ 'if-modified-since': late }, {})).toBe(false)
     expect(isKnown({ 'if-none-match': '*' }, {})).toBe(true)

@@ -3,7 +3,7 @@ import type { Request, Response as Res } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
 import { makeKernel, send } from '../../../support/kernel.ts'
 
-/** Answers one request with a handler. */
+/** Handles one request with a handler. */
 async function answer(handler: (req: Request, res: Res) => unknown) {
   const { kernel, router, log } = makeKernel()
   router.get('/x', handler as never)
@@ -91,7 +91,7 @@ describe('a web Response', () => {
     expect([status, headers['x-foreign'], text]).toEqual([203, '1', 'ab'])
   })
 
-  test('may be the answer of an error handler', async () => {
+  test('may be the response of an error handler', async () => {
     const { kernel, router } = makeKernel()
     router.get('/x', () => {
       throw new Error('on purpose')

@@ -25,7 +25,7 @@ const ok = async () => 'ok'
 test('a service that fails is not called until its probe is answered; each change is reported once', async () => {
   let isUp = false
   const probe = vi.fn(async () => {
-    if (!isUp) throw new Error('no answer')
+    if (!isUp) throw new Error('no response')
   })
   const breaker = breakerWith(probe)
   const cause = new Error('first')
@@ -38,7 +38,7 @@ test('a service that fails is not called until its probe is answered; each chang
   breaker.whenUp(ran)
   const called = vi.fn(ok)
   await vi.advanceTimersByTimeAsync(2_600)
-  await expect(breaker.run(called)).rejects.toThrow('the store does not answer')
+  await expect(breaker.run(called)).rejects.toThrow('the store does not respond')
   expect([called.mock.calls.length, probe.mock.calls.length, changes]).toEqual([0, 5, [['down', cause]]])
   isUp = true
   await vi.advanceTimersByTimeAsync(500)
@@ -94,7 +94,7 @@ describe('with a timeout', () => {
     const breaker = breakerWith(probe, 100)
     const asked = breaker.run(() => new Promise(() => {})).catch((error: Error) => error.message)
     await vi.advanceTimersByTimeAsync(150)
-    expect(await asked).toBe('the store failed: no answer within 100 ms')
+    expect(await asked).toBe('the store failed: no response within 100 ms')
     await vi.advanceTimersByTimeAsync(1_500)
     expect(probe.mock.calls.length).toBeGreaterThan(1)
     silent = false

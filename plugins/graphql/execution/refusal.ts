@@ -1,5 +1,5 @@
 /** An error in the form in which clients receive it. */
-export interface AnsweredError {
+export interface SentError {
   readonly message: string
   readonly locations?: readonly object[]
   readonly path?: readonly (string | number)[]
@@ -23,11 +23,11 @@ const refused = Symbol('refused')
 /** Why a request is not executed. */
 export interface Refusal {
   readonly [refused]: true
-  /** The status; an answer as `application/json` has 200 instead if `legacy` is set. */
+  /** The status; a response as `application/json` has 200 instead if `legacy` is set. */
   readonly status: number
   /** Whether the request was valid, but its document was not: clients of `application/json` then expect 200. */
   readonly legacy: boolean
-  readonly errors: readonly AnsweredError[]
+  readonly errors: readonly SentError[]
   readonly allow?: string
 }
 
@@ -43,12 +43,12 @@ export function refuse(status: number, message: string, code = 'BAD_REQUEST', al
 }
 
 /** Refuses a document, with the errors in it. */
-export function refuseDocument(errors: readonly AnsweredError[]): Refusal {
+export function refuseDocument(errors: readonly SentError[]): Refusal {
   return { [refused]: true, status: 400, legacy: true, errors }
 }
 
 /** Refuses a request because of a failure in the server. */
-export function refuseFailure(status: number, error: AnsweredError): Refusal {
+export function refuseFailure(status: number, error: SentError): Refusal {
   return { [refused]: true, status, legacy: false, errors: [error] }
 }
 

@@ -1,13 +1,13 @@
 import { presetHeaders, type Request, type Response } from '../../../kernel/index.ts'
-import type { Refusal } from '../execution/answered-error.ts'
 import { type Described, httpOf } from '../execution/mask-errors.ts'
+import type { Refusal } from '../execution/refusal.ts'
 import type { Wanted } from './negotiate.ts'
 
 const responseType = presetHeaders({ 'content-type': 'application/graphql-response+json; charset=utf-8' })
 const notStored = presetHeaders({ 'cache-control': 'no-store' })
 
-/** Answers with a result; `described` is what the client receives, `thrown` contains the errors as they were thrown. */
-export function answerResult(
+/** Responds with a result; `described` is what the client receives, `thrown` contains the errors as they were thrown. */
+export function sendResult(
   req: Request,
   res: Response,
   wanted: Wanted,
@@ -15,7 +15,7 @@ export function answerResult(
   thrown?: readonly unknown[],
 ): Response {
   if (wanted === 'response') res.setHeaders(responseType)
-  // Without a header that forbids it, an intermediate cache may keep the answer to a GET for any length of time.
+  // Without a header that forbids it, an intermediate cache may keep the response to a GET for any length of time.
   if (req.method !== 'POST' && res.getHeader('cache-control') === undefined) res.setHeaders(notStored)
   if (described.errors !== undefined) {
     // GraphQL over HTTP, section 6.4: without data, the status shows the failure, except to clients of application/json.
@@ -32,8 +32,8 @@ function applyHttp(res: Response, http: { readonly status?: unknown; readonly he
   for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, String(value))
 }
 
-/** Answers a request that is not executed. */
-export function answerRefusal(req: Request, res: Response, wanted: Wanted, refusal: Refusal): Response {
+/** Responds to a request that is not executed. */
+export function sendRefusal(req: Request, res: Response, wanted: Wanted, refusal: Refusal): Response {
   const { status, legacy, errors, allow } = refusal
   if (allow !== undefined) res.setHeader('allow', allow)
   res.status(legacy && wanted !== 'response' ? 200 : status)
