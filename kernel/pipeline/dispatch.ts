@@ -1,5 +1,5 @@
 import type { RawRequest, Rewriter } from '../http/raw.ts'
-import { isValidHost } from '../http/request/host.ts'
+import { hostMistake } from '../http/request/host.ts'
 import type { HostServer, KernelRequest } from '../http/request/request.ts'
 import { parseTarget, type Target } from '../http/request/target.ts'
 import type { KernelResponse } from '../http/response/response-buffer.ts'
@@ -73,7 +73,10 @@ export class Dispatcher {
     this.finder.compile()
     this.#refuse = compiledMiss(this.#root, (req) => {
       if (this.#state.refusing) throw ServerClosingError()
-      throw refusalOf(req.raw) ?? BadRequestError('the request target is malformed')
+      const { raw } = req
+      throw (
+        hostMistake(raw.host, raw.hostOptional) ?? raw.refusal() ?? BadRequestError('the request target is malformed')
+      )
     })
   }
 
@@ -89,30 +92,21 @@ export class Dispatcher {
   readonly handle = (native: RawRequest): void => {
     this.inFlight++
     const raw = this.rewriters.length === 0 ? native : this.#kernel.settings.rewrite(native, this.rewriters)
-    const target = parseTarget(raw.target)
-    const isAcceptable = refusalOf(raw) === undefined
+    const refusal = raw.refusal()
+    const { target: sent, method, hostOptional, host } = raw
+    const isAcceptable = refusal === undefined && hostMistake(host, hostOptional) === undefined
     // It is uncertain which server was meant, and where the next request begins (RFC 9112 section 3.2).
     if (!isAcceptable) raw.hangUp()
-    const found: FoundRoute | undefined =
-      target === undefined || this.#state.refusing || !isAcceptable
-        ? undefined
-        : this.finder.find(raw.method, target.match, this.#kernel.safeLogger)
-    const compiled = found === undefined ? this.#refuse : found.target
-    const params = found === undefined ? Object.create(null) : found.params
-    const req = new this.#Request(raw, this.#kernel, target ?? malformed, params, compiled)
+    const target = parseTarget(sent)
+    const isRouted = target !== undefined && isAcceptable && !this.#state.refusing
+    const found: FoundRoute = isRouted
+      ? this.finder.find(method, target.match, this.#kernel.safeLogger)
+      : { target: this.#refuse, params: Object.create(null) }
+    const compiled = found.target
+    const req = new this.#Request(raw, this.#kernel, method, target ?? malformed, found)
     const res = new this.#Response(req)
-    req.miss = found?.miss
     if (compiled.onResponse.length > 0) res.started = performance.now()
     if (requestTrace.isOn) runFollowed(this.answers, compiled, req, res)
     else run(this.answers, compiled, req, res)
   }
-}
-
-/** Why a request is refused before routing; `undefined` if it is not. */
-function refusalOf(raw: RawRequest): Error | undefined {
-  const { host, hostOptional } = raw
-  if (host === undefined && !hostOptional) return BadRequestError('the Host header is missing')
-  if (host !== undefined && !isValidHost(host))
-    return BadRequestError('the Host header or the authority of the request target is not a single host')
-  return raw.refusal()
 }

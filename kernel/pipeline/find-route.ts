@@ -1,3 +1,4 @@
+import type { Miss, Routed } from '../http/request/request.ts'
 import type { Scope } from '../plugin/scope.ts'
 import type { RouteTable } from '../routing/table.ts'
 import type { Logger } from '../support/logger.ts'
@@ -5,12 +6,11 @@ import type { Terminal } from './chain.ts'
 import { type CompiledRoute, type CompiledRoutes, compiledMiss } from './compiled-route.ts'
 import type { Fallback } from './not-found.ts'
 
-/** What answers a request, as far as its method and path decide it. */
-export interface FoundRoute {
+/** What answers a request. */
+export interface FoundRoute extends Routed {
   readonly target: CompiledRoute
-  readonly params: Record<string, string>
-  /** Set where no route matches: the methods registered for the path, and the fallbacks that may answer, in order. */
-  readonly miss?: { readonly allowed: readonly string[]; readonly fallbacks: readonly Fallback[] }
+  /** The methods registered for the path, and the fallbacks that may answer, in order. */
+  readonly miss?: Miss & { readonly fallbacks: readonly Fallback[] }
 }
 
 /** The only place that decides what answers a request: a route, the GET route of a HEAD, a fallback, 404 or 405. */

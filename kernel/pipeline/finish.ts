@@ -42,13 +42,13 @@ export class Answers extends ErrorHandling {
   finish(res: KernelResponse, from = 0): void {
     const { request: req, opening } = res
     const { onError, onSend } = routeOf(res)
-    if (!res.answered && opening !== undefined) {
+    if (res.kind === 'none' && opening !== undefined) {
       res.opening = undefined
       req.current = openingFile
       this.await(opening, res)
       return
     }
-    if (!res.answered) {
+    if (res.kind === 'none') {
       res.answer('empty', undefined)
       res.isDefault = true
     }

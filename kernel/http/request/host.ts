@@ -1,3 +1,4 @@
+import { BadRequestError, type FrameworkError } from '../../support/errors.ts'
 import { isPunycode } from './punycode.ts'
 
 // A DNS name (labels of letters, digits, `-` and `_`, with an optional dot after the last one) or an IPv6 address in
@@ -25,6 +26,13 @@ export function isValidHost(host: string): boolean {
   if (!fits(host)) return false
   lastValid = host
   return true
+}
+
+/** Why a request is refused for its host, if it is. */
+export function hostMistake(host: string | undefined, isOptional: boolean): FrameworkError | undefined {
+  if (host === undefined) return isOptional ? undefined : BadRequestError('the Host header is missing')
+  if (isValidHost(host)) return undefined
+  return BadRequestError('the Host header or the authority of the request target is not a single host')
 }
 
 function fits(host: string): boolean {

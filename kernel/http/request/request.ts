@@ -86,6 +86,14 @@ export interface Miss {
   readonly fallbacks: readonly { run(req: Request, res: Response): void | Promise<void> }[]
 }
 
+/** What answers a request, as far as its method and path decide it. */
+export interface Routed {
+  readonly target: AnsweringRoute
+  readonly params: Record<string, string>
+  /** Set where no route matches. */
+  readonly miss?: Miss
+}
+
 export interface KernelRequest extends Request {}
 
 /** The implementation of {@link Request}: reads everything from the raw request on first use. */
@@ -106,8 +114,7 @@ export class KernelRequest {
   timeLimit: object | undefined = undefined
   /** Until when it may take instead of the time limit of the server. */
   extendedTo = 0
-  /** What may still answer the request; set if no route matches. */
-  miss: Miss | undefined = undefined
+  readonly miss: Miss | undefined
 
   #query: Query | undefined = undefined
   #headers: { readonly [name: string]: string | undefined } | undefined = undefined
@@ -115,19 +122,15 @@ export class KernelRequest {
   #log: Logger | undefined = undefined
   #abort: AbortController | undefined = undefined
 
-  constructor(
-    raw: RawRequest,
-    server: HostServer,
-    target: Target,
-    params: { readonly [name: string]: string | undefined },
-    compiled: AnsweringRoute,
-  ) {
+  /** `method` is that of the raw request. */
+  constructor(raw: RawRequest, server: HostServer, method: string, target: Target, routed: Routed) {
     this.raw = raw
     this.server = server
-    this.method = raw.method
+    this.method = method
     this.target = target
-    this.params = params
-    this.compiled = compiled
+    this.params = routed.params
+    this.compiled = routed.target
+    this.miss = routed.miss
   }
 
   get path(): string {
