@@ -1,7 +1,7 @@
 import { mediaTypeOf } from '../shared/http/media-type.ts'
 import { describeError } from '../shared/logging/logger.ts'
-import { censored, censorPath, isSecret, isSecretElement, isSecretMember, secretsOf } from '../shared/values/redact.ts'
-import { censorText, cutText } from '../shared/values/redact-text.ts'
+import { isSecret, isSecretElement, isSecretMember, redacted, redactPath, secretsOf } from '../shared/values/redact.ts'
+import { cutText, redactText } from '../shared/values/redact-text.ts'
 import { safely } from '../shared/values/safely.ts'
 
 /** Maximum characters of one text that is shown, and of one string within data. */
@@ -38,8 +38,8 @@ export class Redactor {
 
   readonly #isSecretInText = (name: string): boolean => this.isSecret(name) || this.#ends.has(name.toLowerCase())
 
-  #censored(text: string): string {
-    return censorText(text, this.#isSecretInText)
+  #redacted(text: string): string {
+    return redactText(text, this.#isSecretInText)
   }
 
   headers(headers: { readonly [name: string]: unknown }): Record<string, unknown> {
@@ -47,7 +47,7 @@ export class Redactor {
   }
 
   header<Value>(name: string, value: Value): Value | string {
-    if (this.isSecret(name)) return censored
+    if (this.isSecret(name)) return redacted
     if (typeof value !== 'string') return this.value(value) as Value
     // These headers contain addresses, which have parameters.
     return this.text(/^(?:location|content-location|referer|link)$/.test(name) ? this.target(value) : value)
@@ -61,8 +61,8 @@ export class Redactor {
   /** Returns path and query without the values of secret parameters, and without `hidden`, the secret values of the path. */
   target(target: string, hidden: readonly string[] = []): string {
     const at = target.indexOf('?')
-    const path = censorPath(at === -1 ? target : target.slice(0, at), hidden)
-    return this.#censored(at === -1 ? path : `${path}?${this.#form(target.slice(at + 1))}`)
+    const path = redactPath(at === -1 ? target : target.slice(0, at), hidden)
+    return this.#redacted(at === -1 ? path : `${path}?${this.#form(target.slice(at + 1))}`)
   }
 
   #form(text: string): string {
@@ -71,10 +71,10 @@ export class Redactor {
       .map((pair) => {
         const at = pair.indexOf('=')
         const name = at === -1 ? '' : pair.slice(0, at)
-        if (this.isSecret(decoded(name))) return `${name}=${censored}`
+        if (this.isSecret(decoded(name))) return `${name}=${redacted}`
         // Values may contain return addresses, JSON or GraphQL documents, whose escapes hide what is in them.
         const value = decoded(pair.slice(at + 1))
-        const safe = this.#censored(value)
+        const safe = this.#redacted(value)
         return safe === value ? pair : `${pair.slice(0, at + 1)}${safe}`
       })
       .join('&')
@@ -90,7 +90,7 @@ export class Redactor {
 
   /** Returns a copy without secrets, of what JSON can express; it refers to no object of the application. */
   #copied(value: unknown, depth: number, room: { left: number }): unknown {
-    if (typeof value === 'string') return this.#censored(cutText(value, maxMemberText))
+    if (typeof value === 'string') return this.#redacted(cutText(value, maxMemberText))
     if (typeof value === 'bigint' || typeof value === 'symbol') return String(value)
     if (typeof value === 'function') return `[function ${value.name}]`
     if (typeof value !== 'object' || value === null) return value
@@ -103,7 +103,7 @@ export class Redactor {
       const copy: unknown[] = []
       for (const [i, one] of value.entries()) {
         if (--room.left < 0) return [...copy, '…']
-        copy.push(isSecretElement(value, i) ? censored : this.#copied(one, depth - 1, room))
+        copy.push(isSecretElement(value, i) ? redacted : this.#copied(one, depth - 1, room))
       }
       return copy
     }
@@ -115,7 +115,7 @@ export class Redactor {
       }
       const member = (value as Record<string, unknown>)[name]
       const isHidden = isSecretMember(value, name, this.isSecret) && member !== undefined && member !== null
-      entries.push([name, isHidden ? censored : this.#copied(member, depth - 1, room)])
+      entries.push([name, isHidden ? redacted : this.#copied(member, depth - 1, room)])
     }
     return Object.fromEntries(entries)
   }
@@ -124,7 +124,7 @@ export class Redactor {
     if (paths.length === 0 || typeof value !== 'object' || value === null) return value
     const step = (name: string, one: unknown): unknown => {
       const here = paths.filter(([first]) => first === name || first === '*')
-      if (here.some(({ length }) => length === 1)) return censored
+      if (here.some(({ length }) => length === 1)) return redacted
       return this.#byPath(
         one,
         here.map((path) => path.slice(1)),
@@ -155,7 +155,7 @@ export class Redactor {
   }
 
   text(text: string): string {
-    return this.#censored(cutText(text, maxText))
+    return this.#redacted(cutText(text, maxText))
   }
 
   error(error: unknown): unknown {
@@ -174,7 +174,7 @@ const stepsOf = (path: string): readonly string[] =>
 export function without<Data>(data: Data, values: readonly string[]): Data {
   if (values.length === 0) return data
   const clean = (one: unknown): unknown => {
-    if (typeof one === 'string') return values.reduce((text, value) => text.replaceAll(value, censored), one)
+    if (typeof one === 'string') return values.reduce((text, value) => text.replaceAll(value, redacted), one)
     if (Array.isArray(one)) return one.map(clean)
     if (typeof one !== 'object' || one === null) return one
     return Object.fromEntries(Object.entries(one).map(([name, member]) => [name, clean(member)]))

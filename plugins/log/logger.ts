@@ -1,7 +1,7 @@
 import type { Logger, LogMethod } from '../../kernel/index.ts'
 import { logFields } from '../shared/logging/log-fields.ts'
 import { describeError } from '../shared/logging/logger.ts'
-import { censor } from '../shared/values/redact.ts'
+import { redact } from '../shared/values/redact.ts'
 import { type LogSettings, logOptions } from './options.ts'
 import { loadPino, openSink } from './sink.ts'
 
@@ -29,8 +29,8 @@ export function createLogger(settings: LogSettings): Made {
       return describeError(value, false)
     }
   }
-  const error = (value: Error) => censor(described(value))
-  const clean = (entry: object) => censor(entry) as Record<string, unknown>
+  const error = (value: Error) => redact(described(value))
+  const clean = (entry: object) => redact(entry) as Record<string, unknown>
   const logger = pino(
     {
       level: settings.level,
@@ -44,7 +44,7 @@ export function createLogger(settings: LogSettings): Made {
   )
   // pino only formats the fields of its root logger; children inherit this method.
   const { child } = logger
-  logger.child = function censoredChild(this: typeof logger, fields, options) {
+  logger.child = function redactedChild(this: typeof logger, fields, options) {
     return child.call(this, clean(fields), options) as never
   }
   const addFields = () => {

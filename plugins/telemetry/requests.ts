@@ -2,7 +2,7 @@ import type { Attributes, Context, Span, TextMapGetter } from '@opentelemetry/ap
 import type { ErrorTrace, Kernel, Request, RequestTrace, StepTrace } from '../../kernel/index.ts'
 import { heldChannel } from '../shared/development/held-channel.ts'
 import { isOwnRequest } from '../shared/development/own-requests.ts'
-import { censorPath, secretsOf } from '../shared/values/redact.ts'
+import { redactPath, secretsOf } from '../shared/values/redact.ts'
 import { wrapWork } from '../shared/work/wrap-work.ts'
 import type { TelemetrySettings } from './options.ts'
 import { addressOf, methodOf, type Spans } from './spans.ts'
@@ -122,7 +122,7 @@ export class RequestSpans {
       links: isParent ? [] : this.#spans.linksTo(remote),
       attributes: {
         ...methodOf(request.method).attributes,
-        'url.path': censorPath(request.path, secretsOf(request.params)),
+        'url.path': redactPath(request.path, secretsOf(request.params)),
         'url.scheme': request.protocol,
         ...(request.route !== undefined && { 'http.route': request.route }),
       },

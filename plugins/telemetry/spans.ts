@@ -1,7 +1,7 @@
 import type { Attributes, Context, Link, Span, SpanKind, TextMapGetter, TextMapSetter } from '@opentelemetry/api'
 import type { Logger, TraceOutcome } from '../../kernel/index.ts'
 import { heldChannel } from '../shared/development/held-channel.ts'
-import { censorText, cutText } from '../shared/values/redact-text.ts'
+import { cutText, redactText } from '../shared/values/redact-text.ts'
 import { wrapWork } from '../shared/work/wrap-work.ts'
 
 export type Api = typeof import('@opentelemetry/api')
@@ -33,7 +33,7 @@ export interface WorkSpans<Event extends TraceOutcome> {
 
 /** The maximum number of characters of a message or a stack, parts of which a client may have written. */
 const maxText = 16_384
-const shown = (text: string) => censorText(cutText(text, maxText))
+const shown = (text: string) => redactText(cutText(text, maxText))
 
 /** What an exception event says about a thrown value, which may be anything: an object with getters that throw, for example. */
 function exceptionOf(thrown: unknown): { name: string; message: string; stack?: string } {

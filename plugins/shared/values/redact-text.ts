@@ -1,4 +1,4 @@
-import { censored, isSecretElement, isSecretName } from './redact.ts'
+import { isSecretElement, isSecretName, redacted } from './redact.ts'
 
 type IsHidden = (name: string) => boolean
 /** Where a value begins and ends. */
@@ -10,7 +10,7 @@ type Range = readonly [from: number, to: number]
  *
  * Each pass reads a character a bounded number of times: a client may have written all of the text.
  */
-export function censorText(text: string, isHidden: IsHidden = isSecretName): string {
+export function redactText(text: string, isHidden: IsHidden = isSecretName): string {
   // Addresses come first: the password in one may look like the name of a secret, and what follows that like its value.
   return withoutCredentials(withoutNamed(withoutElements(withoutLogins(withoutKeys(text)), isHidden), isHidden))
 }
@@ -31,7 +31,7 @@ function hide(text: string, begins: RegExp, rangeOf: (match: RegExpExecArray) =>
     if (match.index < done) continue
     const range = rangeOf(match)
     if (range === undefined || range[1] <= range[0]) continue
-    shown += text.slice(done, range[0]) + censored
+    shown += text.slice(done, range[0]) + redacted
     done = range[1]
   }
   return shown + text.slice(done)

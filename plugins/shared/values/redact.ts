@@ -4,7 +4,7 @@ const exactly = new Set(['cookies', 'signedcookies'])
 // Forms ask for a new password twice.
 const ending =
   /(?:passw(?:or)?d(?:[-_]?(?:confirm(?:ation|ed)?|repeat(?:ed)?|again|2))?|secret|token|(?:api|private)[-_ ]?key|passphrase|authorization|cookie)$/
-export const censored = '[redacted]'
+export const redacted = '[redacted]'
 
 type Params = { readonly [name: string]: string | undefined }
 
@@ -19,12 +19,12 @@ export function secretsOf(params: Params, isHidden: (name: string) => boolean = 
 }
 
 /** A path without these values of its parameters. */
-export function censorPath(path: string, hidden: readonly string[]): string {
+export function redactPath(path: string, hidden: readonly string[]): string {
   if (hidden.length === 0) return path
   const holds = (segment: string) => hidden.some((value) => segment.includes(value) || decoded(segment).includes(value))
   return path
     .split('/')
-    .map((segment) => (holds(segment) ? censored : segment))
+    .map((segment) => (holds(segment) ? redacted : segment))
     .join('/')
 }
 
@@ -73,16 +73,16 @@ export function isSecretElement(list: readonly unknown[], i: number): boolean {
  *
  * It goes by names and not by pino's paths: those need a wildcard for every level, and 24 wildcards cost 20 to 47 µs per line.
  */
-export function censor(value: unknown, depth = maxDepth): unknown {
+export function redact(value: unknown, depth = maxDepth): unknown {
   if (typeof value !== 'object' || value === null || depth === 0) return value
-  if (Array.isArray(value)) return censorList(value, depth)
+  if (Array.isArray(value)) return redactList(value, depth)
   // Objects with `toJSON`, and errors, which have a serialiser of their own.
   if (value instanceof Error || typeof (value as { toJSON?: unknown }).toJSON === 'function') return value
   let copy: Record<string, unknown> | undefined
   for (const key of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[key]
     const shown =
-      isSecretMember(value, key) && member !== undefined && member !== null ? censored : censor(member, depth - 1)
+      isSecretMember(value, key) && member !== undefined && member !== null ? redacted : redact(member, depth - 1)
     if (shown === member) continue
     copy ??= { ...value }
     copy[key] = shown
@@ -90,10 +90,10 @@ export function censor(value: unknown, depth = maxDepth): unknown {
   return copy ?? value
 }
 
-function censorList(list: readonly unknown[], depth: number): readonly unknown[] {
+function redactList(list: readonly unknown[], depth: number): readonly unknown[] {
   let copy: unknown[] | undefined
   for (let i = 0; i < list.length && i < maxMembers; i++) {
-    const shown = isSecretElement(list, i) ? censored : censor(list[i], depth - 1)
+    const shown = isSecretElement(list, i) ? redacted : redact(list[i], depth - 1)
     if (shown === list[i]) continue
     copy ??= [...list]
     copy[i] = shown

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { censor } from '../../../../plugins/shared/values/redact.ts'
-import { censorText, cutText } from '../../../../plugins/shared/values/redact-text.ts'
+import { redact } from '../../../../plugins/shared/values/redact.ts'
+import { cutText, redactText } from '../../../../plugins/shared/values/redact-text.ts'
 
 /** Numbers that are the same in each run. */
 function random(seed: number) {
@@ -199,10 +199,10 @@ describe.each(Object.entries(structures))('in %s', (_kind, { secret, text, open 
 
   test('a secret is hidden, and what is around it is shown', () => {
     for (const one of cases) {
-      const shown = censorText(text(one.name, one.secret))
+      const shown = redactText(text(one.name, one.secret))
       for (const piece of pieces(one.secret)) expect(shown, text(one.name, one.secret)).not.toContain(piece)
       for (const piece of open) expect(shown, text(one.name, one.secret)).toContain(piece)
-      expect(censorText(shown)).toBe(shown)
+      expect(redactText(shown)).toBe(shown)
     }
   })
 
@@ -211,7 +211,7 @@ describe.each(Object.entries(structures))('in %s', (_kind, { secret, text, open 
       const whole = text(one.name, one.secret)
       const first = whole.indexOf(one.secret.slice(0, 4))
       for (let end = first + 4; end < whole.length; end += 3) {
-        const shown = censorText(cutText(`${'x '.repeat(200)}${whole}`, 400 + end))
+        const shown = redactText(cutText(`${'x '.repeat(200)}${whole}`, 400 + end))
         for (const piece of pieces(one.secret)) expect(shown, whole.slice(0, end)).not.toContain(piece)
       }
     }
@@ -233,14 +233,14 @@ test.each([
   '<p class="token">open</p> <a href="/x">y</a> 1 < 2 > 0',
   'x = y == z ? a : b; // see foo: bar@baz',
 ])('text without a secret stays: %s', (text) => {
-  expect(censorText(text)).toBe(text)
+  expect(redactText(text)).toBe(text)
 })
 
 test('a name without a value does not take the next line for it, except one that has no name', () => {
-  expect(censorText('x-api-key:\nhost: x')).toBe('x-api-key:\nhost: x')
-  expect(censorText('invalid token:\n    at handle (x.js:1:2)')).toBe('invalid token:\n    at handle (x.js:1:2)')
-  expect(censorText('Password:\nhunter\nhost: x')).not.toContain('hunter')
-  expect(censorText('password:\n  - hunter\nhost: x')).toMatch(/^password:\[redacted\]\nhost: x$/)
+  expect(redactText('x-api-key:\nhost: x')).toBe('x-api-key:\nhost: x')
+  expect(redactText('invalid token:\n    at handle (x.js:1:2)')).toBe('invalid token:\n    at handle (x.js:1:2)')
+  expect(redactText('Password:\nhunter\nhost: x')).not.toContain('hunter')
+  expect(redactText('password:\n  - hunter\nhost: x')).toMatch(/^password:\[redacted\]\nhost: x$/)
 })
 
 test('text is cut before a word that is incomplete', () => {
@@ -288,13 +288,13 @@ test.each([
 ])('the work on a long text grows with its length: %j', (one) => {
   for (const end of ['', 'x', '\n@']) {
     const text = one.repeat(500_000 / one.length) + end
-    expect(censorText(text).length).toBeLessThan(20 * text.length)
+    expect(redactText(text).length).toBeLessThan(20 * text.length)
   }
 })
 
 test('members of the log that go together are hidden: pairs, and lists of headers', () => {
   expect(
-    censor({
+    redact({
       rawHeaders: ['Host', 'x', 'Cookie', 'hunter'],
       pairs: [['authorization', 'hunter']],
       fields: [
