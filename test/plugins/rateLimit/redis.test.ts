@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { definePlugin, type PluginDefinition, RouteCollection, Server } from 'framework'
 import { rateLimit } from 'framework/plugins'
 import { Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 
@@ -25,6 +25,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
   const servers: Server[] = []
   const children: ChildProcess[] = []
   afterEach(async () => {
+    vi.unstubAllEnvs()
     for (const child of children.splice(0)) child.kill('SIGKILL')
     for (const server of servers.splice(0)) await server.close()
   })
@@ -51,6 +52,19 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     const client = new Redis(redis.url)
     expect(await client.keys('exact:*')).toEqual(['exact:* 192.0.2.1'])
     expect(await client.pttl('exact:* 192.0.2.1')).toBeGreaterThan(0)
+    client.disconnect()
+  })
+
+  test('count in the Redis of REDIS_URL, at an address, and with a client of the application, which stays open', async () => {
+    const client = new Redis(redis.url)
+    vi.stubEnv('REDIS_URL', redis.url)
+    for (const [i, store] of ['redis', { redis: redis.url }, { redis: { client } }].entries()) {
+      const ip = `192.0.2.${10 + i}`
+      expect(await ask(serverWith({ limit: 2, store }), 5, ip)).toBe(2)
+      expect(await client.get(`rate-limit:* ${ip}`)).toBe('5')
+    }
+    for (const server of servers.splice(0)) await server.close()
+    expect(await client.ping()).toBe('PONG')
     client.disconnect()
   })
 

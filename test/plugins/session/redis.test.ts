@@ -1,12 +1,13 @@
 import { type Request, RouteCollection, Server, type Session } from 'framework'
 import type { session } from 'framework/plugins'
 import { Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 
 const servers: Server[] = []
 afterEach(async () => {
+  vi.unstubAllEnvs()
   for (const server of servers.splice(0)) await server.close()
 })
 
@@ -44,11 +45,18 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
   })
 
   const forms: [string, () => Parameters<typeof session>[0]['store']][] = [
+    [
+      'the one of REDIS_URL',
+      () => {
+        vi.stubEnv('REDIS_URL', redis.url)
+        return 'redis'
+      },
+    ],
     ['an address', () => ({ redis: redis.url })],
     ['options with an address', () => ({ redis: { url: redis.url, db: 0 } })],
     ['options of ioredis', () => ({ redis: { host: '127.0.0.1', port: redis.port } })],
     ['a client', () => ({ redis: { client } })],
-    ['an address and a prefix', () => ({ redis: { url: redis.url, prefix: 'shop:' } })],
+    ['an address, a prefix', () => ({ redis: { url: redis.url, prefix: 'shop:' } })],
   ]
   test.each(forms)('%s: two servers share them', async (_name, store) => {
     const [one, two] = [serverWith({ store: store() }), serverWith({ store: store() })]
@@ -138,6 +146,13 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
     } finally {
       await other.stop()
     }
+  })
+
+  test('with a prefix have keys that begin with it', async () => {
+    const server = serverWith({ store: { redis: { url: redis.url, prefix: 'prefixed:' } } })
+    await server.inject.get('/count')
+    const keys = await client.keys('prefixed:*')
+    expect(keys).toEqual([expect.stringMatching(/^prefixed:session:/)])
   })
 
   test('of a Redis that says nothing only the first requests wait', async () => {
