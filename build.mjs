@@ -138,6 +138,8 @@ for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' })) {
 }
 const templates = 'cli/scaffold/templates'
 cpSync(join(root, templates), join(out, templates), { recursive: true })
+// Generated clients contain it.
+cpSync(join(root, 'plugins/contract/calls.ts'), join(out, templates, 'sdk/calls.ts.mustache'))
 // npm does it when it installs the package, and not again when a linked one is rebuilt.
 chmodSync(join(out, 'cli/index.js'), 0o755)
 // Their licences ask for it. Written last: a build without this file is not complete.

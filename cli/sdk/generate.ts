@@ -5,11 +5,10 @@ import { type MessageDocument, socketsOf } from './messages.ts'
 import { camel, pascal } from './names.ts'
 import { bodyOf, countFailures, shapeOf } from './operation.ts'
 import { comment, key, text } from './printer.ts'
-import { runtime, runtimeNames } from './runtime.ts'
+import { globals, runtime, runtimeNames, socketGlobals, socketNames, socketRuntime } from './runtime.ts'
 import { SchemaPrinter } from './schema.ts'
 import { SharedFailures } from './shared.ts'
 import { socketCall, socketShape } from './socket.ts'
-import { socketGlobals, socketRuntime, socketRuntimeNames } from './socket-runtime.ts'
 import { decoded, memberNames, methods, type Node, treeOf } from './tree.ts'
 
 export interface GenerateOptions {
@@ -20,10 +19,6 @@ export interface GenerateOptions {
   /** The description of the messages of the server, for its websockets. */
   readonly messages?: MessageDocument
 }
-
-/** Globals that the file uses: a component with such a name would hide them. */
-const globals =
-  'AbortSignal ArrayBuffer Blob Error Exclude Extract FormData Headers Object Promise PromiseLike ReadableStream Record Request Response String SyntaxError TypeError URLSearchParams Uint8Array'
 
 /** Names that no type may have. */
 const refused = 'Any Unknown Never Void Null Undefined'
@@ -37,8 +32,8 @@ export function generateClient(api: ApiDocument, options: GenerateOptions = {}):
   const { document, routes: sockets } = socketsOf(api, options.messages)
   const hasSockets = sockets.length > 0
   const name = pascal(options.name ?? 'Client')
-  const taken = new Set([...globals.split(' '), ...refused.split(' '), ...runtimeNames, name, `create${name}`])
-  if (hasSockets) for (const one of [...socketGlobals, ...socketRuntimeNames]) taken.add(one)
+  const known = [globals, refused, runtimeNames, ...(hasSockets ? [socketNames, socketGlobals] : [])]
+  const taken = new Set([...known.join(' ').split(' '), name, `create${name}`])
   const printer = new SchemaPrinter(document, taken)
   const tree = treeOf(document, sockets)
   const shared = new SharedFailures(taken)
@@ -58,8 +53,8 @@ export function create${name}(options: ClientOptions = {}): ${name} {
 ${hasSockets ? '  const open = openSockets(options)\n' : ''}  return ${codeOf(tree, document, { from: '', text: '' }, '  ', 1)}
 }
 `,
-    runtime,
-    hasSockets ? socketRuntime : '',
+    runtime(),
+    hasSockets ? socketRuntime() : '',
   ]
     .map((part) => part.replace(/^\n+/, ''))
     .filter((part) => part !== '')

@@ -40,8 +40,10 @@ test('over HTTP, with a header from a function', async () => {
 })
 
 test('a message that cannot be sent is reported', async () => {
-  expect(() => client.books.byId('..')).toThrow('the parameter id is "..", which cannot be sent in a path')
-  await expect(client.books.get({ query: { words: [{}] as never } })).rejects.toThrow('words is an object')
+  expect(() => client.books.byId('..')).toThrow('the parameter "id" is "..", which cannot be sent in a path')
+  await expect(client.books.get({ query: { words: [{}] as never } })).rejects.toThrow(
+    '"words" in the query is an object',
+  )
 })
 
 test('onError sees every failure once', async () => {

@@ -1,20 +1,6 @@
 import type { PathParams } from '../../kernel/routing/pattern.ts'
 import type { InputOf, OutputOf } from '../shared/schema/from-schema.ts'
-
-/** Values of headers; `undefined` and `null` are not sent. */
-export interface HeaderValues {
-  readonly [name: string]: string | number | bigint | boolean | null | undefined
-}
-
-/** Options of a call, in addition to the input of its route; they override the options of the client. */
-export interface CallOptions {
-  /** Headers of this call, in addition to those of the client; `undefined` and `null` are not sent. */
-  readonly headers?: HeaderValues
-  /** Timeout of the call in milliseconds, including its body. */
-  readonly timeout?: number
-  /** Cancels the call when it aborts. */
-  readonly signal?: AbortSignal
-}
+import type { CallOptions, FailureStatus, HeaderValues, IsSuccess, SuccessStatus } from './calls.ts'
 
 type Flat<T> = { [Name in keyof T]: T[Name] } & {}
 
@@ -68,16 +54,6 @@ export type JsonOf<Value> = unknown extends Value
           ? never
           : { -readonly [Name in keyof Value]: JsonOf<Value[Name]> }
 
-type Successes = 200 | 201 | 202 | 203 | 204 | 205 | 206 | 207 | 208 | 226
-type Redirects = 300 | 301 | 302 | 303 | 304 | 305 | 307 | 308
-type Refusals =
-  | (400 | 401 | 402 | 403 | 404 | 405 | 406 | 407 | 408 | 409 | 410 | 411 | 412 | 413 | 414 | 415 | 416 | 417 | 418)
-  | (421 | 422 | 423 | 424 | 425 | 426 | 428 | 429 | 431 | 451)
-type Faults = 500 | 501 | 502 | 503 | 504 | 505 | 506 | 507 | 508 | 510 | 511
-type Failures = Redirects | Refusals | Faults
-
-type IsSuccess<Status> = Status extends number ? (`${Status}` extends `2${string}` ? true : false) : never
-
 /** An answer with a status that the contract declares. */
 export interface Answer<Status, Body> {
   /** Whether the status is 2xx. */
@@ -98,7 +74,7 @@ export interface OtherAnswer<Declared> {
   /** Whether the status is 2xx. */
   readonly ok: true extends IsSuccess<Declared> ? false : boolean
   /** The status, through which the compiler narrows the type of the body. */
-  readonly status: Exclude<true extends IsSuccess<Declared> ? Failures : Successes | Failures, Declared>
+  readonly status: Exclude<true extends IsSuccess<Declared> ? FailureStatus : SuccessStatus | FailureStatus, Declared>
   /** The body, read as in `Answer`; it may be anything, because the contract does not declare it. */
   readonly body: unknown
   /** The headers of the answer. */

@@ -70,7 +70,7 @@ describe('requests', () => {
   })
 
   test('is the same as of the generated client', async () => {
-    const { code } = await transform(`${runtime}\nexport { connect, rest, segment }`, {
+    const { code } = await transform(`${runtime()}\nexport { connect, rest, segment }`, {
       loader: 'ts',
       target: 'es2022',
     })
