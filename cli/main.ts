@@ -3,6 +3,7 @@ import { nearest } from '../kernel/support/nearest.ts'
 import type { CommandDefinition } from '../plugins/shared/development/command-definition.ts'
 import { CommandFailure, wrongUsage } from './failure.ts'
 import { printCommands, printHelp } from './help.ts'
+import { load } from './load.ts'
 import { type Output, outputTo, type Streams } from './output.ts'
 import { programName, version } from './package.ts'
 import { enterProject } from './project/working-folder.ts'
@@ -65,7 +66,7 @@ const isAnywhere = (name: string) => name === 'init'
 /** Finds one of the framework's own commands, or one of the application, whose files are imported only for other names. */
 async function find(name: string, output: Output): Promise<CommandDefinition> {
   const own = ownCommands.find((one) => one.name === name)
-  if (own !== undefined) return { name: own.name, description: own.description, ...(await own.load()) }
+  if (own !== undefined) return { ...own, ...(await load[own.name]()) }
   const { findCommand } = await import('./user-commands/find.ts')
   return findCommand(name, output.note)
 }

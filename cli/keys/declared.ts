@@ -6,8 +6,7 @@ import type { Variable } from '../scaffold/environment/variables.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { placeFor } from '../scaffold/place.ts'
 import { quoted } from './env-text.ts'
-import { variablesOf } from './files.ts'
-import { type Made, makeKeys } from './make.ts'
+import { type Made, makeKeys, variablesOf } from './make.ts'
 import type { KeyOptions } from './options.ts'
 
 /** The files that declare the variables of keys, and the lines that must be added by hand. */
@@ -29,7 +28,7 @@ export async function declared(options: KeyOptions, made: Made): Promise<Declare
   const tests: Record<string, string> = existsSync(join(root, '.env.test')) ? await valuesOfTests(options) : {}
   const { files, notes } = declaringFiles(
     placeFor('', undefined),
-    Object.keys(variablesOf(options, made)).map((name) => variable(name, tests[name])),
+    Object.keys(variablesOf(options.name, made)).map((name) => variable(name, tests[name])),
   )
   return { files: files.map((file) => ({ ...file, path: join(root, file.path) })), notes }
 }
@@ -37,8 +36,8 @@ export async function declared(options: KeyOptions, made: Made): Promise<Declare
 /** Makes worthless keys for tests: `.env.test` is committed, so the passphrase of the real key does not protect them, either. */
 async function valuesOfTests(options: KeyOptions): Promise<Record<string, string>> {
   const { type, bits } = options
-  if (type === 'secret') return variablesOf(options, { secret: 'a secret that only tests know' })
-  const values = Object.entries(variablesOf(options, await makeKeys(type, { bits })))
+  if (type === 'secret') return variablesOf(options.name, { secret: 'a secret that only tests know' })
+  const values = Object.entries(variablesOf(options.name, await makeKeys(type, { bits })))
   return Object.fromEntries(values.map(([name, value]) => [name, quoted(value)]))
 }
 

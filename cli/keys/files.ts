@@ -3,7 +3,7 @@ import type { ScaffoldFile } from '../scaffold/files.ts'
 import type { Declared } from './declared.ts'
 import { envFile } from './env-file.ts'
 import { ignorePlace, leaveOut, outsideNote, publishedNotes, repositoryOf } from './ignored.ts'
-import type { Made } from './make.ts'
+import { type Made, variablesOf } from './make.ts'
 import type { KeyOptions } from './options.ts'
 
 /** The files to write, and the notes to print. */
@@ -25,7 +25,7 @@ export function keyFiles(options: KeyOptions, made: Made, declared: Declared, fo
   const root = isHere ? place.folder : folder
   const at = (path: string) => relative(root, path).split(sep).join('/')
   const { files, notes } = options.env
-    ? envFiles(out, at(out), variablesOf(options, made), force)
+    ? envFiles(out, at(out), variablesOf(options.name, made), force)
     : { files: pemFiles(options, made).map((file) => ({ ...file, path: at(join(out, file.path)) })), notes: [] }
   const declaring = declared.files.map((file) => ({ ...file, path: at(file.path) }))
   /** The secret files. */
@@ -60,9 +60,4 @@ function pemFiles({ name: { file } }: KeyOptions, made: Made): ScaffoldFile[] {
     { path: `${file}-private.pem`, text: made.privateKey, mode: 0o600 },
     { path: `${file}-public.pem`, text: made.publicKey, mode: 0o644 },
   ]
-}
-
-export function variablesOf({ name: { variable } }: KeyOptions, made: Made): Record<string, string> {
-  if ('secret' in made) return { [`${variable}_SECRET`]: made.secret }
-  return { [`${variable}_PRIVATE_KEY`]: made.privateKey, [`${variable}_PUBLIC_KEY`]: made.publicKey }
 }

@@ -30,3 +30,9 @@ export async function makeKeys(
     ? generate('rsa', { modulusLength: bits, publicKeyEncoding, privateKeyEncoding })
     : generate('ed25519', { publicKeyEncoding, privateKeyEncoding })
 }
+
+/** The variables of a key, whose names begin with this. */
+export function variablesOf({ variable }: { readonly variable: string }, made: Made): Record<string, string> {
+  if ('secret' in made) return { [`${variable}_SECRET`]: made.secret }
+  return { [`${variable}_PRIVATE_KEY`]: made.privateKey, [`${variable}_PUBLIC_KEY`]: made.publicKey }
+}
