@@ -3,7 +3,7 @@ import { union } from './combine.ts'
 import type { ApiDocument, Operation, Parameter } from './document.ts'
 import { type MessageDocument, socketsOf } from './messages.ts'
 import { camel, pascal } from './names.ts'
-import { bodyOf, countFailures, shapeOf } from './operation.ts'
+import { bodyOf, countFailures, shapeOf, type Typing } from './operation.ts'
 import { comment, key, text } from './printer.ts'
 import { globals, runtime, runtimeNames, socketGlobals, socketNames, socketRuntime } from './runtime.ts'
 import { SchemaPrinter } from './schema.ts'
@@ -37,8 +37,9 @@ export function generateClient(api: ApiDocument, options: GenerateOptions = {}):
   const printer = new SchemaPrinter(document, taken)
   const tree = treeOf(document, sockets)
   const shared = new SharedFailures(taken)
-  for (const operation of operationsBelow(tree)) countFailures(document, operation, printer, shared)
-  const type = typeOf(tree, { document, printer, shared }, '')
+  const typing = { document, printer, shared }
+  for (const operation of operationsBelow(tree)) countFailures(typing, operation)
+  const type = typeOf(tree, typing, '')
   const { title, version } = document.info ?? {}
   const about = [title, version].filter((one) => typeof one === 'string').join(' ')
   return [
@@ -90,21 +91,15 @@ function operationsBelow(node: Node): Operation[] {
   return [...own, ...[...node.children.values()].flatMap((child) => operationsBelow(child.node))]
 }
 
-interface Typing {
-  readonly document: ApiDocument
-  readonly printer: SchemaPrinter
-  readonly shared: SharedFailures
-}
-
 /** The type of a place: its calls, then its members. */
 function typeOf(node: Node, typing: Typing, indent: string): string {
-  const { document, printer, shared } = typing
+  const { printer } = typing
   const inner = `${indent}  `
   const members: string[] = []
   for (const method of methods) {
     const found = node.operations.get(method)
     if (found === undefined) continue
-    const { doc, input, answers } = shapeOf(document, found.item, found.operation, printer, shared, inner)
+    const { doc, input, answers } = shapeOf(typing, found, inner)
     members.push(`${comment(doc, inner)}${inner}${method}(${input}): Call<${answers}>`)
   }
   if (node.socket !== undefined) {

@@ -14,6 +14,19 @@ import { comment, key, tags } from './printer.ts'
 import { docOf, type SchemaPrinter } from './schema.ts'
 import type { SharedFailures } from './shared.ts'
 
+/** What is needed to print the types of a document. */
+export interface Typing {
+  readonly document: ApiDocument
+  readonly printer: SchemaPrinter
+  readonly shared: SharedFailures
+}
+
+/** An operation with the path that it belongs to. */
+export interface Described {
+  readonly item: PathItem
+  readonly operation: Operation
+}
+
 /** One call of the client: its types, and its data for the runtime. */
 export interface CallShape {
   /** The doc comment's lines. */
@@ -39,14 +52,8 @@ export function parametersOf(document: ApiDocument, item: PathItem, operation: O
 }
 
 /** The types of one operation; `indent` is that of the line on which it is printed. */
-export function shapeOf(
-  document: ApiDocument,
-  item: PathItem,
-  operation: Operation,
-  printer: SchemaPrinter,
-  shared: SharedFailures,
-  indent: string,
-): CallShape {
+export function shapeOf(typing: Typing, { item, operation }: Described, indent: string): CallShape {
+  const { document, printer } = typing
   const inner = `${indent}  `
   const parameters = parametersOf(document, item, operation)
   const members: { text: string; isRequired: boolean }[] = []
@@ -76,7 +83,7 @@ export function shapeOf(
       .filter((line): line is string => typeof line === 'string')
       .concat(operation.deprecated === true ? [tags.deprecated] : []),
     input: `input${isRequired ? '' : '?'}: ${input}`,
-    answers: answersOf(document, operation, printer, shared, indent),
+    answers: answersOf(typing, operation, indent),
   }
 }
 
@@ -154,26 +161,16 @@ const classes: readonly [key: RegExp, type: string][] = [
 ]
 
 /** Counts failures that several operations have in common. */
-export function countFailures(
-  document: ApiDocument,
-  operation: Operation,
-  printer: SchemaPrinter,
-  shared: SharedFailures,
-) {
+export function countFailures(typing: Typing, operation: Operation): void {
   for (const [status, response] of sorted(operation.responses)) {
-    if (isStatus(status)) shared.count(status, dataOf(document, response, printer, '', status))
+    if (isStatus(status)) typing.shared.count(status, dataOf(typing, response, '', status))
   }
 }
 
 const isStatus = (status: string) => /^[1-5]\d\d$/.test(status)
 
-function answersOf(
-  document: ApiDocument,
-  operation: Operation,
-  printer: SchemaPrinter,
-  shared: SharedFailures,
-  indent: string,
-): string {
+function answersOf(typing: Typing, operation: Operation, indent: string): string {
+  const { document, shared } = typing
   const inner = `${indent}  `
   const responses = sorted(operation.responses)
   // A 200 without a description is a route that declares no answers: it may also answer 204.
@@ -181,21 +178,21 @@ function answersOf(
   const isSilent = good?.[0] === '200' && others.length === 0 && !hasContent(document, good[1])
   const exact = responses.filter(([status]) => isStatus(status) && !(isSilent && status === '200'))
   const members = exact.map(([status, response]) => {
-    const name = shared.nameOf(status, dataOf(document, response, printer, '', status))
-    return `${inner}${status}: ${name ?? dataOf(document, response, printer, inner, status)}`
+    const name = shared.nameOf(status, dataOf(typing, response, '', status))
+    return `${inner}${status}: ${name ?? dataOf(typing, response, inner, status)}`
   })
   const only = responses.find(([status]) => status.toLowerCase() === 'default')
   const ranges = classes.flatMap(([pattern, type]) => {
     const found = responses.filter(([status]) => pattern.test(status))
     if (found.length === 0) return []
-    const data = union(found.map(([, response]) => dataOf(document, response, printer, indent, '')))
+    const data = union(found.map(([, response]) => dataOf(typing, response, indent, '')))
     const except = exact.length === 0 ? type : `Exclude<${type}, ${exact.map(([status]) => status).join(' | ')}>`
     return [`{ [Status in ${except}]: ${data} }`]
   })
   // Without any success of its own, the default also applies to successes.
   const hasSuccess = responses.some(([status]) => /^2/.test(status))
   if (only !== undefined && !hasSuccess) {
-    ranges.push(`{ [Status in SuccessStatus]: ${dataOf(document, only[1], printer, indent, '')} }`)
+    ranges.push(`{ [Status in SuccessStatus]: ${dataOf(typing, only[1], indent, '')} }`)
   }
   const own = members.length === 0 ? [] : [`{\n${members.join('\n')}\n${indent}}`]
   return [...own, ...ranges].join(' & ') || '{}'
@@ -205,7 +202,7 @@ function hasContent(document: ApiDocument, given: unknown): boolean {
   return Object.keys(follow<{ content?: Content }>(document, given as Reference)?.content ?? {}).length > 0
 }
 
-function dataOf(document: ApiDocument, given: unknown, printer: SchemaPrinter, indent: string, status: string): string {
+function dataOf({ document, printer }: Typing, given: unknown, indent: string, status: string): string {
   if (['204', '205', '304'].includes(status)) return 'undefined'
   const response = follow<{ content?: Content }>(document, given as Reference)
   const content = sorted(response?.content)

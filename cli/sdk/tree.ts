@@ -1,8 +1,8 @@
 import { safely } from '../../plugins/shared/values/safely.ts'
-import { type ApiDocument, type Operation, type Parameter, type PathItem, sorted } from './document.ts'
+import { type ApiDocument, type Operation, type Parameter, sorted } from './document.ts'
 import type { SocketRoute } from './messages.ts'
 import { assign, camel, capitalized } from './names.ts'
-import { parametersOf } from './operation.ts'
+import { type Described, parametersOf } from './operation.ts'
 
 export const methods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'query', 'options'] as const
 export type MethodName = (typeof methods)[number]
@@ -14,7 +14,7 @@ export type Step =
 
 /** A place in the tree of paths. */
 export interface Node {
-  readonly operations: Map<MethodName, { readonly item: PathItem; readonly operation: Operation }>
+  readonly operations: Map<MethodName, Described>
   /** The websocket that opens here. */
   socket: SocketRoute | undefined
   /** The places after it, by a key that distinguishes text and parameters. */
