@@ -13,7 +13,7 @@ import { ownCommand } from '../run/own-command.ts'
 import { chooseRuntime, nameOf, ownRuntime, runtimeOf } from '../serve/runtime.ts'
 import { sharedPorts } from '../start/port.ts'
 import { superviseWorkers } from '../start/supervisor.ts'
-import { clusterBy, type Spawn, spawnBy, startWorker } from '../start/worker.ts'
+import { clusterBy, type Spawn, spawnBy } from '../start/worker.ts'
 
 export const start = ownCommand({
   details: `Runs the application in production: on Node.js what "build" has made, on Bun and Deno the sources. The workers share its port.
@@ -51,13 +51,7 @@ One that ends is replaced. SIGTERM and SIGINT close all of them; SIGHUP replaces
     note(`${file} on ${nameOf(runtime)}, ${of === 1 ? '1 worker' : `${of} workers`}`)
     endWithScript()
     process.env.NODE_ENV ??= 'production'
-    const ports = sharedPorts()
-    return superviseWorkers({
-      of,
-      stuckAfter,
-      note,
-      start: (number, leads, askLead) => startWorker(spawn, number, of, leads, { ports, askLead }),
-    })
+    return superviseWorkers({ of, stuckAfter, note, spawn, ports: sharedPorts() })
   },
 })
 

@@ -2,21 +2,19 @@ import module from 'node:module'
 import { isMainThread } from 'node:worker_threads'
 import { requestInspector } from '../../plugins/shared/development/inspector-request.ts'
 import { setLogForm } from '../../plugins/shared/terminal/form.ts'
-import { endWithParent } from '../process/ending.ts'
-import { hearOrders } from '../process/orders.ts'
+import { channelTo, takeVariable } from '../process/channel.ts'
 import { registerTypeScript } from '../typescript/register.ts'
 import { showCrashes } from './crash.ts'
 import { bringHandover } from './handover.ts'
 import { holdListening } from './hold.ts'
-import { type Crash, isOrder, type News, variable } from './protocol.ts'
+import { type Crash, type News, type Order, variable } from './protocol.ts'
 import { warmUp } from './warm.ts'
 
 /**
  * Runs in the application's process before its first module (`--import`, `--preload`). It loads only the application's own copy
  * of the framework, so that a new version does not have to wait for that.
  */
-const parent = process.env[variable]
-Reflect.deleteProperty(process.env, variable)
+const parent = takeVariable(variable)
 // From Node.js 22.1 on: half of the modules of a start belong to packages, which do not change (0.30 s instead of 0.42).
 ;(module as { enableCompileCache?(): unknown }).enableCompileCache?.()
 // Processes and threads of the application inherit the flag, but not the variable.
@@ -25,21 +23,15 @@ else await registerTypeScript().catch(giveUp)
 
 /** Prepares everything, and returns when it is time to load the application. */
 async function attend(parent: number): Promise<void> {
-  const end = endWithParent(parent, ['SIGINT', 'SIGTERM', 'SIGHUP'], ['SIGINT'])
-  const orders = hearOrders(isOrder)
+  const { orders, send } = channelTo<Order, News>(parent, ['SIGINT', 'SIGTERM', 'SIGHUP'], ['SIGINT'])
   // The supervisor is waiting for the first version; later ones are prepared before there is a change.
   let isEarly = true
   const load = orders.next('load').finally(() => {
     isEarly = false
   })
   const go = orders.next('go')
-  void orders.next('stop').then(({ signal }) => end(signal))
   // A process that only waits for an order is not kept alive by anything else.
   const alive = setInterval(() => {}, 1 << 30)
-  const send = (news: News) => {
-    // A closed channel accepts no message.
-    if (process.connected) process.send?.(news)
-  }
   // Until the go; later errors are reported by the server itself.
   const reportTaken = (error: { readonly code?: unknown } | null | undefined) => {
     if (error?.code === 'EADDRINUSE') send({ framework: 'taken' })

@@ -2,8 +2,6 @@ import type { PluginNode } from '../../kernel/inspection.ts'
 import type { Page } from '../../plugins/shared/development/pages.ts'
 import type { HandedOver } from '../../plugins/shared/environment/handover.ts'
 import type { LogForm } from '../../plugins/shared/terminal/form.ts'
-import type { EndSignal } from '../process/ending.ts'
-import { isNamed } from '../process/orders.ts'
 
 /** The variable with the id of this process, for a child; it is removed before the application reads the environment. */
 export const variable = 'FRAMEWORK_SERVE'
@@ -39,7 +37,6 @@ export type Order =
   | { readonly framework: 'go'; readonly left: StoreContents }
   /** Its address was shown: it may go on. */
   | { readonly framework: 'shown' }
-  | { readonly framework: 'stop'; readonly signal: EndSignal }
 
 /** A message from a child. */
 export type News =
@@ -68,9 +65,6 @@ export type News =
   | { readonly framework: 'taken' }
   /** `listen()` rejects. */
   | { readonly framework: 'failed'; readonly message: string }
-
-export const isNews = (message: unknown): message is News => isNamed(message)
-export const isOrder = (message: unknown): message is Order => isNamed(message)
 
 /** Whether a version has failed like the previous one: with the same message, at the same place. */
 export const isSameCrash = (one: Crash, other: Crash | undefined): boolean =>

@@ -6,7 +6,8 @@ import { clean } from '../../plugins/shared/terminal/lines.ts'
 import type { Paint } from '../../plugins/shared/terminal/paint.ts'
 import { printTree } from '../../plugins/shared/terminal/tree.ts'
 import { packageName } from '../package.ts'
-import type { Ended, Listening } from './child.ts'
+import type { Ended } from '../process/child.ts'
+import type { Listening } from './child.ts'
 import type { Crash } from './protocol.ts'
 
 /** All messages of the development server to the developer. */

@@ -1,17 +1,17 @@
-import type { Child } from './child.ts'
+import type { Version } from './child.ts'
 
 /** A process that has loaded everything except the application, and will become the next version. */
 export interface Spare {
   /** Starts a spare process if there is none. */
   keep(): void
   /** Returns the spare process for use, if there is one. */
-  take(): Child | undefined
+  take(): Version | undefined
   /** Ends the spare process, whose packages are outdated. */
   drop(): void
 }
 
-export function makeSpare(spawn: () => Child): Spare {
-  let spare: Child | undefined
+export function makeSpare(spawn: () => Version): Spare {
+  let spare: Version | undefined
   const drop = () => {
     spare?.kill()
     spare = undefined

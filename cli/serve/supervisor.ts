@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { isInTime } from '../../kernel/support/within.ts'
 import type { LogForm } from '../../plugins/shared/terminal/form.ts'
+import { Children } from '../process/child.ts'
 import type { EndSignal } from '../process/ending.ts'
 import { isCode, isSetting } from '../project/sources.ts'
-import { type Child, type Failure, startChild } from './child.ts'
+import { type Failure, Version } from './child.ts'
 import { makeKeptStores } from './kept-stores.ts'
 import { type Crash, isSameCrash } from './protocol.ts'
 import type { Report } from './report.ts'
@@ -21,8 +21,6 @@ const silence = 30
 const rest = 300
 /** Milliseconds within which a developer cannot have seen a version and changed a file. */
 const soon = 500
-/** Milliseconds in which a version that has failed may end by itself. */
-const last = 200
 
 export interface Supervision {
   readonly launch: Launch
@@ -39,6 +37,18 @@ export interface Supervision {
   watch(changed: (files: readonly string[]) => void): () => void
 }
 
+interface Changes {
+  readonly files: Set<string>
+  readonly since: number
+}
+
+/** A start, and the changes that led to it. */
+interface Cause {
+  /** The changed files; `undefined` for the first start. */
+  readonly changed: readonly string[] | undefined
+  readonly since: number
+}
+
 /**
  * Runs an application and restarts it after each change, until a signal ends it; resolves with the exit code.
  *
@@ -46,195 +56,194 @@ export interface Supervision {
  * boot never gets that far. So two versions never listen, or run jobs, at the same time. A spare process, which has not yet loaded any
  * part of the application, saves most of the time of a start: for a small application on Node.js 20, 0.7 s become 0.2.
  */
-export async function supervise({
-  launch,
-  folder,
-  env,
-  inspect,
-  inspector,
-  port,
-  report,
-  log,
-  watch,
-}: Supervision): Promise<number> {
-  /** The version that listens. */
-  let live: Child | undefined
+export function supervise(supervision: Supervision): Promise<number> {
+  return new Supervisor(supervision).run()
+}
+
+class Supervisor {
+  readonly #supervision: Supervision
   /** All running processes: the live version, one that boots, one that closes, and the spare one. */
-  const children = new Set<Child>()
-  let pending: { readonly files: Set<string>; readonly since: number } | undefined
-  let stopping = false
-  const waiting = new Set<() => void>()
-  const wake = () => {
-    for (const resolve of waiting) resolve()
-    waiting.clear()
-  }
-  /** Resolves with the next change or signal; immediately if there already is one. */
-  const news = () =>
-    new Promise<'change'>((resolve) => {
-      waiting.add(() => resolve('change'))
-      if (pending !== undefined || stopping) wake()
-    })
-
-  const stop = watch((files) => {
-    pending ??= { files: new Set(), since: performance.now() }
-    for (const file of files) pending.files.add(file)
-    wake()
-  })
-  const end = new Promise<EndSignal>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.on(signal, () => {
-        // The second signal ends everything immediately.
-        if (stopping) {
-          for (const child of children) child.kill()
-          process.exit(130)
-        }
-        stopping = true
-        resolve(signal)
-        wake()
-      })
-    }
-  })
-
-  const stopChild = async (child: Child, signal: EndSignal) => {
-    const start = performance.now()
-    await child.stop(signal, patience)
-    if (performance.now() - start >= patience) report.forced(patience)
-  }
-
-  const take = (child: Child) => {
-    live = child
-    void child.ended.then((why) => {
-      if (live !== child) return
-      live = undefined
-      if (!stopping) report.ended(why)
-    })
-  }
-
-  /** Ends a version that does not have any resources yet. */
-  const drop = async (child: Child) => {
-    child.kill()
-    await child.ended
-  }
-
-  /** Ends a version that has failed; most end by themselves because of the error, with its stack. */
-  const leave = async (child: Child) => {
-    if (!(await isInTime(child.ended, last))) await drop(child)
-  }
-
-  // One token for all versions: an open page continues with the next one.
-  const token = inspector ? randomBytes(24).toString('base64url') : undefined
-  const kept = makeKeptStores()
-  const spawn = () => {
-    const child = startChild(launch, { folder, env, kept: kept.take })
-    children.add(child)
-    void child.ended.then(() => children.delete(child))
-    return child
-  }
-  const spare = makeSpare(spawn)
-  const keepSpare = () => {
-    // Without its first file, it would end with a confusing message from the runtime.
-    if (!stopping && existsSync(launch.preload)) spare.keep()
-  }
-
-  const endLive = async () => {
-    if (live === undefined) return
-    const before = live
-    // The version is no longer live, so its end does not need a report.
-    live = undefined
-    await stopChild(before, 'SIGTERM')
-  }
+  readonly #children = new Children<Version>()
+  readonly #kept = makeKeptStores()
+  readonly #spare = makeSpare(() => this.#spawn())
+  /** One token for all versions: an open page continues with the next one. */
+  readonly #token: string | undefined
+  readonly #waiting = new Set<() => void>()
+  readonly #end: Promise<EndSignal>
+  /** The version that listens. */
+  #live: Version | undefined
+  #pending: Changes | undefined
   /** The failure of the previous version, which was shown. */
-  let failure: Crash | undefined
+  #failure: Crash | undefined
   /** Whether a version opens a port of its own while it is loaded, so that the previous one must end first. */
-  let isAlone = false
+  #isAlone = false
+  /** How often in succession the same files have changed as soon as a version was running. */
+  #repeated = 0
 
-  /** Starts a version that replaces the previous one, unless the next change comes first. */
-  const start = async (changed: readonly string[] | undefined, since: number): Promise<boolean> => {
-    if (isAlone) await endLive()
-    const child = spare.take() ?? spawn()
-    const silent = setTimeout(() => report.silent(silence, live !== undefined), silence * 1000)
+  constructor(supervision: Supervision) {
+    this.#supervision = supervision
+    this.#token = supervision.inspector ? randomBytes(24).toString('base64url') : undefined
+    this.#end = new Promise((resolve) => {
+      this.#children.onSignal(['SIGINT', 'SIGTERM', 'SIGHUP'], (signal) => {
+        resolve(signal)
+        this.#wake()
+      })
+    })
+  }
+
+  async run(): Promise<number> {
+    const stop = this.#supervision.watch((files) => this.#onChange(files))
+    let cause: Cause = { changed: undefined, since: performance.now() }
+    while (!this.#children.isStopping) {
+      const isSettled = await this.#start(cause)
+      const settled = performance.now()
+      const rested = setTimeout(() => this.#keepSpare(), rest)
+      await this.#news()
+      clearTimeout(rested)
+      if (this.#pending !== undefined) cause = this.#next(this.#pending, cause, isSettled, settled)
+    }
+    stop()
+    this.#spare.drop()
+    const signal = await this.#end
+    await Promise.all(this.#children.running.map((child) => this.#stop(child, signal)))
+    return 0
+  }
+
+  #onChange(files: readonly string[]): void {
+    this.#pending ??= { files: new Set(), since: performance.now() }
+    for (const file of files) this.#pending.files.add(file)
+    this.#wake()
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting) resolve()
+    this.#waiting.clear()
+  }
+
+  /** Resolves with the next change or signal; immediately if there already is one. */
+  #news(): Promise<'change'> {
+    return new Promise((resolve) => {
+      this.#waiting.add(() => resolve('change'))
+      if (this.#pending !== undefined || this.#children.isStopping) this.#wake()
+    })
+  }
+
+  /** Makes the pending changes the cause of the next start. */
+  #next({ files, since }: Changes, { changed }: Cause, isSettled: boolean, settled: number): Cause {
+    // Settings determine what the spare process has loaded.
+    if ([...files].some((file) => isSetting(basename(file)))) this.#spare.drop()
+    // The changes of a version that was overtaken are reported with its successor.
+    const before = isSettled ? [] : (changed ?? [])
+    const isFirst = this.#live === undefined && changed === undefined
+    const all = [...new Set([...before, ...files])].sort()
+    const isSame = String(all) === String(changed) && since - settled < soon && !all.some(isCode)
+    this.#repeated = isSame ? this.#repeated + 1 : 0
+    if (this.#repeated === 5) this.#supervision.report.repeated(all)
+    this.#pending = undefined
+    return { changed: isFirst ? undefined : all, since }
+  }
+
+  #spawn(): Version {
+    const { launch, folder, env } = this.#supervision
+    return this.#children.add(new Version(launch, { folder, env, kept: this.#kept.take }))
+  }
+
+  #keepSpare(): void {
+    // Without its first file, it would end with a confusing message from the runtime.
+    if (!this.#children.isStopping && existsSync(this.#supervision.launch.preload)) this.#spare.keep()
+  }
+
+  /** Starts a version that replaces the previous one, unless the next change comes first; resolves to whether it was not overtaken. */
+  async #start(cause: Cause): Promise<boolean> {
+    if (this.#isAlone) await this.#endLive()
+    const child = this.#spare.take() ?? this.#spawn()
+    const { report } = this.#supervision
+    const silent = setTimeout(() => report.silent(silence, this.#live !== undefined), silence * 1000)
     try {
-      return await bringUp(child, changed, since)
+      return await this.#bringUp(child, cause)
     } finally {
       clearTimeout(silent)
     }
   }
 
-  const bringUp = async (child: Child, changed: readonly string[] | undefined, since: number): Promise<boolean> => {
+  async #bringUp(child: Version, cause: Cause): Promise<boolean> {
+    const { log, inspect, report } = this.#supervision
     child.load({
       log,
-      ...(inspect && { inspect: live === undefined ? 'at once' : 'later' }),
-      ...(token !== undefined && { inspector: token }),
-      ...(failure !== undefined && { failure }),
+      ...(inspect && { inspect: this.#live === undefined ? 'at once' : 'later' }),
+      ...(this.#token !== undefined && { inspector: this.#token }),
+      ...(this.#failure !== undefined && { failure: this.#failure }),
     })
-    const outcome = await Promise.race([...(live === undefined ? [] : [child.taken]), child.booted, news()])
+    const taken = this.#live === undefined ? [] : [child.taken]
+    const outcome = await Promise.race([...taken, child.booted, this.#news()])
     if (outcome === 'change') {
-      await drop(child)
+      await child.drop()
       return false
     }
     if (outcome.kind === 'taken') {
-      await leave(child)
-      isAlone = true
+      await child.leave()
+      this.#isAlone = true
       report.alone()
-      return start(changed, since)
+      return this.#start(cause)
     }
-    if (outcome.kind !== 'booted') return giveUp(child, outcome)
-    await endLive()
+    if (outcome.kind !== 'booted') return this.#giveUp(child, outcome)
+    await this.#endLive()
+    return this.#open(child, cause)
+  }
+
+  /** Lets a version that has booted listen. */
+  async #open(child: Version, { changed, since }: Cause): Promise<boolean> {
+    const { port, report } = this.#supervision
     // A change waits until this version answers, unless one of its listen hooks never ends; a signal does not wait.
-    const hung = pause(patience).then(news)
-    const result = stopping
-      ? 'change'
-      : await Promise.race([child.go(kept.left()), hung, end.then(() => 'change' as const)])
+    const hung = pause(patience).then(() => this.#news())
+    const ended = this.#end.then(() => 'change' as const)
+    const result = this.#children.isStopping ? 'change' : await Promise.race([child.go(this.#kept.left()), hung, ended])
     if (result === 'change') {
-      await stopChild(child, 'SIGTERM')
+      await this.#stop(child, 'SIGTERM')
       return false
     }
-    if (result.kind !== 'listening') return giveUp(child, result)
-    take(child)
-    failure = undefined
+    if (result.kind !== 'listening') return this.#giveUp(child, result)
+    this.#take(child)
+    this.#failure = undefined
     report.serving(result.news, Math.round(performance.now() - since), changed)
     if (port !== undefined && port !== 0 && result.news.port !== port) report.otherPort(port, result.news.port)
     child.shown()
     return true
   }
 
-  const giveUp = async (child: Child, why: Failure): Promise<true> => {
+  #take(child: Version): void {
+    this.#live = child
+    void child.ended.then((why) => {
+      if (this.#live !== child) return
+      this.#live = undefined
+      if (!this.#children.isStopping) this.#supervision.report.ended(why)
+    })
+  }
+
+  async #giveUp(child: Version, why: Failure): Promise<true> {
     // Only a running process needs the message.
-    if (why.kind === 'failed') await leave(child)
-    if (stopping) return true
-    const before = failure
-    failure = child.failure
-    if (failure === undefined) report.notStarted(why.kind === 'failed' ? why.message : why, live !== undefined)
-    else report.failed(isSameCrash(failure, before) ? failure : undefined, live !== undefined)
+    if (why.kind === 'failed') await child.leave()
+    if (this.#children.isStopping) return true
+    const { report } = this.#supervision
+    const before = this.#failure
+    const failure = child.failure
+    const serves = this.#live !== undefined
+    this.#failure = failure
+    if (failure === undefined) report.notStarted(why.kind === 'failed' ? why.message : why.why, serves)
+    else report.failed(isSameCrash(failure, before) ? failure : undefined, serves)
     return true
   }
 
-  let since = performance.now()
-  let changed: readonly string[] | undefined
-  /** How often in succession the same files have changed as soon as a version was running. */
-  let repeated = 0
-  while (!stopping) {
-    const isSettled = await start(changed, since)
-    const settled = performance.now()
-    const rested = setTimeout(keepSpare, rest)
-    await news()
-    clearTimeout(rested)
-    if (pending === undefined) continue
-    // Settings determine what the spare process has loaded.
-    if ([...pending.files].some((file) => isSetting(basename(file)))) spare.drop()
-    // The changes of a version that was overtaken are reported with its successor.
-    const before = isSettled ? [] : (changed ?? [])
-    const isFirst = live === undefined && changed === undefined
-    const all = [...new Set([...before, ...pending.files])].sort()
-    repeated = String(all) === String(changed) && pending.since - settled < soon && !all.some(isCode) ? repeated + 1 : 0
-    if (repeated === 5) report.repeated(all)
-    if (!isFirst) changed = all
-    since = pending.since
-    pending = undefined
+  async #endLive(): Promise<void> {
+    const before = this.#live
+    // The version is no longer live, so its end does not need a report.
+    this.#live = undefined
+    if (before !== undefined) await this.#stop(before, 'SIGTERM')
   }
-  stop()
-  spare.drop()
-  const signal = await end
-  await Promise.all([...children].map((child) => stopChild(child, signal)))
-  return 0
+
+  async #stop(child: Version, signal: EndSignal): Promise<void> {
+    const start = performance.now()
+    await child.end(signal, patience)
+    if (performance.now() - start >= patience) this.#supervision.report.forced(patience)
+  }
 }

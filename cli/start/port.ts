@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 /** Answers for all workers which port they bind. */
 export interface SharedPorts {
   /** Returns the port; rejects if a process that is not one of the workers has it. */
-  share(host: string, port: number, number: number): Promise<number>
+  share(host: string, port: number, nth: number): Promise<number>
 }
 
 /**
@@ -14,8 +14,8 @@ export interface SharedPorts {
 export function sharedPorts(): SharedPorts {
   const known = new Map<string, Promise<number>>()
   return {
-    share(host, port, number) {
-      const key = `${host} ${port === 0 ? `any ${number}` : port}`
+    share(host, port, nth) {
+      const key = `${host} ${port === 0 ? `any ${nth}` : port}`
       const before = known.get(key)
       if (before !== undefined) return before
       const found = openOnce(host, port)

@@ -1,7 +1,6 @@
-import type { EndSignal } from '../process/ending.ts'
-import { isNamed } from '../process/orders.ts'
+import type { Reply } from '../process/channel.ts'
 
-/** The variable with the supervisor's data for a worker; it is removed before the application reads the environment. */
+/** The variable with the supervisor's data for a worker. */
 export const variable = 'FRAMEWORK_START'
 
 /** The content of the variable. */
@@ -14,38 +13,33 @@ export interface Given {
 
 /** A message to a worker. */
 export type Order =
-  | { readonly framework: 'stop'; readonly signal: EndSignal }
   /** The leading worker has ended: this one leads. */
   | { readonly framework: 'lead' }
   /** A question of another worker to the one that leads. */
   | { readonly framework: 'question'; readonly number: number; readonly topic: string; readonly question?: unknown }
-  /** The answer to a question of this worker. */
-  | { readonly framework: 'answer'; readonly number: number; readonly value?: unknown; readonly error?: string }
-  /** The port to bind, or why there is none. */
-  | {
-      readonly framework: 'shared'
-      readonly number: number
-      readonly port: number
-      readonly error?: { readonly code: string; readonly message: string }
-    }
+  /** The answer to a question of this worker: the port to bind, or that of the leading worker. */
+  | ({ readonly framework: 'answer' } & Reply)
 
 /** A message from a worker. */
 export type News =
   /** Its event loop is running; sent every second. */
   | { readonly framework: 'alive' }
-  /** It asks for a port on which all workers listen; the number, a counter of its requests, distinguishes requests for any free port. */
-  | { readonly framework: 'share'; readonly number: number; readonly host: string; readonly port: number }
+  /** It asks for a port on which all workers listen; `nth`, a counter of these requests, distinguishes requests for any free port. */
+  | {
+      readonly framework: 'share'
+      readonly number: number
+      readonly nth: number
+      readonly host: string
+      readonly port: number
+    }
   /** It asks the leading worker. */
   | { readonly framework: 'ask'; readonly number: number; readonly topic: string; readonly question?: unknown }
   /** The answer of the leading worker. */
-  | { readonly framework: 'answered'; readonly number: number; readonly value?: unknown; readonly error?: string }
+  | ({ readonly framework: 'answered' } & Reply)
   /** All its servers listen. */
   | { readonly framework: 'listening' }
   /** One of its servers does not. */
   | { readonly framework: 'failed' }
-
-export const isNews = (message: unknown): message is News => isNamed(message)
-export const isOrder = (message: unknown): message is Order => isNamed(message)
 
 /** Milliseconds between two signs of life. */
 export const beatMs = 1000

@@ -1,7 +1,9 @@
 import { constants } from 'node:os'
+import { within } from '../../kernel/support/within.ts'
+import { Children, type Ended } from '../process/child.ts'
 import type { EndSignal } from '../process/ending.ts'
 import { beatMs } from './protocol.ts'
-import type { Answers, Worker } from './worker.ts'
+import { type Launch, Worker } from './worker.ts'
 
 /** A worker that has run for this many milliseconds does not count as failing in succession. */
 const steadyMs = 10_000
@@ -10,15 +12,10 @@ const firstPauseMs = 500
 const longestPauseMs = 30_000
 /** Milliseconds within which a worker has to listen. */
 const bootMs = 120_000
-/** Milliseconds in which a worker that does not listen may end by itself. */
-const lastMs = 200
 
-export interface Supervision {
-  /** The number of workers. */
-  readonly of: number
+export interface Supervision extends Launch {
   /** Seconds without a sign of life after which a worker is killed; 0 for never. */
   readonly stuckAfter: number
-  start(number: number, leads: boolean, askLead: Answers['askLead']): Worker
   note(line: string): void
 }
 
@@ -46,9 +43,8 @@ class Supervisor {
   readonly #supervision: Supervision
   readonly #slots: readonly Slot[]
   /** All running workers, including those that boot and those that close. */
-  readonly #alive = new Set<Worker>()
+  readonly #alive = new Children<Worker>()
   #lead: Worker | undefined
-  #isStopping = false
   /** Whether all workers have listened. */
   #isUp = false
   #rollout: Promise<void> | undefined
@@ -74,51 +70,42 @@ class Supervisor {
 
   async run(): Promise<number> {
     const { of, note } = this.#supervision
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => this.#onSignal(signal))
+    this.#alive.onSignal(['SIGINT', 'SIGTERM'], (signal) => this.#end(signal))
     process.on('SIGHUP', () => this.#roll())
     const beat = setInterval(() => this.#lookForStuck(), beatMs)
     // One worker first, which leads: a problem that all of them have is then shown only once.
     const [first, ...others] = this.#slots
     const isUp =
       (await this.#fill(first!, true)) && !(await Promise.all(others.map((slot) => this.#fill(slot)))).includes(false)
-    if (isUp && !this.#isStopping) {
+    if (isUp && !this.#alive.isStopping) {
       this.#isUp = true
       note(`${of === 1 ? '1 worker listens' : `${of} workers listen`}; SIGHUP replaces them one by one`)
       if (this.#rollAgain) this.#roll()
       await this.#stopped
-    } else if (!this.#isStopping) {
+    } else if (!this.#alive.isStopping) {
       // As for a single process that does not start.
       this.#end('SIGTERM')
       this.#code = 1
     }
-    await Promise.all([...this.#alive].map((worker) => worker.ended))
+    await Promise.all(this.#alive.running.map((worker) => worker.ended))
     clearInterval(beat)
     return this.#code
   }
 
-  #onSignal(signal: 'SIGINT' | 'SIGTERM'): void {
-    // The second signal ends everything immediately.
-    if (this.#isStopping) {
-      for (const worker of this.#alive) worker.kill()
-      process.exit(128 + constants.signals[signal])
-    }
-    this.#end(signal)
-  }
-
   #end(signal: EndSignal): void {
-    this.#isStopping = true
-    for (const worker of this.#alive) worker.stop(signal)
+    this.#alive.stop()
+    for (const worker of this.#alive.running) worker.stop(signal)
     for (const slot of this.#slots) slot.wake()
     this.#stop()
   }
 
   #begin(slot: Slot, leads: boolean): Worker {
-    const worker = this.#supervision.start(slot.number, leads, (...asked) => this.#askLead(...asked))
-    this.#alive.add(worker)
+    const { number } = slot
+    const ask = (topic: string, question: unknown) => this.#askLead(topic, question)
+    const worker = this.#alive.add(new Worker(this.#supervision, { number, leads }, ask))
     if (leads) this.#lead = worker
     void worker.ended.then((ended) => {
-      this.#alive.delete(worker)
-      if (this.#isStopping) this.#code = Math.max(this.#code, codeOf(ended))
+      if (this.#alive.isStopping) this.#code = Math.max(this.#code, codeOf(ended))
       else this.#onEnd(slot, worker, said(ended))
     })
     return worker
@@ -136,7 +123,7 @@ class Supervisor {
 
   /** Makes one worker the leading one; by then, the previous one has ended, with all its work. */
   #appoint(): void {
-    if (this.#isStopping || (this.#lead !== undefined && !this.#lead.isEnded)) return
+    if (this.#alive.isStopping || (this.#lead !== undefined && !this.#lead.isEnded)) return
     const there = this.#slots.flatMap(({ worker, since }) => (worker === undefined ? [] : [{ worker, since }]))
     // The youngest worker: in a rolling restart, it is not about to end.
     const [next] = there.sort((one, other) => other.since - one.since)
@@ -152,14 +139,7 @@ class Supervisor {
   /** Starts a worker; resolves to whether it listens, and has therefore taken its place. */
   async #fill(slot: Slot, leads = false): Promise<boolean> {
     const worker = this.#begin(slot, leads)
-    let late: ReturnType<typeof setTimeout> | undefined
-    const outcome = await Promise.race([
-      worker.booted,
-      new Promise<'late'>((resolve) => {
-        late = setTimeout(() => resolve('late'), bootMs)
-      }),
-    ])
-    clearTimeout(late)
+    const outcome = await within(worker.booted, bootMs, () => 'late' as const)
     if (outcome === 'listening' && !worker.isEnded) {
       slot.worker = worker
       slot.since = performance.now()
@@ -167,23 +147,20 @@ class Supervisor {
       return true
     }
     if (outcome === 'late') this.#supervision.note(`worker ${slot.number} has not listened within ${bootMs / 1000} s`)
-    // Most end by themselves, because of their error.
-    const killer = setTimeout(() => worker.kill(), outcome === 'late' ? 0 : lastMs)
-    const ended = await worker.ended
-    clearTimeout(killer)
-    if (!this.#isStopping && outcome !== 'late')
+    const ended = await worker.leave(outcome === 'late' ? 0 : undefined)
+    if (!this.#alive.isStopping && outcome !== 'late')
       this.#supervision.note(`worker ${slot.number} ended with ${said(ended)} before it listened`)
-    return this.#isStopping
+    return this.#alive.isStopping
   }
 
   /** Replaces a worker that has ended: immediately, and with growing pauses if it ends again and again. */
   #refill(slot: Slot): void {
     const refill = async () => {
-      while (!this.#isStopping && !slot.isRolling) {
+      while (!this.#alive.isStopping && !slot.isRolling) {
         const pause = slot.failures === 0 ? 0 : Math.min(firstPauseMs * 2 ** (slot.failures - 1), longestPauseMs)
         slot.failures++
         if (pause > 0) await rest(slot, pause)
-        if (this.#isStopping || slot.isRolling) return
+        if (this.#alive.isStopping || slot.isRolling) return
         if (await this.#fill(slot)) return
       }
     }
@@ -192,7 +169,7 @@ class Supervisor {
 
   /** Replaces one worker after the other: each continues until its replacement listens. */
   #roll(): void {
-    if (this.#isStopping) return
+    if (this.#alive.isStopping) return
     if (!this.#isUp || this.#rollout !== undefined) {
       this.#rollAgain = true
       return
@@ -212,8 +189,8 @@ class Supervisor {
       slot.wake()
       await slot.refilling
       const before = slot.worker
-      const isUp = !this.#isStopping && (await this.#fill(slot))
-      if (this.#isStopping) return
+      const isUp = !this.#alive.isStopping && (await this.#fill(slot))
+      if (this.#alive.isStopping) return
       if (isUp && before !== undefined) {
         before.stop('SIGTERM')
         await before.ended
@@ -233,7 +210,7 @@ class Supervisor {
   /** Seconds are counted here and not read from a clock: after a machine has slept, no worker counts as stuck. */
   #lookForStuck(): void {
     const { stuckAfter, note } = this.#supervision
-    for (const worker of this.#alive) {
+    for (const worker of this.#alive.running) {
       const missed = worker.missed()
       if (stuckAfter === 0 || (missed * beatMs) / 1000 <= stuckAfter) continue
       note(`worker ${worker.number} (${worker.pid}) has been unresponsive for ${stuckAfter} s and is killed`)
@@ -254,11 +231,6 @@ async function rest(slot: Slot, pause: number): Promise<void> {
   slot.wake = () => {}
 }
 
-interface EndedBy {
-  readonly code: number | null
-  readonly signal: NodeJS.Signals | null
-}
+const codeOf = ({ code, signal }: Ended) => code ?? (signal === null ? 1 : 128 + constants.signals[signal])
 
-const codeOf = ({ code, signal }: EndedBy) => code ?? (signal === null ? 1 : 128 + constants.signals[signal])
-
-const said = ({ code, signal }: EndedBy) => signal ?? (code === null ? 'a failed start' : `exit code ${code}`)
+const said = ({ code, signal }: Ended) => signal ?? (code === null ? 'a failed start' : `exit code ${code}`)

@@ -1,40 +1,28 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import own from 'node:process'
 import { within } from '../../kernel/support/within.ts'
-import type { EndSignal } from '../process/ending.ts'
+import { Questions, replyTo } from '../process/channel.ts'
+import { Child, spawnWithChannel } from '../process/child.ts'
 import type { SharedPorts } from './port.ts'
-import { type Given, isNews, type News, type Order, variable } from './protocol.ts'
+import { type Given, type News, type Order, variable } from './protocol.ts'
 
-/** How a process ended. */
-export interface Ended {
-  readonly code: number | null
-  readonly signal: NodeJS.Signals | null
-}
-
-/** One process of the application. */
-export interface Worker {
+/** The place of a worker among the others. */
+export interface Place {
   readonly number: number
-  readonly pid: number | undefined
-  /** Settles when all its servers listen, or when one will not listen. */
-  readonly booted: Promise<'listening' | 'failed' | 'ended'>
-  readonly ended: Promise<Ended>
-  readonly isEnded: boolean
-  /** Counts a second without a sign of life, and returns how many in succession since the worker listens: loading may take longer. */
-  missed(): number
-  stop(signal: EndSignal): void
-  /** Makes it the leading worker. */
-  lead(): void
-  /** Asks this worker as the leading one; rejects if it does not answer. */
-  ask(topic: string, question: unknown): Promise<unknown>
-  kill(): void
+  /** Whether it does the work that only one may do from the start. */
+  readonly leads: boolean
 }
 
-/** The supervisor's answers to a worker. */
-export interface Answers {
+/** What all workers share. */
+export interface Launch {
+  readonly spawn: Spawn
+  /** The number of workers. */
+  readonly of: number
   readonly ports: SharedPorts
-  /** Asks the leading worker. */
-  askLead(topic: string, question: unknown): Promise<unknown>
 }
+
+/** Asks the leading worker. */
+export type AskLead = (topic: string, question: unknown) => Promise<unknown>
 
 /** Timeout of an answer in milliseconds. */
 const answerMs = 5000
@@ -42,98 +30,69 @@ const answerMs = 5000
 /** Starts a process of the application, with these variables in addition to its own. */
 export type Spawn = (env: NodeJS.ProcessEnv) => ChildProcess
 
-export function startWorker(
-  spawnProcess: Spawn,
-  number: number,
-  of: number,
-  leads: boolean,
-  { ports, askLead }: Answers,
-): Worker {
-  const given: Given = { parent: own.pid, leads }
-  const process = spawnProcess({ FRAMEWORK_WORKER: `${number}/${of}`, [variable]: JSON.stringify(given) })
-  let isEnded = false
-  let missed = 0
-  let listens = false
-  const ended = new Promise<Ended>((resolve) => {
-    const end = (code: number | null, signal: NodeJS.Signals | null) => {
-      isEnded = true
-      resolve({ code, signal })
-    }
-    process.once('exit', end)
-    // It could not be started; or a message no longer reached it, which its end will show.
-    process.on('error', () => process.pid === undefined && end(null, null))
-  })
-  const give = (order: Order) => {
-    // The process may have gone, which its end will show.
-    if (process.connected) process.send(order, () => {})
-  }
-  const share = async ({ number, host, port }: Extract<News, { framework: 'share' }>) => {
-    try {
-      give({ framework: 'shared', number, port: await ports.share(host, port, number) })
-    } catch (error) {
-      const { code = '', message } = error as NodeJS.ErrnoException
-      give({ framework: 'shared', number, port, error: { code, message } })
-    }
-  }
-  const passOn = async ({ number, topic, question }: Extract<News, { framework: 'ask' }>) => {
-    try {
-      give({ framework: 'answer', number, value: await askLead(topic, question) })
-    } catch (error) {
-      give({ framework: 'answer', number, error: (error as Error).message })
-    }
-  }
-  const asked = new Map<number, (answer: Extract<News, { framework: 'answered' }>) => void>()
-  let questions = 0
-  const booted = new Promise<'listening' | 'failed' | 'ended'>((resolve) => {
-    void ended.then(() => resolve('ended'))
-    process.on('message', (message: unknown) => {
-      if (!isNews(message)) return
-      missed = 0
-      if (message.framework === 'share') void share(message)
-      else if (message.framework === 'ask') void passOn(message)
-      else if (message.framework === 'answered') asked.get(message.number)?.(message)
-      else if (message.framework !== 'alive') {
-        listens = message.framework === 'listening'
-        resolve(message.framework)
-      }
+/** One process of the application. */
+export class Worker extends Child<Order, News> {
+  readonly number: number
+  /** Settles when all its servers listen, or when one will not listen. */
+  readonly booted: Promise<'listening' | 'failed' | 'ended'>
+  readonly #questions = new Questions()
+  #missed = 0
+  #listens = false
+
+  constructor({ spawn, of, ports }: Launch, { number, leads }: Place, askLead: AskLead) {
+    const given: Given = { parent: own.pid, leads }
+    super(spawn({ FRAMEWORK_WORKER: `${number}/${of}`, [variable]: JSON.stringify(given) }))
+    this.number = number
+    const { news } = this
+    news.each('listening', () => {
+      this.#listens = true
     })
-  })
-  return {
-    number,
-    pid: process.pid,
-    booted,
-    ended,
-    get isEnded() {
-      return isEnded
-    },
-    missed: () => (listens ? ++missed : 0),
-    stop: (signal) => give({ framework: 'stop', signal }),
-    lead: () => give({ framework: 'lead' }),
-    async ask(topic, question) {
-      const number = ++questions
-      const answered = new Promise<unknown>((resolve, reject) => {
-        asked.set(number, ({ value, error }) => (error === undefined ? resolve(value) : reject(new Error(error))))
-        void ended.then(() => reject(new Error('it has ended')))
-      })
-      give({ framework: 'question', number, topic, question })
-      const late = () => Promise.reject(new Error(`it took more than ${answerMs} ms`))
-      return within(answered, answerMs, late).finally(() => asked.delete(number))
-    },
-    kill: () => void process.kill('SIGKILL'),
+    this.booted = Promise.race([
+      news.next('listening').then(() => 'listening' as const),
+      news.next('failed').then(() => 'failed' as const),
+      this.ended.then(() => 'ended' as const),
+    ])
+    news.each('share', (asked) => this.#reply(asked.number, () => ports.share(asked.host, asked.port, asked.nth)))
+    news.each('ask', (asked) => this.#reply(asked.number, () => askLead(asked.topic, asked.question)))
+    news.each('answered', (reply) => this.#questions.settle(reply))
+  }
+
+  protected override onNews(): void {
+    this.#missed = 0
+  }
+
+  #reply(number: number, answer: () => Promise<unknown>): void {
+    void replyTo(number, answer).then((reply) => this.give({ framework: 'answer', ...reply }))
+  }
+
+  /** Counts a second without a sign of life, and returns how many in succession since the worker listens: loading may take longer. */
+  missed(): number {
+    return this.#listens ? ++this.#missed : 0
+  }
+
+  /** Makes it the leading worker. */
+  lead(): void {
+    this.give({ framework: 'lead' })
+  }
+
+  /** Asks this worker as the leading one; rejects if it does not answer. */
+  ask(topic: string, question: unknown): Promise<unknown> {
+    let asked = 0
+    const answered = this.#questions.ask((number) => {
+      asked = number
+      this.give({ framework: 'question', number, topic, question })
+    })
+    const gone = this.ended.then(() => Promise.reject(new Error('it has ended')))
+    const late = () => Promise.reject(new Error(`it took more than ${answerMs} ms`))
+    return within(Promise.race([answered, gone]), answerMs, late).finally(() => this.#questions.forget(asked))
   }
 }
 
 /** Starts workers as separate processes: on Bun and Deno, where several processes can bind one port. */
-export function spawnBy(program: string, args: readonly string[], folder: string): Spawn {
-  return (env) =>
-    spawn(program, args, {
-      cwd: folder,
-      env: { ...own.env, ...env },
-      // All three runtimes support JSON.
-      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-      serialization: 'json',
-    })
-}
+export const spawnBy =
+  (program: string, args: readonly string[], cwd: string): Spawn =>
+  (env) =>
+    spawnWithChannel(program, args, { cwd, env: { ...own.env, ...env } })
 
 /**
  * Starts workers through `node:cluster`: this process has the listening socket, so that a connection that waits for a worker that is
