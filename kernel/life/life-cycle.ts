@@ -5,7 +5,7 @@ import type { ContextHost } from '../plugin/context.ts'
 import type { Hook, PluginEntry } from '../plugin/scope.ts'
 import type { Adapter, Address } from '../runtime/adapter.ts'
 import { loadAdapter } from '../runtime/load-adapter.ts'
-import { defineError, ServerClosingError } from '../support/errors.ts'
+import { defineError, type FrameworkError, ServerClosingError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { warnInto } from '../support/logger.ts'
 import type { SupervisedServer } from '../support/worker.ts'
@@ -115,7 +115,11 @@ export class LifeCycle {
       const left = new Promise<void>((_resolve, reject) => {
         this.#leaveReadyHooks = () => reject(ServerClosedError())
       })
-      await Promise.race([this.#runHooks(this.#host.lifeCycle.onReady, 'ready', (run) => run()), left])
+      const hooks = this.#runHooks(this.#host.lifeCycle.onReady, 'ready', (run) => run())
+      hooks.catch((error: FrameworkError) => {
+        if (this.#state.closing && error.code !== ServerClosedError.code) this.report(error)
+      })
+      await Promise.race([hooks, left])
       for (const check of bootChecks) check(this.#host.server)
     } catch (error) {
       this.#state.booted = true

@@ -1,5 +1,5 @@
 import type { KernelRequest } from '../http/request/request.ts'
-import type { KernelResponse } from '../http/response/response-buffer.ts'
+import { bodiesOf, type KernelResponse } from '../http/response/response-buffer.ts'
 import { defineError } from '../support/errors.ts'
 import { isPromise } from '../support/within.ts'
 
@@ -200,6 +200,6 @@ function takeValue(value: unknown, res: KernelResponse): Promise<unknown> | unde
   if (value === undefined || value === res) return res.answered ? undefined : res.opening
   if (value instanceof Error) takeError(value, res)
   else if (!res.answered) res.sendWith(value, 0)
-  else res.bodies.discard(value, res)
+  else bodiesOf(res).discard(value, res)
   return undefined
 }

@@ -30,6 +30,8 @@ export interface RouteRecord {
   readonly handler: (req: never, res: Response) => unknown
   /** The lists of middlewares of the groups around it, outermost first, as they were given. */
   readonly groupMiddlewares: readonly (readonly Middleware[])[]
+  /** The middlewares of those lists and of the route itself when it was registered: none of them may be taken away until it is compiled. */
+  readonly guards: ReadonlySet<Middleware>
   /** The forms of the pattern: one, or several where parameters are optional. */
   readonly shapes: readonly Shape[]
   /** Whether `any` added it: a route of this method alone takes precedence. */
@@ -75,12 +77,11 @@ export class RouteCollection extends RouteVerbs {
       options: Object.freeze(Object.fromEntries(options)),
       handler: handler as RouteRecord['handler'],
       groupMiddlewares: groups,
+      guards: new Set([...groups, given.middlewares ?? []].flat()),
       shapes,
       isAny,
       site,
     }
-    // A guard that is added to one of these lists later would guard nothing; now the addition throws.
-    for (const list of [...groups, record.options.middlewares]) Object.freeze(list)
     const keys = shapes.map(({ key }) => `${isAny ? 'any ' : ''}${method} ${key}`)
     for (const key of keys) {
       const existing = this.#records.get(key)

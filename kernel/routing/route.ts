@@ -1,6 +1,6 @@
 import type { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
-import type { RouteRecord } from './collection.ts'
+import { RouteOptionError, type RouteRecord } from './collection.ts'
 import { type Middleware, middlewareMistake, NotAMiddlewareError, nameOf } from './middleware.ts'
 import type { RouteOptions } from './options.ts'
 import type { Method } from './pattern.ts'
@@ -74,8 +74,15 @@ export class Route<out Parsed = {}> {
     this.site = record.site
     this.#steps = { scope: [...scopeSteps], group: [], guard: [], route: [], input: [], around: [] }
     const { middlewares = [] } = record.options
-    for (const one of record.groupMiddlewares.flat()) this.add('group', one)
-    for (const one of middlewares) this.add('route', one)
+    const left = new Set([...record.groupMiddlewares, middlewares].flat())
+    for (const one of record.guards) {
+      if (left.has(one)) continue
+      const why = `the middleware ${nameOf(one)} is no longer in the list that it was registered with. Keep it there, or register the route without it`
+      throw RouteOptionError(`${this.method} ${this.path}`, String(this.site), why)
+    }
+    // Frozen: a guard that is added to the array later would guard nothing.
+    for (const list of record.groupMiddlewares) for (const one of Object.freeze(list)) this.add('group', one)
+    for (const one of Object.freeze(middlewares)) this.add('route', one)
   }
 
   /** The options as they were written, including those of other plugins. */

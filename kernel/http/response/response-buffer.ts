@@ -28,6 +28,9 @@ export interface Bodies {
 /** The name of a download, its options, or both. */
 export type DownloadOptions = [filename?: string | FileOptions, options?: FileOptions]
 
+// Not a member of the response: a plugin could decorate it with that name.
+export const bodiesOf = (res: KernelResponse): Bodies => res.request.server.settings.bodies
+
 export interface KernelResponse extends Response {}
 
 /** The implementation of {@link Response}: a buffer that `reply.ts` turns into the reply. */
@@ -99,11 +102,6 @@ export class KernelResponse {
     return this
   }
 
-  /** How bodies are sent that are more than JSON, strings, bytes and streams. */
-  get bodies(): Bodies {
-    return this.request.server.settings.bodies
-  }
-
   get headers(): HeaderBag {
     this.#headers ??= new HeaderBag()
     return this.#headers
@@ -171,7 +169,7 @@ export class KernelResponse {
   }
 
   type(type: string): this {
-    return this.setHeader('content-type', this.bodies.mediaType(type))
+    return this.setHeader('content-type', bodiesOf(this).mediaType(type))
   }
 
   json(body?: unknown): this {
@@ -188,7 +186,7 @@ export class KernelResponse {
     if (typeof body !== 'object' || body === null) return this.answer('json', body, status)
     if (body instanceof Uint8Array) return this.answer('bytes', body, status)
     if (isStream(body)) return this.answer('stream', body, status)
-    return Symbol.toStringTag in body && this.bodies.sendObject(this, body, status)
+    return Symbol.toStringTag in body && bodiesOf(this).sendObject(this, body, status)
       ? this
       : this.answer('json', body, status)
   }
@@ -214,11 +212,11 @@ export class KernelResponse {
   }
 
   sse(events: AsyncIterable<string | SseMessage>): this {
-    return this.bodies.sendEvents(this, events)
+    return bodiesOf(this).sendEvents(this, events)
   }
 
   file(path: string, options?: FileOptions): Promise<this> {
-    const opening = this.bodies.sendFile(this, path, options)
+    const opening = bodiesOf(this).sendFile(this, path, options)
     // The handler may not await it: the chain then throws its failure.
     opening.catch(() => this.onAnswer?.())
     this.opening = opening
@@ -226,7 +224,7 @@ export class KernelResponse {
   }
 
   download(pathOrBytes: string | Uint8Array, ...more: DownloadOptions): Promise<this> {
-    return this.bodies.download(this, pathOrBytes, ...more)
+    return bodiesOf(this).download(this, pathOrBytes, ...more)
   }
 
   encode(): string | Uint8Array | StreamBody | null {

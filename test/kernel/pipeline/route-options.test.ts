@@ -218,20 +218,54 @@ test('a list of middlewares that is null fails where its route is registered', (
   expect(register(Object.create({ middlewares: null }))).toThrow(/options.middlewares is null/)
 })
 
-describe('what was given for a route, once the route is registered', () => {
+describe('a guard that is added to a list after the list was used', () => {
   const deny: Middleware = (_req, res) => res.forbidden()
+  const open: Middleware = (_req, _res, next) => next()
 
-  test('its lists of middlewares are closed: neither can a guard be added in vain nor one be taken away', () => {
-    const [outer, inner, own] = [[deny], [deny], [deny]]
+  test('guards the routes of a group and a route itself until the server boots, then the list is closed', async () => {
+    const [outer, inner, own] = [[open], [open], [open]]
     const { server } = serverWith({})
     server.group('/outer', outer, (group) => {
       group.get('/a', () => 'open')
       group.group('/inner', inner, (nested) => nested.get('/b', () => 'open'))
     })
+    server.group('/inner', inner, (group) => group.get('/c', () => 'open'))
     server.get('/own', { middlewares: own }, () => 'open')
-    for (const list of [outer, inner, own]) {
-      expect(() => list.push(deny)).toThrow(TypeError)
-      expect(() => list.pop()).toThrow(TypeError)
+    outer.push(deny)
+    own.push(deny)
+    const paths = ['/outer/a', '/outer/inner/b', '/own', '/inner/c']
+    const responses = await Promise.all(paths.map((path) => server.inject.get(path)))
+    expect(responses.map((response) => response.statusCode())).toEqual([403, 403, 403, 200])
+    for (const list of [outer, inner, own]) expect(() => list.push(deny)).toThrow(TypeError)
+    await server.close()
+  })
+
+  test.each([
+    ['undefined', undefined, 'is nothing, not a function'],
+    ['a plugin', policy, 'is the plugin "policy", which belongs in register()'],
+  ])('fails the boot if it is %s', async (_what, given, why) => {
+    const list = [open]
+    const { server } = serverWith({})
+    server.group('/area', list, (group) => group.get('/a', () => 'open'))
+    list.push(given as never)
+    await expect(server.ready()).rejects.toThrow(`GET /area/a: a middleware in "group" ${why}`)
+  })
+})
+
+describe('what was given for a route, once the route is registered', () => {
+  const deny: Middleware = (_req, res) => res.forbidden()
+
+  test('a guard that is taken from a list, or replaced there, fails the boot', async () => {
+    for (const which of [0, 1]) {
+      const other: Middleware = (req, res, next) => deny(req, res, next)
+      const [group, own] = which === 0 ? [[deny], [other]] : [[other], [deny]]
+      const list = [group, own][which]!
+      const { server } = serverWith({})
+      server.group('/area', group, (routes) => routes.get('/a', { middlewares: own }, () => 'open'))
+      list[0] = (_req, _res, next) => next()
+      await expect(server.ready()).rejects.toThrow(
+        /GET \/area\/a \(registered at .*\): the middleware deny is no longer in the list/,
+      )
     }
   })
 
