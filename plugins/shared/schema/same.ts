@@ -1,4 +1,4 @@
-import { spend } from './json-schema/effort.ts'
+import { spend } from './json-schema/budget.ts'
 
 /** Called with the number of steps that some work took. */
 type Spend = (steps: number) => void
@@ -6,20 +6,20 @@ const freely: Spend = () => {}
 
 /**
  * A string that is the same for two values that are equal in JSON Schema: objects with the same members in another
- * order are equal, and so are 1 and 1.0. `undefined` if it is longer than `most`, which a part of the value is enough to find out.
+ * order are equal, and so are 1 and 1.0. `undefined` if it is longer than `max`, which a part of the value is enough to find out.
  */
-function sameText(value: unknown, spent: Spend, most = Number.POSITIVE_INFINITY): string | undefined {
+function sameText(value: unknown, spent: Spend, max = Number.POSITIVE_INFINITY): string | undefined {
   spent(2)
   switch (typeof value) {
     case 'string':
       spent(value.length >> 3)
-      return value.length > most ? undefined : JSON.stringify(value)
+      return value.length > max ? undefined : JSON.stringify(value)
     case 'number':
       return Object.is(value, -0) ? '0' : String(value)
     case 'object':
       if (value === null) return 'null'
-      if (Array.isArray(value)) return textOfParts(value, undefined, spent, most)
-      return textOfObject(value as Record<string, unknown>, spent, most)
+      if (Array.isArray(value)) return textOfParts(value, undefined, spent, max)
+      return textOfObject(value as Record<string, unknown>, spent, max)
     case 'bigint':
       return `${value}n`
     default:
@@ -27,15 +27,15 @@ function sameText(value: unknown, spent: Spend, most = Number.POSITIVE_INFINITY)
   }
 }
 
-function textOfObject(value: Record<string, unknown>, spent: Spend, most: number): string | undefined {
+function textOfObject(value: Record<string, unknown>, spent: Spend, max: number): string | undefined {
   if (value instanceof Date) return `date ${value.getTime()}`
   if (value instanceof RegExp || ArrayBuffer.isView(value)) return `text ${String(value)}`
   const names = Object.keys(value)
   // Sorting takes more than one step for each name.
   spent(names.length * 4)
-  if (names.length > most) return undefined
+  if (names.length > max) return undefined
   names.sort()
-  return textOfParts(value, names, spent, most)
+  return textOfParts(value, names, spent, max)
 }
 
 /** The text of a list, or of an object with these names. */
@@ -43,18 +43,18 @@ function textOfParts(
   value: object,
   names: readonly string[] | undefined,
   spent: Spend,
-  most: number,
+  max: number,
 ): string | undefined {
   const keys = names ?? (value as readonly unknown[])
   // Appended and not joined: joining would copy deeply nested parts once for each level.
   let text = names === undefined ? '[' : '{'
   for (let i = 0; i < keys.length; i++) {
     if (names !== undefined) text += `${JSON.stringify(names[i])}:`
-    const part = sameText((value as Record<PropertyKey, unknown>)[names?.[i] ?? i], spent, most - text.length)
+    const part = sameText((value as Record<PropertyKey, unknown>)[names?.[i] ?? i], spent, max - text.length)
     if (part === undefined) return undefined
     text += part
     text += ','
-    if (text.length > most) return undefined
+    if (text.length > max) return undefined
   }
   return `${text}]`
 }

@@ -3,7 +3,7 @@ import { targetOf } from '../flat.ts'
 import { isObject, type Node, schemasWithin } from '../keywords.ts'
 import { findSame, memberTest } from '../same.ts'
 import { maxIssues } from '../verdict.ts'
-import { effort, partsOf, spend } from './effort.ts'
+import { budget, partsOf, spend } from './budget.ts'
 
 /** The exports of Ajv with which keywords generate code. */
 export interface Generating {
@@ -60,13 +60,13 @@ class Bounds {
   readonly #ajv: Ajv
   readonly #generating: Generating
   readonly #count: Name
-  readonly #most: number
+  readonly #maxErrors: number
 
   constructor(ajv: Ajv, generating: Generating) {
     this.#ajv = ajv
     this.#generating = generating
     this.#count = new generating.Name('errors')
-    this.#most = ajv.opts.allErrors ? maxIssues : 1
+    this.#maxErrors = ajv.opts.allErrors ? maxIssues : 1
   }
 
   #change(keywords: readonly string[], changed: (generate: Generate, keyword: string) => Generate): void {
@@ -95,7 +95,7 @@ class Bounds {
       const { gen } = cxt
       // Errors are counted from here on: those of a branch are removed if another one matches.
       const before = gen.const('_before', this.#count)
-      const end = () => gen.if(_`${this.#count} - ${before} >= ${this.#most}`, () => gen.break())
+      const end = () => gen.if(_`${this.#count} - ${before} >= ${this.#maxErrors}`, () => gen.break())
       const { forRange, forIn } = gen
       const within = (body: (name: Name) => void) => (name: Name) => {
         // The loops of inner keywords belong to those keywords.
@@ -124,7 +124,7 @@ class Bounds {
 
   references(): void {
     const { _, Name } = this.#generating
-    const most = this.#most
+    const max = this.#maxErrors
     const list = new Name('vErrors')
     this.#change(['$ref', '$dynamicRef', '$recursiveRef'], (generate) => (cxt, type) => {
       const { gen, it } = cxt
@@ -136,10 +136,10 @@ class Bounds {
       gen.assign = (left, right, hasEffects) => {
         if (String(left) !== list.str) return assign.call(gen, left, right, hasEffects)
         gen.assign = assign
-        if (most === 1) return gen.assign(left, _`${list} === null ? [0] : (${list}.push(0), ${list})`, hasEffects)
+        if (max === 1) return gen.assign(left, _`${list} === null ? [0] : (${list}.push(0), ${list})`, hasEffects)
         gen.assign(left, right, hasEffects)
-        return gen.if(_`${list}.length > ${before} + ${most}`, () => {
-          gen.assign(list, _`${list}.slice(0, ${before} + ${most})`)
+        return gen.if(_`${list}.length > ${before} + ${max}`, () => {
+          gen.assign(list, _`${list}.slice(0, ${before} + ${max})`)
         })
       }
       generate(cxt, type)
@@ -219,7 +219,7 @@ class Bounds {
   }
 }
 
-const meterOf = ({ gen }: KeywordCxt) => gen.scopeValue('obj', { ref: effort, key: effort })
+const meterOf = ({ gen }: KeywordCxt) => gen.scopeValue('obj', { ref: budget, key: budget })
 
 /**
  * Orders members for a check that ends at the first error: those that distinguish the kinds of an object come before nested ones.

@@ -3,7 +3,7 @@ import { flattened, schemasOf } from '../flat.ts'
 import { isObject, type Node } from '../keywords.ts'
 import { type Check, type Issue, type Mode, maxIssues, pointerOf, type Verdict } from '../verdict.ts'
 import { checkSchema, compileWithAjv, type Dialect, type Draft } from './ajv.ts'
-import { beginEffort, endEffort, restoreRemoved, TooMuchEffort } from './effort.ts'
+import { BudgetExceeded, beginBudget, endBudget, restoreRemoved } from './budget.ts'
 
 /** Keywords that only JSON Schema 2019-09 and later have. */
 const modernKeywords = [
@@ -51,7 +51,7 @@ const invalid = () => unchecked('invalid', 'is not valid')
 
 /** Why a check did not finish; any other error is thrown again. */
 function unfinished(error: unknown): Verdict {
-  if (error instanceof TooMuchEffort) return unchecked('effort', 'takes too much work to check')
+  if (error instanceof BudgetExceeded) return unchecked('effort', 'takes too much work to check')
   // The stack has overflowed.
   if (error instanceof RangeError) return unchecked('depth', 'is nested too deeply')
   throw error
@@ -73,13 +73,13 @@ export function compileJsonSchema(schema: object, mode: Mode): Check {
   const validate = compileWithAjv(flat.schema, { ...dialect, allErrors: false })
   const explain = explainer(flat.schema, dialect)
   return (value): Verdict => {
-    beginEffort(value)
+    beginBudget(value)
     try {
       return validate(value) ? { ok: true, value } : explain(value)
     } catch (error) {
       return unfinished(error)
     } finally {
-      endEffort()
+      endBudget()
     }
   }
 }
@@ -93,7 +93,7 @@ function explainer(schema: Node, dialect: Omit<Dialect, 'allErrors'>): (value: u
   let validate: ValidateFunction | undefined
   return (value) => {
     validate ??= compileWithAjv(schema, { ...dialect, allErrors: true })
-    beginEffort(value)
+    beginBudget(value)
     restoreRemoved()
     try {
       // The first check may have filled in a member that a branch of a union requires, after another branch had failed for lack of it.

@@ -1,5 +1,5 @@
 import type { Format } from 'ajv'
-import { spend } from './effort.ts'
+import { spend } from './budget.ts'
 
 /**
  * The longest string for which a format is tested: longer than any valid one. Within these bounds, no format

@@ -10,7 +10,7 @@ const leastSteps = 1_500_000
 const stepsOfPart = 30
 
 /** The remaining steps of the running check; only one runs at a time. */
-export const effort = {
+export const budget = {
   left: 0,
   /** The parts that defaults may have added to the value: these add no steps. */
   added: 0,
@@ -27,18 +27,18 @@ let removed: { readonly object: object; readonly key: string; readonly value: un
 let isExtended = false
 
 /** Thrown out of a check that takes too much work. */
-export class TooMuchEffort {}
+export class BudgetExceeded {}
 
 /** Must be called before a check. */
-export function beginEffort(value: unknown): void {
-  effort.left = leastSteps
-  effort.added = 0
+export function beginBudget(value: unknown): void {
+  budget.left = leastSteps
+  budget.added = 0
   checked = value
   isExtended = false
 }
 
 /** Must be called after a check, so that nothing keeps the value. */
-export function endEffort(): void {
+export function endBudget(): void {
   checked = undefined
   if (removed.length > 0) removed = []
 }
@@ -52,16 +52,16 @@ export function restoreRemoved(): void {
 
 /** Counts the steps of work whose amount is only known while it is being done. */
 export function spend(steps: number): void {
-  effort.left -= steps
-  if (effort.left < 0) spent()
+  budget.left -= steps
+  if (budget.left < 0) spent()
 }
 
 function spent(): void {
   if (!isExtended) {
     isExtended = true
-    effort.left += Math.max(0, (partsOf(checked) - effort.added) * stepsOfPart - leastSteps)
+    budget.left += Math.max(0, (partsOf(checked) - budget.added) * stepsOfPart - leastSteps)
   }
-  if (effort.left < 0) throw new TooMuchEffort()
+  if (budget.left < 0) throw new BudgetExceeded()
 }
 
 /** The number of parts of a value; a string counts as one part per 16 characters. Not recursive: the nesting may be unlimited. */
