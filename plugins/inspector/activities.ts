@@ -19,7 +19,7 @@ export interface Activity {
   /** How its details are shown, if not as a list of members. */
   readonly view?: 'email'
   title: string
-  /** The trace that connects work which belongs together: a request, its jobs, their mails. */
+  /** The trace that connects work which belongs together: a request, its jobs, their emails. */
   trace: string
   parent: number | undefined
   /** Milliseconds since 1970. */
@@ -49,7 +49,7 @@ export const traceparentOf = ({ trace, id }: Activity): string => `00-${trace}-$
 export const traceOf = (traceparent: string | undefined): string | undefined =>
   /^[\da-f]{2}-([\da-f]{32})-/.exec(traceparent ?? '')?.[1]
 
-const mostMarks = 200
+const maxMarks = 200
 /** Bytes that are counted for one piece of work without data. */
 const base = 512
 const ofMark = 64
@@ -142,7 +142,7 @@ export class Activities {
   }
 
   mark(activity: Activity, name: string): Mark | undefined {
-    if (activity.marks.length >= mostMarks) {
+    if (activity.marks.length >= maxMarks) {
       activity.marksLeftOut++
       return undefined
     }

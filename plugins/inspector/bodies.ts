@@ -4,7 +4,7 @@ import type { RawRequest, Reply, StreamBody } from '../../kernel/index.ts'
 import { openSource } from '../shared/http/streams.ts'
 
 /** Collects the bytes of a body as they pass, up to a limit. */
-export class Kept {
+export class CapturedBody {
   readonly #limit: number
   readonly #grow: (bytes: number) => void
   /** Called when more bytes of a stream have passed than are kept. */
@@ -53,7 +53,12 @@ export class Kept {
  * Keeps what is read of a request and what it is answered with. It sets members of this one raw request, which hide those of its class,
  * so that requests are not slowed down where nothing records them.
  */
-export function captureBodies(raw: RawRequest, received: Kept, sent: Kept, onReply: (reply: Reply) => void): void {
+export function captureBodies(
+  raw: RawRequest,
+  received: CapturedBody,
+  sent: CapturedBody,
+  onReply: (reply: Reply) => void,
+): void {
   const bytes = raw.bytes.bind(raw)
   const stream = raw.stream.bind(raw)
   const respond = raw.respond.bind(raw)
@@ -78,7 +83,10 @@ export function captureBodies(raw: RawRequest, received: Kept, sent: Kept, onRep
 }
 
 /** Passes on the chunks and keeps them. Not a generator, which does not end its source if it was never started. */
-function passing<Chunk extends Uint8Array | string>(body: AsyncIterable<Chunk>, kept: Kept): AsyncIterable<Chunk> {
+function passing<Chunk extends Uint8Array | string>(
+  body: AsyncIterable<Chunk>,
+  kept: CapturedBody,
+): AsyncIterable<Chunk> {
   return {
     [Symbol.asyncIterator]() {
       const source = openSource(body as StreamBody)

@@ -142,7 +142,7 @@ function followWork(recorder: Recorder, links: Links, kind: WorkKind): () => voi
 }
 
 /** The number of published messages that are remembered. */
-const mostLinks = 2_000
+const maxLinks = 2_000
 
 /** Links the work that a message causes to the work that published it, by data that travels with it, so even across processes. */
 class Links {
@@ -158,7 +158,7 @@ class Links {
   /** Remembers the link; called again when the message has left, for a link that another tool has set. */
   remember({ carrier }: Event, activity: Activity): void {
     if (!isCarrier(carrier) || carrier.traceparent === undefined) return
-    if (this.#published.size >= mostLinks) this.#published.delete(this.#published.keys().next().value!)
+    if (this.#published.size >= maxLinks) this.#published.delete(this.#published.keys().next().value!)
     this.#published.set(carrier.traceparent, { id: activity.id, trace: activity.trace })
   }
 

@@ -3,8 +3,8 @@ import type { Activity } from './activities.ts'
 import { type Summary, summaryOf } from './views.ts'
 
 /** How many changes may wait for a page. A page that lags further is dropped, and connects again. */
-const mostWaiting = 1_000
-const mostPages = 10
+const maxWaiting = 1_000
+const maxPages = 10
 const keepAlive = 15_000
 /** Milliseconds for which changes are collected. */
 const pause = 100
@@ -27,7 +27,7 @@ class Page implements AsyncIterableIterator<SseMessage> {
 
   push(summary: Summary): void {
     this.#waiting.set(summary.id, summary)
-    if (this.#waiting.size > mostWaiting) this.end()
+    if (this.#waiting.size > maxWaiting) this.end()
     else this.#wake?.()
   }
 
@@ -86,7 +86,7 @@ export class LivePages {
     const page = new Page((one) => this.#pages.delete(one))
     this.#pages.add(page)
     const [oldest] = this.#pages
-    if (this.#pages.size > mostPages) oldest?.end()
+    if (this.#pages.size > maxPages) oldest?.end()
     return page
   }
 

@@ -4,7 +4,7 @@ import { option, type SettingsOf } from '../shared/options/index.ts'
 export interface InspectorOptions {
   /** The path of its page. Default `/_inspector`. */
   path?: string
-  /** How many entries of each kind it keeps: requests, jobs, mails and so on. Default 500, which is also the maximum. */
+  /** How many entries of each kind it keeps: requests, jobs, emails and so on. Default 500, which is also the maximum. */
   keep?: number
   /** Bytes that it keeps of a body; a request with a larger body cannot be replayed. Default 64 kB, at most 4 MB. */
   bodyLimit?: number | string
@@ -13,7 +13,7 @@ export interface InspectorOptions {
 }
 
 /** A body beyond the limit of all kept data would displace everything, including itself. */
-const mostBody = 4 * 1024 * 1024
+const maxBody = 4 * 1024 * 1024
 
 export const inspectorOptions = option
   .shape({
@@ -25,8 +25,8 @@ export const inspectorOptions = option
     redact: option.list(option.name()).says('a list of names, such as ["iban"]').default([]),
   })
   .into((given, place) => {
-    if (given.bodyLimit > mostBody)
-      place.in('bodyLimit').wrong(String(given.bodyLimit), `at most ${mostBody} bytes: all that is kept has 32 MB`)
+    if (given.bodyLimit > maxBody)
+      place.in('bodyLimit').wrong(String(given.bodyLimit), `at most ${maxBody} bytes: all that is kept has 32 MB`)
     return given
   })
   .typed<InspectorOptions>()

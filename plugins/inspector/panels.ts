@@ -18,7 +18,7 @@ interface Found {
   readonly services: Listed['scope']['services']
 }
 
-const mostRows = 200
+const maxRows = 200
 /** Milliseconds that the rows of a panel may take. */
 const patience = 5_000
 
@@ -46,8 +46,8 @@ export class Panels {
     const { title, columns, actions = [] } = panel
     const rows: unknown[] = []
     let isMore = false
-    for await (const row of inTime(panel.rows(services as never, mostRows + 1))) {
-      isMore = rows.length === mostRows
+    for await (const row of inTime(panel.rows(services as never, maxRows + 1))) {
+      isMore = rows.length === maxRows
       if (isMore) break
       const { id, cells } = (Array.isArray(row) ? { id: String(row[0]), cells: row } : (row ?? {})) as Partial<PanelRow>
       if (typeof id !== 'string' || !Array.isArray(cells))

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { RawRequest, Request, Response } from '../../kernel/index.ts'
 import { Activities, type Activity, type Mark, traceOf } from './activities.ts'
-import { captureBodies, Kept } from './bodies.ts'
+import { CapturedBody, captureBodies } from './bodies.ts'
 import type { InspectorSettings } from './options.ts'
 import { type Redactor, without } from './redact.ts'
 
 /** The data with which a request can be sent again: the real values, which leave this process only as a request to itself. */
-export interface KeptRequest {
+export interface CapturedRequest {
   readonly method: string
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
@@ -16,8 +16,8 @@ export interface KeptRequest {
   readonly isSecure: boolean
   readonly hasBody: boolean
   readonly isUpgrade: boolean
-  readonly received: Kept
-  readonly sent: Kept
+  readonly received: CapturedBody
+  readonly sent: CapturedBody
   response: { readonly status: number; readonly headers: readonly string[] } | undefined
 }
 
@@ -46,7 +46,7 @@ export class Recorder {
   readonly #requests = new WeakMap<object, Activity>()
   /** Numbers of activities by the request id in log lines. Only numbers, so that this map keeps no dropped activity in memory. */
   readonly #ids = new Map<string, number>()
-  readonly #kept = new WeakMap<Activity, KeptRequest>()
+  readonly #kept = new WeakMap<Activity, CapturedRequest>()
   /** Values in the path of a request that are not shown. */
   readonly #secrets = new WeakMap<Activity, readonly string[]>()
 
@@ -56,7 +56,7 @@ export class Recorder {
     this.#bodyLimit = bodyLimit
   }
 
-  keptOf(activity: Activity): KeptRequest | undefined {
+  capturedOf(activity: Activity): CapturedRequest | undefined {
     return this.#kept.get(activity)
   }
 
@@ -115,9 +115,9 @@ export class Recorder {
     this.#ids.set(id, activity.id)
     if (this.#ids.size > this.activities.keep) this.#ids.delete(this.#ids.keys().next().value!)
     const grow = (bytes: number) => this.activities.grow(activity, bytes)
-    const received = new Kept(this.#bodyLimit, grow)
-    const sent = new Kept(this.#bodyLimit, grow, own?.onCut)
-    const kept: KeptRequest = {
+    const received = new CapturedBody(this.#bodyLimit, grow)
+    const sent = new CapturedBody(this.#bodyLimit, grow, own?.onCut)
+    const kept: CapturedRequest = {
       method,
       target,
       headers: native.headers(),

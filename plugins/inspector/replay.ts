@@ -1,6 +1,6 @@
 import type { Kernel } from '../../kernel/index.ts'
 import type { Activity } from './activities.ts'
-import type { KeptRequest, Recorder, Repeat } from './recorder.ts'
+import type { CapturedRequest, Recorder, Repeat } from './recorder.ts'
 
 /** Headers that belong to a connection, or to the body, which is created anew. */
 const dropped = new Set([
@@ -15,11 +15,11 @@ const dropped = new Set([
 ])
 
 /** Seconds for which the client of a replay waits for the response, and then for its end: a stream may have none. */
-const mostWaited = 10
-const mostStreamed = 2
+const maxWaited = 10
+const maxStreamed = 2
 
 /** Returns why a request cannot be sent again; `undefined` if it can. */
-export function whyNotReplayed(kept: KeptRequest | undefined): string | undefined {
+export function whyNotReplayed(kept: CapturedRequest | undefined): string | undefined {
   if (kept === undefined) return 'it is no longer kept'
   const { hasBody, isUpgrade, received } = kept
   if (isUpgrade) return 'it asked for another protocol, a websocket for example'
@@ -36,7 +36,7 @@ export function whyNotReplayed(kept: KeptRequest | undefined): string | undefine
  * page shows redacted. Returns the activity of the new request; if its client left before the end, `data.cut` says why.
  */
 export async function replay(server: Kernel, recorder: Recorder, activity: Activity): Promise<Activity | undefined> {
-  const kept = recorder.keptOf(activity)
+  const kept = recorder.capturedOf(activity)
   const why = whyNotReplayed(kept)
   if (why !== undefined) throw new Error(`cannot be replayed because ${why}`)
   const { method, target, headers, hasBody, received, ip, host, isSecure } = kept!
@@ -59,13 +59,13 @@ export async function replay(server: Kernel, recorder: Recorder, activity: Activ
     }
     patience.abort()
   }
-  let timer = setTimeout(leave, mostWaited * 1000, `there was no response after ${mostWaited} seconds`)
+  let timer = setTimeout(leave, maxWaited * 1000, `there was no response after ${maxWaited} seconds`)
   const repeat: Repeat = {
     of: activity,
     made: undefined,
     onReply() {
       clearTimeout(timer)
-      timer = setTimeout(leave, mostStreamed * 1000, `the response had no end after ${mostStreamed} seconds`)
+      timer = setTimeout(leave, maxStreamed * 1000, `the response had no end after ${maxStreamed} seconds`)
     },
     onCut: (size) => leave(`the response has ${size} bytes or more, which is more than is kept (the option bodyLimit)`),
   }

@@ -25,8 +25,8 @@ const policy = pagePolicy({
   'frame-src': "'self'",
 })
 
-/** Shows a mail as it looks, without effects: no scripts, no loading, no forms. The page's `frame-src` keeps its links on this server. */
-const mailPolicy = `sandbox; ${pagePolicy({
+/** Shows an email as it looks, without effects: no scripts, no loading, no forms. The page's `frame-src` keeps its links on this server. */
+const emailPolicy = `sandbox; ${pagePolicy({
   'style-src': "'unsafe-inline'",
   'img-src': 'data:',
   'font-src': 'data:',
@@ -34,7 +34,7 @@ const mailPolicy = `sandbox; ${pagePolicy({
 })}`
 
 /** Maximum bytes of a body that the page sends. */
-const mostBody = 16_384
+const maxBody = 16_384
 
 /** Answers all requests at the path of the inspector. */
 export function answerer(parts: Parts): (req: Request, res: Response) => Promise<unknown> {
@@ -68,7 +68,7 @@ function secure(res: Response, policy: string): void {
     .setHeader('cache-control', 'no-store, no-transform')
     .setHeader('x-content-type-options', 'nosniff')
     .setHeader('referrer-policy', 'no-referrer')
-    // A content security policy does not cover names that are resolved in advance, such as those in links of a mail.
+    // A content security policy does not cover names that are resolved in advance, such as those in links of an email.
     .setHeader('x-dns-prefetch-control', 'off')
     .setHeader('cross-origin-resource-policy', 'same-origin')
     .setHeader('cross-origin-opener-policy', 'same-origin')
@@ -117,12 +117,12 @@ const answers: { readonly [place: string]: Answer } = {
     if (activity === undefined) return refuse(res, 404, 'this is no longer kept')
     return res.json(await detailsOf(server, recorder, activity))
   },
-  'GET /api/mail': ({ recorder }, req, res) => {
+  'GET /api/email': ({ recorder }, req, res) => {
     const { view, data } = recorder.activities.find(Number(req.query.id)) ?? {}
     const html = data?.html
     if (view !== 'email' || typeof html !== 'string')
-      return refuse(res, 404, 'this mail has no HTML, or is no longer kept')
-    secure(res, mailPolicy)
+      return refuse(res, 404, 'this email has no HTML, or is no longer kept')
+    secure(res, emailPolicy)
     return res.html(html)
   },
   'GET /api/panel': async ({ panels }, req, res) => {
@@ -149,7 +149,7 @@ const answers: { readonly [place: string]: Answer } = {
 }
 
 async function bodyOf(req: Request): Promise<Record<string, unknown>> {
-  const bytes = await req.raw.bytes(mostBody)
+  const bytes = await req.raw.bytes(maxBody)
   const body: unknown = JSON.parse(new TextDecoder().decode(bytes))
   if (typeof body !== 'object' || body === null) throw new Error('the body is not an object')
   return body as Record<string, unknown>

@@ -1,8 +1,8 @@
 import type { Explanation, Kernel } from '../../kernel/index.ts'
 import { safely } from '../shared/values/safely.ts'
 import type { Activity } from './activities.ts'
-import { decoded, type Kept } from './bodies.ts'
-import type { KeptRequest, Recorder } from './recorder.ts'
+import { type CapturedBody, decoded } from './bodies.ts'
+import type { CapturedRequest, Recorder } from './recorder.ts'
 import { whyNotReplayed } from './replay.ts'
 
 /** An entry of a list. */
@@ -23,7 +23,7 @@ interface ShownBody {
 
 /** Returns all details of one piece of work, with the work that belongs to it. */
 export async function detailsOf(server: Kernel, recorder: Recorder, activity: Activity): Promise<object> {
-  const kept = recorder.keptOf(activity)
+  const kept = recorder.capturedOf(activity)
   const related = recorder.activities.ofTrace(activity.trace)
   return {
     ...summaryOf(activity),
@@ -47,7 +47,7 @@ export async function detailsOf(server: Kernel, recorder: Recorder, activity: Ac
 
 const messageOf = (error: unknown) => (error as { message?: unknown } | undefined)?.message
 
-async function httpOf(server: Kernel, { redactor }: Recorder, kept: KeptRequest): Promise<object> {
+async function httpOf(server: Kernel, { redactor }: Recorder, kept: CapturedRequest): Promise<object> {
   const { method, target, headers, received, sent, response, hasBody } = kept
   const answered = response === undefined ? undefined : pairsOf(response.headers)
   const header = (name: string) => answered?.find(([one]) => one === name)?.[1]
@@ -77,7 +77,7 @@ function pairsOf(flat: readonly string[]): [name: string, value: string][] {
 
 async function shownBody(
   redactor: Recorder['redactor'],
-  kept: Kept,
+  kept: CapturedBody,
   type: string | undefined,
   encoding: string | undefined,
 ): Promise<ShownBody> {

@@ -3,7 +3,7 @@ import type { InspectorPanel } from '../shared/development/panels.ts'
 export const panels: readonly InspectorPanel[] = [
   {
     title: 'Mailer',
-    columns: ['Mailer', 'Mails that wait'],
+    columns: ['Mailer', 'Waiting emails'],
     rows: (services) => [['mailer', services.get('mailer').waiting]],
     actions: [
       {

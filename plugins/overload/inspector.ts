@@ -3,7 +3,7 @@ import type { InspectorPanel } from '../shared/development/panels.ts'
 export const panels: readonly InspectorPanel[] = [
   {
     title: 'Overload',
-    columns: ['Figure', 'Now', 'Limit'],
+    columns: ['Metric', 'Now', 'Limit'],
     rows(services) {
       const { load, limits, share, refused } = services.get('overload')
       return [

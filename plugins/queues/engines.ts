@@ -1,7 +1,7 @@
 import { isFrameworkError, type Logger, within } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { addressOf, shownAddress } from '../shared/stores/address.ts'
-import { keptIn } from '../shared/values/memoize.ts'
+import { memoizedIn } from '../shared/values/memoize.ts'
 import { queueConfig } from './config.ts'
 import { redisAddress } from './drivers/bullmq-connection.ts'
 import type { DriverHost, QueueDriver } from './drivers/contract.ts'
@@ -88,7 +88,7 @@ const open = new Map<unknown, Promise<Driver>>()
 
 /** The driver of an engine: one in a process, loaded when it is first used. */
 export function driverOf({ kind, pubsub }: EngineRef, queue: string): Promise<Driver> {
-  return keptIn(open, pubsub ?? kind, () => load(kind, pubsub, queue))
+  return memoizedIn(open, pubsub ?? kind, () => load(kind, pubsub, queue))
 }
 
 async function load(kind: string, pubsub: GenericPubSub | undefined, queue: string): Promise<Driver> {

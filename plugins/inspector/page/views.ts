@@ -117,13 +117,13 @@ async function httpOf(one) {
 }
 
 const people = (list) => (list || []).map(({ name, address }) => name ? name + ' <' + address + '>' : address).join(', ')
-function mailOf({ id, data }) {
+function emailOf({ id, data }) {
   const one = (person) => person ? people([person]) : undefined
   return [
     ...section('Email', card(listOf([['From', one(data.from)], ['To', people(data.to)], ['Cc', people(data.cc)], ['Bcc', people(data.bcc)], ['Reply to', people(data.replyTo)],
       ['Subject', data.subject], ['Message-ID', data.messageId], ['Provider', data.provider], ['Attachments', (data.attachments || []).map(({ filename, path }) => filename || path).join(', ')],
       ...Object.entries(data.headers || {})]))),
-    ...(data.html === undefined ? [] : section('HTML', card(h('iframe', { sandbox: true, src: base + 'api/mail?id=' + id, title: 'The email as it looks' })))),
+    ...(data.html === undefined ? [] : section('HTML', card(h('iframe', { sandbox: true, src: base + 'api/email?id=' + id, title: 'The email as it looks' })))),
     ...(data.text === undefined ? [] : section('Text', card(h('pre', { tabindex: '0' }, data.text)))),
   ]
 }
@@ -144,7 +144,7 @@ async function detailView(id) {
         h('span', { class: 'dim' }, span(one.ms)), ...http.button, fresh),
       ...failureOf(one),
       ...waterfall(one),
-      ...(one.view === 'email' ? mailOf(one) : data.length ? section('Details', card(listOf(data))) : []),
+      ...(one.view === 'email' ? emailOf(one) : data.length ? section('Details', card(listOf(data))) : []),
       ...http.nodes,
       ...logOf(one),
     ],

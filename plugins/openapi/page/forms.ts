@@ -163,7 +163,7 @@ async function send(request, result) {
   }
 }
 
-const mostShown = 1_000_000
+const maxShown = 1_000_000
 
 /** Text as it arrives, because a stream of events does not end; anything else as a file. */
 async function showBody(response, shown) {
@@ -178,8 +178,8 @@ async function showBody(response, shown) {
     const { done, value } = (await reader?.read()) ?? { done: true }
     if (done) break
     text += value
-    shown.textContent = text.slice(0, mostShown)
-    if (text.length > mostShown) return reader.cancel()
+    shown.textContent = text.slice(0, maxShown)
+    if (text.length > maxShown) return reader.cancel()
   }
   if (type.includes('json')) try { shown.textContent = JSON.stringify(JSON.parse(text), null, 2) } catch { /* Shown as it is. */ }
   if (text === '') shown.replaceWith(h('p', { class: 'dim' }, 'No body.'))

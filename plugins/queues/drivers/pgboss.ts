@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { addressOf } from '../../shared/stores/address.ts'
-import { keptIn } from '../../shared/values/memoize.ts'
+import { memoizedIn } from '../../shared/values/memoize.ts'
 import type { Carrier } from '../../shared/work/carrier.ts'
 import type { PgbossSettings } from '../options.ts'
 import type { PgbossPublishOptions } from '../publish-options.ts'
@@ -117,7 +117,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
   /** The started pg-boss, with this queue: created if it is missing, which is checked once for each. */
   async #with(topic: string): Promise<Boss> {
     const boss = await this.#started()
-    await keptIn(this.#queues, topic, () => this.#create(boss, topic))
+    await memoizedIn(this.#queues, topic, () => this.#create(boss, topic))
     return boss
   }
 

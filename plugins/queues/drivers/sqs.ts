@@ -1,6 +1,6 @@
 import { OptionError, quoted, within } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
-import { keptIn } from '../../shared/values/memoize.ts'
+import { memoizedIn } from '../../shared/values/memoize.ts'
 import type { Carrier } from '../../shared/work/carrier.ts'
 import { QueueBatchError, QueueMissingError, QueuePayloadError } from '../errors.ts'
 import type { SqsSettings } from '../options.ts'
@@ -57,7 +57,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
   }
 
   #address(topic: string): Promise<Address> {
-    return keptIn(this.#addresses, topic, () => this.#look(topic))
+    return memoizedIn(this.#addresses, topic, () => this.#look(topic))
   }
 
   async #look(topic: string): Promise<Address> {

@@ -2,7 +2,7 @@
  * The value under a key of a map, made when it is first needed, and once for all concurrent callers. After a failure, the next
  * caller makes it again.
  */
-export function keptIn<Key, Value>(
+export function memoizedIn<Key, Value>(
   map: Map<Key, Promise<Value>>,
   key: Key,
   make: () => Promise<Value>,
@@ -17,7 +17,7 @@ export function keptIn<Key, Value>(
 }
 
 /** The same for a single thing. */
-export class Kept<Value> {
+export class Memoized<Value> {
   readonly #make: () => Promise<Value>
   readonly #made = new Map<'it', Promise<Value>>()
 
@@ -26,7 +26,7 @@ export class Kept<Value> {
   }
 
   get(): Promise<Value> {
-    return keptIn(this.#made, 'it', this.#make)
+    return memoizedIn(this.#made, 'it', this.#make)
   }
 
   /** Returns the value, if it was made, and forgets it. */

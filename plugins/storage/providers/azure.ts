@@ -5,7 +5,7 @@ import { OptionError } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { variable } from '../../shared/environment/process.ts'
 import { option, type SettingsOf } from '../../shared/options/index.ts'
-import { Kept } from '../../shared/values/memoize.ts'
+import { Memoized } from '../../shared/values/memoize.ts'
 import { timeout } from '../options.ts'
 import { BlobAddresses, feature } from './azure-sas.ts'
 import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'
@@ -44,7 +44,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
   readonly #options: SettingsOf<typeof azureOptions>
   readonly #backend: Backend
   readonly #addresses: BlobAddresses
-  readonly #client = new Kept(() => this.#open())
+  readonly #client = new Memoized(() => this.#open())
 
   constructor(options: AzureBlobStorageOptions) {
     this.#options = azureOptions.parse(options, 'AzureBlobStorageProvider')

@@ -2,7 +2,7 @@ import { lstat, mkdir, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isFrameworkError } from '../../../kernel/index.ts'
 import { descriptorPath, openInside, realRoot, showsPaths } from '../../shared/files/open-inside.ts'
-import { Kept } from '../../shared/values/memoize.ts'
+import { Memoized } from '../../shared/values/memoize.ts'
 import { StorageRefusedError } from '../errors.ts'
 import { keyError } from '../key.ts'
 
@@ -48,7 +48,7 @@ export function segmentsOf(key: string): string[] {
 /** The folders of one root: none of them is ever reached through a symbolic link. */
 export class LocalRoot {
   readonly #given: string
-  readonly #real = new Kept(() => this.#make())
+  readonly #real = new Memoized(() => this.#make())
 
   constructor(root: string) {
     this.#given = root

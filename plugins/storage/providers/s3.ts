@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { awsCredentials } from '../../shared/environment/aws-credentials.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { option, type SettingsOf } from '../../shared/options/index.ts'
-import { Kept } from '../../shared/values/memoize.ts'
+import { Memoized } from '../../shared/values/memoize.ts'
 import { encodeKey } from '../key.ts'
 import { timeout } from '../options.ts'
 import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'
@@ -67,7 +67,7 @@ export class S3StorageProvider implements StorageProvider {
   readonly #bucket: string
   readonly #backend: Backend
   readonly #cdn: Cdn | undefined
-  readonly #parts = new Kept(() => this.#open())
+  readonly #parts = new Memoized(() => this.#open())
 
   constructor(options: S3StorageOptions) {
     this.#options = s3Options.parse(options, 'S3StorageProvider')

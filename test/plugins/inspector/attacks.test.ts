@@ -6,7 +6,7 @@ import { definePlugin, memoryQueue, QueueService, RouteCollection, Server } from
 import { inspector, log } from 'framework/plugins'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { Activities } from '../../../plugins/inspector/activities.ts'
-import { Kept } from '../../../plugins/inspector/bodies.ts'
+import { CapturedBody } from '../../../plugins/inspector/bodies.ts'
 import { LivePages } from '../../../plugins/inspector/live.ts'
 import { copied, Recorder } from '../../../plugins/inspector/recorder.ts'
 import { Redactor } from '../../../plugins/inspector/redact.ts'
@@ -254,7 +254,7 @@ test('the HTML of a mail is shown, and no other', async () => {
   const look = await lookAt(server)
   await server.inject.get('/')
   const [line] = await look.list('log')
-  expect((await look.send({ url: `/_inspector/api/mail?id=${line!.id}` })).status).toBe(404)
+  expect((await look.send({ url: `/_inspector/api/email?id=${line!.id}` })).status).toBe(404)
 })
 
 test('over TLS the cookie is of TLS alone', async () => {
@@ -278,7 +278,7 @@ describe('memory', () => {
   test('of a body that comes byte by byte is that of its bytes', () => {
     const before = heap()
     let counted = 0
-    const kept = new Kept(65_536, (bytes) => {
+    const kept = new CapturedBody(65_536, (bytes) => {
       counted += bytes
     })
     for (let i = 0; i < 100_000; i++) kept.add(Buffer.from([i % 256]))

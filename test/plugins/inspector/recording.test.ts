@@ -145,7 +145,7 @@ test('what comes of a request is linked to it: messages, their attempts, mails a
     expect(of('mail')).toMatchObject([{ title: 'Your book', note: 'ada@example.org', parent: of('attempt')[1]!.id }])
     expect((await look.newest('publish')).data.payloads).toEqual([{ book: 1, secret: '[redacted]' }])
     const mail = await look.newest('mail')
-    const shown = await look.send({ url: `/_inspector/api/mail?id=${mail.id}` })
+    const shown = await look.send({ url: `/_inspector/api/email?id=${mail.id}` })
     expect(Buffer.from(shown.body).toString()).toContain('<p>Book 1</p>')
     expect(shown.headers['content-security-policy']).toMatch(/^sandbox; default-src 'none'; style-src 'unsafe-inline'/)
   } finally {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { Kept, keptIn } from '../../../../plugins/shared/values/memoize.ts'
+import { Memoized, memoizedIn } from '../../../../plugins/shared/values/memoize.ts'
 
 test('a value is made when it is first needed, once for all callers', async () => {
   const made: string[] = []
   const map = new Map<string, Promise<string>>()
   const get = (key: string) =>
-    keptIn(map, key, async () => {
+    memoizedIn(map, key, async () => {
       made.push(key)
       return key.toUpperCase()
     })
@@ -17,7 +17,7 @@ test('a value is made when it is first needed, once for all callers', async () =
 
 test('after a failure the next caller makes it again, and all waiting callers receive the error', async () => {
   let times = 0
-  const one = new Kept(async () => {
+  const one = new Memoized(async () => {
     if (++times === 1) throw new Error('no')
     return times
   })
@@ -30,7 +30,7 @@ test('after a failure the next caller makes it again, and all waiting callers re
 
 test('a failure of a forgotten value does not affect a later one', async () => {
   const ends: ((error?: Error) => void)[] = []
-  const one = new Kept(
+  const one = new Memoized(
     () =>
       new Promise<number>((resolve, reject) => ends.push((error) => (error ? reject(error) : resolve(ends.length)))),
   )
