@@ -316,8 +316,8 @@ export type {
   CommandShape,
 } from './plugins/shared/development/command-definition.ts'
 export { defineCommand } from './plugins/shared/development/command-definition.ts'
-export type { ExposeErrorDetails, FailureBody } from './plugins/shared/failures/failures.ts'
 export type { CustomErrorFormat, ErrorFormat, ErrorFormatter } from './plugins/shared/failures/format.ts'
+export type { ExposeErrorDetails, FailureBody } from './plugins/shared/failures/formatted-failures.ts'
 export { HttpError, type HttpErrorDetails, type HttpErrorOptions } from './plugins/shared/failures/http-error.ts'
 export { option } from './plugins/shared/options/index.ts'
 export type { StaticOptions } from './plugins/static/index.ts'

@@ -22,8 +22,8 @@ import {
   type ProvidedBy,
   resolvePlugins,
 } from './plugins/resolve.ts'
-import { type ExposeErrorDetails, setExposure } from './plugins/shared/failures/failures.ts'
 import { type ErrorFormat, errorFormat } from './plugins/shared/failures/format.ts'
+import { type ExposeErrorDetails, setExposure } from './plugins/shared/failures/formatted-failures.ts'
 import { announceMembers } from './plugins/shared/failures/missing-members.ts'
 import { knowMediaTypes } from './plugins/shared/http/media-types.ts'
 import { option } from './plugins/shared/options/index.ts'

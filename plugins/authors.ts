@@ -40,7 +40,12 @@ export type { DoctorCheck, DoctorFinding, DoctorInput, DoctorLevel } from './sha
 export { peer, peers } from './shared/environment/optional-package.ts'
 export { answerAsLeader, askLeader, refuseSeveral } from './shared/environment/several-workers.ts'
 export { isLeading } from './shared/environment/supervisor.ts'
-export { type ExposeErrorDetails, exposesDetails, type FailureBody, setExposure } from './shared/failures/failures.ts'
+export {
+  type ExposeErrorDetails,
+  exposesDetails,
+  type FailureBody,
+  setExposure,
+} from './shared/failures/formatted-failures.ts'
 export { HttpError, type HttpErrorDetails, type HttpErrorOptions } from './shared/failures/http-error.ts'
 export { announceMembers, type MemberOwners, missingMember } from './shared/failures/missing-members.ts'
 export { builtPath } from './shared/files/built-paths.ts'

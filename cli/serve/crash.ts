@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
-import { placeOf, saidBy, thrownOf } from '../../plugins/shared/terminal/failure.ts'
+import { placeOf, saidBy, thrownOf } from '../../plugins/shared/terminal/error-lines.ts'
 import { failureText } from '../../plugins/shared/terminal/lines.ts'
 import { paintFor } from '../../plugins/shared/terminal/paint.ts'
 import { type Crash, isSameCrash, type News } from './protocol.ts'

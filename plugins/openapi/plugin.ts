@@ -1,7 +1,7 @@
 import { announcePluginData, definePlugin } from '../../kernel/index.ts'
 import { announcePage } from '../shared/development/pages.ts'
 import { publicPageCheck, warnOfPublicPage } from '../shared/doctor/public-page.ts'
-import { describedFormat } from '../shared/failures/failures.ts'
+import { describedFormat } from '../shared/failures/formatted-failures.ts'
 import { apidocOfRoute } from './apidoc.ts'
 import { openapiOptions, unguarded } from './options.ts'
 import { ApiDescription } from './service.ts'

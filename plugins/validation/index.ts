@@ -2,15 +2,15 @@ import type { Validation } from './service.ts'
 import type { BodyOf, HeadersOf, ParamsOf, QueryOf, ValidatedOf } from './types.ts'
 
 export type { InputOf, OutputOf } from '../shared/schema/from-schema.ts'
+export type { ValidationIssue } from './issues.ts'
+export { validation } from './plugin.ts'
+export type { Validation } from './service.ts'
 export type {
   ValidationError,
   ValidationErrorCallback,
   ValidationErrorHandler,
   ValidationErrorOptions,
-} from './failure.ts'
-export type { ValidationIssue } from './issues.ts'
-export { validation } from './plugin.ts'
-export type { Validation } from './service.ts'
+} from './validation-error.ts'
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {

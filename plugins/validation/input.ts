@@ -10,9 +10,9 @@ import {
 import { type Check, checkOf, type Verdict } from '../shared/schema/check.ts'
 import { keysOf } from '../shared/schema/keys.ts'
 import { isStandardSchema, standardLists } from '../shared/schema/standard.ts'
-import { type FailedPart, type ValidationError, validationError } from './failure.ts'
 import { type Part, parts } from './issues.ts'
 import { mergedInput } from './merged.ts'
+import { type FailedPart, type ValidationError, validationError } from './validation-error.ts'
 
 /** The schemas of one route, by the part that they are for. */
 export type InputSchemas = { readonly [Name in Part]?: object | undefined }

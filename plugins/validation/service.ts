@@ -2,15 +2,15 @@ import { isDeepStrictEqual } from 'node:util'
 import { defineError, type Middleware, nearest, type Request, type Response } from '../../kernel/index.ts'
 import { type Check, checkOf, isSchema, type Mode } from '../shared/schema/check.ts'
 import { checkSendable, foreignTypeError } from '../shared/schema/sendable.ts'
+import { type InputSchemas, inputMiddleware, SchemaError } from './input.ts'
+import type { Part } from './issues.ts'
 import {
   answerFailure,
   toCallback,
   type ValidationError,
   type ValidationErrorCallback,
   type ValidationErrorHandler,
-} from './failure.ts'
-import { type InputSchemas, inputMiddleware, SchemaError } from './input.ts'
-import type { Part } from './issues.ts'
+} from './validation-error.ts'
 
 const SchemaIdError = defineError(
   'SchemaIdError',

@@ -1,6 +1,6 @@
 import type { ExecutionResult, GraphQLError } from 'graphql'
 import type { Request } from '../../../kernel/index.ts'
-import { exposesDetails, exposesMistakes } from '../../shared/failures/failures.ts'
+import { exposesDetails, exposesMistakes } from '../../shared/failures/formatted-failures.ts'
 import type { Graphql } from '../packages.ts'
 import { type SentError, worded } from './refusal.ts'
 

@@ -1,8 +1,8 @@
 import { isObject, type Json, mergeOver } from '../../shared/values/json.ts'
 import type { OpenApiParameter, OpenApiRequestBody, OpenApiSchema } from '../types.ts'
-import { mediaOf } from './answers.ts'
 import { bodyForm, formed, operationForm, parameterForms } from './forms.ts'
 import type { Scene } from './operation-context.ts'
+import { mediaOf } from './responses.ts'
 
 /** The `apidoc` of a route's options and its plugins, merged: the route's own takes precedence. */
 export function apidocOf({ sets, note }: Scene): Json {

@@ -1,4 +1,4 @@
-import type { DescribedFormat } from '../../shared/failures/failures.ts'
+import type { DescribedFormat } from '../../shared/failures/formatted-failures.ts'
 import { type Json, put } from '../../shared/values/json.ts'
 import type { OpenApiMediaType, OpenApiReference, OpenApiResponse, OpenApiSchema } from '../types.ts'
 

@@ -1,11 +1,11 @@
 import type { Policies } from '../../shared/descriptions/security.ts'
 import type { Json } from '../../shared/values/json.ts'
 import type { OpenApiOperation } from '../types.ts'
-import { answersOf } from './answers.ts'
 import { apidocOf, mergeBody, mergeParameters, plainMembers } from './apidoc.ts'
 import { bodyOf } from './body.ts'
 import type { Scene } from './operation-context.ts'
 import { parametersOf } from './parameters.ts'
+import { answersOf } from './responses.ts'
 
 /** An operation without its id, which depends on the ids of all others. */
 export type Unnamed = Omit<OpenApiOperation, 'operationId'>

@@ -1,7 +1,7 @@
 import type { Failure, Request } from '../../../kernel/index.ts'
 import { isPromise } from '../../../kernel/support/within.ts'
 import * as option from '../options/option.ts'
-import { FormattedFailures } from './failures.ts'
+import { FormattedFailures } from './formatted-failures.ts'
 import { withPage } from './page.ts'
 import { problem, problemType } from './problem.ts'
 

@@ -3,10 +3,10 @@ import type Negotiator from 'negotiator'
 import { type Failure, placeIn, type Request } from '../../../kernel/index.ts'
 import { escapeHtml, hashOfStyle, htmlPage, pagePolicy } from '../pages/shell.ts'
 import { baseStyle } from '../pages/style.ts'
-import { framesOf } from '../terminal/failure.ts'
+import { framesOf } from '../terminal/error-lines.ts'
 import { sourceLines } from '../terminal/stack.ts'
 import { phraseOf } from './described-error.ts'
-import type { FailureFormat } from './failures.ts'
+import type { FailureFormat } from './formatted-failures.ts'
 
 // Needed only in development, with a browser.
 const load = createRequire(import.meta.url)

@@ -1,6 +1,6 @@
 import { messagePrefix } from '../../../kernel/index.ts'
 import { phraseOf } from './described-error.ts'
-import type { FailureBody, FailureFormat } from './failures.ts'
+import type { FailureBody, FailureFormat } from './formatted-failures.ts'
 
 export const problemType = 'application/problem+json'
 

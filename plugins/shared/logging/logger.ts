@@ -1,6 +1,6 @@
 import type { Logger } from '../../../kernel/support/logger.ts'
 import { isPromise } from '../../../kernel/support/within.ts'
-import { namesPlaces } from '../terminal/failure.ts'
+import { namesPlaces } from '../terminal/error-lines.ts'
 import { textFor } from '../terminal/form.ts'
 import { ReadableLines } from '../terminal/lines.ts'
 import { logFields } from './log-fields.ts'

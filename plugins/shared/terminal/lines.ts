@@ -1,5 +1,5 @@
 import { safely } from '../values/safely.ts'
-import { failureLines, saidAlone, saidBy, type Thrown, thrownOf } from './failure.ts'
+import { failureLines, saidAlone, saidBy, type Thrown, thrownOf } from './error-lines.ts'
 import type { Paint } from './paint.ts'
 
 /** Milliseconds for which a failure waits for the line of its request, so that it is printed below it. */

@@ -1,6 +1,6 @@
 import { definePlugin } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
-import { setExposure } from '../../../plugins/shared/failures/failures.ts'
+import { setExposure } from '../../../plugins/shared/failures/formatted-failures.ts'
 import { makeKernel, pause, send } from '../../support/kernel.ts'
 
 const boom = () => {

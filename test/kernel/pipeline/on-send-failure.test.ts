@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { defineError, definePlugin, type Request, type Response } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
-import { setExposure } from '../../../plugins/shared/failures/failures.ts'
+import { setExposure } from '../../../plugins/shared/failures/formatted-failures.ts'
 import { makeKernel, pause, send } from '../../support/kernel.ts'
 
 const StoreError = defineError('StoreError', 503, (name: string) => `the store "${name}" cannot be written`)

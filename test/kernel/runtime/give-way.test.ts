@@ -4,7 +4,7 @@ import type { RawRequest, StreamBody } from '../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits } from '../../../kernel/runtime/adapter.ts'
 import { nodeAdapter } from '../../../kernel/runtime/node/node.ts'
 import { fetchHandler } from '../../../kernel/runtime/web/fetch.ts'
-import { FormattedFailures } from '../../../plugins/shared/failures/failures.ts'
+import { FormattedFailures } from '../../../plugins/shared/failures/formatted-failures.ts'
 import { sendRaw } from '../../conformance/raw-client.ts'
 
 const failures = new FormattedFailures()

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { defaultLimits } from '../../../kernel/runtime/adapter.ts'
 import { listenError } from '../../../kernel/runtime/listen-errors.ts'
 import { nodeAdapter } from '../../../kernel/runtime/node/node.ts'
-import { FormattedFailures } from '../../../plugins/shared/failures/failures.ts'
+import { FormattedFailures } from '../../../plugins/shared/failures/formatted-failures.ts'
 
 const failures = new FormattedFailures()
 

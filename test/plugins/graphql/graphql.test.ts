@@ -3,7 +3,7 @@ import { cache } from 'framework/plugins/cache'
 import { graphql } from 'framework/plugins/graphql'
 import { GraphQLError } from 'graphql'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { setExposure } from '../../../plugins/shared/failures/failures.ts'
+import { setExposure } from '../../../plugins/shared/failures/formatted-failures.ts'
 import { graphqlApp, exampleSchema as schema } from '../../support/graphql.ts'
 
 const response = 'application/graphql-response+json'

@@ -9,7 +9,7 @@ import { type Adapter, defaultLimits, type ListenOptions } from '../../../../ker
 import { type Sending, writeOnce } from '../../../../kernel/runtime/node/direct.ts'
 import { nodeAdapter } from '../../../../kernel/runtime/node/node.ts'
 import { findDirectWriter, isFaithful } from '../../../../kernel/runtime/node/probe.ts'
-import { FormattedFailures } from '../../../../plugins/shared/failures/failures.ts'
+import { FormattedFailures } from '../../../../plugins/shared/failures/formatted-failures.ts'
 import { sendRaw } from '../../../conformance/raw-client.ts'
 import { certificate } from '../certificate.ts'
 

@@ -3,7 +3,7 @@ import type { RawRequest } from '../../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits, type ListenOptions } from '../../../../kernel/runtime/adapter.ts'
 import { nodeAdapter } from '../../../../kernel/runtime/node/node.ts'
 import { showsOwners } from '../../../../kernel/runtime/node/probe.ts'
-import { FormattedFailures } from '../../../../plugins/shared/failures/failures.ts'
+import { FormattedFailures } from '../../../../plugins/shared/failures/formatted-failures.ts'
 import { type RawAnswer, type RawOptions, sendRaw } from '../../../conformance/raw-client.ts'
 import { certificate } from '../certificate.ts'
 

@@ -9,7 +9,7 @@ import { readBody } from '../../../../kernel/runtime/node/body.ts'
 import { type BodyReader, collectBody } from '../../../../kernel/runtime/node/message.ts'
 import { nodeAdapter } from '../../../../kernel/runtime/node/node.ts'
 import { findCollecting, readsAlike } from '../../../../kernel/runtime/node/probe.ts'
-import { FormattedFailures } from '../../../../plugins/shared/failures/failures.ts'
+import { FormattedFailures } from '../../../../plugins/shared/failures/formatted-failures.ts'
 import { sendRaw } from '../../../conformance/raw-client.ts'
 
 const text = (raw: RawRequest, body: string) =>

@@ -1,6 +1,6 @@
 import { HttpError, RouteCollection, Server, type ServerOptions } from 'framework'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { setExposure } from '../../../../plugins/shared/failures/failures.ts'
+import { setExposure } from '../../../../plugins/shared/failures/formatted-failures.ts'
 import { memoryLogger } from '../../../support/kernel.ts'
 
 const servers: Server[] = []

@@ -1,7 +1,7 @@
 import { type ErrorFormat, HttpError, PolicyManager, RouteCollection, Server, type ServerOptions } from 'framework'
 import { definePlugin } from 'framework/kernel'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { setExposure } from '../../../../plugins/shared/failures/failures.ts'
+import { setExposure } from '../../../../plugins/shared/failures/formatted-failures.ts'
 import { memoryLogger } from '../../../support/kernel.ts'
 
 const servers: Server[] = []

@@ -8,7 +8,7 @@ import {
   type ServerOptions,
 } from 'framework'
 import { afterEach, describe, expect, test } from 'vitest'
-import { setExposure } from '../../../../plugins/shared/failures/failures.ts'
+import { setExposure } from '../../../../plugins/shared/failures/formatted-failures.ts'
 import { type Entry, memoryLogger } from '../../../support/kernel.ts'
 
 const servers: Server[] = []

@@ -3,7 +3,7 @@ import { isComponentName } from '../../shared/descriptions/names.ts'
 import { isFailureSchema } from '../../shared/failures/http-error.ts'
 import { isObject, type Json, mergeOver, toPlain } from '../../shared/values/json.ts'
 import type { OpenApiReference, OpenApiResponse, OpenApiSchema } from '../types.ts'
-import { failuresOf } from './failures.ts'
+import { failuresOf } from './failure-responses.ts'
 import { formed, headerForm, isSchema, linkForm, mediaForm } from './forms.ts'
 import type { Scene } from './operation-context.ts'
 
