@@ -60,7 +60,7 @@ export const controllers = definePlugin({
       const step = marked[serialized]
       if (step === undefined) return
       serializeStep(route, step, services.get('responses'), (error, name) =>
-        log.warn({ err: error, route: name }, `an answer of ${name} does not match its @serialize schema`),
+        log.warn({ err: error, route: name }, `a response of ${name} does not match its @serialize schema`),
       )
     })
     const files = services.get('controllers')

@@ -10,7 +10,7 @@ export const serialized = Symbol('@serialize')
 
 /** Options of `@serialize`. */
 export interface SerializeOptions {
-  /** Whether an answer that does not match the schema is a failure, a 500, rather than only logged. Default false. */
+  /** Whether a response that does not match the schema is a failure, a 500, rather than only logged. Default false. */
   throwErrorOnValidationFail?: boolean
 }
 
@@ -25,9 +25,9 @@ export interface SerializeStep {
 }
 
 /**
- * Shapes the success answers (2xx) of a method: members that are not in the schema are never sent.
+ * Shapes the success responses (2xx) of a method: members that are not in the schema are never sent.
  *
- * An answer that does not match the schema is sent as far as it matches, and that is logged.
+ * A response that does not match the schema is sent as far as it matches, and that is logged.
  *
  * @deprecated Name the schema in the options of the route: `{ responses: { 200: schema } }`.
  * @example
@@ -57,7 +57,7 @@ export function serialize(schema: object, options?: SerializeOptions): MethodMar
   })
 }
 
-/** Serialises the answers of a route with `@serialize`; the option `responses` takes precedence for the statuses that it names. */
+/** Serialises the responses of a route with `@serialize`; the option `responses` takes precedence for the statuses that it names. */
 export function serializeStep(
   route: Route,
   { schema, strict }: SerializeStep,

@@ -9,9 +9,9 @@ import type { ControllerMethod } from './verbs.ts'
 /** The route option through which `@validate` asks the plugin to validate a route. */
 export const checks = Symbol('@validate')
 
-/** The answer of one route to an invalid request, which replaces that of the server. */
+/** The response of one route to an invalid request, which replaces that of the server. */
 export interface CustomError {
-  /** The status of the answer, from 400 to 599. Default 400. */
+  /** The status of the response, from 400 to 599. Default 400. */
   status?: number
   /** The message in the body. Default `validation failed`. */
   message?: string
@@ -19,7 +19,7 @@ export interface CustomError {
 
 /** Further options of `@validate` and its short forms. */
 export interface ValidateOptions {
-  /** The answer to an invalid request. Default: the server's own answer. */
+  /** The response to an invalid request. Default: the server's own response. */
   customError?: CustomError
 }
 
@@ -104,7 +104,7 @@ const only =
 /**
  * Validates the requests of a method: `body`, `query`, or body, query and headers together (`all`).
  *
- * A failure is answered like any invalid request to the server, or with `customError`: its status, and `{ code, message, errors }`.
+ * The response to a failure is that to any invalid request to the server, or with `customError`: its status, and `{ code, message, errors }`.
  *
  * @deprecated Name the schemas in the options of the route: `{ body, query, headers, params, all }`.
  * @example

@@ -10,7 +10,7 @@ import { DecoratorError, decorator, type MethodMark } from '../shared/decorators
 import { Notes } from '../shared/decorators/notes.ts'
 import { deprecation } from '../shared/failures/deprecation.ts'
 
-/** A method that answers requests; its parameters are those of a handler, or more specific types of them. */
+/** A method that responds to requests; its parameters are those of a handler, or more specific types of them. */
 // The type of a method, so that parameters such as `req: RouteRequest<'/users/:id'>` and `req: Request & { user: User }` fit.
 export type ControllerMethod = { run(req: Request, res: Response): unknown }['run']
 
@@ -56,7 +56,7 @@ function verb(name: string, method: Method): VerbDecorator {
 }
 
 /**
- * Makes a method answer GET requests for a path.
+ * Makes a method respond to GET requests for a path.
  *
  * @deprecated Register the route on the router: `router.get(path, options, handler)`.
  * @example
@@ -70,7 +70,7 @@ function verb(name: string, method: Method): VerbDecorator {
  */
 export const get: VerbDecorator = verb('get', 'GET')
 /**
- * Makes a method answer POST requests for a path.
+ * Makes a method respond to POST requests for a path.
  *
  * @deprecated Register the route on the router: `router.post(path, options, handler)`.
  * @example
@@ -84,7 +84,7 @@ export const get: VerbDecorator = verb('get', 'GET')
  */
 export const post: VerbDecorator = verb('post', 'POST')
 /**
- * Makes a method answer PUT requests for a path.
+ * Makes a method respond to PUT requests for a path.
  *
  * @deprecated Register the route on the router: `router.put(path, options, handler)`.
  * @example
@@ -98,7 +98,7 @@ export const post: VerbDecorator = verb('post', 'POST')
  */
 export const put: VerbDecorator = verb('put', 'PUT')
 /**
- * Makes a method answer PATCH requests for a path.
+ * Makes a method respond to PATCH requests for a path.
  *
  * @deprecated Register the route on the router: `router.patch(path, options, handler)`.
  * @example
@@ -112,7 +112,7 @@ export const put: VerbDecorator = verb('put', 'PUT')
  */
 export const patch: VerbDecorator = verb('patch', 'PATCH')
 /**
- * Makes a method answer DELETE requests for a path.
+ * Makes a method respond to DELETE requests for a path.
  *
  * @deprecated Register the route on the router: `router.delete(path, options, handler)`.
  * @example

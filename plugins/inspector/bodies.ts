@@ -50,7 +50,7 @@ export class CapturedBody {
 }
 
 /**
- * Keeps what is read of a request and what it is answered with. It sets members of this one raw request, which hide those of its class,
+ * Keeps what is read of a request and what is sent in response. It sets members of this one raw request, which hide those of its class,
  * so that requests are not slowed down where nothing records them.
  */
 export function captureBodies(

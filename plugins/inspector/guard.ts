@@ -32,9 +32,9 @@ export function guardOf(token: string, path: string): Guard {
     token,
     isToken,
     refusal(req) {
-      if (!isLoopback(req.raw.ip)) return 'the inspector answers this machine alone'
-      if (isForwarded(req)) return 'the inspector does not answer through a proxy'
-      if (!isLoopbackHost(req.raw.host)) return 'the inspector answers under localhost, 127.0.0.1 and [::1] alone'
+      if (!isLoopback(req.raw.ip)) return 'the inspector responds to this machine alone'
+      if (isForwarded(req)) return 'the inspector does not respond through a proxy'
+      if (!isLoopbackHost(req.raw.host)) return 'the inspector responds under localhost, 127.0.0.1 and [::1] alone'
       return isFromHere(req) ? undefined : 'this request comes from another site'
     },
     isKnown: (req) => cookiesOf(req, cookieName(req)).some(isToken),

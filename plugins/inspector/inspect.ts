@@ -11,7 +11,7 @@ import type { InspectorSettings } from './options.ts'
 import { Panels } from './panels.ts'
 import { copied, Recorder } from './recorder.ts'
 import { Redactor } from './redact.ts'
-import { answerer } from './routes.ts'
+import { responder } from './routes.ts'
 
 let token: string | undefined
 
@@ -33,9 +33,9 @@ export function inspect(ctx: Context, settings: InspectorSettings): void {
   const logger = noteLog(ctx, recorder)
 
   const panels = new Panels(server, recorder.redactor)
-  const answer = answerer({ server, path, guard: guardOf(token, path), recorder, panels, pages })
+  const respond = responder({ server, path, guard: guardOf(token, path), recorder, panels, pages })
   ctx.use(function inspector(req, res, next) {
-    return isHere(req) ? answer(req, res) : next()
+    return isHere(req) ? respond(req, res) : next()
   })
   const address = `${path}?token=${token}`
   announcePage(server, 'inspector', address)

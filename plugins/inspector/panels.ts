@@ -133,7 +133,7 @@ function checkPanel(plugin: string, panel: InspectorPanel): void {
 async function* inTime(rows: ReturnType<InspectorPanel['rows']>): AsyncGenerator<unknown> {
   const until = AbortSignal.timeout(patience)
   const over = new Promise<never>((_resolve, reject) => {
-    until.addEventListener('abort', () => reject(new Error(`it has not answered within ${patience / 1_000} s`)))
+    until.addEventListener('abort', () => reject(new Error(`it has not responded within ${patience / 1_000} s`)))
   })
   over.catch(() => {})
   const list = await Promise.race([rows, over])

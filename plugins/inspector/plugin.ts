@@ -11,7 +11,7 @@ const InspectorProductionError = defineError(
 const InspectorScopeError = defineError(
   'InspectorScopeError',
   (scope: string) =>
-    `the inspector is registered in the scope "${scope}", and would see and answer no more than that. Register it on the server: plugins: { inspector: true }`,
+    `the inspector is registered in the scope "${scope}", and would see and respond to no more than that. Register it on the server: plugins: { inspector: true }`,
 )
 
 announcePluginData('inspector')
@@ -19,7 +19,7 @@ announcePluginData('inspector')
 /**
  * Shows what the server does, during development: a page with requests and everything that they caused. `framework serve` enables it.
  *
- * It answers only requests from this machine that have the token of the process. With `NODE_ENV=production`, the boot fails.
+ * It responds only to requests from this machine that have the token of the process. With `NODE_ENV=production`, the boot fails.
  *
  * @example
  * new Server({ plugins: { inspector: process.env.NODE_ENV !== 'production' } })

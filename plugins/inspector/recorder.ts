@@ -60,7 +60,7 @@ export class Recorder {
     return this.#kept.get(activity)
   }
 
-  /** Returns the work to which a log line belongs; by the id as well, since failures are answered outside of the handler. */
+  /** Returns the work to which a log line belongs; by the id as well, since the responses to failures are made outside of the handler. */
   ofLine(reqId: unknown): Activity | undefined {
     const id = typeof reqId === 'string' ? this.#ids.get(reqId) : undefined
     return this.current.getStore() ?? (id === undefined ? undefined : this.activities.find(id))
@@ -82,7 +82,7 @@ export class Recorder {
     return native
   }
 
-  /** Records a request that begins, and what is read and answered from now on. */
+  /** Records a request that begins, and what is read and sent from now on. */
   beginRequest(request: Request, arrived: RawRequest | undefined): Activity {
     const { raw, id, ip } = request
     const native = arrived ?? raw
@@ -136,8 +136,8 @@ export class Recorder {
       kept.response = { status, headers }
       grow(lengthOf(headers))
       activity.note = String(status)
-      // For a streamed answer, the activity itself ends only when the stream has been sent.
-      activity.data.answeredAfter = this.activities.since(activity)
+      // For a streamed response, the activity itself ends only when the stream has been sent.
+      activity.data.respondedAfter = this.activities.since(activity)
       this.activities.onChange(activity)
       own?.onReply()
     })

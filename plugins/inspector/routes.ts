@@ -7,7 +7,7 @@ import type { Recorder } from './recorder.ts'
 import { replay } from './replay.ts'
 import { detailsOf, registeredOf, summaryOf } from './views.ts'
 
-/** What is needed for the answers. */
+/** What is needed for the responses. */
 export interface Parts {
   readonly server: Kernel
   readonly path: string
@@ -36,8 +36,8 @@ const emailPolicy = `sandbox; ${pagePolicy({
 /** Maximum bytes of a body that the page sends. */
 const maxBody = 16_384
 
-/** Answers all requests at the path of the inspector. */
-export function answerer(parts: Parts): (req: Request, res: Response) => Promise<unknown> {
+/** Responds to all requests at the path of the inspector. */
+export function responder(parts: Parts): (req: Request, res: Response) => Promise<unknown> {
   const { guard, path, recorder } = parts
   return async (req, res) => {
     secure(res, policy)
@@ -51,10 +51,10 @@ export function answerer(parts: Parts): (req: Request, res: Response) => Promise
     }
     if (!guard.isKnown(req))
       return refuse(res, 401, `open the address with the token, which the log and "framework serve" show`)
-    const answer = answers[`${req.method === 'HEAD' ? 'GET' : req.method} ${place}`]
-    if (answer === undefined) return refuse(res, 404, 'there is nothing here')
+    const respond = responders[`${req.method === 'HEAD' ? 'GET' : req.method} ${place}`]
+    if (respond === undefined) return refuse(res, 404, 'there is nothing here')
     try {
-      return await answer(parts, req, res)
+      return await respond(parts, req, res)
     } catch (error) {
       // The error may be that of a panel: a store may report its address, including the password.
       return refuse(res, 400, recorder.redactor.text(error instanceof Error ? error.message : String(error)))
@@ -76,9 +76,9 @@ function secure(res: Response, policy: string): void {
 
 const refuse = (res: Response, status: number, message: string) => res.status(status).json({ message })
 
-type Answer = (parts: Parts, req: Request, res: Response) => unknown
+type Respond = (parts: Parts, req: Request, res: Response) => unknown
 
-const answers: { readonly [place: string]: Answer } = {
+const responders: { readonly [place: string]: Respond } = {
   'GET ': async (parts, req, res) => {
     // Links are relative to the page.
     if (req.path.endsWith('/')) return res.redirect(parts.path, 308)

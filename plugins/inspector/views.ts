@@ -49,8 +49,8 @@ const messageOf = (error: unknown) => (error as { message?: unknown } | undefine
 
 async function httpOf(server: Kernel, { redactor }: Recorder, kept: CapturedRequest): Promise<object> {
   const { method, target, headers, received, sent, response, hasBody } = kept
-  const answered = response === undefined ? undefined : pairsOf(response.headers)
-  const header = (name: string) => answered?.find(([one]) => one === name)?.[1]
+  const headersSent = response === undefined ? undefined : pairsOf(response.headers)
+  const header = (name: string) => headersSent?.find(([one]) => one === name)?.[1]
   return {
     request: {
       headers: Object.entries(redactor.headers(headers)),
@@ -60,7 +60,7 @@ async function httpOf(server: Kernel, { redactor }: Recorder, kept: CapturedRequ
     },
     response: response && {
       status: response.status,
-      headers: answered?.map(([name, value]) => [name, redactor.header(name, value)]),
+      headers: headersSent?.map(([name, value]) => [name, redactor.header(name, value)]),
       body:
         sent.size === 0
           ? undefined
@@ -109,7 +109,7 @@ export function registeredOf(server: Kernel): object {
   }
 }
 
-/** Returns the chain of a route, found with a path that the route answers; `undefined` if there is no such path. */
+/** Returns the chain of a route, found with a path that the route responds to; `undefined` if there is no such path. */
 function stepsOf(server: Kernel, method: string, path: string): Explanation['steps'] | undefined {
   const asked = method === 'ALL' || method === '*' ? 'GET' : method
   for (const sample of samples) {

@@ -2,9 +2,9 @@ import { option, type SettingsOf } from '../shared/options/index.ts'
 
 /** Options of the JSON body parser. */
 export interface JsonOptions {
-  /** The largest body: bytes, or a size such as `'100kb'`. Default `'100kb'`; a larger body is answered with 413. */
+  /** The largest body: bytes, or a size such as `'100kb'`. Default `'100kb'`; the response to a larger body is 413. */
   sizeLimit?: number | string
-  /** How deep arrays and objects may nest. Default 64; deeper nesting is answered with 400. */
+  /** How deep arrays and objects may nest. Default 64; the response to deeper nesting is 400. */
   maxDepth?: number
 }
 

@@ -14,7 +14,7 @@ const typeOf = (header: string | undefined) =>
 /**
  * Parses JSON bodies into `req.body`, up to 100 kB and 64 levels by default. Active unless turned off.
  *
- * Answers 400 `JsonNotValidError`, 413 `PayloadTooLargeError`, and 415 for a charset or an encoding that it does not support. The
+ * Responds with 400 `JsonNotValidError`, 413 `PayloadTooLargeError`, and 415 for a charset or an encoding that it does not support. The
  * route option `json` has the same options for one route; with `false`, the route's handler can read `req.raw`.
  *
  * @example

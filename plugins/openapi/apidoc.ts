@@ -29,7 +29,7 @@ export interface ApiDoc {
   }[]
   /** The request body, merged over that of the schemas. */
   requestBody?: object
-  /** The answers by status, `2xx` or `default`: an OpenAPI response, or a schema of the body; merged over those of the schemas. */
+  /** The responses by status, `2xx` or `default`: an OpenAPI response, or a schema of the body; merged over those of the schemas. */
   responses?: { readonly [status: string]: object }
   /** The security requirements, instead of those that the policies imply; an empty list means that nothing is required. */
   security?: readonly { readonly [scheme: string]: readonly string[] }[]

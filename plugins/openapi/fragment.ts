@@ -1,6 +1,6 @@
 import type { RouteOptions } from '../../kernel/index.ts'
 
-/** A route, for a plugin that describes the answers it gives instead of the handler. */
+/** A route, for a plugin that describes the responses it sends instead of the handler. */
 export interface DescribedRoute {
   /** The method of the route: `GET`. */
   readonly method: string
@@ -24,7 +24,7 @@ export interface OpenApiFragment {
    */
   describe?(options: RouteOptions): readonly RouteOptions[]
   /**
-   * Describes the answers the plugin gives instead of the handler: names of responses by status, either the framework's own (`BadRequest`,
+   * Describes the responses that the plugin sends instead of the handler: names of responses by status, either the framework's own (`BadRequest`,
    * `Unauthorized`, `PayloadTooLarge`, `UnsupportedMediaType`, `ValidationError`, `TooManyRequests`) or of
    * `components.responses`; one without `content` gets the default body of failures, `{ code, message }`. Called for
    * each route that the plugin reaches.

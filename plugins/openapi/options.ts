@@ -49,7 +49,7 @@ export interface DescriptionOptions {
   components?: OpenApiComponents
   /** A link to further documentation. */
   externalDocs?: OpenApiExternalDocs
-  /** Whether the framework's own answers are described: 400, 401, 413, 415, 422 and 429. Default true. */
+  /** Whether the framework's own responses are described: 400, 401, 413, 415, 422 and 429. Default true. */
   failures?: boolean
   /** Decides whether a route is described; default: all routes except those with `apidoc: false`. */
   include?: (route: OpenApiRoute) => boolean

@@ -99,13 +99,13 @@ export interface OpenApiRequestBody extends Extensible {
   readonly content: { readonly [mediaType: string]: OpenApiMediaType }
 }
 
-/** What an operation answers with one status (OpenAPI 3.1.1 section 4.8.17). */
+/** The response of an operation with one status (OpenAPI 3.1.1 section 4.8.17). */
 export interface OpenApiResponse extends Extensible {
   /** What the status means here, in Markdown. */
   readonly description: string
-  /** The headers of the answer by name. */
+  /** The headers of the response by name. */
   readonly headers?: { readonly [name: string]: object }
-  /** The forms that the body may have, by media type; left out for an answer without a body. */
+  /** The forms that the body may have, by media type; left out for a response without a body. */
   readonly content?: { readonly [mediaType: string]: OpenApiMediaType }
 }
 
@@ -125,7 +125,7 @@ export interface OpenApiOperation extends Extensible {
   readonly parameters?: readonly OpenApiParameter[]
   /** The body that it accepts; left out if it does not accept any. */
   readonly requestBody?: OpenApiRequestBody
-  /** The answers by status, `2XX` or `default`. */
+  /** The responses by status, `2XX` or `default`. */
   readonly responses: { readonly [status: string]: OpenApiResponse | OpenApiReference }
   /** Whether callers should no longer use it. */
   readonly deprecated?: boolean
@@ -145,7 +145,7 @@ export type OpenApiPathItem = {
 export interface OpenApiComponents extends Extensible {
   /** Schemas by name. */
   readonly schemas?: { readonly [name: string]: OpenApiSchema }
-  /** Answers by name. */
+  /** Responses by name. */
   readonly responses?: { readonly [name: string]: object }
   /** Parameters by name. */
   readonly parameters?: { readonly [name: string]: object }
@@ -153,11 +153,11 @@ export interface OpenApiComponents extends Extensible {
   readonly examples?: { readonly [name: string]: object }
   /** Bodies of requests by name. */
   readonly requestBodies?: { readonly [name: string]: object }
-  /** Headers of answers by name. */
+  /** Headers of responses by name. */
   readonly headers?: { readonly [name: string]: object }
   /** The ways in which clients authenticate, by the name that requirements use. */
   readonly securitySchemes?: { readonly [name: string]: object }
-  /** Links from answers to operations, by name. */
+  /** Links from responses to operations, by name. */
   readonly links?: { readonly [name: string]: object }
   /** Requests that the server sends to its clients, by name. */
   readonly callbacks?: { readonly [name: string]: object }

@@ -3,21 +3,21 @@ import { codeOf, phraseOf } from '../shared/failures/described-error.ts'
 import { option } from '../shared/options/index.ts'
 import { isThenable } from './verdict.ts'
 
-/** Answers a request that a policy refused. The status is preset to that of the policy, usually 401; a returned value becomes the body. */
+/** Responds to a request that a policy refused. The status is preset to that of the policy, usually 401; a returned value becomes the body. */
 export type PolicyErrorCallback = (req: Request, res: Response) => unknown
 
-/** The answer to a refused request. */
+/** The response to a refused request. */
 export interface PolicyErrorOptions {
-  /** The status of the answer. Default: that of the policy, usually 401. */
+  /** The status of the response. Default: that of the policy, usually 401. */
   status?: number
   /** Makes the body. Default `{ error: 'Unauthorized' }`, in the default error format. */
   map?(req: Request): unknown
 }
 
-/** How a refused request is answered: by a function, or with a status and a body. */
+/** The response to a refused request: by a function, or with a status and a body. */
 export type PolicyErrorHandler = PolicyErrorCallback | PolicyErrorOptions
 
-/** What the answer to a refused request has. */
+/** What the response to a refused request has. */
 interface Denying {
   /** The status for this request. */
   denial(req: Request): DenialStatus
@@ -54,20 +54,20 @@ function fromOptions(options: PolicyErrorOptions): PolicyErrorCallback {
   }
 }
 
-/** The answers of one server to requests that its policies refuse. */
+/** The responses of one server to requests that its policies refuse. */
 export class PolicyDenials {
-  #answer: PolicyErrorCallback | undefined
+  #handler: PolicyErrorCallback | undefined
 
-  /** Sets how refused requests are answered, from the next one on. */
+  /** Sets the response to refused requests, from the next one on. */
   setHandler(handler: PolicyErrorHandler): void {
-    this.#answer = typeof handler === 'function' ? handler : fromOptions(handler)
+    this.#handler = typeof handler === 'function' ? handler : fromOptions(handler)
   }
 
-  /** Answers a refused request; returns a promise only if the handler does. */
+  /** Responds to a refused request; returns a promise only if the handler does. */
   deny(req: Request, res: Response, ask: Denying): void | Promise<void> {
     const status = ask.denial(req)
     res.status(status)
-    const value = this.#answer?.(req, res)
+    const value = this.#handler?.(req, res)
     if (isThenable(value)) return Promise.resolve(value).then((one) => this.#finish(one, req, res, status, ask))
     this.#finish(value, req, res, status, ask)
   }
@@ -82,7 +82,7 @@ export class PolicyDenials {
 
 const isDenial = (status: number) => status === 401 || status === 403
 
-/** Sends a returned value as the body, like that of a route's handler; if the handler does not answer, the request is still refused. */
+/** Sends a returned value as the body, like that of a route's handler; if the handler does not respond, the request is still refused. */
 function finish(value: unknown, req: Request, res: Response, refused: DenialStatus): void {
   if (res.answered) return
   if (value !== undefined && value !== res) {

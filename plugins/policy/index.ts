@@ -14,7 +14,7 @@ export { forResource, type ResourceMark } from './resource.ts'
 // In the files that declare the interfaces: merging into the entry point would hide them from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
-    /** Checks that must all pass before the route's own middlewares run; the first one that fails answers. */
+    /** Checks that must all pass before the route's own middlewares run; the first one that fails responds. */
     policy?: PolicyOption
   }
   interface OptionChecks<Options> {
@@ -32,7 +32,7 @@ declare module '../../kernel/routing/params.ts' {
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
-    /** Answers requests that a policy has refused; `server.setPolicyErrorHandler` sets how. */
+    /** Responds to requests that a policy has refused; `server.setPolicyErrorHandler` sets how. */
     policy: PolicyDenials
   }
 }

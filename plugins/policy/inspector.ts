@@ -4,7 +4,7 @@ import { guardedRoutes } from './guard.ts'
 export const panels: readonly InspectorPanel[] = [
   {
     title: 'Policies of routes',
-    columns: ['Route', 'Policies', 'Answer to a refused request'],
+    columns: ['Route', 'Policies', 'Response to a refused request'],
     rows: (services) =>
       (guardedRoutes.get(services) ?? []).map(({ route, requirements }) => [
         route,

@@ -36,7 +36,7 @@ export interface PolicyManagerOptions {
   /** The subject of the checks of a route; may be async. Default `req.user`. */
   user?(req: Request): unknown
   /**
-   * The status of the answer to a refused request of a route. `'byUser'` is 403 if the checks have a user, because signing in again
+   * The status of the response to a refused request of a route. `'byUser'` is 403 if the checks have a user, because signing in again
    * would not help, and 401 if they do not. Default 401.
    */
   status?: PolicyStatus
@@ -104,7 +104,7 @@ export class PolicyManager<
   readonly #checks = new Map<string, Map<string, KeptCheck>>()
   readonly #user: (req: Request) => unknown
   readonly #timeout: number
-  /** The status of the answer to a refused request of a route. */
+  /** The status of the response to a refused request of a route. */
   readonly status: PolicyStatus
   readonly #logger: Logger | undefined
   readonly #challenge: string | undefined

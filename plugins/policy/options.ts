@@ -15,7 +15,7 @@ export interface PolicyRequirement {
   readonly scope: string
   /** The name of the check in the group. */
   readonly handler: string
-  /** The status of the answer to a refused request; default: that of the manager. */
+  /** The status of the response to a refused request; default: that of the manager. */
   readonly status?: PolicyStatus
 }
 

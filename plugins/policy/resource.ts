@@ -21,12 +21,12 @@ export interface ResourceMark {
  * })
  * await policies.canAccess('posts', 'edit', { id: 'ann' }, { author: 'ann' })
  */
-export function forResource<This, Args extends unknown[], Answer extends boolean | Promise<boolean>>(
-  check: (this: This, ...args: Args) => Answer,
-): ((this: This, ...args: Args) => Answer) & ResourceMark {
+export function forResource<This, Args extends unknown[], Result extends boolean | Promise<boolean>>(
+  check: (this: This, ...args: Args) => Result,
+): ((this: This, ...args: Args) => Result) & ResourceMark {
   if (typeof check !== 'function') throw OptionError('forResource', check, 'a function (user, resource) => boolean')
   // A new function, because the given one may be a check of a route elsewhere.
-  const marked = function (this: This, ...args: Args): Answer {
+  const marked = function (this: This, ...args: Args): Result {
     return check.apply(this, args)
   }
   return Object.defineProperty(marked, brand, { value: true }) as typeof marked & ResourceMark

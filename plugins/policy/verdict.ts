@@ -11,10 +11,10 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return isObject && typeof (value as { then?: unknown }).then === 'function'
 }
 
-/** Judges an answer. Only `true` allows: any truthy value would include `'false'`, an error object, or a promise that was not awaited. */
-function judge(answer: unknown, onFault: OnFault): boolean {
-  if (answer === true) return true
-  if (answer !== false) onFault(`answered ${answer === null ? 'null' : `a ${typeof answer}`}, not a boolean`)
+/** Judges the result of a check. Only `true` allows: any truthy value would include `'false'`, an error object, or a promise that was not awaited. */
+function judge(value: unknown, onFault: OnFault): boolean {
+  if (value === true) return true
+  if (value !== false) onFault(`returned ${value === null ? 'null' : `a ${typeof value}`}, not a boolean`)
   return false
 }
 
@@ -23,28 +23,28 @@ function judge(answer: unknown, onFault: OnFault): boolean {
  * does not arrive within `timeout` milliseconds are refusals.
  */
 export function verdictOf(ask: () => unknown, timeout: number, onFault: OnFault): boolean | Promise<boolean> {
-  let answer: unknown
+  let value: unknown
   try {
-    answer = ask()
-    if (isThenable(answer)) return verdictWithin(answer, timeout, onFault)
+    value = ask()
+    if (isThenable(value)) return verdictWithin(value, timeout, onFault)
   } catch (error) {
     onFault('threw', error)
     return false
   }
-  return judge(answer, onFault)
+  return judge(value, onFault)
 }
 
 async function verdictWithin(pending: PromiseLike<unknown>, timeout: number, onFault: OnFault): Promise<boolean> {
-  let answer: unknown
+  let value: unknown
   try {
-    answer = await within(pending, timeout, () => expired)
+    value = await within(pending, timeout, () => expired)
   } catch (error) {
     onFault('rejected', error)
     return false
   }
-  if (answer === expired) {
+  if (value === expired) {
     onFault(`did not settle within ${timeout} ms`)
     return false
   }
-  return judge(answer, onFault)
+  return judge(value, onFault)
 }

@@ -1,6 +1,6 @@
 import type { Response, RouteResponse } from '../../kernel/index.ts'
 import type { Responses } from './service.ts'
-import type { AnswerStatus, AnyBodyArguments, ReturnsOf, TypedShorthands, WithStatus } from './types.ts'
+import type { AnyBodyArguments, ResponseStatus, ReturnsOf, TypedShorthands, WithStatus } from './types.ts'
 
 export type { ResponsesOptions } from './options.ts'
 export { responses } from './plugin.ts'
@@ -16,16 +16,16 @@ declare module '../../kernel/plugin/services.ts' {
 // In the files that declare the interfaces: merging into the entry point would hide them from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
-    /** Schemas of the answers by status: members outside a schema are never sent. */
+    /** Schemas of the responses by status: members outside a schema are never sent. */
     responses?: { readonly [status: number]: object }
   }
 }
 
 declare module '../../kernel/routing/params.ts' {
   interface ResponseTypes<Options> extends TypedShorthands<Options> {
-    /** Answers with JSON that the schema of the status allows. */
+    /** Responds with JSON that the schema of the status allows. */
     json(...body: AnyBodyArguments<Options>): Response
-    /** Answers with a body that the schema of the status allows. */
+    /** Responds with a body that the schema of the status allows. */
     send(...body: AnyBodyArguments<Options>): Response
     // The chained response keeps its types.
     /** Sets a header; what follows keeps the types of the route. */
@@ -43,7 +43,7 @@ declare module '../../kernel/routing/params.ts' {
     /** Sets the content type; what follows keeps the types of the route. */
     type(...given: Parameters<Response['type']>): RouteResponse<Options>
     /** Sets the status, which must be in the option `responses`; the body that follows is checked against its schema. */
-    status<const Status extends number>(code: AnswerStatus<Options, Status>): WithStatus<Options, Status>
+    status<const Status extends number>(code: ResponseStatus<Options, Status>): WithStatus<Options, Status>
   }
   interface HandlerTypes<Options> {
     /** What a handler may return: bodies that a schema of the option `responses` allows. Exists for the type checker only. */

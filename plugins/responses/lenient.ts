@@ -21,7 +21,7 @@ function scalarOf(value: unknown): unknown {
 /**
  * Picks the members of a JSON Schema from a value that does not match it; `undefined` if no part of it may be sent.
  *
- * It interprets the schema, since it runs only for wrong answers.
+ * It interprets the schema, since it runs only for wrong responses.
  */
 export class LenientShape {
   readonly #root: Node
@@ -71,7 +71,7 @@ export class LenientShape {
     return isListed && !helpers.fits(value, this.#strictly(node)) ? scalarOf(value) : picked
   }
 
-  /** The strict check, which answers pass first, for a part of the schema. */
+  /** The strict check, which responses pass first, for a part of the schema. */
   #strictly(node: unknown): Shape {
     return this.#strict.get(node) ?? (() => helpers.fail('is not allowed'))
   }

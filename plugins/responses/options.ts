@@ -19,7 +19,7 @@ export function responsesOfRoute(
   }
   for (const key of Object.keys(given).filter((one) => !/^[2-5]\d\d$/.test(one))) {
     place.problem(
-      `the option "${place.in(key).path}" is not a status of an answer: the keys are statuses from 200 to 599`,
+      `the option "${place.in(key).path}" is not a status of a response: the keys are statuses from 200 to 599`,
     )
   }
   return given as { readonly [status: string]: object }

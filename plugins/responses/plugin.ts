@@ -3,9 +3,9 @@ import { responsesOfRoute, responsesOptions } from './options.ts'
 import { Responses } from './service.ts'
 
 /**
- * Shapes answers with the schemas in the route option `responses`: members outside a schema are never sent.
+ * Shapes responses with the schemas in the route option `responses`: members outside a schema are never sent.
  *
- * Every server has it. An answer that does not match its schema is an error like any other: the error handler answers,
+ * Every server has it. A response that does not match its schema is an error like any other: the error handler responds,
  * otherwise 500 without a body is sent, and a line in the log names route and status.
  *
  * @example

@@ -15,10 +15,10 @@ export const ResponseSchemaError = defineError(
 const ResponseMismatchError = defineError(
   'ResponseMismatchError',
   (route: string, status: number, why: string, sent: string) =>
-    `the answer ${status} of ${route} does not match its schema: ${why}. ${sent}`,
+    `the response ${status} of ${route} does not match its schema: ${why}. ${sent}`,
 )
 
-/** Writes the answers for one schema. */
+/** Writes the responses for one schema. */
 export type Serializer = (payload: unknown, status: number) => string
 
 /** A compiled schema: the function that picks from a value, and the one that writes it. */
@@ -95,7 +95,7 @@ function lenient(
   strict: Serializer,
   onMismatch: (error: Error) => void,
 ): Serializer {
-  // Made for the first mismatching answer: most routes never have one.
+  // Made for the first mismatching response: most routes never have one.
   let pick: ((payload: unknown) => unknown) | undefined
   return (payload, status) => {
     try {

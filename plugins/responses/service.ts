@@ -2,7 +2,7 @@ import { isFailureBody, refuseEmptied, toJson } from '../../kernel/index.ts'
 import type { Strictness } from './scalars.ts'
 import { ResponseSchemaError, type Serializer, serializerOf } from './serialize.ts'
 
-/** Schemas of answers by status (`200`), by class of statuses (`2xx`), and for all others (`default`). */
+/** Schemas of responses by status (`200`), by class of statuses (`2xx`), and for all others (`default`). */
 export interface ResponseSchemas {
   readonly [statusOrClass: string]: object
 }
@@ -12,8 +12,8 @@ export interface CompileOptions {
   /** The name of the route in errors: `GET /users/:id`. */
   readonly route: string
   /**
-   * Makes the serialiser lenient: the matching part of an answer that does not match is sent, and this is called once with the
-   * reason. Without it, such an answer throws.
+   * Makes the serialiser lenient: the matching part of a response that does not match is sent, and this is called once with the
+   * reason. Without it, such a response throws.
    */
   onMismatch?(error: Error): void
 }
@@ -36,8 +36,8 @@ export class Responses {
   }
 
   /**
-   * Returns one serialiser for the schemas of one route: it uses the schema that is nearest to the status of the answer, and writes
-   * an answer without one as plain JSON. The schema of a route's only success also applies to 200.
+   * Returns one serialiser for the schemas of one route: it uses the schema that is nearest to the status of the response, and writes
+   * a response without one as plain JSON. The schema of a route's only success also applies to 200.
    *
    * Even in lenient mode, members outside the schema are left out: a scalar of the wrong type is sent as it is, but an
    * object or an array instead of another type is not sent.
@@ -69,7 +69,7 @@ export class Responses {
     if (successes.length === 1 && !classes.has(2) && others === undefined) exact.set(200, successes[0]![1])
     return (payload, status) => {
       const serializer = exact.get(status) ?? classes.get(Math.floor(status / 100)) ?? others
-      // The framework's own answers, such as a 413, have their own form, whatever the route declares.
+      // The framework's own responses, such as a 413, have their own form, whatever the route declares.
       if (serializer === undefined || isFailureBody(payload)) return toJson(payload)
       const text = serializer(payload, status)
       if (text === '{}') refuseEmptied(payload)

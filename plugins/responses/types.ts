@@ -60,14 +60,14 @@ interface StatusChosen<Options, Status extends number> {
 /** A response with a chosen status. */
 export type WithStatus<Options, Status extends number> = number extends Status
   ? RouteResponse<Options> & Pick<Response, 'json' | 'send'>
-  : Status extends AnswerStatus<Options, Status>
+  : Status extends ResponseStatus<Options, Status>
     ? Omit<RouteResponse<Options>, keyof StatusChosen<Options, Status>> & StatusChosen<Options, Status>
     : RouteResponse<Options>
 
 type StatusOf<Key> = Key extends number ? Key : Key extends `${infer Status extends number}` ? Status : never
 
-/** A status that a route's answers may have: that of one of its responses, if it declares any. */
-export type AnswerStatus<Options, Status> =
+/** A status that a route's responses may have: that of one of its responses, if it declares any. */
+export type ResponseStatus<Options, Status> =
   SchemasOf<Options> extends infer Schemas
     ? Schemas extends undefined
       ? Status
@@ -97,7 +97,7 @@ type IsUnion<Keys, All = Keys> = [Keys] extends [never]
       : true
     : never
 
-/** Return values without a schema: nothing, for a handler that answers through `res`, and values that are sent as they are. */
+/** Return values without a schema: nothing, for a handler that responds through `res`, and values that are sent as they are. */
 type Unshaped =
   | void
   | undefined

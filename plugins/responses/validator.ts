@@ -16,7 +16,7 @@ export function isValidator(schema: unknown): schema is Validator {
 
 function run(schema: Validator, value: unknown) {
   const result = schema['~standard'].validate(value)
-  if (result instanceof Promise) throw new TypeError('its validator is asynchronous; answers need a synchronous one')
+  if (result instanceof Promise) throw new TypeError('its validator is asynchronous; responses need a synchronous one')
   return result
 }
 

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { isOldV8 } from './writer-helpers.ts'
 import { writtenSchemaOf } from './written-schema.ts'
 
-/** Turns the picked members of an answer into JSON; `undefined` if they have no form in JSON. */
+/** Turns the picked members of a response into JSON; `undefined` if they have no form in JSON. */
 export type Write = (picked: unknown) => string | undefined
 
 export type WriterName = 'JSON.stringify' | 'fast-json-stringify'
@@ -22,7 +22,7 @@ const longList = 100
 // It takes 43 ms to load, so it is loaded only where it is used.
 const require = createRequire(import.meta.url)
 
-/** The function that writes answers of a JSON Schema, always as the same text; `picked` is the result of the schema's shape. */
+/** The function that writes responses of a JSON Schema, always as the same text; `picked` is the result of the schema's shape. */
 export function writerOf(schema: object, name: WriterName = writerName): Write {
   const written = name === 'JSON.stringify' ? undefined : writtenSchemaOf(schema)
   if (written === undefined) return JSON.stringify

@@ -122,7 +122,7 @@ function runSteps(steps: readonly Step[], index: number, req: Request, before: F
 }
 
 /**
- * The middleware that validates the input of one route; `fail` answers an invalid request.
+ * The middleware that validates the input of one route; `fail` responds to an invalid request.
  *
  * @throws SchemaError, which names route and part, for a schema that cannot be compiled.
  */

@@ -10,7 +10,7 @@ export interface ValidationIssue extends Issue {
   part: Part
 }
 
-/** The maximum size of all rows, in bytes: paths contain keys that a client chose, which must not make an answer of 100 kB. */
+/** The maximum size of all rows, in bytes: paths contain keys that a client chose, which must not make a response of 100 kB. */
 const maxBytes = 8_192
 
 function short(text: string, limit: number): string {

@@ -10,7 +10,7 @@ import { Validation } from './service.ts'
  * Validates requests with the schemas in the route options `headers`, `params`, `query`, `body` and `all`.
  *
  * Every server has it. A failure is 422 `ValidationError`, a body without a parser 415; `setValidationErrorHandler`
- * changes the answer. A schema that cannot be compiled fails the boot and names the route.
+ * changes the response. A schema that cannot be compiled fails the boot and names the route.
  *
  * @example
  * import { router } from 'framework'

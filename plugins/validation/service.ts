@@ -5,7 +5,7 @@ import { checkSendable, foreignTypeError } from '../shared/schema/sendable.ts'
 import { type InputSchemas, inputMiddleware, SchemaError } from './input.ts'
 import type { Part } from './issues.ts'
 import {
-  answerFailure,
+  refuseInvalid,
   toCallback,
   type ValidationError,
   type ValidationErrorCallback,
@@ -49,7 +49,7 @@ export class Validation {
   #handler: ValidationErrorCallback | undefined
   readonly #ids = new Map<string, { schema: object; route: string }>()
 
-  /** Replaces the default answer, with a function `(req, res, error)` or with `{ status, map(error, req) }`. */
+  /** Replaces the default response, with a function `(req, res, error)` or with `{ status, map(error, req) }`. */
   setHandler(handler: ValidationErrorHandler): void {
     this.#handler = toCallback(handler)
   }
@@ -86,7 +86,7 @@ export class Validation {
   /**
    * The middleware that validates the parts of a request; for the slot `input` of a route.
    *
-   * `fail` answers instead of the server's error handler.
+   * `fail` responds instead of the server's error handler.
    */
   middleware(
     route: string,
@@ -99,6 +99,6 @@ export class Validation {
       this.compile(schema, mode, route, part)
       checkSendable(schema, part as Part, route)
     }
-    return inputMiddleware(route, schemas, fail ?? ((error, req, res) => answerFailure(error, req, res, this.#handler)))
+    return inputMiddleware(route, schemas, fail ?? ((error, req, res) => refuseInvalid(error, req, res, this.#handler)))
   }
 }

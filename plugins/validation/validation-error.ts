@@ -7,7 +7,7 @@ import { type Part, rowsOf, type ValidationIssue } from './issues.ts'
 export interface ValidationError extends Error {
   /** The code: `ValidationError`, which clients may compare. */
   readonly code: string
-  /** The status: 422; a handler may answer with another one. */
+  /** The status: 422; a handler may respond with another one. */
   readonly status: number
   /** The mistakes, each with the part of the request that it is in. */
   readonly errors: readonly ValidationIssue[]
@@ -26,26 +26,26 @@ const makeError = defineError('ValidationError', 422, () => 'validation failed')
 
 export function validationError(failed: readonly FailedPart[]): ValidationError {
   const cause = failed.length === 1 ? failed[0]!.cause : failed.map((one) => one.cause)
-  // Every answer has this message, without the prefix of the framework's other errors.
+  // Every response has this message, without the prefix of the framework's other errors.
   return Object.assign(makeError(), { message: 'validation failed', errors: rowsOf(failed), cause })
 }
 
-/** Answers an invalid request; the status is preset to 422, a returned value becomes the body. */
+/** Responds to an invalid request; the status is preset to 422, a returned value becomes the body. */
 export type ValidationErrorCallback = (req: Request, res: Response, error: ValidationError) => unknown
 
-/** How invalid requests are answered: a status, and a function that makes the body from the error. */
+/** The response to invalid requests: a status, and a function that makes the body from the error. */
 export interface ValidationErrorOptions {
-  /** The status of the answer. Default 422. */
+  /** The status of the response. Default 422. */
   status?: number
   /** Makes the body. Default: the server's format for failures, with the list of errors. */
   map?(error: ValidationError, req: Request): unknown
 }
 
-/** How invalid requests are answered: by a function, or with a status and a body. */
+/** The response to invalid requests: by a function, or with a status and a body. */
 export type ValidationErrorHandler = ValidationErrorCallback | ValidationErrorOptions
 
-/** Sends the default answer. */
-function answerDefault(error: ValidationError, req: Request, res: Response, status: number): Response {
+/** Sends the default response. */
+function respondByDefault(error: ValidationError, req: Request, res: Response, status: number): Response {
   return sendFailure(req, res, error, { status, errors: error.errors })
 }
 
@@ -63,24 +63,24 @@ export function toCallback(handler: ValidationErrorHandler): ValidationErrorCall
   if (typeof handler === 'function') return handler
   const { status, map } = errorOptions.parse(handler, 'setValidationErrorHandler')
   return async function validationError(req, res, error) {
-    if (map === undefined) answerDefault(error, req, res, status)
+    if (map === undefined) respondByDefault(error, req, res, status)
     else res.status(status).send(await map(error, req))
   }
 }
 
-/** Answers an invalid request; if the handler does not answer, the default answer is sent. */
-export function answerFailure(
+/** Responds to an invalid request; if the handler does not respond, the default response is sent. */
+export function refuseInvalid(
   error: ValidationError,
   req: Request,
   res: Response,
   handler: ValidationErrorCallback | undefined,
 ): unknown {
   res.status(422)
-  if (handler === undefined) return answerDefault(error, req, res, 422)
+  if (handler === undefined) return respondByDefault(error, req, res, 422)
   const settle = (value: unknown) => {
     if (res.answered) return
     if (value !== undefined && value !== res) res.send(value)
-    else answerDefault(error, req, res, res.statusCode)
+    else respondByDefault(error, req, res, res.statusCode)
   }
   const result = handler(req, res, error)
   return result instanceof Promise ? result.then(settle) : settle(result)

@@ -147,7 +147,7 @@ server.get('/', () => 'hello')
   const { code, found, stderr } = await doctor('silent', source(''))
   expect(found).toEqual([
     unasked('redis.clock', 'Redis', 'Command timed out'),
-    unasked('session.redis-evicts', 'Redis', 'no answer within 4 s'),
+    unasked('session.redis-evicts', 'Redis', 'no response within 4 s'),
     unasked('postgres.clock', 'Postgres', 'timeout expired'),
   ])
   expect(code).toBe(0)

@@ -20,9 +20,9 @@ function notice(text) {
 async function ask(path, body) {
   const given = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
   const res = await fetch(base + 'api/' + path, { credentials: 'same-origin', ...given })
-  const answer = await res.json()
-  if (!res.ok) throw new Error(answer.message)
-  return answer
+  const received = await res.json()
+  if (!res.ok) throw new Error(received.message)
+  return received
 }
 const attempt = (work) => async () => {
   try { await work() } catch (error) { notice(error.message) }

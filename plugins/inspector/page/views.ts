@@ -40,7 +40,7 @@ function bodyOf(body) {
 
 const headersOf = (headers) => h('details', {}, h('summary', {}, counted(headers.length, 'header')), listOf(headers))
 
-const answerOf = (http) => http.response === undefined || http.response === null ? card(h('p', { class: 'pad dim' }, 'No response has left.'))
+const responseOf = (http) => http.response === undefined || http.response === null ? card(h('p', { class: 'pad dim' }, 'No response has left.'))
   : card(listOf([['Status', http.response.status]]), headersOf(http.response.headers), bodyOf(http.response.body))
 
 /** Everything of one trace on one time line. */
@@ -102,13 +102,13 @@ async function httpOf(one) {
     } finally { again.disabled = false }
   }) }, 'Replay')
   const before = one.data.repeats === undefined ? undefined : await ask('activity?id=' + one.data.repeats).catch(() => undefined)
-  const answers = before === undefined ? section('Response', answerOf(http)) : section('Responses', h('div', { class: 'two' },
-    h('div', {}, h('p', {}, h('a', { href: '#/request/' + before.id }, 'Before, at ' + clock(before.at))), answerOf(before.http)),
-    h('div', {}, h('p', {}, 'Now, at ' + clock(one.at)), answerOf(http))))
+  const responses = before === undefined ? section('Response', responseOf(http)) : section('Responses', h('div', { class: 'two' },
+    h('div', {}, h('p', {}, h('a', { href: '#/request/' + before.id }, 'Before, at ' + clock(before.at))), responseOf(before.http)),
+    h('div', {}, h('p', {}, 'Now, at ' + clock(one.at)), responseOf(http))))
   return {
     button: [again, http.replay === undefined ? undefined : h('span', { class: 'dim' }, 'Cannot be replayed because ' + http.replay + '.')],
     nodes: [
-      ...answers,
+      ...responses,
       ...section('Request', card(headersOf(http.request.headers), bodyOf(http.request.body))),
       ...(http.explained.length ? section('Chain', card(h('p', { class: 'pad' }, stepsOf(http.explained)))) : []),
       ...(one.replays.length ? section('Replays of it', card(h('ul', { class: 'rows' }, one.replays.map(row)))) : []),
@@ -131,7 +131,7 @@ function emailOf({ id, data }) {
 async function detailView(id) {
   const one = await ask('activity?id=' + id)
   const http = one.http ? await httpOf(one) : { button: [], nodes: [] }
-  const data = Object.entries(one.data).filter(([name]) => !(one.http && ['target', 'method', 'answeredAfter', 'repeats'].includes(name)))
+  const data = Object.entries(one.data).filter(([name]) => !(one.http && ['target', 'method', 'respondedAfter', 'repeats'].includes(name)))
   // What the server says once more of what is shown already is not new.
   const isNew = ({ id, trace, outcome }) => trace === one.trace && !one.related.some((other) => other.id === id && other.outcome === outcome)
   const fresh = h('button', { type: 'button', hidden: true, onclick: () => show() }, 'Show what is new')

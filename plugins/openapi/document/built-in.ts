@@ -9,7 +9,7 @@ const object = (properties: { [name: string]: object }) => ({
   required: Object.keys(properties),
 })
 
-/** The body of every failure that the framework answers. */
+/** The body of every failure to which the framework responds. */
 const failure = {
   $id: 'Failure',
   ...object({ code: { ...text, description: 'The name of the error.' }, message: text }),
@@ -41,7 +41,7 @@ const issue = object({
 })
 const issues = { type: 'array', items: issue }
 
-/** The answers that the framework itself gives by default. */
+/** The responses that the framework itself gives by default. */
 const builtIns: { readonly [name: string]: OpenApiResponse } = {
   BadRequest: {
     description: 'The request cannot be read: `JsonNotValidError` for a body that is not JSON, else `BadRequestError`.',
@@ -59,7 +59,7 @@ const builtIns: { readonly [name: string]: OpenApiResponse } = {
     description: 'The caller sends too many requests.',
     headers: { 'Retry-After': { description: 'Seconds until the next try.', schema: { type: 'integer' } } },
   },
-  ServiceUnavailable: { description: 'The answer takes too long, or is being computed for another request.' },
+  ServiceUnavailable: { description: 'The response takes too long, or is being computed for another request.' },
 }
 
 /** Bodies in the default format that differ from those of other failures. */

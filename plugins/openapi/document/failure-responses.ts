@@ -3,7 +3,7 @@ import { isObject, type Json, mergeOver } from '../../shared/values/json.ts'
 import type { OpenApiReference, OpenApiResponse } from '../types.ts'
 import type { Scene } from './operation-context.ts'
 
-/** The answers that plugins of a route give instead of its handler, for statuses that are not described otherwise. */
+/** The responses that plugins of a route send instead of its handler, for statuses that are not described otherwise. */
 export function failuresOf(
   scene: Scene,
   isFree: (status: string) => boolean,
@@ -24,12 +24,12 @@ export function failuresOf(
   return Object.fromEntries(entries)
 }
 
-/** The valid answers of one plugin, over all options that describe the route. */
+/** The valid responses of one plugin, over all options that describe the route. */
 function declaredBy({ definition, settings }: ListedPlugin, scene: Scene): [status: string, name: string][] {
   const { method, path, options } = scene.route.record
   const declare = definition.openapi?.failures
   if (declare === undefined) return []
-  // A set with answers of its own also describes the answer to an invalid request.
+  // A set with responses of its own also describes the response to an invalid request.
   const describesItself = (set: RouteOptions) =>
     set !== options && set.apidoc !== false && set.apidoc?.responses !== undefined
   const declarations: [string, string][] = []
@@ -51,20 +51,22 @@ function declaredBy({ definition, settings }: ListedPlugin, scene: Scene): [stat
     const isKnown = /^[45]\d\d$/.test(status) && typeof name === 'string' && scene.responses.has(name)
     if (!isKnown)
       scene.note(
-        `the plugin "${definition.name}" describes its answer ${status} as ${JSON.stringify(name)}, which is not a response`,
+        `the plugin "${definition.name}" describes its response ${status} as ${JSON.stringify(name)}, which is not a response`,
       )
     return isKnown
   })
 }
 
-/** Combines several answers with the same status into one. */
-function combined(answers: readonly OpenApiResponse[]): OpenApiResponse {
-  const description = answers.map((one) => one.description).join(' ')
-  const headers = answers.reduce<Json>((all, one) => mergeOver(all, (one.headers ?? {}) as Json), {})
-  const types = new Set(answers.flatMap(({ content = {} }) => Object.keys(content)))
+/** Combines several responses with the same status into one. */
+function combined(responses: readonly OpenApiResponse[]): OpenApiResponse {
+  const description = responses.map((one) => one.description).join(' ')
+  const headers = responses.reduce<Json>((all, one) => mergeOver(all, (one.headers ?? {}) as Json), {})
+  const types = new Set(responses.flatMap(({ content = {} }) => Object.keys(content)))
   const content = Object.fromEntries(
     [...types].map((type) => {
-      const schemas = [...new Set(answers.map((one) => one.content?.[type]?.schema).filter((one) => one !== undefined))]
+      const schemas = [
+        ...new Set(responses.map((one) => one.content?.[type]?.schema).filter((one) => one !== undefined)),
+      ]
       return [type, schemas.length === 0 ? {} : { schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas } }]
     }),
   )

@@ -5,7 +5,7 @@ import { apidocOf, mergeBody, mergeParameters, plainMembers } from './apidoc.ts'
 import { bodyOf } from './body.ts'
 import type { Scene } from './operation-context.ts'
 import { parametersOf } from './parameters.ts'
-import { answersOf } from './responses.ts'
+import { responsesOf } from './responses.ts'
 
 /** An operation without its id, which depends on the ids of all others. */
 export type Unnamed = Omit<OpenApiOperation, 'operationId'>
@@ -23,7 +23,7 @@ export function operationOf(scene: Scene, tag: string | undefined, policies: Pol
     description,
     parameters: parameters.length > 0 ? parameters : undefined,
     requestBody,
-    responses: answersOf(scene, apidoc),
+    responses: responsesOf(scene, apidoc),
     security: asked,
     ...plain,
   }

@@ -7,7 +7,7 @@ import { failuresOf } from './failure-responses.ts'
 import { formed, headerForm, isSchema, linkForm, mediaForm } from './forms.ts'
 import type { Scene } from './operation-context.ts'
 
-type Answers = { [status: string]: OpenApiResponse | OpenApiReference }
+type Responses = { [status: string]: OpenApiResponse | OpenApiReference }
 
 const classes: Readonly<Record<string, string>> = {
   1: 'Informational',
@@ -25,7 +25,7 @@ function statusKey(key: string): string | undefined {
 }
 
 function describeStatus(status: string): string {
-  return STATUS_CODES[status] ?? classes[status.charAt(0)] ?? 'Any other answer'
+  return STATUS_CODES[status] ?? classes[status.charAt(0)] ?? 'Any other response'
 }
 
 const hasContent = (status: string) => !/^(1..|204|205|304)$/.test(status)
@@ -33,27 +33,27 @@ const hasContent = (status: string) => !/^(1..|204|205|304)$/.test(status)
 const isComponentReference = (value: Json) =>
   typeof value.$ref === 'string' && !value.$ref.startsWith('#/components/schemas/')
 
-/** The answers of an operation: those of its schemas, with those of `apidoc` merged over them, and failures for all other statuses. */
-export function answersOf(scene: Scene, apidoc: Json): Answers {
-  const answers: Answers = {}
+/** The responses of an operation: those of its schemas, with those of `apidoc` merged over them, and failures for all other statuses. */
+export function responsesOf(scene: Scene, apidoc: Json): Responses {
+  const responses: Responses = {}
   for (const set of scene.sets) {
     const given = (set as { responses?: unknown }).responses
     for (const [key, schema] of isObject(given) ? Object.entries(given) : []) {
       const status = statusKey(key)
-      if (status === undefined || schema === undefined) scene.note(`responses[${key}] is not an answer`)
-      else answers[status] = answer(scene, status, schema)
+      if (status === undefined || schema === undefined) scene.note(`responses[${key}] is not a response`)
+      else responses[status] = describedResponse(scene, status, schema)
     }
   }
-  if (isObject(apidoc.responses)) mergeResponses(scene, answers, apidoc.responses)
+  if (isObject(apidoc.responses)) mergeResponses(scene, responses, apidoc.responses)
   Object.assign(
-    answers,
-    failuresOf(scene, (status) => answers[status] === undefined),
+    responses,
+    failuresOf(scene, (status) => responses[status] === undefined),
   )
-  if (!Object.keys(answers).some((status) => /^[23]|default/.test(status))) answers['200'] = { description: 'OK' }
-  return Object.fromEntries(Object.entries(answers).sort(([a], [b]) => (a < b ? -1 : 1)))
+  if (!Object.keys(responses).some((status) => /^[23]|default/.test(status))) responses['200'] = { description: 'OK' }
+  return Object.fromEntries(Object.entries(responses).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-function answer(scene: Scene, status: string, schema: unknown): OpenApiResponse {
+function describedResponse(scene: Scene, status: string, schema: unknown): OpenApiResponse {
   const description = describeStatus(status)
   if (!hasContent(status)) return { description }
   if (isFailureSchema(schema)) return { description, content: scene.responses.content() }
@@ -61,20 +61,20 @@ function answer(scene: Scene, status: string, schema: unknown): OpenApiResponse 
   return { description, content: { 'application/json': { schema: place } } }
 }
 
-function mergeResponses(scene: Scene, answers: Answers, given: Json): void {
+function mergeResponses(scene: Scene, responses: Responses, given: Json): void {
   for (const [key, value] of Object.entries(given)) {
     const status = statusKey(key)
     if (status === undefined || (typeof value !== 'object' && typeof value !== 'function') || value === null) {
-      scene.note(`apidoc.responses[${key}] is not an answer`)
+      scene.note(`apidoc.responses[${key}] is not a response`)
       continue
     }
-    const below = answers[status]
-    if (isSchema(value) || typeof value === 'function') answers[status] = answer(scene, status, value)
-    else if (isComponentReference(value as Json)) answers[status] = referenceOf(scene, status, value as Json)
-    else if (typeof (value as Json).$ref === 'string') answers[status] = answer(scene, status, value)
+    const below = responses[status]
+    if (isSchema(value) || typeof value === 'function') responses[status] = describedResponse(scene, status, value)
+    else if (isComponentReference(value as Json)) responses[status] = referenceOf(scene, status, value as Json)
+    else if (typeof (value as Json).$ref === 'string') responses[status] = describedResponse(scene, status, value)
     else {
       const base = below === undefined || '$ref' in below ? {} : below
-      answers[status] = mergeOver(
+      responses[status] = mergeOver(
         base as Json,
         responseOf(scene, status, value as Json, base as Json),
       ) as unknown as OpenApiResponse

@@ -1,4 +1,4 @@
-/** How a request is entered, sent and answered, a part of the script. */
+/** How a request is entered and sent, and its response shown, a part of the script. */
 export const pageForms = String.raw`
 const withoutSlash = (url) => url.replace(/\/$/, '')
 /** The beginning of the addresses of requests. A proxy may have removed a prefix that the server does not know. */

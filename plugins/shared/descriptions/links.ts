@@ -4,7 +4,7 @@ import type { Json } from '../values/json.ts'
 export interface Part {
   /** The name of its component, if that name is free. */
   readonly name: string
-  /** Its direction, where the schema of a validator differs for requests and answers. */
+  /** Its direction, where the schema of a validator differs for requests and responses. */
   readonly direction: 'input' | 'output' | undefined
   /** Whether it has a name of its own: then it is always a component. */
   isNamed: boolean

@@ -8,7 +8,7 @@ export interface PathParameter {
   readonly described: string
 }
 
-/** One path of the document that a route answers. */
+/** One path of the document that a route responds to. */
 export interface DescribedPath {
   readonly template: string
   readonly parameters: readonly PathParameter[]

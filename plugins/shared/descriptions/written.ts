@@ -2,7 +2,7 @@ import type { Handler, Request, Response } from '../../../kernel/index.ts'
 import { isKnown } from '../http/validators.ts'
 import type { Written } from './document-service.ts'
 
-/** Answers with a document, or with 304 to a client that has it. */
+/** Responds with a document, or with 304 to a client that has it. */
 export function sendWritten(req: Request, res: Response, type: string, { text, etag }: Written): Response {
   // `no-cache`: clients may keep it, but must revalidate it each time.
   res.header('cache-control', 'no-cache').header('etag', etag)

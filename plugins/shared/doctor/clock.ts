@@ -11,8 +11,8 @@ export interface ClockReading {
 /** The tolerated difference in milliseconds: it does no harm to times in seconds. */
 const tolerated = 1_000
 
-export function readingOf(theirs: number, asked: number, answered: number): ClockReading {
-  return { ahead: theirs - (asked + answered) / 2, within: (answered - asked) / 2 }
+export function readingOf(theirs: number, asked: number, received: number): ClockReading {
+  return { ahead: theirs - (asked + received) / 2, within: (received - asked) / 2 }
 }
 
 export function clockFinding(where: string, { ahead, within }: ClockReading): DoctorFinding | undefined {

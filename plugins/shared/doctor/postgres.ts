@@ -2,7 +2,7 @@ import { peer } from '../environment/optional-package.ts'
 import { addressOf, shownAddress } from '../stores/address.ts'
 import type { DoctorCheck, DoctorInput } from './check.ts'
 import { clockFinding, readingOf } from './clock.ts'
-import { answerOf } from './question.ts'
+import { responseOf } from './question.ts'
 
 interface AskedClient {
   query(text: string): Promise<{ readonly rows: readonly object[] }>
@@ -27,7 +27,7 @@ export function postgresClock<Settings>(
       if (used === undefined) return undefined
       const { where, asked } =
         'client' in used ? { where: given, asked: ask(used.client) } : askAt(used.address, usedBy)
-      return clockFinding(where, await answerOf(where, asked))
+      return clockFinding(where, await responseOf(where, asked))
     },
   }
 }

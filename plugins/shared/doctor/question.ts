@@ -4,11 +4,11 @@ import { PeerMissingError } from '../environment/optional-package.ts'
 /** Milliseconds to wait, fewer than the doctor waits for a check: the doctor could not name the machine. */
 const patience = 4_000
 
-/** Waits for the answer of another machine; if it does not come, the error names the machine. */
-export async function answerOf<Answer>(where: string, asked: Promise<Answer>): Promise<Answer> {
+/** Waits for the response of another machine; if it does not come, the error names the machine. */
+export async function responseOf<Response>(where: string, asked: Promise<Response>): Promise<Response> {
   try {
     return await within(asked, patience, () => {
-      throw new Error(`no answer within ${patience / 1000} s`)
+      throw new Error(`no response within ${patience / 1000} s`)
     })
   } catch (error) {
     const { code, message = String(error) } = Object(error) as { code?: unknown; message?: string }

@@ -2,7 +2,7 @@ import { shownAddress } from '../stores/address.ts'
 import { connectRedis, type RedisAddress, redisPlace } from '../stores/redis.ts'
 import type { DoctorCheck, DoctorInput } from './check.ts'
 import { type ClockReading, clockFinding, readingOf } from './clock.ts'
-import { answerOf } from './question.ts'
+import { responseOf } from './question.ts'
 
 /** The part of a client of ioredis that is used here. */
 interface AskedClient {
@@ -94,7 +94,7 @@ export function redisChecks<Settings>(
     const used = of(input)
     if (used === undefined || !canBeAsked(used)) return undefined
     const where = shown(used)
-    return { where, ...(await answerOf(where, factsOf(used, usedBy))) }
+    return { where, ...(await responseOf(where, factsOf(used, usedBy))) }
   }
   const clock: DoctorCheck<Settings> = {
     code: 'redis.clock',

@@ -1,13 +1,13 @@
 import { STATUS_CODES } from 'node:http'
 import { isFailureStatus } from '../../../kernel/support/errors.ts'
 
-/** Marks an error that describes its answer, such as `HttpError`. A registered symbol, as there may be two copies of the package. */
-export const describesAnswer = Symbol.for('framework.httpError')
+/** Marks an error that describes its response, such as `HttpError`. A registered symbol, as there may be two copies of the package. */
+export const describesResponse = Symbol.for('framework.httpError')
 
 // The failure format makes the body, and the body has its own length.
 export const headersOfBody = ['content-type', 'content-length', 'content-encoding', 'transfer-encoding']
 
-/** An error's description of its answer. */
+/** An error's description of its response. */
 export interface DescribedError {
   readonly status: number
   readonly code?: string
@@ -19,12 +19,12 @@ export interface DescribedError {
 }
 
 /**
- * An error's description of its answer: for an `HttpError` from any copy of the package, or an error in the form of the package
- * `http-errors` with `expose: true`. A status alone is not enough: the status of an upstream's answer, such as 401, would become ours.
+ * An error's description of its response: for an `HttpError` from any copy of the package, or an error in the form of the package
+ * `http-errors` with `expose: true`. A status alone is not enough: the status of an upstream's response, such as 401, would become ours.
  */
 export function describedError(thrown: unknown): DescribedError | undefined {
   if (!(thrown instanceof Error)) return undefined
-  const own = (thrown as { readonly [describesAnswer]?: DescribedError })[describesAnswer]
+  const own = (thrown as { readonly [describesResponse]?: DescribedError })[describesResponse]
   // The error may have been changed since it was created.
   if (own !== undefined) return isFailureStatus(own.status) ? own : undefined
   const { statusCode, status = statusCode, expose, headers } = thrown as Error & { readonly [name: string]: unknown }

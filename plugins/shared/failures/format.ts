@@ -50,7 +50,7 @@ function shown({ error, body, ...visible }: Failure): Failure {
   return Object.freeze(Object.defineProperties(visible, hidden)) as Failure
 }
 
-/** Checks the result of a format: a promise would be `{}` in JSON, and the answer to a failure waits for nothing. */
+/** Checks the result of a format: a promise would be `{}` in JSON, and the response to a failure waits for nothing. */
 function checked(body: unknown): object {
   const isPending = isPromise(body)
   // Its failure would otherwise end the process as an unhandled rejection.

@@ -6,14 +6,14 @@ import { isProduction, nodeEnv } from '../environment/node-env.ts'
 import { codeOf, describedError, phraseOf } from './described-error.ts'
 import { missingMember } from './missing-members.ts'
 
-/** Whether answers to failures have `stack` and `cause`; `'auto'` means only if `NODE_ENV` is `development`. */
+/** Whether responses to failures have `stack` and `cause`; `'auto'` means only if `NODE_ENV` is `development`. */
 export type ExposeErrorDetails = boolean | 'auto'
 
 // One setting for the whole module: with several servers, the newest one's value applies to all, as documented.
 let exposure: ExposeErrorDetails = false
 
 /**
- * Sets for this process whether answers to failures have the message, stack and cause of errors that were not written for
+ * Sets for this process whether responses to failures have the message, stack and cause of errors that were not written for
  * clients: the option `exposeErrorDetails` of a server. The last call applies.
  *
  * @example
@@ -24,7 +24,7 @@ export function setExposure(value: ExposeErrorDetails): void {
 }
 
 /**
- * Whether answers to failures may say more than their code: the setting of `setExposure`, where `'auto'` is true only with
+ * Whether responses to failures may say more than their code: the setting of `setExposure`, where `'auto'` is true only with
  * `NODE_ENV=development`.
  *
  * @example
@@ -39,7 +39,7 @@ export function exposesMistakes(): boolean {
   return exposesDetails() && !isProduction()
 }
 
-/** The body of every failure that the framework answers itself, in the default format. */
+/** The body of every failure to which the framework itself responds, in the default format. */
 export interface FailureBody {
   /** The name of the error, which clients may compare: `RouteNotFoundError`. */
   code: string
@@ -51,7 +51,7 @@ export interface FailureBody {
   cause?: unknown
 }
 
-/** Makes the answer to a failure. */
+/** Makes the response to a failure. */
 export type FailureFormat = (failure: Failure, req: Request | undefined) => FailureAnswer | undefined
 
 /** A format's part of the API description. */
@@ -61,7 +61,7 @@ export interface DescribedFormat {
   readonly schema: object | 'problem' | undefined
 }
 
-/** Answers failures of one server; without a format, as `{ code, message }`. */
+/** Responds to failures of one server; without a format, as `{ code, message }`. */
 export class FormattedFailures implements Failures {
   readonly #format: FailureFormat | undefined
   /** The description of a format other than the default one. */
@@ -117,8 +117,8 @@ export class FormattedFailures implements Failures {
     const { status, code, message, body, details } = failure
     if (this.#format !== undefined) {
       try {
-        const answer = this.#format(failure, req)
-        return answer && { ...answer, body: copyOf(answer.body) }
+        const formatted = this.#format(failure, req)
+        return formatted && { ...formatted, body: copyOf(formatted.body) }
       } catch (error) {
         onFailure(error, `the error format of the server failed over ${status} ${code}`)
       }
@@ -133,12 +133,12 @@ export class FormattedFailures implements Failures {
   }
 }
 
-/** Why the status of an error differs from that of its answer. */
+/** Why the status of an error differs from that of its response. */
 function strangeStatus(error: unknown): string {
   if (!(error instanceof Error) || isFrameworkError(error)) return ''
   const { status, statusCode = status } = error as Error & { status?: unknown; statusCode?: unknown }
   if (!isFailureStatus(statusCode)) return ''
-  return `. Its status ${statusCode} is not used for the answer, because it may be an upstream's. To choose the status, throw an HttpError`
+  return `. Its status ${statusCode} is not used for the response, because it may be an upstream's. To choose the status, throw an HttpError`
 }
 
 /** The description of a server's format; `undefined` for the default one. */
@@ -180,7 +180,7 @@ function ownName(error: unknown): string | undefined {
   return name === unnamed || name === 'Error' ? undefined : name
 }
 
-/** A copy that can be marked as the body of a failure: handlers may also answer with the original. The copy can certainly be serialised. */
+/** A copy that can be marked as the body of a failure: handlers may also respond with the original. The copy can certainly be serialised. */
 function copyOf(body: object | string): object | string {
   return typeof body === 'string' ? body : (JSON.parse(toJson(body)) as object)
 }

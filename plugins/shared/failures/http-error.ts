@@ -1,5 +1,5 @@
 import { ArgumentsError, checkOptions, isFailureStatus, presetHeaders } from '../../../kernel/index.ts'
-import { codeOf, type DescribedError, describesAnswer, headersOfBody, phraseOf } from './described-error.ts'
+import { codeOf, type DescribedError, describesResponse, headersOfBody, phraseOf } from './described-error.ts'
 
 /** The body of an `HttpError` in the default format. */
 export interface HttpErrorBody {
@@ -44,7 +44,7 @@ export interface HttpErrorOptions {
   code?: string
   /** The message for people. Default: the phrase of the status, `Not Found`. */
   message?: string
-  /** Headers of the answer. */
+  /** Headers of the response. */
   headers?: Readonly<Record<string, string>>
   /** Further members of the body, next to the code and the message. */
   details?: HttpErrorDetails
@@ -59,7 +59,7 @@ export interface HttpErrorOptions {
 const names = ['code', 'message', 'headers', 'details', 'type', 'cause', 'expose']
 
 /**
- * An error that can be thrown from anywhere to answer a request: in the failure format of the server, unless an error handler answers it.
+ * An error that can be thrown from anywhere to respond to a request: in the failure format of the server, unless an error handler responds.
  *
  * @throws ArgumentsError for a status that is not that of a failure, an unknown option, and details that would replace
  * members of the format itself.
@@ -85,11 +85,11 @@ export class HttpError extends Error {
     jsonSchema: { input: () => bodySchema, output: () => bodySchema },
   }
 
-  /** The status of the answer, from 400 to 599. */
+  /** The status of the response, from 400 to 599. */
   readonly status: number
   /** The code in the body, for programs; the default follows from the status: `NotFoundError`. */
   readonly code: string
-  /** Headers of the answer, which it has in any format. */
+  /** Headers of the response, which it has in any format. */
   readonly headers: Readonly<Record<string, string>>
   /** Further members of the body, by name. */
   readonly details: Readonly<Record<string, unknown>>
@@ -112,7 +112,7 @@ export class HttpError extends Error {
     checkDetails(details)
     const { flat } = presetHeaders(headers)
     const taken = headersOfBody.find((name) => flat.includes(name))
-    if (taken !== undefined) throw wrong(`headers without ${taken}, which follows from the body of the answer`)
+    if (taken !== undefined) throw wrong(`headers without ${taken}, which follows from the body of the response`)
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'HttpError'
     this.status = status
@@ -124,7 +124,7 @@ export class HttpError extends Error {
   }
 
   /** @internal */
-  get [describesAnswer](): DescribedError {
+  get [describesResponse](): DescribedError {
     const { status, code, type, details, headers, expose } = this
     return { status, code, type, details, headers, exposes: expose }
   }

@@ -12,7 +12,7 @@ import type { FailureFormat } from './formatted-failures.ts'
 const load = createRequire(import.meta.url)
 
 /**
- * Answers a browser that encounters a mistake in the application with a page instead of the body. A failure without a body, as in
+ * Responds to a browser that encounters a mistake in the application with a page instead of the body. A failure without a body, as in
  * production, has no page: clients must not learn more.
  */
 export function withPage(format: FailureFormat): FailureFormat {

@@ -23,7 +23,7 @@ export const lostReference = Symbol('reference')
 
 /**
  * A JSON Schema whose references are all `#` or `#/$defs/name`, whatever they were before: addresses, anchors, pointers into
- * the middle, relative to an `$id`, or dynamic. So validators, writers of answers and descriptions cannot
+ * the middle, relative to an `$id`, or dynamic. So validators, writers of responses and descriptions cannot
  * interpret a reference differently, and no part of one schema is visible in another.
  */
 export interface Flat {

@@ -37,7 +37,7 @@ function correct({ zodSchema, jsonSchema }: { readonly zodSchema: ZodSchema; rea
   const { type, catchall } = zodSchema._zod.def
   if (type === 'date') Object.assign(jsonSchema, dateTime)
   if (type === 'bigint') Object.assign(jsonSchema, { type: 'integer', format: 'int64' })
-  // For an object that strips unknown members: so that one schema is one component, for requests and answers alike.
+  // For an object that strips unknown members: so that one schema is one component, for requests and responses alike.
   if (type === 'object' && catchall === undefined) delete jsonSchema.additionalProperties
 }
 

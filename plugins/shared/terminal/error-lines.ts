@@ -33,7 +33,7 @@ export function thrownOf(thrown: unknown, depth = 0): Thrown[] {
 /** The form of a thrown value that is not an error, and has neither a stack nor a place. */
 export const saidAlone = (message: string): Thrown => ({ name: '', message, stack: '', isOwn: false })
 
-/** Whether the message of an error may name a place to show: an error that is answered with 4xx repeats the client's input. */
+/** Whether the message of an error may name a place to show: an error with a 4xx response repeats the client's input. */
 export const namesPlaces = (error: unknown): boolean => isFrameworkError(error) && error.status === 500
 
 /** The stack of an error; Bun has the place of a syntax error in a member instead. */

@@ -25,7 +25,7 @@ export class ReadableLines {
   readonly #write: (text: string) => void
   readonly #paint: Paint
   readonly #hasRequests: boolean
-  /** Failures whose request has not been answered yet, by the id of the request. */
+  /** Failures whose request has no response yet, by the id of the request. */
   readonly #waiting = new Map<string, { readonly texts: readonly Text[]; readonly timer: NodeJS.Timeout }>()
 
   /** `hasRequests` says that the log also has a line for each request. */
@@ -75,7 +75,7 @@ export class ReadableLines {
     return waiting.texts
   }
 
-  #request({ time, method, path, status, ms }: Entry & Answered): string {
+  #request({ time, method, path, status, ms }: Entry & Responded): string {
     const color =
       status === undefined ? 'dim' : status >= 500 ? 'red' : status >= 400 ? 'yellow' : status >= 300 ? 'cyan' : 'green'
     const took = ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : `${ms >= 10 ? Math.round(ms) : ms.toFixed(1)} ms`
@@ -117,10 +117,10 @@ export class ReadableLines {
   }
 }
 
-interface Answered {
+interface Responded {
   readonly method: string
   readonly path: string
-  /** Absent if the client left before it was answered. */
+  /** Absent if the client left before its response. */
   readonly status?: number
   readonly ms: number
 }
@@ -136,8 +136,8 @@ const linesOf = ({ first, below }: Text) => [first, ...below]
 /** The indentation that places lines below the message, which comes after the time. */
 const indent = ' '.repeat(9)
 
-/** Whether an entry is the line of an answered request. */
-function isOfRequest(entry: Entry): entry is Entry & Answered & { readonly reqId: string } {
+/** Whether an entry is the line of a request with its response. */
+function isOfRequest(entry: Entry): entry is Entry & Responded & { readonly reqId: string } {
   const { reqId, method, path, status, aborted, ms } = entry
   const texts = [reqId, method, path].every((one) => typeof one === 'string')
   return texts && (typeof status === 'number' || aborted === true) && typeof ms === 'number'

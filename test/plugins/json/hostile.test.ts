@@ -233,7 +233,7 @@ describe('bombs keep the event loop free', () => {
 })
 
 describe('over a socket', () => {
-  /** Writes raw bytes, and resolves to the answer when the server has closed or 2 s have passed. */
+  /** Writes raw bytes, and resolves to the response when the server has closed or 2 s have passed. */
   async function talk(port: number, head: string, write: (chunk: string) => Promise<boolean>) {
     const socket = connect(port, '127.0.0.1')
     let answer = ''

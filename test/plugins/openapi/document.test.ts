@@ -472,7 +472,7 @@ describe('apidoc', () => {
         415: { $ref: '#/components/responses/UnsupportedMediaType' },
         422: { $ref: '#/components/responses/ValidationError' },
         '5XX': { description: 'Broken' },
-        default: { description: 'Any other answer', content: { 'application/json': { schema: text } } },
+        default: { description: 'Any other response', content: { 'application/json': { schema: text } } },
       },
     })
   })

@@ -89,7 +89,7 @@ describe('a route is described with the failures that it can have', () => {
     )
   })
 
-  test('only the answers of the plugins around it', async () => {
+  test('only the responses of the plugins around it', async () => {
     const inside = definePlugin({
       name: 'inside',
       scoped: true,
@@ -109,7 +109,7 @@ describe('a route is described with the failures that it can have', () => {
   })
 })
 
-test('the answers match the description', async () => {
+test('the responses match the description', async () => {
   const server = makeServer({ rateLimit: { limit: 20 }, json: { sizeLimit: 100 }, upload: { maxFileSize: 5 } })
   server.get('/limited', { rateLimit: { limit: 1 } }, handler)
   server.get('/denied', { policy: never }, handler)
@@ -258,19 +258,23 @@ describe('plugins say how they fail', () => {
     [
       'names nothing',
       () => ({ 402: 'Nothing' }),
-      'the plugin "odd" describes its answer 402 as "Nothing", which is not a response',
+      'the plugin "odd" describes its response 402 as "Nothing", which is not a response',
     ],
     [
       'names what every object has',
       () => ({ 402: 'constructor' }),
-      'the plugin "odd" describes its answer 402 as "constructor", which is not a response',
+      'the plugin "odd" describes its response 402 as "constructor", which is not a response',
     ],
     [
       'is not a failure',
       () => ({ 200: 'BadRequest' }),
-      'the plugin "odd" describes its answer 200 as "BadRequest", which is not a response',
+      'the plugin "odd" describes its response 200 as "BadRequest", which is not a response',
     ],
-    ['is not a name', () => ({ 402: {} }), 'the plugin "odd" describes its answer 402 as {}, which is not a response'],
+    [
+      'is not a name',
+      () => ({ 402: {} }),
+      'the plugin "odd" describes its response 402 as {}, which is not a response',
+    ],
   ])('one that %s is reported, and the document stays valid', async (_what, failures, note) => {
     const logger = memoryLogger()
     const odd = definePlugin({ name: 'odd', openapi: { failures: failures as never } })

@@ -11,7 +11,7 @@ import { Chance } from '../../support/chance.ts'
 import { problemsOf } from '../../support/openapi.ts'
 import { randomRoot, randomValue } from '../../support/random-schemas.ts'
 
-/** The description of a server with one route for each schema: as its body, or as its answer. */
+/** The description of a server with one route for each schema: as its body, or as its response. */
 async function described(schemas: readonly object[], part: 'body' | 'answer' = 'body'): Promise<OpenApiDocument> {
   const server = new Server({ router: new RouteCollection() })
   schemas.forEach((schema, i) => {

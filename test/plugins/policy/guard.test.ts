@@ -62,7 +62,7 @@ test('a plugin and a whole server are guarded', async () => {
   ;(await closed.inject.get('/nowhere')).assertStatus(401)
 })
 
-test('the handler for refused requests answers; a check that throws denies', async () => {
+test('the handler for refused requests responds; a check that throws denies', async () => {
   const server = makeServer()
   server.setPolicyErrorHandler((req, res) => res.status(403).json({ refused: req.path }))
   server.group('/a', [policies.guard('site', 'broken')], (group) => group.get('/b', () => 'in'))

@@ -80,7 +80,7 @@ describe('setPolicyErrorHandler', () => {
       },
     ],
     [
-      'throws after its answer',
+      'throws after its response',
       (_req, res) => {
         res.ok('in')
         throw new Error('broken')

@@ -107,7 +107,7 @@ describe('a challenge', () => {
     return [route.statusCode(), route.headers()['www-authenticate']]
   }
 
-  test('stands in an answer with 401, of a route and of a group, and in no other', async () => {
+  test('stands in a response with 401, of a route and of a group, and in no other', async () => {
     expect(await challenged({ challenge: 'Bearer' })).toEqual([401, 'Bearer'])
     expect(await challenged({})).toEqual([401, undefined])
     expect(await challenged({ challenge: 'Bearer', status: 403 })).toEqual([403, undefined])

@@ -10,7 +10,7 @@ function serverOf(logs: Entry[] = []): Server {
   return new Server({ router: new RouteCollection(), logger: memoryLogger(logs) })
 }
 
-/** The answer for one value under one schema: status, text, and the log. */
+/** The response for one value under one schema: status, text, and the log. */
 async function answer(schema: object, value: unknown, more: RouteOptions = {}) {
   const logs: Entry[] = []
   const server = serverOf(logs)
@@ -85,7 +85,7 @@ describe('only members of the schema are sent', () => {
     'res.json': (res) => res.json(full),
     'res.send': (res) => res.send(full),
     'res.status().json': (res) => res.status(200).json(full),
-    'an answer given later': (res) => new Promise<void>((resolve) => setImmediate(() => resolve(void res.ok(full)))),
+    'a response given later': (res) => new Promise<void>((resolve) => setImmediate(() => resolve(void res.ok(full)))),
   }
   test.each(
     Object.entries(ways),
@@ -297,7 +297,7 @@ describe('a value that the schema cannot represent is a 500 without a body, and 
     const { status, text, logs } = await answer(schema, value)
     expect([status, text]).toEqual([500, ''])
     expect(logs).toHaveLength(1)
-    expect(logs[0]!.message).toMatch(/the answer 200 of GET \/thing\/:id/)
+    expect(logs[0]!.message).toMatch(/the response 200 of GET \/thing\/:id/)
   })
 
   test('the line has the place and not the value', async () => {
@@ -317,7 +317,7 @@ describe('a value that the schema cannot represent is a 500 without a body, and 
   })
 })
 
-test("the framework's own answers keep their form", async () => {
+test("the framework's own responses keep their form", async () => {
   const server = serverOf()
   const error = { type: 'object', properties: { error: { type: 'string' } }, required: ['error'] } as const
   server.post('/', { body: { type: 'object' }, responses: { 400: error, 422: error, 415: error } }, () => 1)
@@ -348,7 +348,7 @@ describe('the boot fails and names the route', () => {
     const server = serverOf()
     server.get('/books', { responses: { 200: {}, ok: {}, 99: {} } as {} }, () => 1)
     await expect(server.ready()).rejects.toThrow(
-      /^ROUTE_OPTION: GET \/books .*2 options are wrong:\n.*"responses\.99" is not a status of an answer: .*\n.*"responses\.ok" is not a status/,
+      /^ROUTE_OPTION: GET \/books .*2 options are wrong:\n.*"responses\.99" is not a status of a response: .*\n.*"responses\.ok" is not a status/,
     )
   })
 })

@@ -37,7 +37,7 @@ describe('the nearest schema is taken', () => {
     expect(JSON.parse(write(payload, status))).toEqual({ [name]: payload[name as 'exact'] })
   })
 
-  test('and an answer without one is plain JSON', () => {
+  test('and a response without one is plain JSON', () => {
     expect(serviceOf().compile({ 200: User }, { route })({ any: 1 }, 201)).toBe('{"any":1}')
   })
 
@@ -68,7 +68,7 @@ test('without onMismatch a mismatch throws', () => {
 })
 
 describe('lenient', () => {
-  /** The answer for a value, and the reported mismatches. */
+  /** The response for a value, and the reported mismatches. */
   function lenient(schema: object, value: unknown, coerce = false) {
     const onMismatch = vi.fn<(error: Error) => void>()
     const text = serviceOf(coerce).compile({ 200: schema }, { route, onMismatch })(value, 200)
@@ -88,7 +88,7 @@ describe('lenient', () => {
     const { sent, reports } = lenient(User, { id: '1', name: 5, address: { city: 1, secret }, secret })
     expect(sent).toEqual({ id: '1', name: 5, address: { city: 1 } })
     expect(reports).toEqual([
-      'RESPONSE_MISMATCH: the answer 200 of GET /users does not match its schema: /id must be a whole number. Only the members that match the schema were sent',
+      'RESPONSE_MISMATCH: the response 200 of GET /users does not match its schema: /id must be a whole number. Only the members that match the schema were sent',
     ])
   })
 
@@ -215,7 +215,7 @@ describe('lenient', () => {
     ['a list where only an object may be', User, [hidden]],
     ['what Zod refuses as a whole', z.string(), 5],
     ['a cycle', { properties: { a: string, self: { $ref: '#' } } }, cyclic],
-  ])('an answer of which nothing may be sent throws, and is not reported: %s', (_what, schema, value) => {
+  ])('a response of which nothing may be sent throws, and is not reported: %s', (_what, schema, value) => {
     const onMismatch = vi.fn()
     const write = serviceOf().compile({ 200: schema }, { route, onMismatch })
     expect(() => write(value, 200)).toThrow(expect.objectContaining({ code: 'ResponseMismatchError' }))

@@ -584,7 +584,7 @@ describe(`so does a body of texts of each format`, () => {
   })
 })
 
-describe('so does an answer', () => {
+describe('so does a response', () => {
   const strictness = { coerce: false }
   const parse = (text: string) => JSON.parse(text) as unknown
   const answers: readonly (readonly [what: string, schema: object, value: () => unknown])[] = [

@@ -2,7 +2,7 @@ import { definePlugin, RouteCollection, Server } from 'framework'
 import { describe, expect, test } from 'vitest'
 import { type Entry, memoryLogger } from '../../support/kernel.ts'
 
-/** A server whose `onError` hook records its calls, and the status of the answer. */
+/** A server whose `onError` hook records its calls, and the status of the response. */
 function watched(logs: Entry[] = []) {
   const seen: { code: unknown; message: string; errors: unknown }[] = []
   const statuses: number[] = []
@@ -20,7 +20,7 @@ function watched(logs: Entry[] = []) {
 }
 
 describe('onError hooks see a request that is not valid, once', () => {
-  test('by default, and the answer is as without them', async () => {
+  test('by default, and the response is as without them', async () => {
     const { server, seen, statuses } = watched()
     const response = await server.inject.post('/', { body: { n: 'x' } })
     response.assertStatus(422).assertBodyDeepEqual({

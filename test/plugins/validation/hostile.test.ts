@@ -131,7 +131,7 @@ describe('large and wrong input', () => {
     response.assertStatus(200)
   })
 
-  test('keys that a client chose do not make the answer long', async () => {
+  test('keys that a client chose do not make the response long', async () => {
     const body = { type: 'object', additionalProperties: { type: 'number' } }
     const sent = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`${i}${'\u0001ü'.repeat(5_000)}`, 'x']))
     const response = await serverOf({ body }).inject.post('/', { body: sent })

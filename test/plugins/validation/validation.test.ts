@@ -299,7 +299,7 @@ test.each([
 describe('setValidationErrorHandler', () => {
   const body = { type: 'object', required: ['n'] }
 
-  test('as a function it answers, with the list and the errors of the validator', async () => {
+  test('as a function it responds, with the list and the errors of the validator', async () => {
     const server = echo({ body })
     server.setValidationErrorHandler((req, res, error) => {
       expect(error.cause).toMatchObject([{ keyword: 'required', schemaPath: expect.any(String) }])

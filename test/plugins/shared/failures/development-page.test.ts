@@ -54,7 +54,7 @@ describe('a browser that meets a mistake while developing', () => {
     expect(res.headers()['content-type']).toBe('text/html; charset=utf-8')
   })
 
-  test('and an HttpError has its own answer', async () => {
+  test('and an HttpError has its own response', async () => {
     const res = await ask({ exposeErrorDetails: true }, browser, '/gone')
     expect(res.headers()['content-type']).toBe('application/json; charset=utf-8')
   })

@@ -117,7 +117,7 @@ describe('problem details', () => {
     expect(res.body()).toMatchObject({ code: 'INTERNAL_ERROR', status: 500 })
   })
 
-  test('of an answer that cannot be written, and of a hook that fails', async () => {
+  test('of a response that cannot be written, and of a hook that fails', async () => {
     const { server } = makeServer('problem')
     server.register(
       definePlugin({

@@ -162,7 +162,7 @@ describe('an error handler', () => {
     res.assertStatus(409).assertBodyDeepEqual({ code: 'ConflictError', message: 'there is one already' })
   })
 
-  test('that turns an error into one gives an answer like any other: onSend hooks run, and sessions are saved', async () => {
+  test('that turns an error into one gives a response like any other: onSend hooks run, and sessions are saved', async () => {
     const plugins = {
       session: { secret: 'a-secret-of-32-characters-or-more' },
       stamp: definePlugin({
