@@ -51,7 +51,6 @@ async function download(provider: LocalStorageProvider, { key }: Grant, req: Req
   const file = await provider.file(key)
   if (file === undefined) throw missing(key)
   const { handle, stats, contentType: type } = file
-  let isHandedOver = false
   try {
     const validators = fileValidators(stats)
     res
@@ -62,9 +61,11 @@ async function download(provider: LocalStorageProvider, { key }: Grant, req: Req
       .header('cache-control', 'private, no-cache')
       .header('etag', validators.etag)
       .header('last-modified', validators.lastModified)
-    isHandedOver = await sendOpenFile(req, res, { handle, size: Number(stats.size), type, validators })
-  } finally {
-    if (!isHandedOver) await handle.close()
+    const isSent = await sendOpenFile(req, res, { handle, size: Number(stats.size), type, validators })
+    if (!isSent) await handle.close()
+  } catch (error) {
+    await handle.close().catch(() => {})
+    throw error
   }
 }
 

@@ -256,6 +256,15 @@ describe('signed addresses of a disk', () => {
     expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([206, 'bytes 1-6/25', 'script'])
     const beyond = await fetch(url, { headers: { range: 'bytes=99-' } })
     expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, 'bytes */25'])
+    // A cache that keeps the refusal must not take it for the object.
+    expect(['etag', 'last-modified', 'cache-control'].map((name) => beyond.headers.get(name))).toEqual([
+      null,
+      null,
+      null,
+    ])
+    // Range is for GET alone (RFC 9110 section 14.2).
+    const whole = await fetch(url, { method: 'HEAD', headers: { range: 'bytes=1-6' } })
+    expect([whole.status, whole.headers.get('content-length')]).toEqual([200, '25'])
     const head = await fetch(url, { method: 'HEAD' })
     expect([head.status, head.headers.get('content-length')]).toEqual([200, '25'])
     const known = await fetch(url, { headers: { 'if-none-match': res.headers.get('etag')! } })
