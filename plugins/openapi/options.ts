@@ -13,7 +13,6 @@ import {
 } from '../shared/descriptions/options.ts'
 import { publicDescription } from '../shared/doctor/public-page.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
-import { componentKinds } from './components.ts'
 import type {
   OpenApiComponents,
   OpenApiExternalDocs,
@@ -68,6 +67,20 @@ export interface OpenApiOptions extends DescriptionOptions {
   /** Whether everyone may read it: if so, neither the boot in production nor the doctor reports that no option guards it. Default false. */
   public?: boolean
 }
+
+/** The kinds of components that OpenAPI has. */
+export const componentKinds = [
+  'schemas',
+  'responses',
+  'parameters',
+  'examples',
+  'requestBodies',
+  'headers',
+  'securitySchemes',
+  'links',
+  'callbacks',
+  'pathItems',
+]
 
 type ComponentKind = Exclude<keyof OpenApiComponents, `x-${string}`>
 // TypeScript knows only that the keys are strings.

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { defineError, type ListedPlugin, nearest } from '../../../kernel/index.ts'
 import { isComponentName } from '../../shared/descriptions/names.ts'
 import { isObject, type Json, put } from '../../shared/values/json.ts'
-import { componentKinds } from '../components.ts'
+import { componentKinds } from '../options.ts'
 import type { OpenApiTag } from '../types.ts'
 
 const OpenApiConflictError = defineError(

@@ -79,7 +79,8 @@ export function jsonFault(text: string, start: '{' | 'value' = 'value'): JsonFau
   }
 
   for (;;) {
-    skip(blank)
+    // An expression takes longer than the token after it.
+    if (text.charCodeAt(at) <= 32) skip(blank)
     if (at === text.length && expected === 'end') return undefined
     const missing = take(text.charAt(at))
     if (missing === undefined) continue
