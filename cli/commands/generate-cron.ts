@@ -1,8 +1,7 @@
-import { CommandFailure, quoted, wrongUsage } from '../failure.ts'
+import { quoted, wrongUsage } from '../failure.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { cron } from '../scaffold/kinds/cron.ts'
 import { namesOf } from '../scaffold/names.ts'
-import type { Place } from '../scaffold/place.ts'
 import { refusal } from '../scaffold/refusal.ts'
 import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 
@@ -26,13 +25,10 @@ export const generateCron = ownCommand({
     ...generateFlags,
   },
   async run(input) {
-    const { pattern, timezone, class: asClass, force } = input.flags
+    const { pattern, timezone, class: asClass } = input.flags
     const names = namesOf(input.arguments.name, 'cron')
     const settings = { pattern: await patternOf(pattern), timezone: zoneOf(timezone), asClass }
-    scaffold(input, 'crons', (place) => {
-      refuseElsewhere(place, force)
-      return cron(place, names, settings)
-    })
+    scaffold(input, 'crons', (place) => cron(place, names, settings))
   },
 })
 
@@ -59,11 +55,4 @@ function zoneOf(given: string | undefined): string | undefined {
       error,
     )
   }
-}
-
-function refuseElsewhere({ project: { runtime, packageManager } }: Place, force: boolean): void {
-  if (runtime === 'node' || force) return
-  throw new CommandFailure(
-    `scheduled jobs run on Node.js only, and the package manager of this project is ${packageManager}: a separate Node.js process can run them. --force writes the job anyway`,
-  )
 }

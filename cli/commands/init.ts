@@ -13,7 +13,7 @@ export const init = ownCommand({
   ],
   flags: {
     mqtt: { type: 'boolean', short: 'm', description: 'Adds messages of an MQTT broker' },
-    cron: { type: 'boolean', short: 'c', description: 'Adds scheduled jobs, on Node.js' },
+    cron: { type: 'boolean', short: 'c', description: 'Adds scheduled jobs' },
     graphql: { type: 'boolean', short: 'g', description: 'Adds GraphQL' },
     container: { type: 'boolean', description: 'Adds a Dockerfile and a compose.yaml' },
     agents: { type: 'boolean', description: 'Adds an AGENTS.md, for assistants' },
@@ -48,8 +48,9 @@ export const init = ownCommand({
     'and --editor add their files and nothing else.',
   async run({ arguments: { folder }, flags, print, note }) {
     const { callingManager } = await import('../project/project.ts')
-    const { checkedName, checkedPackageManager, checkParts, extras, frameworkFrom, ownName, parts, vendored } =
-      await import('../init/settings.ts')
+    const { checkedName, checkedPackageManager, extras, frameworkFrom, ownName, parts, vendored } = await import(
+      '../init/settings.ts'
+    )
     if (flags.vendor && flags.framework !== undefined) {
       throw wrongUsage('--vendor copies this version: leave --framework out')
     }
@@ -62,7 +63,6 @@ export const init = ownCommand({
       install: either(flags.install, flags['skip-install']),
       git: either(flags.git, flags['skip-git']),
     }
-    if (typed.packageManager !== undefined) checkParts(typed.parts ?? new Set(), typed.packageManager)
     if (typed.extras !== undefined && typed.parts === undefined) {
       const { addExtras, hasServer } = await import('../init/added.ts')
       const there = resolve(folder ?? '.')
@@ -85,7 +85,6 @@ export const init = ownCommand({
       extras: answers.extras ?? new Set(),
       framework: flags.vendor ? vendored(packageManager) : frameworkFrom(flags.framework, root, packageManager),
     } as const
-    checkParts(settings.parts, settings.packageManager)
     const { projectFiles } = await import('../init/files.ts')
     const about = {
       folder: root,

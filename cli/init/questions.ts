@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { type PackageManager, packageManagers, runtimeOf } from '../project/project.ts'
+import { type PackageManager, packageManagers } from '../project/project.ts'
 import type { Prompts } from '../prompts/prompts.ts'
 import { inRepository } from './commands.ts'
 import { existingName } from './existing.ts'
@@ -44,17 +44,11 @@ export async function askFor(
       ? own
       : await prompts.text('Name of the package', packageNameFrom(own) ?? 'my-app', whyNoPackageName))
   const packageManager = given.packageManager ?? (await prompts.choice('Package manager', packageManagers, detected))
-  const parts =
-    given.parts ?? new Set(await prompts.several<Part>('Which features should it include?', offered(packageManager)))
+  const parts = given.parts ?? new Set(await prompts.several<Part>('Which features should it include?', descriptions))
   const extras = given.extras ?? new Set(await prompts.several<Extra>('Which files should it add?', extraDescriptions))
   const git = given.git ?? (!inRepository(resolve(folder)) && (await prompts.confirm('Create a git repository?', true)))
   const install = given.install ?? (await prompts.confirm(`Install the packages with ${packageManager}?`, true))
   return { folder, name, packageManager, parts, extras, git, install }
-}
-
-function offered(manager: PackageManager): Readonly<Partial<Record<Part, string>>> {
-  const { cron, ...others } = descriptions
-  return runtimeOf(manager) === 'node' ? descriptions : others
 }
 
 /** This folder, if it has only the files of a new repository and of an installed package. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { basename, join, relative, resolve, sep } from 'node:path'
 import { CommandFailure, quoted } from '../failure.ts'
 import { packageFolder, packageName, version } from '../package.ts'
-import { type PackageManager, packageManagers, readManifest, runtimeOf } from '../project/project.ts'
+import { type PackageManager, packageManagers, readManifest } from '../project/project.ts'
 import { existingName } from './existing.ts'
 import { packageNameFrom, whyNoPackageName } from './package-name.ts'
 import { vendoredPath } from './vendor.ts'
@@ -64,16 +64,6 @@ export function checkedPackageManager(name: string): PackageManager {
   const found = packageManagers.find((one) => one === name)
   if (found !== undefined) return found
   throw new CommandFailure(`--pm takes ${packageManagers.join(', ')}, not "${name}"`, { usage: true })
-}
-
-/** Checks the chosen parts. @throws CommandFailure for parts that the project's runtime does not support. */
-export function checkParts(chosen: ReadonlySet<Part>, manager: PackageManager): void {
-  if (chosen.has('cron') && runtimeOf(manager) !== 'node') {
-    throw new CommandFailure(
-      `scheduled jobs run on Node.js only: leave --cron out, or choose a package manager other than ${manager} (--pm npm)`,
-      { usage: true },
-    )
-  }
 }
 
 /**

@@ -15,19 +15,6 @@ function stored(lock: CronLockSettings | undefined) {
 }
 
 export const checks: readonly DoctorCheck<Settings>[] = [
-  {
-    code: 'cron.wrong-runtime',
-    level: 'error',
-    explains: 'CronRuntimeError',
-    find() {
-      const runtime = ['Bun', 'Deno'].find((name) => name in globalThis)
-      if (runtime === undefined) return undefined
-      return {
-        problem: `scheduled jobs run on Node.js only, and this is ${runtime}`,
-        remedy: 'Run the application on Node.js, or its jobs in a separate Node.js process: framework cron-start',
-      }
-    },
-  },
   missingPackage(() => peer('node-schedule', () => import('node-schedule'), 'the cron plugin')),
   {
     code: 'cron.no-lock',

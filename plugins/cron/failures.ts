@@ -2,11 +2,6 @@ import { defineError, type Thrown } from '../../kernel/index.ts'
 import { GlobalErrorHandler, notify } from '../shared/work/attempt.ts'
 import type { CronRun } from './jobs/run.ts'
 
-export const CronRuntimeError = defineError(
-  'CronRuntimeError',
-  (runtime: string) =>
-    `scheduled jobs run on Node.js only, and this is ${runtime}. Run them in a separate Node.js process: await CronService.run()`,
-)
 export const CronDestroyedError = defineError(
   'CronDestroyedError',
   (name: string) => `the cron job "${name}" was destroyed and cannot start again. Declare a new one with cron(pattern)`,
@@ -22,12 +17,6 @@ export const CronTimeoutError = defineError(
   'CronTimeoutError',
   (name: string, why: string) => `the cron job "${name}" ${why}`,
 )
-
-/** @throws CronRuntimeError on Bun and Deno. */
-export function mustBeNode(): void {
-  if ('Bun' in globalThis) throw CronRuntimeError('Bun')
-  if ('Deno' in globalThis) throw CronRuntimeError('Deno')
-}
 
 /** A function that is called with the value that a job threw, and the run that failed. */
 export type CronErrorHandler = { handle(error: Thrown, run: CronRun): unknown }['handle']

@@ -2,7 +2,6 @@ import { atEachBoot, definePlugin } from '../../kernel/index.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
 import { reportUnserved } from '../shared/work/service-class.ts'
-import { mustBeNode } from './failures.ts'
 import { cronClasses } from './jobs/base-cron.ts'
 import { declarations, reportStarted } from './jobs/declarations.ts'
 import { isMemoryLock } from './locks/memory.ts'
@@ -21,7 +20,7 @@ atEachBoot((server) => {
 })
 
 /**
- * Runs scheduled jobs while the server listens, on Node.js only; needs the package `node-schedule`.
+ * Runs scheduled jobs while the server listens; needs the package `node-schedule`.
  *
  * @example
  * import { cron, Server } from 'framework'
@@ -49,7 +48,6 @@ export const cron = definePlugin({
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: (settings) => ({ cron: new CronService({}, { ...settings, logger: undefined }) }),
   setup(ctx, { ui, lock }) {
-    mustBeNode()
     const isLocked = lock !== undefined && !isMemoryLock(lock)
     const service = ctx.services.get('cron')
     service.logTo(ctx.log)

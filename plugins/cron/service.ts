@@ -1,7 +1,7 @@
 import { isInTime, type Logger, nearest } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { stopOptions } from '../shared/work/running.ts'
-import { CronNameError, mustBeNode } from './failures.ts'
+import { CronNameError } from './failures.ts'
 import { leaveTo, openAlone } from './jobs/alone.ts'
 import {
   type Activity,
@@ -62,7 +62,7 @@ export class CronService {
   /**
    * Loads the job files and runs the jobs, including those of imported classes, without a server.
    *
-   * @throws (as a rejection) CronFileError, CronClassError, CronNameError, PeerMissingError, CronRuntimeError.
+   * @throws (as a rejection) CronFileError, CronClassError, CronNameError, PeerMissingError.
    * @example
    * const service = await CronService.run({ crons: ['dist/crons/*.js'] })
    * process.once('SIGTERM', () => void service.stop())
@@ -94,7 +94,6 @@ export class CronService {
   }
 
   async #startOnce(stopped: Promise<unknown> | undefined, life: { readonly isHalted: boolean }): Promise<void> {
-    mustBeNode()
     await stopped
     const { timezone, history, lock } = this.#settings
     const clock = this.#settings.clock ?? (await (await import('./schedule/system-clock.ts')).openSystemClock())

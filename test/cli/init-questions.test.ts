@@ -76,11 +76,6 @@ test('a question with a flag is not asked', async () => {
   expect([shown, answers]).toEqual(['', { ...given, folder: join(folder, 'app'), git: false }])
 })
 
-test('scheduled jobs are offered for Node.js only', async () => {
-  const answers = await answer([[down, down, down, enter], [down, ' ', enter], [enter], [enter]])
-  expect(answers).toMatchObject({ packageManager: 'bun', parts: new Set(['graphql']) })
-})
-
 test('a folder whose name is not a name of a package, or that has a project, is asked about', async () => {
   mkdirSync(join(folder, 'taken/src'), { recursive: true })
   writeFileSync(join(folder, 'taken/src/server.ts'), '')

@@ -312,11 +312,6 @@ describe('invalid arguments are reported in one line, and nothing is written', (
     [['app', '--name', '../x'], 2, /^"\.\.\/x" cannot be the name of a package: /],
     [['app', '--name', manifest.name], 2, new RegExp(`"${manifest.name}" is taken`)],
     [['app', '--pm', 'cargo'], 2, '--pm takes npm, pnpm, yarn, bun, deno, not "cargo"'],
-    [
-      ['app', '-c', '--pm', 'bun'],
-      2,
-      'scheduled jobs run on Node.js only: leave --cron out, or choose a package manager other than bun (--pm npm)',
-    ],
     [['app', '--framework', './no.tgz'], 2, '--framework: ./no.tgz does not exist'],
     [
       ['app', '--framework', './a.tgz', '--pm', 'deno'],

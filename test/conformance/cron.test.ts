@@ -45,9 +45,7 @@ const run = (target: Target, pattern: string) =>
   resultOf(target, join(folder, 'run.mjs'), [pattern], { cwd: folder, env: { TZ: 'UTC' } })
 
 // Side by side: most of the time each of them waits for a second to pass.
-describe.concurrent.each(
-  used.filter(({ runtime }) => runtime !== 'bun' && runtime !== 'deno'),
-)('jobs on $name', (target) => {
+describe.concurrent.each(used)('jobs on $name', (target) => {
   test.each(protocols)('decorators of the form %s', async (protocol) => {
     expect(await run(target, `${protocol}/*.js`)).toEqual({
       names: ['Jobs.inherited', 'Jobs.nightly (@yearly)', 'failing', 'handle', 'nightly'],
@@ -65,17 +63,6 @@ describe.concurrent.each(
       afterClose: 0,
     })
   })
-})
-
-test.concurrent.each(
-  used.filter(({ runtime }) => runtime === 'bun' || runtime === 'deno'),
-)('on $name it is said that jobs are for Node.js, at boot and at each start', async (target) => {
-  const why = expect.stringMatching(/scheduled jobs run on Node\.js only, and this is (Bun|Deno)/)
-  expect(await run(target, '')).toEqual([
-    ['PluginSetupError', 'CronRuntimeError', why],
-    ['CronRuntimeError', null, why],
-    ['CronRuntimeError', null, why],
-  ])
 })
 
 test.concurrent.each([

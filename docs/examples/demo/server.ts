@@ -24,9 +24,6 @@ export interface DemoOptions extends LibraryOptions {
   log?: boolean
 }
 
-// Scheduled jobs run on Node.js only.
-const isNode = !('Bun' in globalThis || 'Deno' in globalThis)
-
 /** Makes the whole application, not yet listening: `main.ts` makes it listen, tests use it as it is. */
 export function makeServer({ log = true, ...options }: DemoOptions = {}) {
   const server = new Server({
@@ -64,7 +61,7 @@ export function makeServer({ log = true, ...options }: DemoOptions = {}) {
           { name: 'loans', description: 'What members have at home' },
         ],
       },
-      cron: isNode && { crons: [], timezone: 'Europe/Rome', ui: { path: '/crons', middlewares: [librariansOnly] } },
+      cron: { crons: [], timezone: 'Europe/Rome', ui: { path: '/crons', middlewares: [librariansOnly] } },
       queues: { run: true },
       // With `{ connect: { host } }`, the box talks to a real broker.
       mqtt: { connect: { provider: 'memory' }, subscribe: [] },
@@ -82,7 +79,7 @@ export function makeServer({ log = true, ...options }: DemoOptions = {}) {
       freshness: freshness(),
       receipts: receipts(),
       returnsBox: returnsBox(),
-      reminders: isNode && reminders(),
+      reminders: reminders(),
     },
   })
   server.setErrorHandler(answerError)

@@ -2,7 +2,7 @@ import { CallSite } from '../../../kernel/index.ts'
 import { decorator, type MethodMark } from '../../shared/decorators/decorator.ts'
 import { Notes } from '../../shared/decorators/notes.ts'
 import { type ImportedMethod, ImportedMethods } from '../../shared/work/imported-methods.ts'
-import { CronDestroyedError, mustBeNode } from '../failures.ts'
+import { CronDestroyedError } from '../failures.ts'
 import { type CronPattern, parsePattern } from '../schedule/pattern.ts'
 import { awaitTick, forgetTick } from './alone.ts'
 import { Activity, type Declared, declarations, endJob, stopJob } from './declarations.ts'
@@ -64,8 +64,7 @@ function nameFor(pattern: string): string {
  * Declares a job: the result has `start(handler)`, and is a decorator for methods of classes that extend `BaseCron`.
  *
  * Jobs run while a server with the cron plugin listens, or after `CronService.run()`; in a process without either, a started job runs by
- * itself. They never run under `inject`. Works on Node.js only
- * and needs the package `node-schedule`.
+ * itself. They never run under `inject`. Needs the package `node-schedule`.
  *
  * @throws CronPatternError naming the pattern and the field; OptionError.
  * @example
@@ -116,7 +115,6 @@ export function cronJob(pattern: string, given?: CronJobOptions): CronHandle {
       if (state === 'started') throw new Error(`Cron job "${declared.name}" is already started`)
       if (typeof handler !== 'function')
         throw new TypeError(`start of the cron job "${declared.name}" takes a function`)
-      mustBeNode()
       const before = { state, handler: declared.handler }
       declared.handler = handler
       state = 'started'

@@ -1,5 +1,5 @@
 import process from 'node:process'
-import { CronService, cron, memoryClock, RouteCollection, Server, setCronGlobalErrorHandler } from 'framework'
+import { CronService, memoryClock, RouteCollection, Server, setCronGlobalErrorHandler } from 'framework'
 
 // Scheduled jobs on whichever runtime runs this. Argument: the glob of the job files. Prints what it saw as JSON.
 const [, , files = ''] = process.argv
@@ -8,21 +8,6 @@ const logged = []
 /** @type {any} */
 const logger = { info: (/** @type {string} */ text) => logged.push(text), child: () => logger }
 for (const level of ['debug', 'warn', 'error']) logger[level] = () => {}
-
-if ('Bun' in globalThis || 'Deno' in globalThis) {
-  const code = (/** @type {any} */ error) => [error.code, error.cause?.code, error.message]
-  const job = cron('* * * * *', { name: 'declared' })
-  const server = new Server({ port: 0, logger, router: new RouteCollection(), plugins: { cron: true } })
-  const seen = [
-    await server.ready().then(() => 'booted', code),
-    await job.start(() => {}).then(() => 'started', code),
-    await CronService.run().then(() => 'ran', code),
-  ]
-  const without = new Server({ port: 0, logger, router: new RouteCollection() })
-  await without.ready()
-  console.log(JSON.stringify(seen))
-  process.exit(0)
-}
 
 let failures = 0
 setCronGlobalErrorHandler((_error, run) => {

@@ -13,7 +13,6 @@ router.get('/', { apidoc: false }, (req) => {
     health: '/health/ready',
     docs: '/docs',
     graphql: '/graphql',
-    // Scheduled jobs run on Node.js only.
-    ...(services.find('cron') !== undefined && { jobs: '/crons' }),
+    jobs: '/crons',
   }
 })
