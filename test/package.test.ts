@@ -105,7 +105,7 @@ await memory.drained()
 console.log(JSON.stringify(lines))
 `
 
-const mails = `
+const emails = `
 import { Mailer, memoryTransport, MustacheAdapter } from 'framework'
 
 const from = 'a@example.org'
@@ -263,9 +263,9 @@ describe('a project that installs nothing else', () => {
     ])
   })
 
-  test('learns from the error which package a mail needs, and keeps mails in memory without any', async () => {
-    writeFileSync(join(consumer, 'mails.mjs'), mails)
-    expect(JSON.parse(await execOutput(process.execPath, ['mails.mjs'], consumer))).toEqual([
+  test('learns from the error which package an email needs, and keeps emails in memory without any', async () => {
+    writeFileSync(join(consumer, 'emails.mjs'), emails)
+    expect(JSON.parse(await execOutput(process.execPath, ['emails.mjs'], consumer))).toEqual([
       expect.stringMatching(/^PeerMissingError .*npm install nodemailer@10$/),
       expect.stringMatching(/^PeerMissingError .*npm install mustache@4$/),
       1,

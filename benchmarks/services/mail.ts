@@ -21,10 +21,10 @@ export async function mailCases(built: Built): Promise<MicroCase[]> {
   const json = createTransport({ jsonTransport: true })
   const send = async (mailer: Pick<typeof memory, 'send'>) => {
     const { accepted } = await mailer.send((one) => one.to(mail.to).subject(mail.subject).text(mail.text))
-    must(accepted[0] === mail.to, 'the mail was not accepted')
+    must(accepted[0] === mail.to, 'the email was not accepted')
   }
   const cases = pair('send, memory', 1, {
-    'by hand': async () => must((await json.sendMail(mail)).envelope.to[0] === mail.to, 'the mail was not accepted'),
+    'by hand': async () => must((await json.sendMail(mail)).envelope.to[0] === mail.to, 'the email was not accepted'),
     framework: () => send(memory),
   })
   if (url === undefined) return [...cases, missing('send, SMTP', 'smtp-server')]
@@ -35,7 +35,7 @@ export async function mailCases(built: Built): Promise<MicroCase[]> {
   return [
     ...cases,
     ...pair('send, SMTP', 4, {
-      'by hand': async () => must((await pool.sendMail(mail)).accepted[0] === mail.to, 'the mail was not accepted'),
+      'by hand': async () => must((await pool.sendMail(mail)).accepted[0] === mail.to, 'the email was not accepted'),
       framework: () => send(smtp),
     }),
   ]

@@ -7,7 +7,7 @@ import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 export const generateQueue = ownCommand({
   details: `Writes src/queues/<name>.ts: a queue with a schema that validates and types its messages, and a subscriber; and a test of
 both on a queue in memory.`,
-  arguments: [{ name: 'name', description: 'The messages of the queue: orders, mails', required: true }],
+  arguments: [{ name: 'name', description: 'The messages of the queue: orders, emails', required: true }],
   flags: {
     type: {
       type: 'string',

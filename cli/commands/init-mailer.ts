@@ -4,7 +4,7 @@ import { mailer, mailKinds } from '../scaffold/kinds/mailer.ts'
 import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 
 export const initMailer = ownCommand({
-  details: `Writes src/mailer.ts: the options of the mailer and a mail; its template; and a test that sends the mail in memory. Without
+  details: `Writes src/mailer.ts: the options of the mailer and an email; its template; and a test that sends the email in memory. Without
 --type the command asks for it.`,
   flags: {
     type: { type: 'string', short: 't', value: mailKinds.join('|'), description: 'The template engine' },

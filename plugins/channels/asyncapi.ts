@@ -15,7 +15,7 @@ const object = (properties: Members, required: readonly string[] = Object.keys(p
 })
 
 const text = { type: 'string' }
-const ref = { type: ['string', 'number'], description: 'Comes back in the answer.' }
+const ref = { type: ['string', 'number'], description: 'Comes back in the response.' }
 const author = {
   ...text,
   description: 'Sent with a later join, so that messages of this client are not sent to it again.',
@@ -31,7 +31,7 @@ export function exchange({ options }: DescribedRoute): AsyncApiExchange | undefi
   const publishing = channels.filter(({ rules }) => rules.publish !== undefined)
   const request = (more: Members, required: readonly string[]) =>
     object({ channel: names, ...more, ref }, ['channel', ...required])
-  const answer = (more: Members, required: readonly string[]) => request(more, required)
+  const response = (more: Members, required: readonly string[]) => request(more, required)
   const hasPresence = channels.some(({ rules }) => rules.presence !== undefined)
   return {
     protocol: 'ws',
@@ -65,12 +65,12 @@ export function exchange({ options }: DescribedRoute): AsyncApiExchange | undefi
       message(
         'joined',
         'The client is in the channel.',
-        answer({ id: text, ...(publishing.length > 0 && { author }), ...(hasPresence && { present: presents }) }, []),
+        response({ id: text, ...(publishing.length > 0 && { author }), ...(hasPresence && { present: presents }) }, []),
       ),
       message(
         'left',
         'The client is no longer in the channel.',
-        answer({ reason: { enum: ['asked', 'removed'] } }, ['reason']),
+        response({ reason: { enum: ['asked', 'removed'] } }, ['reason']),
       ),
       message(
         'refused',
@@ -88,7 +88,7 @@ export function exchange({ options }: DescribedRoute): AsyncApiExchange | undefi
       ),
       ...(publishing.length === 0
         ? []
-        : [message('published', 'The message that the client published has this id.', answer({ id: text }, ['id']))]),
+        : [message('published', 'The message that the client published has this id.', response({ id: text }, ['id']))]),
       ...(hasPresence
         ? [
             message(

@@ -45,7 +45,7 @@ export const InvalidPayloadError = defineError('InvalidPayloadError', 422, (why:
 export const ChannelUnavailableError = defineError(
   'ChannelUnavailableError',
   503,
-  () => 'channels are not available now: their Redis does not answer',
+  () => 'channels are not available now: their Redis does not respond',
 )
 export const ChannelsNotRunningError = defineError(
   'ChannelsNotRunningError',

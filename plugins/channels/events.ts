@@ -36,12 +36,12 @@ export class EventStreams {
   }
 
   /**
-   * Answers with the messages of the channels that the query names: `?channel=orders/7&channel=news`.
+   * Responds with the messages of the channels that the query names: `?channel=orders/7&channel=news`.
    *
    * @throws (as a rejection) UnknownChannelError, ChannelRefusedError, TooManyChannelsError, BadRequestError, TooManySocketsError,
    * TooManySocketsOfAddressError, ServerClosingError.
    */
-  async answer(req: Request, res: Response, channels: RouteChannels, data: unknown): Promise<Response> {
+  async respond(req: Request, res: Response, channels: RouteChannels, data: unknown): Promise<Response> {
     const names = new URL(req.url, 'http://localhost').searchParams.getAll('channel')
     const found = [...new Set(names)].map((name) => channels.find(name))
     const { maxChannelsPerClient } = this.#settings

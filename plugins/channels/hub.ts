@@ -264,7 +264,7 @@ export class Hub {
         Promise.resolve(presence(joined.client as ChannelClient<never>, params)),
         timeout,
         () => {
-          throw new Error(`it has not answered within ${timeout} ms`)
+          throw new Error(`it has not responded within ${timeout} ms`)
         },
       )
       const data: unknown = JSON.parse(jsonText(given ?? null, (why) => ChannelPayloadError(name, why)))

@@ -97,10 +97,10 @@ export const channels = definePlugin({
           )
         }
         sockets.checkOrigin(route, req)
-        return answer(req, res)
+        return respond(req, res)
       }
-      const answer = async (req: Request, res: Response) => {
-        await streams.answer(req, res, known, await data?.(req, res))
+      const respond = async (req: Request, res: Response) => {
+        await streams.respond(req, res, known, await data?.(req, res))
       }
       route.add('around', step)
     })

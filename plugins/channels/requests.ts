@@ -22,7 +22,7 @@ export class RouteChannels {
   }
 }
 
-/** A request of a client; the answer repeats its `ref`. */
+/** A request of a client; the response repeats its `ref`. */
 interface ChannelRequest {
   readonly channel?: unknown
   readonly after?: unknown
@@ -35,7 +35,7 @@ interface ChannelRequest {
 const refOf = ({ ref }: ChannelRequest) =>
   (typeof ref === 'string' && ref.length <= 100) || typeof ref === 'number' ? ref : undefined
 
-/** Answers the messages of websockets that are about channels. */
+/** Responds to the messages of websockets that are about channels. */
 export class ChannelRequests {
   readonly #hub: Hub
   readonly #channels: RouteChannels
@@ -51,7 +51,7 @@ export class ChannelRequests {
   async received(socket: Socket, { type, data }: Message): Promise<void> {
     const request: ChannelRequest = typeof data === 'object' && data !== null ? data : {}
     try {
-      await this.#answer(socket, type as (typeof requestTypes)[number], request)
+      await this.#respond(socket, type as (typeof requestTypes)[number], request)
     } catch (error) {
       const { code, message, status, cause, issues } = error as Record<string, unknown>
       if (status === undefined || status === 500) throw error
@@ -63,7 +63,7 @@ export class ChannelRequests {
     }
   }
 
-  async #answer(socket: Socket, type: (typeof requestTypes)[number], request: ChannelRequest): Promise<void> {
+  async #respond(socket: Socket, type: (typeof requestTypes)[number], request: ChannelRequest): Promise<void> {
     const { after, author } = request
     if (typeof request.channel !== 'string') throw BadRequestError('"channel" must be the name of a channel, a string')
     if (after !== undefined && (typeof after !== 'string' || after === ''))

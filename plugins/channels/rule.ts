@@ -16,7 +16,7 @@ export async function allows({ name, rule, timeout, log }: Rule, ask: () => unkn
   }
   try {
     const verdict = await within(Promise.resolve(ask()), timeout, () => 'late' as const)
-    if (verdict === 'late') return failed(`has not answered within ${timeout} ms`)
+    if (verdict === 'late') return failed(`has not responded within ${timeout} ms`)
     if (verdict === true || verdict === false) return verdict
     return failed('returned neither true nor false')
   } catch (error) {

@@ -18,7 +18,7 @@ export class ChannelsService {
     this.#streams = streams
   }
 
-  /** Rejects unless the store answers. @internal */
+  /** Rejects unless the store responds. @internal */
   async check(): Promise<void> {
     await this.#hub?.check()
   }

@@ -39,7 +39,7 @@ const parts = ['name', 'address']
 
 /**
  * Allows no comments, groups, routes, quoted parts or lists: the grammar of RFC 5322 has them all, and parsers that accept them
- * have sent mail to unintended recipients, or recursed until the stack overflowed. Each part is a single character class,
+ * have sent email to unintended recipients, or recursed until the stack overflowed. Each part is a single character class,
  * so that the time grows only with the length.
  */
 const local = /^[^\p{C}\p{Z}<>()[\]\\,;:@"]{1,64}$/u

@@ -8,7 +8,7 @@ export const MailAddressError = defineError(
 export const MailHeaderError = defineError('MailHeaderError', (what: string, why: string) => `${what} ${why}`)
 export const MailIncompleteError = defineError(
   'MailIncompleteError',
-  (what: string, call: string) => `the mail has no ${what}. Call ${call} in the callback`,
+  (what: string, call: string) => `the email has no ${what}. Call ${call} in the callback`,
 )
 export const MailTemplateError = defineError(
   'MailTemplateError',
@@ -26,9 +26,9 @@ export const MailSendError = defineError(
 export const MailQueueFullError = defineError(
   'MailQueueFullError',
   (count: number) =>
-    `${count} mails are already waiting; the mailer sends one a second. Use a persistent queue for so many`,
+    `${count} emails are already waiting; the mailer sends one a second. Use a persistent queue for so many`,
 )
-export const MailClosedError = defineError('MailClosedError', () => 'the mailer is closed and accepts no mail')
+export const MailClosedError = defineError('MailClosedError', () => 'the mailer is closed and accepts no email')
 
 /** The reason for an error in one line, for messages. */
 export function reasonOf(error: unknown): string {

@@ -20,7 +20,7 @@ const taken: ReadonlySet<string> = new Set([
 export function checkText(what: string, text: unknown): string {
   if (typeof text !== 'string') throw MailHeaderError(what, `takes text, not ${text === null ? 'null' : typeof text}`)
   if (text.length > longest) throw MailHeaderError(what, `is longer than ${longest} characters`)
-  if (wide.test(text)) throw MailHeaderError(what, 'has a word that is too long for a line of a mail')
+  if (wide.test(text)) throw MailHeaderError(what, 'has a word that is too long for a line of an email')
   if (control.test(text)) throw MailHeaderError(what, 'has a control character, a line break for example')
   return text
 }
@@ -29,7 +29,7 @@ export function checkText(what: string, text: unknown): string {
 export function checkHeader(name: string, value: unknown): string {
   if (!nameOfHeader.test(name)) throw MailHeaderError('the name of a header', 'takes letters, digits and "-"')
   if (taken.has(name.toLowerCase())) {
-    throw MailHeaderError(`the header "${name}"`, 'is set by the mail itself: use its method, or leave it out')
+    throw MailHeaderError(`the header "${name}"`, 'is set by the email itself: use its method, or leave it out')
   }
   checkText(`the header "${name}"`, value)
   return name

@@ -17,7 +17,7 @@ export type { MailAttachment, MailMessage, MailTransporter, SmtpOptions } from '
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
-    /** Sends mails through the configured providers, with the plugin `mailer`. */
+    /** Sends emails through the configured providers, with the plugin `mailer`. */
     mailer: Mailer
   }
 }

@@ -70,7 +70,7 @@ export class Later {
   /** Reports the remaining emails, at the very end. */
   logLost(): void {
     for (let mail = this.#queue.waiting.take(); mail !== undefined; mail = this.#queue.waiting.take())
-      this.#log().error({ mail: mail.id }, `the mail ${mail.id} was not delivered: the mailer closed`)
+      this.#log().error({ mail: mail.id }, `the email ${mail.id} was not delivered: the mailer closed`)
   }
 
   async #attempt({ id, attempt, send }: Waiting): Promise<Outcome> {
@@ -86,8 +86,8 @@ export class Later {
       const final = attempt > retries || this.#isDraining || isPermanent(error)
       // Servers repeat the addresses that they refuse, which must not appear in a log.
       const fields = { mail: id, reason: withoutAddresses(reasonOf(error)) }
-      if (final) this.#log().error(fields, `the mail ${id} was not delivered`)
-      else this.#log().warn(fields, `the mail ${id} failed and is retried`)
+      if (final) this.#log().error(fields, `the email ${id} was not delivered`)
+      else this.#log().warn(fields, `the email ${id} failed and is retried`)
       return { ok: false, error, final }
     }
   }

@@ -16,14 +16,14 @@ import { type MailCallback, type MailReceipt, OpenProvider } from './provider.ts
 /** Sends through one provider. */
 export interface MailSender {
   /**
-   * Sends one mail now.
+   * Sends one email now.
    *
    * @throws (as a rejection) MailSendError when the provider does not accept it in time; MailIncompleteError,
    * MailAddressError, MailHeaderError or MailTemplateError for a mistake in the mail.
    */
   send(callback: MailCallback): Promise<MailReceipt>
   /**
-   * Puts one mail into the queue of the mailer, in memory, and resolves with its `id`; it is sent in the background, one mail
+   * Puts one email into the queue of the mailer, in memory, and resolves with its `id`; it is sent in the background, one email
    * a second.
    *
    * @throws (as a rejection) for a mistake in the mail. Failures to send it are logged with the `id`.
@@ -34,7 +34,7 @@ export interface MailSender {
 }
 
 /**
- * Sends mails through SMTP, with templates; needs the package `nodemailer`, but no server.
+ * Sends emails through SMTP, with templates; needs the package `nodemailer`, but no server.
  *
  * @example
  * const mailer = new Mailer(
@@ -102,13 +102,13 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
     return sender
   }
 
-  /** How many mails of `later` have not been sent yet. */
+  /** How many emails of `later` have not been sent yet. */
   get waiting(): number {
     return this.#later.size
   }
 
   /**
-   * Sends the waiting mails without pauses, and closes the connections. Mails that are not delivered in time are logged with their ids.
+   * Sends the waiting emails without pauses, and closes the connections. Emails that are not delivered in time are logged with their ids.
    *
    * @param options `timeout`: milliseconds for everything together. Default 10000.
    */
@@ -123,9 +123,9 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
     for (const provider of this.#providers.values()) await provider.open()
   }
 
-  /** Sends mails without pauses from now on, and waits for those that are waiting or being built. @internal */
+  /** Sends emails without pauses from now on, and waits for those that are waiting or being built. @internal */
   async drain(): Promise<void> {
-    // In parallel, so that one slow mail does not use up the time of all waiting ones; and again for mails that are still being built.
+    // In parallel, so that one slow email does not use up the time of all waiting ones; and again for emails that are still being built.
     await Promise.all([this.#later.drain(), ...this.#busy])
     await this.#later.drain()
   }
@@ -163,12 +163,12 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
         const { rejected } = await provider.send(mail)
         if (rejected.length === 0) return
         const log = { mail: mail.messageId, rejected: rejected.length }
-        this.#log.warn(log, `the mail ${mail.messageId} was refused for ${rejected.length} of its recipients`)
+        this.#log.warn(log, `the email ${mail.messageId} was refused for ${rejected.length} of its recipients`)
       })
       return { id: mail.messageId }
     })
-    // Callers rarely await the promise, and a mail with a mistake must not end the process.
-    queued.catch((error: unknown) => this.#log.error({ err: error }, 'a mail could not be queued'))
+    // Callers rarely await the promise, and an email with a mistake must not end the process.
+    queued.catch((error: unknown) => this.#log.error({ err: error }, 'an email could not be queued'))
     return queued
   }
 

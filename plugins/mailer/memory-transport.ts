@@ -50,17 +50,17 @@ function isMeant(mail: MailMessage, match: MailMatch): boolean {
   )
 }
 
-/** Keeps mails in memory instead of sending them, with assertions for tests. */
+/** Keeps emails in memory instead of sending them, with assertions for tests. */
 export class MemoryTransport implements MailTransporter {
   readonly #sent: MailMessage[] = []
   readonly #failures: unknown[] = []
 
-  /** The sent mails, oldest first; the last 1000 are kept. */
+  /** The sent emails, oldest first; the last 1000 are kept. */
   get sent(): readonly MailMessage[] {
     return this.#sent
   }
 
-  /** Keeps the mail; resolves with all recipients as `accepted` and none as `rejected`, unless `failNext` asked for a failure. */
+  /** Keeps the email; resolves with all recipients as `accepted` and none as `rejected`, unless `failNext` asked for a failure. */
   async sendMail(mail: MailMessage): Promise<{ accepted: string[]; rejected: string[] }> {
     if (this.#failures.length > 0) throw this.#failures.shift()
     const { signal, ...kept } = mail
@@ -87,25 +87,25 @@ export class MemoryTransport implements MailTransporter {
     return this
   }
 
-  /** Checks that such a mail was sent. @throws AssertionError when none was; its message shows the mails that were. */
+  /** Checks that such an email was sent. @throws AssertionError when none was; its message shows the emails that were. */
   assertSent(match: MailMatch): this {
     // A misspelt member would match every mail.
     sentMatch.parse(match, 'assertSent')
     if (this.#sent.some((mail) => isMeant(mail, match))) return this
-    return this.#fail('no such mail was sent', match)
+    return this.#fail('no such email was sent', match)
   }
 
-  /** Checks that no such mail was sent; without an argument, none at all. @throws AssertionError when one was. */
+  /** Checks that no such email was sent; without an argument, none at all. @throws AssertionError when one was. */
   assertNotSent(match: MailMatch = {}): this {
     mailMatch.parse(match, 'assertNotSent')
     if (!this.#sent.some((mail) => isMeant(mail, match))) return this
-    return this.#fail('such a mail was sent', match)
+    return this.#fail('such an email was sent', match)
   }
 
-  /** Checks how many mails were sent. @throws AssertionError when there were more or fewer. */
+  /** Checks how many emails were sent. @throws AssertionError when there were more or fewer. */
   assertCount(count: number): this {
     if (this.#sent.length === count) return this
-    return this.#fail(`${this.#sent.length} mails were sent, not ${count}`, count)
+    return this.#fail(`${this.#sent.length} emails were sent, not ${count}`, count)
   }
 
   #fail(message: string, expected: unknown): never {
@@ -115,7 +115,7 @@ export class MemoryTransport implements MailTransporter {
 }
 
 /**
- * A transporter for tests and development: mails stay in memory.
+ * A transporter for tests and development: emails stay in memory.
  *
  * @example
  * const outbox = memoryTransport()

@@ -16,7 +16,7 @@ interface Person {
 type Template = { data: object; source: string } | { data: object; file: string }
 
 /**
- * Builds one mail; the argument of the callback of `send` and `later`. Each method returns the builder; lists are
+ * Builds one email; the argument of the callback of `send` and `later`. Each method returns the builder; lists are
  * extended, everything else is replaced.
  */
 export class MailBuilder {
@@ -45,7 +45,7 @@ export class MailBuilder {
     return this.#add('bcc', recipients)
   }
 
-  /** Sets where answers go. */
+  /** Sets where replies go. */
   replyTo<const Given extends Recipients>(recipients: CheckedAddresses<Given>): this {
     return this.#add('replyTo', recipients)
   }
@@ -110,7 +110,7 @@ export class MailBuilder {
     return this
   }
 
-  /** Sets how urgent the mail is, as mail programs show it. Default normal. */
+  /** Sets how urgent the email is, as mail programs show it. Default normal. */
   priority(priority: 'high' | 'normal' | 'low'): this {
     if (!['high', 'normal', 'low'].includes(priority))
       throw MailHeaderError('the priority', 'is "high", "normal" or "low"')

@@ -8,13 +8,13 @@ import { MemoryTransport } from './memory-transport.ts'
 import type { TemplateAdapter } from './templates/contract.ts'
 import { isTransporter, type MailTransporter, type SmtpOptions } from './transport.ts'
 
-/** One provider, through which mails are sent. */
+/** One provider, through which emails are sent. */
 export interface MailProvider {
   /** An address (`smtp://…`, `smtps://…`) or options for nodemailer, one of its transporters, or `memoryTransport()`. */
   readonly transporter: string | MailTransporter | SmtpOptions
-  /** The template engine. Default none: then mails cannot use templates. */
+  /** The template engine. Default none: then emails cannot use templates. */
   readonly templateAdapter?: TemplateAdapter
-  /** The default sender of mails: an address, bare or as `Ada <ada@example.org>`. */
+  /** The default sender of emails: an address, bare or as `Ada <ada@example.org>`. */
   readonly from: string | NamedAddress
 }
 
@@ -116,7 +116,7 @@ const provider = option
   })
   .says('{ transporter, templateAdapter, from }')
 
-/** Whether a transporter is one for tests and development, which reports every mail as sent. */
+/** Whether a transporter is one for tests and development, which reports every email as sent. */
 function sendsNothing(transporter: unknown): boolean {
   const { jsonTransport, streamTransport } = transporter as { jsonTransport?: unknown; streamTransport?: unknown }
   return transporter instanceof MemoryTransport || Boolean(jsonTransport) || Boolean(streamTransport)
@@ -139,7 +139,7 @@ export const mailerOptions = option
         if (!sendsNothing(transporter)) continue
         const { path } = place.in('providers').in(name).in('transporter')
         place.problem(
-          `${path} would keep mails in this process and report them as sent: NODE_ENV=production needs a server, "smtp://…"`,
+          `${path} would keep emails in this process and report them as sent: NODE_ENV=production needs a server, "smtp://…"`,
         )
       }
     }

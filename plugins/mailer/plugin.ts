@@ -4,7 +4,7 @@ import { type MailProviders, mailerOptions } from './options.ts'
 import { work } from './work.ts'
 
 /**
- * Provides a mailer as `services.mailer`. It closes with the server, after sending the waiting mails.
+ * Provides a mailer as `services.mailer`. It closes with the server, after sending the waiting emails.
  *
  * @example
  * import { memoryTransport, Server } from 'framework'

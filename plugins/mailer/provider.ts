@@ -6,22 +6,22 @@ import type { ProviderSettings } from './options.ts'
 import { secretsOf, without } from './secrets.ts'
 import { isTransporter, type MailMessage, type MailTransporter, openTransport, whyNoFile } from './transport.ts'
 
-/** Builds one mail; may be async. */
+/** Builds one email; may be async. */
 export type MailCallback = (mail: MailBuilder) => unknown
 
-/** A mail that is passed to its transport. */
+/** An email that is passed to its transport. */
 export interface MailSendTrace extends TraceOutcome {
   /** The name of the provider. */
   readonly provider: string
-  /** The finished mail; it contains addresses and content that do not belong in logs. */
+  /** The finished email; it contains addresses and content that do not belong in logs. */
   readonly mail: MailMessage
 }
 
 const sendTrace = new Trace<MailSendTrace>('mail.send')
 
-/** The outcome of sending a mail. */
+/** The outcome of sending an email. */
 export interface MailReceipt {
-  /** The `Message-ID`, by which the mail can be found in server logs. */
+  /** The `Message-ID`, by which the email can be found in server logs. */
   readonly id: string
   /** Addresses that the server accepted. */
   readonly accepted: readonly string[]
@@ -67,8 +67,8 @@ export class OpenProvider {
   }
 
   async #send(mail: MailMessage): Promise<MailReceipt> {
-    const info = await this.#within('did not accept the mail', async (transporter, signal) => {
-      // Checked once more, because the mail may have waited in the queue.
+    const info = await this.#within('did not accept the email', async (transporter, signal) => {
+      // Checked once more, because the email may have waited in the queue.
       const why = await whyNoFile(mail.attachments)
       if (why !== undefined) throw new Error(why)
       return transporter.sendMail({ ...mail, signal })
@@ -124,10 +124,10 @@ export class OpenProvider {
     })
     this.#calls.add(call)
     try {
-      const answer = Promise.race([run(transporter, call.signal), aborted])
-      return await within(answer, this.#timeout, () => {
-        call.abort(new Error(`no answer within ${this.#timeout} ms`))
-        return answer
+      const sent = Promise.race([run(transporter, call.signal), aborted])
+      return await within(sent, this.#timeout, () => {
+        call.abort(new Error(`no response within ${this.#timeout} ms`))
+        return sent
       })
     } catch (error) {
       throw this.#failure(failed, error)

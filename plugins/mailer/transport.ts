@@ -17,7 +17,7 @@ export interface MailAttachment {
   readonly cid?: string
 }
 
-/** A finished mail, as a transporter receives it. */
+/** A finished email, as a transporter receives it. */
 export interface MailMessage {
   /** The header `Message-ID` (RFC 5322 section 3.6.4), generated for this mail. */
   readonly messageId: string
@@ -29,7 +29,7 @@ export interface MailMessage {
   readonly cc: { name: string; address: string }[]
   /** Recipients of a copy that the others do not see, by `name` and `address`; they are in the envelope, but in no header. */
   readonly bcc: { name: string; address: string }[]
-  /** Where answers go, by `name` and `address`; if empty, to the sender. */
+  /** Where replies go, by `name` and `address`; if empty, to the sender. */
   readonly replyTo: { name: string; address: string }[]
   /** The subject, rendered, in one line. */
   readonly subject: string
@@ -39,7 +39,7 @@ export interface MailMessage {
   readonly text?: string
   /** Further headers by name, checked for line breaks. */
   readonly headers: { [name: string]: string }
-  /** How urgent the mail is; left out for an ordinary one. */
+  /** How urgent the email is; left out for an ordinary one. */
   readonly priority?: 'high' | 'normal' | 'low'
   /** The attachments; `content` that was a `Uint8Array` is a `Buffer`. */
   readonly attachments: (Omit<MailAttachment, 'content'> & { readonly content?: string | Buffer })[]
@@ -53,9 +53,9 @@ export interface MailMessage {
   readonly signal?: AbortSignal
 }
 
-/** An object that sends mails: a transporter of nodemailer, for example, or `memoryTransport()`. */
+/** An object that sends emails: a transporter of nodemailer, for example, or `memoryTransport()`. */
 export interface MailTransporter {
-  /** Sends one mail; resolves when it has been accepted. */
+  /** Sends one email; resolves when it has been accepted. */
   sendMail(mail: MailMessage): Promise<unknown>
   /** Rejects when the server cannot be reached, or refuses the credentials. */
   verify?(): Promise<unknown>
@@ -77,7 +77,7 @@ export interface SmtpOptions {
   readonly auth?:
     | { readonly user: string; readonly pass: string }
     | { readonly type: string; readonly [option: string]: unknown }
-  /** Keeps connections open from one mail to the next. */
+  /** Keeps connections open from one email to the next. */
   readonly pool?: boolean
   readonly [option: string]: unknown
 }
@@ -89,7 +89,7 @@ export function isTransporter(given: unknown): given is MailTransporter {
 /** Creates the transporter from an address or options, with the package `nodemailer`. */
 export async function openTransport(given: string | SmtpOptions, timeout: number): Promise<MailTransporter> {
   const { createTransport } = await peer('nodemailer', () => import('nodemailer'), 'the mailer')
-  // Nodemailer's own timeouts would let a silent server delay a mail for minutes.
+  // Nodemailer's own timeouts would let a silent server delay an email for minutes.
   const times = { connectionTimeout: timeout, greetingTimeout: timeout, socketTimeout: timeout, dnsTimeout: timeout }
   const options = typeof given === 'string' ? { url: given } : given
   const made = createTransport({ ...times, ...options })

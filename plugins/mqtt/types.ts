@@ -90,9 +90,9 @@ export interface MqttDetails {
   readonly userProperties: { readonly [name: string]: string | readonly string[] }
   /** The media type of the payload, as stated by the publisher. */
   readonly contentType: string | undefined
-  /** Where the publisher expects the answer. */
+  /** Where the publisher expects the response. */
   readonly responseTopic: string | undefined
-  /** What the answer must carry, so that the publisher knows which message it belongs to. */
+  /** What the response must carry, so that the publisher knows which message it belongs to. */
   readonly correlationData: Uint8Array | undefined
   /** Aborts when the handler has reached its time limit, and when closing no longer waits for it. */
   readonly signal: AbortSignal

@@ -152,28 +152,28 @@ const never = new AbortController().signal
  *
  * @throws QueueUnavailableError (as a rejection) when it cannot be reached; its refusals reject unchanged.
  */
-export async function ask<Answer>(
+export async function ask<Result>(
   engine: EngineRef,
   queue: string,
-  question: (driver: Driver, signal: AbortSignal) => Promise<Answer>,
-): Promise<Answer> {
+  question: (driver: Driver, signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const driver = await driverOf(engine, queue)
   // A timer and an abort controller took a third of the time of a message in memory.
   if (driver.isLocal === true) return question(driver, never)
   const { publishTimeout } = settingsOf(engine.kind) ?? ownEngineDefaults
   const tooLate = new AbortController()
   try {
-    const answer = await within(question(driver, tooLate.signal), publishTimeout, () => timedOut)
-    if (answer !== timedOut) return answer as Answer
+    const result = await within(question(driver, tooLate.signal), publishTimeout, () => timedOut)
+    if (result !== timedOut) return result as Result
   } catch (error) {
     if (isFrameworkError(error) || !isUnreachable(error)) throw error
-    throw Object.assign(unavailable(engine, queue, 'does not answer'), { cause: error })
+    throw Object.assign(unavailable(engine, queue, 'does not respond'), { cause: error })
   }
   tooLate.abort()
   // The reason why it does not connect: a wrong password, for example.
   const cause = away.get(engine.kind)
   const why = isFrameworkError(cause) ? `: ${cause.message}` : ''
-  const error = unavailable(engine, queue, `did not answer within ${publishTimeout} ms${why}`)
+  const error = unavailable(engine, queue, `did not respond within ${publishTimeout} ms${why}`)
   throw cause === undefined ? error : Object.assign(error, { cause })
 }
 

@@ -244,7 +244,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
   }
 
   /**
-   * Resolves while the engine answers, otherwise rejects with QueueUnavailableError; for health checks.
+   * Resolves while the engine responds, otherwise rejects with QueueUnavailableError; for health checks.
    *
    * @example
    * const orders = memoryQueue<{ book: number }>('orders')

@@ -96,7 +96,7 @@ export class QueueService {
   }
 
   /**
-   * Resolves while the engine of every queue answers, otherwise rejects with the first failure; the plugin `health` asks it.
+   * Resolves while the engine of every queue responds, otherwise rejects with the first failure; the plugin `health` asks it.
    *
    * @example
    * server.get('/status', () => server.services.get('queues').health())

@@ -204,7 +204,7 @@ export const server = new Server({ plugins: { store: store() }${options} })
       'unconfigured.js': orders(''),
       'none.js': `import { Server } from 'framework'\nexport const server = new Server()\n`,
       'memory.js': `import { memoryQueue, Server } from 'framework'
-await memoryQueue('mails').subscribe(() => {})
+await memoryQueue('emails').subscribe(() => {})
 export const server = new Server()
 `,
     })
@@ -237,7 +237,7 @@ export const server = new Server()
       QUEUE: 'redis://127.0.0.1:1',
     })
     await running.says(
-      /^QUEUE_UNAVAILABLE: .*Redis at redis:\/\/127\.0\.0\.1:1 did not answer within 500 ms.* The workers wait until it is available\.$/m,
+      /^QUEUE_UNAVAILABLE: .*Redis at redis:\/\/127\.0\.0\.1:1 did not respond within 500 ms.* The workers wait until it is available\.$/m,
     )
     running.signal('SIGTERM')
     expect(await running.end()).toBe(0)

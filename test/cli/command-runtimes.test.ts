@@ -6,7 +6,7 @@ let project: Project
 beforeAll(() => {
   project = makeProject({
     'src/server.ts': `import { cron, memoryQueue, Server } from 'framework'
-await memoryQueue('mails').subscribe(() => {})
+await memoryQueue('emails').subscribe(() => {})
 export const server = new Server()
 server.get('/books', function listBooks() {})
 `,

@@ -131,7 +131,7 @@ test('machines that say nothing are named, all within one wait, and a boot that 
   const at = `127.0.0.1:${(silent.address() as { port: number }).port}`
   const source = (more: string) => `import { pgbossQueue, Server } from 'framework'
 import { Redis } from 'ioredis'
-pgbossQueue('mails')
+pgbossQueue('emails')
 export const server = new Server({
   background: { queues: { config: { pgboss: { connectionString: 'postgres://me:hunter2@${at}/x' } } } },
   plugins: {

@@ -291,7 +291,7 @@ import { Redis } from 'ioredis'
 const { now } = Date
 Date.now = () => now() - 3_600_000
 bullmqQueue('orders')
-pgbossQueue('mails')
+pgbossQueue('emails')
 const redis = ${JSON.stringify(redis.url)}
 const config = { bullmq: { connection: redis }, pgboss: { connectionString: ${JSON.stringify(postgres.url)} } }
 export const server = new Server({

@@ -6,7 +6,7 @@ import { startRunner } from '../support/cli/many.ts'
 import { makeProject, type Project, runIn } from '../support/cli.ts'
 import { type SmtpServer, startSmtp } from '../support/smtp.ts'
 
-// What the generated modules have made of the environment; only a mail goes anywhere.
+// What the generated modules have made of the environment; only an email goes anywhere.
 const script = `import { Server, Storage } from 'framework'
 import { storageOptions as azure } from './src/azure/storage.ts'
 import { queueConfig as bullmq } from './src/bullmq/config.ts'
@@ -21,17 +21,17 @@ const { connectionString } = pgboss.pgboss
 const { region, credentials, endpoint } = sqs.sqs
 const url = ({ providers }, method) => new Storage(providers)[method]('a.txt').then((url) => url.split('?')[0], String)
 const signed = new URL(await new Storage(s3.providers).getDownloadUrl('a.txt'))
-const mails = {}
+const emails = {}
 for (const mode of ['production', undefined, 'development', 'test']) {
   if (mode === undefined) delete process.env.NODE_ENV
   else process.env.NODE_ENV = mode
   try {
     const server = new Server({ plugins: { mailer: mailOptions() } })
     await server.services.get('mailer').send(welcome('ada@example.org', mode ?? 'nobody'))
-    mails[mode] = 'sent'
+    emails[mode] = 'sent'
     await server.close()
   } catch (error) {
-    mails[mode] = error.message
+    emails[mode] = error.message
   }
 }
 console.log(JSON.stringify({
@@ -39,7 +39,7 @@ console.log(JSON.stringify({
   azure: await url(azure, 'getPublicUrl'),
   local: await url(local, 'getDownloadUrl'),
   s3: [signed.host, signed.pathname, signed.searchParams.get('X-Amz-Credential').split('/')[0]],
-  mails,
+  emails,
 }))
 `
 
@@ -64,7 +64,7 @@ const ofFile = {
   azure: 'https://file.blob.core.windows.net/file-container/a.txt',
   local: '/storage/a.txt',
   s3: ['file:9000', '/file-bucket/a.txt', 'FILEKEY'],
-  mails: { production: 'sent', undefined: 'sent', development: 'sent', test: 'sent' },
+  emails: { production: 'sent', undefined: 'sent', development: 'sent', test: 'sent' },
 }
 const textOf = (variables: object) =>
   Object.entries(variables)
@@ -116,14 +116,14 @@ test.each([
   'node',
   'bun',
   'deno',
-])('what is generated reads .env on %s, and mails leave, those of tests do not', async (name) => {
+])('what is generated reads .env on %s, and emails leave, those of tests do not', async (name) => {
   smtp.received.splice(0)
   expect((await run(name)).made).toEqual(ofFile)
   expect(smtp.received).toHaveLength(3)
   expect(smtp.received[0]).toMatchObject({ from: 'file@example.org', to: ['ada@example.org'] })
 })
 
-test('the environment of the process wins; without SMTP_URL no mail is reported as sent that stays here', async () => {
+test('the environment of the process wins; without SMTP_URL no email is reported as sent that stays here', async () => {
   smtp.received.splice(0)
   const process = { REDIS_URL: 'redis://process:1', S3_BUCKET: 'of-process', SMTP_URL: '' }
   const { made, log } = await run('node', process)
@@ -133,9 +133,9 @@ test('the environment of the process wins; without SMTP_URL no mail is reported 
     ...ofFile,
     queues: ['redis://process:1', ...ofFile.queues.slice(1)],
     s3: ['file:9000', '/of-process/a.txt', 'FILEKEY'],
-    mails: { production: missing, undefined: 'sent', development: 'sent', test: 'sent' },
+    emails: { production: missing, undefined: 'sent', development: 'sent', test: 'sent' },
   })
-  expect(log.match(/"msg":"SMTP_URL is missing: mails stay in memory"/g)).toHaveLength(3)
+  expect(log.match(/"msg":"SMTP_URL is missing: emails stay in memory"/g)).toHaveLength(3)
   expect(smtp.received).toEqual([])
 })
 

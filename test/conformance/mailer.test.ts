@@ -36,8 +36,8 @@ test.each(
     inTime: true,
     forged: 'MailAddressError',
   })
-  const mails = await Promise.all(working.received.map(({ raw }) => PostalMime.parse(raw)))
-  expect(mails.map(({ subject, html, text }) => [subject, (html ?? text)?.trim()])).toEqual([
+  const emails = await Promise.all(working.received.map(({ raw }) => PostalMime.parse(raw)))
+  expect(emails.map(({ subject, html, text }) => [subject, (html ?? text)?.trim()])).toEqual([
     ...['mustache', 'handlebars', 'ejs', 'edge'].map((name) => [`${name} A&B`, '<p>A&amp;B</p>']),
     ['custom name', '<p>name</p>'],
     ...['one', 'two', 'three'].map((subject) => [subject, 'later']),

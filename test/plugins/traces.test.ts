@@ -77,7 +77,7 @@ test('storage: each operation', async () => {
   ])
 })
 
-test('mail: sent mails', async () => {
+test('mail: sent emails', async () => {
   const mailer = new Mailer({ main: { transporter: memoryTransport(), from: 'a@example.com' } }, {
     defaultProvider: 'main',
   } as never)

@@ -113,7 +113,7 @@ describe('scheduled jobs', () => {
     const url = `http://127.0.0.1:${port}/crons`
     expect(server.services.get('cron').jobs()).toEqual([])
     expect(await (await fetch(url)).text()).toContain(
-      'Worker 2 of 2 answered. The jobs run in another worker, which does not answer',
+      'Worker 2 of 2 responded. The jobs run in another worker, which does not respond',
     )
     const headers = { 'sec-fetch-site': 'same-origin' }
     expect((await fetch(`${url}?run=nightly`, { method: 'POST', headers })).status).toBe(503)

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
-/** One mail as a real SMTP server received it. */
+/** One email as a real SMTP server received it. */
 export interface Received {
   readonly from: string
   readonly to: readonly string[]

@@ -30,7 +30,7 @@ const withServices = new Server({
       checks: {
         mqtt: (services) => services.get('mqtt').check(),
         queues: (services) => services.get('queues').health(),
-        mails: async ({ mailer }) => mailer?.verify(),
+        emails: async ({ mailer }) => mailer?.verify(),
       },
     },
   },

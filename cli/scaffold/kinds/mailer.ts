@@ -23,7 +23,7 @@ const engines = {
 export type MailKind = keyof typeof engines
 export const mailKinds = Object.keys(engines) as [MailKind, ...MailKind[]]
 
-const about = 'With NODE_ENV=production it is needed; elsewhere mails stay in memory without it.'
+const about = 'With NODE_ENV=production it is needed; elsewhere emails stay in memory without it.'
 
 const smtpUrl: Variable = {
   name: 'SMTP_URL',
@@ -32,7 +32,7 @@ const smtpUrl: Variable = {
   example: 'smtp://user:password@host:587',
 }
 
-/** The module that sends the mails of an application, with the first mail. */
+/** The module that sends the emails of an application, with the first mail. */
 export function mailer(place: Place, kind: MailKind): Scaffold {
   const { adapter, packages, template: example }: Engine = engines[kind]
   const [ending, variable] = example ?? []
@@ -50,7 +50,7 @@ export function mailer(place: Place, kind: MailKind): Scaffold {
       `  import { mailOptions } from '${importPath(place, inFolder(place, 'mailer.ts'))}'`,
       `  new Server({ plugins: { mailer: mailOptions() } })`,
       `In a handler: await req.server.services.get('mailer').send(welcome('ada@example.org', 'Ada'))`,
-      `SMTP_URL is the mail server. ${about}`,
+      `SMTP_URL is the email server. ${about}`,
       ...(template === undefined
         ? []
         : [

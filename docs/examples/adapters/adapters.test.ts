@@ -8,8 +8,8 @@ import { describeStore } from '../../../test/contracts/session-store.ts'
 import { testProvider } from '../../../test/contracts/storage-provider.ts'
 import type { OwnServer } from '../../../test/support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../../test/support/postgres.ts'
+import { MailApi } from './emails.ts'
 import { PostgresLimits } from './limits.ts'
-import { MailApi } from './mails.ts'
 import { PostgresMessages } from './messages.ts'
 import { PostgresObjects } from './objects.ts'
 import { makeServer, tables } from './server.ts'
@@ -86,7 +86,7 @@ describe.skipIf(!hasPostgres)('in Postgres', () => {
 const makeMailer = (transporter: MailApi) =>
   new Mailer({ main: { transporter, from: 'Shop <shop@example.org>' } }, { defaultProvider: 'main' })
 
-describe('a mail by HTTP', () => {
+describe('an email by HTTP', () => {
   let mailer: ReturnType<typeof makeMailer>
   const received: { token: string | undefined; mail: unknown }[] = []
   let status = 202

@@ -1,7 +1,7 @@
 import { createQueue, Server } from 'framework'
 import type { Pool } from 'pg'
+import { MailApi, type MailApiOptions } from './emails.ts'
 import { limitTable, PostgresLimits } from './limits.ts'
-import { MailApi, type MailApiOptions } from './mails.ts'
 import { messageTable, PostgresMessages } from './messages.ts'
 import { objectTable, PostgresObjects } from './objects.ts'
 import { PostgresSessions, sessionTable } from './sessions.ts'

@@ -13,7 +13,7 @@ export const digestQueue = memoryQueue<Digest>('digests')
 export interface SentDigests {
   /** Records a digest; `false` if it was recorded before. */
   claim(digest: Digest): Promise<boolean>
-  /** Removes the record again, for a mail that could not be sent. */
+  /** Removes the record again, for an email that could not be sent. */
   release(digest: Digest): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export interface DigestOptions {
   readonly onDead?: (digest: Digest) => void
 }
 
-/** Mails a digest to everyone, every morning. */
+/** Emails a digest to everyone, every morning. */
 export const digests = definePlugin({
   name: 'digests',
   dependencies: ['cron', 'queues', 'mailer'],

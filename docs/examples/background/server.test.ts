@@ -32,7 +32,7 @@ test('everyone gets a digest, each morning', async () => {
   outbox.assertCount(4).assertSent({ to: 'bob@example.org', subject: 'Your 2026-03-02' })
 })
 
-test('a mail that does not leave is tried again', async () => {
+test('an email that does not leave is tried again', async () => {
   outbox.failNext()
   await clock.advanceTo('2026-03-01T12:00:00Z')
   await digestQueue.drained()
@@ -40,7 +40,7 @@ test('a mail that does not leave is tried again', async () => {
   expect(digestQueue.dead).toEqual([])
 })
 
-test('a message that comes twice is one mail', async () => {
+test('a message that comes twice is one email', async () => {
   const digest = { address: 'ada@example.org', day: '2026-03-01' }
   await digestQueue.publishMany([digest, digest])
   await digestQueue.drained()

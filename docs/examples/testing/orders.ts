@@ -21,7 +21,7 @@ router.post(
   },
 )
 
-/** Mails the receipts. */
+/** Emails the receipts. */
 export const receipts = definePlugin({
   name: 'receipts',
   dependencies: ['mailer', 'queues'],

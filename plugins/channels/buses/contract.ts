@@ -81,7 +81,7 @@ export interface Bus {
   enter(name: string, present: Present): Promise<void>
   exit(name: string, id: string): Promise<void>
   present(name: string): Promise<readonly Present[]>
-  /** Rejects unless the store answers; a bus in this process has none. */
+  /** Rejects unless the store responds; a bus in this process has none. */
   check?(): Promise<void>
   close(): Promise<void>
 }

@@ -63,7 +63,7 @@ export class RedisPresence {
   #beats = 0
   /** Whether Redis may lack some data of this instance. */
   #isDoubtful = false
-  /** Clients that left while Redis did not answer: by channel, their ids and stored entries. */
+  /** Clients that left while Redis did not respond: by channel, their ids and stored entries. */
   readonly #left = new Map<string, Map<string, string>>()
 
   constructor(redis: RedisCommands, prefix: string, around: Surroundings) {

@@ -119,8 +119,9 @@ export class RedisBus implements Bus {
       name: 'the Redis of the channels',
       probe: () => Promise.all([this.#commands.ping(), this.#subscriber?.ping()]),
       onChange: (state, err) => {
-        if (state === 'up') log.warn('the Redis of the channels answers again')
-        else log.error({ err }, 'the Redis of the channels does not answer: until it does, joining and publishing fail')
+        if (state === 'up') log.warn('the Redis of the channels responds again')
+        else
+          log.error({ err }, 'the Redis of the channels does not respond: until it does, joining and publishing fail')
       },
     })
   }
@@ -228,12 +229,12 @@ export class RedisBus implements Bus {
       whose === 'own' ? newEpoch() : '',
       whose === 'own' || id === nothingYet ? 'whole' : '',
     ]
-    const answer = await this.#breaker.run(() => this.#commands.channelRead(...this.#keysOf(name), ...place))
-    if (answer === null) {
+    const response = await this.#breaker.run(() => this.#commands.channelRead(...this.#keysOf(name), ...place))
+    if (response === null) {
       const isComplete = id === undefined || id === nothingYet
       return { entries: [], isComplete, last: nothingYet, removedMs: Number.POSITIVE_INFINITY }
     }
-    const [epoch, last, now, all, removed] = answer
+    const [epoch, last, now, all, removed] = response
     // 2 ms are subtracted for the rounding error of Redis's clock.
     const rest = { last: `${epoch}-${last}`, removedMs: removed < 0 ? Number.POSITIVE_INFINITY : removed - 2 }
     if (id === undefined) return { entries: [], isComplete: true, ...rest }

@@ -54,7 +54,7 @@ export class LockGuard {
     this.#logger = logger
   }
 
-  /** Asks the lock until it answers; returns `unreachable` when the time for asking is over. */
+  /** Asks the lock until it responds; returns `unreachable` when the time for asking is over. */
   async claim(wish: ClaimWish): Promise<Held | Exclude<CronClaimed, 'claimed'> | 'unreachable'> {
     const { job, tick, exclusive, next, signal } = wish
     const claim: CronClaim = { job, tick, exclusive, ttl: this.#ttl, owner: randomUUID() }
@@ -71,7 +71,7 @@ export class LockGuard {
     }
   }
 
-  /** Closes the lock without waiting for a store that does not answer, since closing has a deadline. */
+  /** Closes the lock without waiting for a store that does not respond, since closing has a deadline. */
   async close(): Promise<void> {
     const closed = (async () => this.#lock.close?.())().catch((error: unknown) => {
       this.#logger.warn({ err: error }, 'the lock of the cron jobs cannot be closed')
@@ -111,19 +111,19 @@ export class LockGuard {
   }
 
   /** Returns `undefined` when the lock cannot be reached, which is reported once per change. */
-  async #ask<Answer>(question: () => Promise<Answer>): Promise<Answer | undefined> {
+  async #ask<Result>(question: () => Promise<Result>): Promise<Result | undefined> {
     try {
-      const answer = await answerWithin(question(), askFor)
+      const result = await answerWithin(question(), askFor)
       this.#availability.works()
       this.#letGo()
-      return answer
+      return result
     } catch (error) {
       this.#availability.fails(error)
       return undefined
     }
   }
 
-  /** Remembers a claim to be released: a store that did not answer may execute it later, and block a job for an instance that gave up. */
+  /** Remembers a claim to be released: a store that did not respond may execute it later, and block a job for an instance that gave up. */
   #abandon(claim: CronClaim): void {
     if (this.#abandoned.length < 1000) this.#abandoned.push(claim)
   }

@@ -4,7 +4,7 @@ import type { CronService } from '../service.ts'
 
 /** The jobs as the page needs them, from whichever worker runs them. */
 export interface ShownJobs {
-  /** Returns the jobs. Rejects if no worker that runs them answers. */
+  /** Returns the jobs. Rejects if no worker that runs them responds. */
   list(): Promise<readonly CronJobInfo[]>
   /** Runs a job. Resolves with whether it has begun, or `undefined` if no job has this name. Rejects like `list`. */
   run(name: string): Promise<boolean | undefined>
@@ -23,8 +23,8 @@ export function shownJobs(service: CronService, scope: string): ShownJobs {
     list: async () => (service.isStarted ? own.list() : asJobs(await askLeader(topics.list))),
     async run(name) {
       if (service.isStarted) return own.run(name)
-      const answer = await askLeader(topics.run, name)
-      return answer === null ? undefined : answer === true
+      const response = await askLeader(topics.run, name)
+      return response === null ? undefined : response === true
     },
   }
 }

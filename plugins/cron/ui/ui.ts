@@ -97,7 +97,7 @@ export const cronUi = definePlugin({
 
 function elsewhere(worker: WorkerPlace | undefined): string {
   if (worker === undefined) return 'The jobs have not started.'
-  return `Worker ${worker.number} of ${worker.of} answered. The jobs run in another worker, which does not answer now.`
+  return `Worker ${worker.number} of ${worker.of} responded. The jobs run in another worker, which does not respond now.`
 }
 
 /** Whether a click was made on this page: a click on any other page would send the user's cookies as well. */

@@ -59,7 +59,7 @@ async function loadParts(given: EdgeEngine | undefined): Promise<Parts> {
  * Templates of Edge; needs the package `edge.js`.
  *
  * `{{ name }}` is escaped, `{{{ name }}}` is not. Templates are programs: only an author of the application may write
- * one. In the subject and plain text of a mail, braces may contain only names, as in `{{ order.number }}`, and no code runs.
+ * one. In the subject and plain text of an email, braces may contain only names, as in `{{ order.number }}`, and no code runs.
  *
  * @param engine An instance with globals and folders. Default: a new one.
  * @example

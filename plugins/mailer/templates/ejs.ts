@@ -14,7 +14,7 @@ const asItIs = (value?: unknown) => (value === undefined || value === null ? '' 
  * Templates of EJS; needs the package `ejs`.
  *
  * `<%= name %>` is escaped, `<%- name %>` is not. Templates are programs: only an author of the application may write
- * one. In the subject and plain text of a mail, tags may contain only names, as in `<%= order.number %>`, and no code runs.
+ * one. In the subject and plain text of an email, tags may contain only names, as in `<%= order.number %>`, and no code runs.
  *
  * @example
  * const provider = { transporter: memoryTransport(), templateAdapter: new EjsAdapter(), from: 'shop@example.org' } as const

@@ -37,7 +37,7 @@ export class Acks {
     }
     const there = this.#open.get(id)
     if (there !== undefined && duplicate) {
-      // It first came over a connection that was lost while the handler ran; the answer is sent over this one.
+      // It first came over a connection that was lost while the handler ran; the response is sent over this one.
       there.wire = wire
       if (there.isHandled) this.#finish(there, type, id)
       return undefined

@@ -37,7 +37,7 @@ export interface LinkLimits {
   readonly namesSubscriptions: boolean
 }
 
-/** The link was lost before the broker answered. */
+/** The link was lost before the broker responded. */
 export class LinkLost extends Error {}
 
 /** The timeout of a publication. Not an `AbortSignal`: creating one took 3 of the 29 µs of a message there and back. */

@@ -137,7 +137,7 @@ export class NetworkLink implements Link {
       const { qos } = packet
       const handled = qos === 0 ? () => {} : this.#acks.take(client.stream, qos, packet.messageId!, packet.dup)
       // Acknowledgements are sent by `Acks`: the client itself would send them before the handlers have finished, or take no other packet
-      // until they have, and a handler that publishes would wait for an answer that waits for it.
+      // until they have, and a handler that publishes would wait for a response that waits for it.
       packet.qos = 0
       if (handled === undefined) return
       const payload = packet.payload as Buffer

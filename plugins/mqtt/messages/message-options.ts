@@ -17,9 +17,9 @@ export interface MqttPublishOptions {
   userProperties?: { readonly [name: string]: string | readonly string[] }
   /** The media type of the payload: `application/json`. */
   contentType?: string
-  /** The topic on which the answer is expected. */
+  /** The topic on which the response is expected. */
   responseTopic?: string
-  /** Bytes that the answer must carry, so that it is recognised. */
+  /** Bytes that the response must carry, so that it is recognised. */
   correlationData?: Uint8Array
 }
 

@@ -25,7 +25,7 @@ export class Subscriptions {
   readonly #link: Link
   readonly #log: Logger
   readonly #timeout: number
-  /** The timeout for the broker's answer. */
+  /** The timeout for the broker's response. */
   readonly #patience: number
   readonly #byText = new Map<string, Entry>()
   readonly #byNumber = new Map<number, Entry>()

@@ -64,7 +64,7 @@ export interface QueueDriver<Options = never> {
   counts(topic: string, signal: AbortSignal): Promise<QueueCounts>
   /** Ends a repetition that a publish option started, if the engine has such options; returns whether there was one. */
   stopRepeat?(topic: string, key: string, signal: AbortSignal): Promise<boolean>
-  /** Rejects when the engine does not answer. */
+  /** Rejects when the engine does not respond. */
   ping(signal: AbortSignal): Promise<void>
   /** Releases every connection. Consumers have ended before, or are given up with their messages in progress. */
   close(): Promise<void>
@@ -72,7 +72,7 @@ export interface QueueDriver<Options = never> {
 
 /** The environment of every driver. */
 export interface DriverHost {
-  /** Reports that the engine answers, as `down` reports that it does not; repeated reports are ignored. */
+  /** Reports that the engine responds, as `down` reports that it does not; repeated reports are ignored. */
   up(): void
   down(error: unknown): void
   /** Reports an event that happens once and has no end. */

@@ -53,7 +53,7 @@ export interface GenericPubSub<Options = object> {
   unsubscribe(topic: string, handler: CustomHandler): Promise<unknown>
   /** The number of messages by state. */
   counts?(topic: string): Promise<QueueCounts>
-  /** Rejects when the engine does not answer. */
+  /** Rejects when the engine does not respond. */
   ping?(): Promise<unknown>
   /** Closes connections; called when the server has closed. */
   close?(): Promise<unknown>

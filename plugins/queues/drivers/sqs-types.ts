@@ -9,7 +9,7 @@ export interface Message {
   readonly MessageAttributes?: { readonly [name: string]: { readonly StringValue?: string } }
 }
 
-export interface SqsAnswer {
+export interface SqsResponse {
   readonly QueueUrl?: string
   readonly Attributes?: { readonly [name: string]: string }
   readonly MessageId?: string
@@ -21,7 +21,7 @@ export interface SqsAnswer {
 type Command = new (input: object) => object
 
 export interface SqsClient {
-  send(command: object, options: { readonly abortSignal: AbortSignal }): Promise<SqsAnswer>
+  send(command: object, options: { readonly abortSignal: AbortSignal }): Promise<SqsResponse>
   destroy(): void
 }
 

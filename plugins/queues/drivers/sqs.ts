@@ -9,7 +9,7 @@ import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './
 import { Poller } from './poller.ts'
 import { batches, bodyOf, carrierIn, maxBytes, maxEntries, payloadOf, sizeOf, withCarrier } from './sqs-body.ts'
 import { SqsDeletes } from './sqs-deletes.ts'
-import type { Message, Sdk, SqsAnswer, SqsClient } from './sqs-types.ts'
+import type { Message, Sdk, SqsClient, SqsResponse } from './sqs-types.ts'
 
 interface Address {
   readonly url: string
@@ -160,14 +160,14 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
     return { stop: () => poller.stop(), ended: poller.ended.then(() => deletes.flush()) }
   }
 
-  async #cutAtClose(command: object, ms: number): Promise<SqsAnswer> {
+  async #cutAtClose(command: object, ms: number): Promise<SqsResponse> {
     const cut = new AbortController()
     this.#polls.add(cut)
     try {
-      const answer = this.#client.send(command, { abortSignal: cut.signal })
-      return await within(answer, ms, () => {
+      const response = this.#client.send(command, { abortSignal: cut.signal })
+      return await within(response, ms, () => {
         cut.abort()
-        return answer
+        return response
       })
     } finally {
       this.#polls.delete(cut)
@@ -254,7 +254,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
   async ping(): Promise<void> {
     const command = new this.#sdk.ListQueuesCommand({ MaxResults: 1 })
     await this.#client.send(command, this.#within).catch((error: unknown) => {
-      // SQS answers. Nothing else needs the right to list queues, so a server without it must not count as unready.
+      // SQS responds. Nothing else needs the right to list queues, so a server without it must not count as unready.
       if (!/^AccessDenied/.test((error as Error).name)) throw error
     })
   }

@@ -248,7 +248,7 @@ test('the token is in nothing that is kept: not in the line that says it, nor in
   expect(JSON.stringify(details)).not.toContain(token)
 })
 
-test('the HTML of a mail is shown, and no other', async () => {
+test('the HTML of an email is shown, and no other', async () => {
   const { server } = makeServer()
   server.get('/', (req) => req.log.info({ html: '<b>x</b>' }, 'a page'))
   const look = await lookAt(server)

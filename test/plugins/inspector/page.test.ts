@@ -150,7 +150,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await shot('panel')
     expect(await see('log')).toContain('an order was placed')
     expect(await see('cache')).toContain('HIT')
-    // What the policy of the mail has kept from being loaded is what is expected of it.
+    // What the policy of the email has kept from being loaded is what is expected of it.
     expect(wrong.filter((one) => !/foreign\.example|\/x: csp$/.test(one))).toEqual([])
     await page.context().close()
   })
@@ -202,7 +202,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     expect(wrong).toEqual([])
   })
 
-  test('a mail asks no one for anything and leads nowhere, and nothing that is shown is run', async () => {
+  test('an email asks no one for anything and leads nowhere, and nothing that is shown is run', async () => {
     const asked: string[] = []
     const tracker = createServer((req, res) => {
       asked.push(req.url!)

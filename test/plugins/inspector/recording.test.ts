@@ -101,7 +101,7 @@ describe('requests', () => {
   })
 })
 
-test('what comes of a request is linked to it: messages, their attempts, mails and log lines', async () => {
+test('what comes of a request is linked to it: messages, their attempts, emails and log lines', async () => {
   const orders = memoryQueue<{ book: number; secret: string }>('inspected-orders')
   const transporter = memoryTransport()
   const templateAdapter = new MustacheAdapter()

@@ -44,7 +44,7 @@ afterEach(async () => {
 })
 
 describe('later', () => {
-  test('sends one mail a second, whatever becomes of the one before', async () => {
+  test('sends one email a second, whatever becomes of the one before', async () => {
     vi.useFakeTimers()
     const { transporter, attempts, order } = recording((subject, attempt) =>
       subject === 'b' && attempt === 1 ? new Error('busy') : undefined,
@@ -60,7 +60,7 @@ describe('later', () => {
     expect(log).toMatchObject([{ level: 'warn', fields: { mail: ids[1]!.id } }])
   })
 
-  test('gives a mail up after three more attempts, by id', async () => {
+  test('gives an email up after three more attempts, by id', async () => {
     vi.useFakeTimers()
     const { transporter, attempts } = recording(() => new Error('down'))
     const { mailer, log } = makeMailer(transporter)
@@ -75,11 +75,11 @@ describe('later', () => {
       ['warn', id],
       ['error', id],
     ])
-    expect(log.at(-1)!.message).toBe(`the mail ${id} was not delivered`)
+    expect(log.at(-1)!.message).toBe(`the email ${id} was not delivered`)
     expect(JSON.stringify(log)).not.toContain('ada@')
   })
 
-  test('does not retry a mail that the server refuses permanently', async () => {
+  test('does not retry an email that the server refuses permanently', async () => {
     const { transporter, attempts } = recording(() => Object.assign(new Error('no such user'), { responseCode: 550 }))
     const { mailer, log } = makeMailer(transporter)
     await mailer.later(mail('a'))
@@ -105,11 +105,11 @@ describe('later', () => {
     const { mailer, log } = makeMailer(transporter)
     await mailer.later(mail('a'))
     await vi.waitUntil(() => log.length === 1)
-    expect(log[0]!.fields.reason).toBe('MAIL_SEND: the provider "main" did not accept the mail: 550 <…> is unknown')
+    expect(log[0]!.fields.reason).toBe('MAIL_SEND: the provider "main" did not accept the email: 550 <…> is unknown')
     expect(inspect(log, { depth: 9 })).not.toContain('ada@')
   })
 
-  test('a mistake in the mail rejects, and ends nothing when no one looks', async () => {
+  test('a mistake in the email rejects, and ends nothing when no one looks', async () => {
     const { mailer, log } = makeMailer(memoryTransport())
     await expect(mailer.later((one) => one.subject('a'))).rejects.toMatchObject({ code: 'MailIncompleteError' })
     void mailer.later(() => Promise.reject(new Error('mine')))
@@ -139,7 +139,7 @@ describe('later', () => {
 })
 
 describe('closing', () => {
-  test('sends waiting mails, without pauses, and accepts no more', async () => {
+  test('sends waiting emails, without pauses, and accepts no more', async () => {
     const { transporter, order } = recording((subject) => (subject === 'd' ? new Error('down') : undefined))
     const { mailer, log } = makeMailer(transporter)
     const subjects = ['a', 'b', 'c', 'd', 'e']
@@ -153,7 +153,7 @@ describe('closing', () => {
     await expect(mailer.later(mail('f'))).rejects.toMatchObject({ code: 'MailClosedError' })
   })
 
-  test('logs by id the mails that it cannot send in time, including one in progress', async () => {
+  test('logs by id the emails that it cannot send in time, including one in progress', async () => {
     const { mailer, log } = makeMailer({ sendMail: () => new Promise(() => {}) })
     const sending = mailer.send(mail('now'))
     const ids = [await mailer.later(mail('a')), await mailer.later(mail('b'))].map(({ id }) => id)
@@ -167,7 +167,7 @@ describe('closing', () => {
     expect(lost.sort()).toEqual([...ids].sort())
   })
 
-  test('one slow mail does not take the time of those that wait', async () => {
+  test('one slow email does not take the time of those that wait', async () => {
     const { transporter, order } = recording()
     const { mailer, log } = makeMailer({
       sendMail: (one) => (one.subject === 'slow' ? new Promise(() => {}) : transporter.sendMail(one)),
@@ -195,7 +195,7 @@ describe('closing', () => {
     ])
   })
 
-  test('waits for mails that are still being written', async () => {
+  test('waits for emails that are still being written', async () => {
     const outbox = memoryTransport()
     const { mailer } = makeMailer(outbox)
     const later = mailer.later(async (one) => {
@@ -244,7 +244,7 @@ describe('the plugin', () => {
     expect(logger.entries.filter(({ level }) => level === 'error')).toMatchObject([{ fields: { mail: id } }])
   })
 
-  test('sends waiting mails beside a request that hangs, from when the server begins to close', async () => {
+  test('sends waiting emails beside a request that hangs, from when the server begins to close', async () => {
     const outbox = memoryTransport()
     const plugins = {
       mailer: { providers: { main: { transporter: outbox, from } }, defaultProvider: 'main' },
@@ -329,7 +329,7 @@ describe('the plugin', () => {
   })
 })
 
-test('a process stays until its mails are sent, and then ends', async () => {
+test('a process stays until its emails are sent, and then ends', async () => {
   const script = `
     import { Mailer, memoryTransport } from ${JSON.stringify(join(import.meta.dirname, '../../../dist/index.js'))}
     const outbox = memoryTransport()
@@ -342,7 +342,7 @@ test('a process stays until its mails are sent, and then ends', async () => {
   expect(performance.now() - start).toBeGreaterThan(1000)
 })
 
-test('SIGTERM sends waiting mails before the process ends', async () => {
+test('SIGTERM sends waiting emails before the process ends', async () => {
   const script = `
     import { memoryTransport, Server } from ${JSON.stringify(join(import.meta.dirname, '../../../dist/index.js'))}
     const outbox = memoryTransport()

@@ -27,14 +27,14 @@ const makeMailer = () =>
     { defaultProvider: 'main' },
   )
 
-/** What one mail became. */
+/** What one email became. */
 async function sent(fill: (mail: MailBuilder) => unknown): Promise<MailMessage> {
   await makeMailer().send(fill)
   return outbox.sent.at(-1)!
 }
 const hello = (mail: MailBuilder) => mail.to('ada@example.org').subject('Hello')
 
-describe('a mail', () => {
+describe('an email', () => {
   test('has the values of the builder', async () => {
     const receipt = await makeMailer().send((mail) =>
       mail
@@ -84,26 +84,30 @@ describe('a mail', () => {
   })
 
   test.each([
-    ['recipient', (mail: MailBuilder) => mail.subject('Hello'), 'MAIL_INCOMPLETE: the mail has no recipient. Call to('],
+    [
+      'recipient',
+      (mail: MailBuilder) => mail.subject('Hello'),
+      'MAIL_INCOMPLETE: the email has no recipient. Call to(',
+    ],
     [
       'recipient',
       (mail: MailBuilder) => mail.to([]).subject('Hello'),
-      'MAIL_INCOMPLETE: the mail has no recipient. Call to(',
+      'MAIL_INCOMPLETE: the email has no recipient. Call to(',
     ],
     [
       'subject',
       (mail: MailBuilder) => mail.to('ada@example.org'),
-      'MAIL_INCOMPLETE: the mail has no subject. Call subject(',
+      'MAIL_INCOMPLETE: the email has no subject. Call subject(',
     ],
     [
       'subject',
       (mail: MailBuilder) => hello(mail).subject(' '),
-      'MAIL_INCOMPLETE: the mail has no subject. Call subject(',
+      'MAIL_INCOMPLETE: the email has no subject. Call subject(',
     ],
     [
       'subject',
       (mail: MailBuilder) => hello(mail).subject('{{name}}').template('a', { name: '' }),
-      'MAIL_INCOMPLETE: the mail has no subject. Call subject(',
+      'MAIL_INCOMPLETE: the email has no subject. Call subject(',
     ],
   ])('without a %s is an error that says so', async (_what, fill, message) => {
     await expect(sent(fill)).rejects.toMatchObject({
@@ -447,7 +451,7 @@ describe('providers', () => {
   test.each([
     ['a service that nodemailer does not know', { service: 'nope' }],
     ['a way of its own without its parts', { SES: {} }],
-  ])('%s is reported with the first mail', async (_what, transporter) => {
+  ])('%s is reported with the first email', async (_what, transporter) => {
     const mailer = new Mailer({ a: { transporter, from } }, { defaultProvider: 'a' })
     await expect(mailer.send(hello)).rejects.toThrow(/^MAIL_SEND: the provider "a" cannot be made: /)
   })
@@ -461,7 +465,7 @@ test.each([
   vi.stubEnv('NODE_ENV', 'production')
   try {
     expect(() => new Mailer({ main: { transporter, from } }, { defaultProvider: 'main' })).toThrow(
-      'main.transporter would keep mails in this process and report them as sent: NODE_ENV=production needs a server, "smtp://…"',
+      'main.transporter would keep emails in this process and report them as sent: NODE_ENV=production needs a server, "smtp://…"',
     )
   } finally {
     vi.unstubAllEnvs()

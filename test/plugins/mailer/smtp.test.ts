@@ -153,7 +153,7 @@ describe('over a real SMTP server', () => {
   })
 })
 
-test('mails of later survive a server that goes away and comes back', async () => {
+test('emails of later survive a server that goes away and comes back', async () => {
   const first = await smtp()
   const mailer = mailerTo({ host: '127.0.0.1', port: first.port })
   const log = memoryLogger()
@@ -307,7 +307,7 @@ describe('a server that does not do its part', () => {
     }
   })
 
-  test('dies in the middle of a mail', async () => {
+  test('dies in the middle of an email', async () => {
     const port = await tcp((socket) => {
       socket.write('220 a ESMTP\r\n')
       socket.on('data', (data) => {

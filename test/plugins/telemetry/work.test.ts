@@ -26,7 +26,7 @@ async function serve(routes: RouteCollection, telemetry: TelemetryOptions | true
   return server
 }
 
-test('a request with what it stores, mails, publishes and finds in the cache', async () => {
+test('a request with what it stores, emails, publishes and finds in the cache', async () => {
   const spans = sdk()
   const storage = new Storage({ files: new MemoryStorageProvider() }, { defaultProvider: 'files' })
   const providers = { main: { transporter: memoryTransport(), from: 'a@example.com' } }

@@ -24,8 +24,8 @@ export const scaffolds: readonly (readonly [command: string, argv: readonly stri
     (kind) =>
       [
         'generate-queue',
-        [`${kind}-mails`, '-t', kind],
-        [`src/queues/${kind}-mails.ts`, `src/queues/${kind}-mails.test.ts`],
+        [`${kind}-emails`, '-t', kind],
+        [`src/queues/${kind}-emails.ts`, `src/queues/${kind}-emails.test.ts`],
       ] as const,
   ),
   ...(

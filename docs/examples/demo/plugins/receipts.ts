@@ -8,7 +8,7 @@ interface Receipt {
 /** In production `bullmqQueue` or `pgbossQueue`: this line and the configuration are all that differs. */
 export const receiptQueue = memoryQueue<Receipt>('receipts')
 
-/** Mails a receipt for every loan to the desk, after the response; a mail that fails is tried three times. */
+/** Emails a receipt for every loan to the desk, after the response; an email that fails is tried three times. */
 export const receipts = definePlugin({
   name: 'receipts',
   dependencies: ['library', 'mailer', 'queues'],
