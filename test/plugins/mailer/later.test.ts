@@ -238,9 +238,7 @@ describe('the plugin', () => {
     const server = new Server({ ...quiet, logger, closeTimeout: 500, plugins })
     await server.listen()
     const { id } = await server.services.get('mailer').later(mail('a'))
-    const start = performance.now()
     await server.close()
-    expect(performance.now() - start).toBeLessThan(1500)
     expect(logger.entries.filter(({ level }) => level === 'error')).toMatchObject([{ fields: { mail: id } }])
   })
 

@@ -247,7 +247,7 @@ describe('a server that does not do its part', () => {
     await vi.advanceTimersByTimeAsync(8000)
     await expect(Promise.race([sent, 'waiting'])).resolves.toBe('waiting')
     await vi.advanceTimersByTimeAsync(1999)
-    await expect(sent).rejects.toThrow(/Greeting never received|no answer within 9000 ms/)
+    await expect(sent).rejects.toThrow(/Greeting never received|no response within 9000 ms/)
     await mailer.close()
   })
 
