@@ -1,22 +1,10 @@
 import { join } from 'node:path'
 import { openInside } from '../shared/files/open-inside.ts'
-import { type RegularFile, regularFile } from '../shared/files/regular-file.ts'
+import { isMissingFile, type RegularFile, regularFile } from '../shared/files/regular-file.ts'
 import type { StaticSettings } from './options.ts'
 import { hasDotfile, isOtherSpelling } from './path.ts'
 
 export type Found = RegularFile | 'folder' | undefined
-
-/** Codes that mean that the file does not exist or cannot be read. */
-const missing = new Set([
-  'ENOENT',
-  'ENOTDIR',
-  'ENAMETOOLONG',
-  'ELOOP',
-  'EACCES',
-  'EPERM',
-  'EINVAL',
-  'IrregularFileError',
-])
 
 /** Finds and opens the file for a path: the measured file is the one that is sent, even if its name then refers to another file. */
 export async function openFile(settings: StaticSettings, segments: readonly string[]): Promise<Found> {
@@ -28,9 +16,8 @@ export async function openFile(settings: StaticSettings, segments: readonly stri
     const found = await (followSymlinks ? openInside(undefined, asked) : openInside(root, asked, isServable))
     return found && (await regularFile(found.path, found.handle))
   } catch (error) {
-    const { code, kind } = error as { code?: unknown; kind?: unknown }
-    if (kind === 'a folder') return 'folder'
-    if (missing.has(String(code))) return undefined
+    if ((error as { kind?: unknown }).kind === 'a folder') return 'folder'
+    if (isMissingFile(error)) return undefined
     throw error
   }
 }

@@ -5,22 +5,15 @@ import type { Bodies } from '../../../kernel/http/response/response-buffer.ts'
 import { FileNotFoundError, withCause } from '../../../kernel/support/errors.ts'
 import { checkOptions, OptionError, quoted } from '../../../kernel/support/options.ts'
 import { openInside, realRoot } from '../files/open-inside.ts'
-import { openRegularFile, type RegularFile, readPart, regularFile, smallPart } from '../files/regular-file.ts'
+import {
+  isMissingFile,
+  openRegularFile,
+  type RegularFile,
+  readPart,
+  regularFile,
+  smallPart,
+} from '../files/regular-file.ts'
 import { mediaTypeOfFile } from './media-types.ts'
-
-/** Error codes for a file that does not exist or cannot be read; the response never shows the path. */
-const missing = new Set([
-  'ENOENT',
-  'ENOTDIR',
-  'EISDIR',
-  'ENAMETOOLONG',
-  'ERR_INVALID_ARG_VALUE',
-  'ELOOP',
-  'EACCES',
-  'EPERM',
-  // A folder, a pipe, a device.
-  'IrregularFileError',
-])
 
 export const sendFile: Bodies['sendFile'] = async (res, path, options) => {
   const { body, size, type, modified } = await openFile(path, options)
@@ -70,7 +63,7 @@ async function openFile(path: string, options: FileOptions | undefined) {
       size <= smallPart ? await readPart(handle, 0, size) : handle.createReadStream({ start: 0, end: size - 1 })
     return { body, size, type: mediaTypeOfFile(file.path), modified: stat.mtime.toUTCString() }
   } catch (error) {
-    if (missing.has(String((error as { code?: unknown }).code))) throw withCause(FileNotFoundError(), error)
+    if (isMissingFile(error)) throw withCause(FileNotFoundError(), error)
     throw error
   }
 }
