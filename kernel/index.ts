@@ -59,9 +59,9 @@ export { type CheckedOptions, type Handler, isUpgradeAlone, type Routes, type Ve
 export type { Address, Limits, TlsOptions, Upgrade } from './runtime/adapter.ts'
 export type { InjectRequest, InjectResponse } from './runtime/inject.ts'
 export type { FetchClient } from './runtime/web/fetch-context.ts'
-export { ArgumentsError } from './support/arguments.ts'
 export { CallSite, placeIn } from './support/call-site.ts'
 export {
+  ArgumentsError,
   BadRequestError,
   defineError,
   type ErrorFactory,

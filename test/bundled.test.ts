@@ -26,7 +26,7 @@ const tries = {
   },
   'helmet, wrong': () => boot({ plugins: { helmet: { contentSecurityPolicy: { directives: { defaultSrc: ["a;b"] } } } } }),
   cache: () => boot({ plugins: { cache: { provider: 'redis' } } }),
-  rateLimit: () => boot({ plugins: { rateLimit: { store } } }),
+  rateLimit: () => boot({ plugins: { rateLimit: { store: { redis: store } } } }),
   websocket: () => boot({ plugins: { websocket: true } }),
   graphql: () => boot({ plugins: { graphql: { schema: { typeDefs: 'type Query { a: Int }', resolvers: {} } } } }),
   async bullmq() {

@@ -1,7 +1,6 @@
 import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
 import { openSource } from '../http/streams.ts'
-import { ArgumentsError } from '../support/arguments.ts'
-import { BadRequestError, type FrameworkError } from '../support/errors.ts'
+import { ArgumentsError, BadRequestError, type FrameworkError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { nearest } from '../support/nearest.ts'
 import type { RequestHandler } from './adapter.ts'

@@ -125,6 +125,14 @@ const ErrorDefinitionError = defineError(
   (code: string, why: string) => `defineError(${code}): ${why}`,
 )
 
+/**
+ * Says that a function of the framework was called with arguments that it does not accept.
+ *
+ * @example
+ * throw ArgumentsError('mailer.send', 'a function that writes the email')
+ */
+export const ArgumentsError = defineError('ArgumentsError', (call: string, takes: string) => `${call}() takes ${takes}`)
+
 /** Sets `error.cause` and returns the error: for errors that wrap another failure. */
 export function withCause<E extends Error>(error: E, cause: unknown): E {
   Object.defineProperty(error, 'cause', { value: cause, configurable: true, writable: true })
