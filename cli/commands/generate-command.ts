@@ -1,10 +1,12 @@
 import { wrongUsage } from '../failure.ts'
 import { programName } from '../package.ts'
+import { commandLineOf } from '../project/project.ts'
 import { ownCommands } from '../registry.ts'
 import { ownCommand } from '../run/own-command.ts'
-import { command } from '../scaffold/kinds/command.ts'
-import { namesOf } from '../scaffold/names.ts'
-import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
+import { type Names, namesOf } from '../scaffold/names.ts'
+import type { Place } from '../scaffold/place.ts'
+import { generateFlags, type Scaffold, scaffold } from '../scaffold/scaffold.ts'
+import { moduleAndTest } from '../scaffold/source.ts'
 
 export const generateCommand = ownCommand({
   details: `Writes src/commands/<name>.ts, a command that "${programName} <name>" runs, and a test.`,
@@ -18,3 +20,12 @@ export const generateCommand = ownCommand({
     scaffold(input, 'commands', (place) => command(place, names))
   },
 })
+
+/** A command of the application. */
+function command(place: Place, { kebab, pascal }: Names): Scaffold {
+  const line = commandLineOf(place.project.packageManager)
+  return {
+    files: moduleAndTest(place, kebab, 'command', { kebab, className: `${pascal}Command` }),
+    next: [`Try it: ${line} ${kebab} world --loud; "${line} list" shows it.`],
+  }
+}

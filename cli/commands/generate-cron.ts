@@ -1,9 +1,10 @@
 import { quoted, wrongUsage } from '../failure.ts'
 import { ownCommand } from '../run/own-command.ts'
-import { cron } from '../scaffold/kinds/cron.ts'
-import { namesOf } from '../scaffold/names.ts'
+import { type Names, namesOf } from '../scaffold/names.ts'
+import { decoratorNotes, globOf, type Place } from '../scaffold/place.ts'
 import { refusal } from '../scaffold/refusal.ts'
-import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
+import { generateFlags, type Scaffold, scaffold } from '../scaffold/scaffold.ts'
+import { identifier, literal, moduleAndTest } from '../scaffold/source.ts'
 
 export const generateCron = ownCommand({
   details: `Writes src/crons/<name>.ts, which is loaded when the server listens, and a test that runs it on a simulated clock.`,
@@ -54,5 +55,36 @@ function zoneOf(given: string | undefined): string | undefined {
       `--timezone takes a zone of the IANA database, for example Europe/Rome, not ${quoted(given)}`,
       error,
     )
+  }
+}
+
+interface CronSettings {
+  readonly pattern: string
+  readonly timezone: string | undefined
+  /** Whether it is a method of a class. */
+  readonly asClass: boolean
+}
+
+/** A scheduled job. */
+function cron(place: Place, { kebab, camel, pascal }: Names, settings: CronSettings): Scaffold {
+  const { pattern, timezone, asClass } = settings
+  const isDefault = place.folder === 'src/crons'
+  return {
+    files: moduleAndTest(place, kebab, 'cron', {
+      kebab,
+      name: identifier(camel, 'Cron'),
+      className: `${pascal}Cron`,
+      asClass,
+      pattern: literal(pattern),
+      timezone: timezone && literal(timezone),
+    }),
+    packages: ['node-schedule'],
+    next: [
+      `In ${place.server}, unless it is there already; the files of the folder are loaded when the server listens:`,
+      isDefault
+        ? `  new Server({ plugins: { cron: true } })`
+        : `  new Server({ plugins: { cron: { crons: ['${globOf(place)}'] } } })`,
+      ...(asClass ? decoratorNotes(place) : []),
+    ],
   }
 }

@@ -1,7 +1,8 @@
 import { ownCommand } from '../run/own-command.ts'
-import { middleware } from '../scaffold/kinds/middleware.ts'
-import { namesOf } from '../scaffold/names.ts'
-import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
+import { type Names, namesOf } from '../scaffold/names.ts'
+import { importPath, inFolder, type Place } from '../scaffold/place.ts'
+import { generateFlags, type Scaffold, scaffold } from '../scaffold/scaffold.ts'
+import { identifier, moduleAndTest } from '../scaffold/source.ts'
 
 export const generateMiddleware = ownCommand({
   details: `Writes src/middlewares/<name>.ts, which adds a typed member to the request for the handlers after it, and a test.`,
@@ -12,3 +13,31 @@ export const generateMiddleware = ownCommand({
     scaffold(input, 'middlewares', (place) => middleware(place, names))
   },
 })
+
+/** Existing members of requests, from the kernel and from plugins, which a middleware must not replace. */
+const members = new Set(
+  `abort body context cookie cookies file files headers id ip log method params path protocol query raw rawHeaders route
+  server session signal signedCookies url validated`.split(/\s+/),
+)
+
+/** A middleware that adds a member to the request, and refuses requests without it. */
+function middleware(place: Place, { kebab, camel, pascal }: Names): Scaffold {
+  const file = inFolder(place, `${kebab}.ts`)
+  const name = identifier(camel, 'Middleware')
+  const member = members.has(camel) ? `${camel}Value` : camel
+  return {
+    files: moduleAndTest(place, kebab, 'middleware', {
+      kebab,
+      name,
+      member,
+      extension: `${pascal}Extension`,
+      header: `x-${kebab}`,
+    }),
+    next: [
+      `For the routes of a group, whose handlers then have req.${member}:`,
+      `  import { ${name} } from '${importPath(place, file)}'`,
+      `  router.group('/path', [${name}], (routes) => { … })`,
+      `For one route: router.get('/path', { middlewares: [${name}] }, handler). For all: server.use(${name}).`,
+    ],
+  }
+}

@@ -2,15 +2,16 @@ import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { wrongUsage } from '../failure.ts'
 import { installAll, runCommand } from '../init/commands.ts'
-import { packageName, programName } from '../package.ts'
+import { manifest, packageName, programName } from '../package.ts'
 import { readManifest } from '../project/project.ts'
 import { fromHere } from '../project/working-folder.ts'
 import { ownCommand } from '../run/own-command.ts'
-import { plugin, pluginValues } from '../scaffold/kinds/plugin.ts'
-import { pluginPackage } from '../scaffold/kinds/plugin-package.ts'
+import type { ScaffoldFile } from '../scaffold/files.ts'
 import { type Names, namesOf } from '../scaffold/names.ts'
-import type { Place } from '../scaffold/place.ts'
+import { importPath, inFolder, type Place } from '../scaffold/place.ts'
 import { generateFlags, type Scaffold, scaffold } from '../scaffold/scaffold.ts'
+import { identifier, sourceFrom } from '../scaffold/source.ts'
+import { fromTemplate } from '../scaffold/template.ts'
 
 export const generatePlugin = ownCommand({
   details: `Writes src/plugins/<name>/: the plugin with its options, its service, their types, and a test. With --package it writes
@@ -60,4 +61,84 @@ function installedFrom(root: string, target: string): string | undefined {
   return path === undefined
     ? undefined
     : `file:${relative(join(root, target), resolve(root, path)).replaceAll('\\', '/')}`
+}
+
+/** The names in the files of one plugin: `name` is the factory, `key` its service, and the plugin in the object form. */
+const pluginValues = ({ kebab, camel, pascal }: Names) => ({
+  kebab,
+  name: identifier(camel, 'Plugin'),
+  key: camel,
+  pascal,
+})
+
+type PluginValues = ReturnType<typeof pluginValues>
+
+/** A plugin of the application: a folder with its public names, its glue, its service and a test. */
+function plugin(place: Place, names: Names): Scaffold {
+  const values = pluginValues(names)
+  const { kebab, name, key } = values
+  return {
+    files: [
+      ...pluginModules(place.folder, values),
+      pluginTest(inFolder(place, `${kebab}.test.ts`), { ...values, testModule: place.testModule, index: './index.ts' }),
+    ],
+    next: [
+      `In ${place.server}:`,
+      `  import { ${name} } from '${importPath(place, inFolder(place, 'index.ts'))}'`,
+      `  new Server({ plugins: { ${key}: ${name}() } }), or new Server({ plugins: [${name}()] })`,
+    ],
+  }
+}
+
+const pluginModules = (folder: string, values: PluginValues): ScaffoldFile[] =>
+  ['index.ts', 'plugin.ts', 'service.ts'].map((file) => ({
+    path: inFolder({ folder }, file),
+    text: sourceFrom(`plugin/${file}`, values),
+  }))
+
+const pluginTest = (
+  path: string,
+  values: PluginValues & { readonly testModule: string; readonly index: string },
+): ScaffoldFile => ({ path, text: sourceFrom('plugin/plugin.test.ts', values) })
+
+/** A plugin as a package that can be published, in a folder of its own. `installed` is its development dependency on the framework. */
+function pluginPackage(folder: string, plugin: PluginValues, installed?: string): ScaffoldFile[] {
+  const { kebab } = plugin
+  const values = { ...plugin, package: `${programName}-${kebab}`, testModule: 'node:test', index: '../src/index.ts' }
+  const file = (path: string) => ({ path: `${folder}/${path}`, text: fromTemplate(`plugin-package/${path}`, values) })
+  return [
+    { path: `${folder}/package.json`, text: packageJson(values.package, kebab, installed) },
+    ...['tsconfig.json', 'tsconfig.build.json', '.gitignore', 'README.md', 'LICENSE'].map(file),
+    ...pluginModules(`${folder}/src`, plugin),
+    pluginTest(`${folder}/test/${kebab}.test.ts`, values),
+    file('test/types.test-d.ts'),
+  ]
+}
+
+function packageJson(name: string, kebab: string, installed: string | undefined): string {
+  const { version, engines, devDependencies } = manifest()
+  const tools = ['@types/node', 'tsx', 'typescript'].map((tool) => [tool, devDependencies[tool] ?? '*'])
+  const own = {
+    name,
+    version: '0.1.0',
+    description: `The plugin ${kebab} of ${packageName}`,
+    keywords: [programName, `${programName}-plugin`, kebab],
+    license: 'MIT',
+    type: 'module',
+    exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
+    files: ['dist'],
+    sideEffects: false,
+    engines: { node: engines.node },
+    scripts: {
+      build: 'tsc -p tsconfig.build.json',
+      test: 'node --import tsx --test test/*.test.ts',
+      types: 'tsc',
+      prepublishOnly: 'npm run types && npm test && npm run build',
+    },
+    peerDependencies: { [packageName]: `^${version}` },
+    devDependencies: Object.fromEntries(
+      [[packageName, installed ?? `^${version}`], ...tools].sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
+    ),
+  }
+  return `${JSON.stringify(own, null, 2)}\n`
 }

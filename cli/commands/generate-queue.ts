@@ -1,8 +1,10 @@
-import { cancelled, oneOf } from '../prompts/ask.ts'
+import { programName } from '../package.ts'
 import { ownCommand } from '../run/own-command.ts'
-import { queue, queueKinds } from '../scaffold/kinds/queue.ts'
-import { namesOf } from '../scaffold/names.ts'
-import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
+import { type Names, namesOf } from '../scaffold/names.ts'
+import { importPath, inFolder, type Place } from '../scaffold/place.ts'
+import { type QueueKind, queueKinds, queuePackages } from '../scaffold/queue-kinds.ts'
+import { generateFlags, type Scaffold, scaffoldOneOf } from '../scaffold/scaffold.ts'
+import { identifier, moduleAndTest } from '../scaffold/source.ts'
 
 export const generateQueue = ownCommand({
   details: `Writes src/queues/<name>.ts: a queue with a schema that validates and types its messages, and a subscriber; and a test of
@@ -20,9 +22,25 @@ both on a queue in memory.`,
   },
   async run(input) {
     const names = namesOf(input.arguments.name, 'queue')
-    const kind = await oneOf('--type', input.flags.type, queueKinds)
-    if (kind === undefined) return cancelled(input.note)
-    scaffold(input, 'queues', (place) => queue(place, names, kind))
-    return 0
+    return scaffoldOneOf(input, queueKinds, 'queues', (place, kind) => queue(place, names, kind))
   },
 })
+
+/** A queue with a subscriber. */
+function queue(place: Place, { kebab, camel }: Names, kind: QueueKind): Scaffold {
+  const file = inFolder(place, `${kebab}.ts`)
+  const name = identifier(camel, 'Queue')
+  return {
+    files: moduleAndTest(place, kebab, 'queue', { kebab, name, factory: `${kind}Queue` }),
+    packages: queuePackages[kind],
+    next: [
+      `In ${place.server}, which has the subscribers of every file that is imported:`,
+      `  import '${importPath(place, file)}'`,
+      kind === 'memory'
+        ? `  new Server({ plugins: { queues: { run: true } } })`
+        : `  new Server({ plugins: { queues: { config: { ${kind}: { … } }, run: true } } })`,
+      ...(kind === 'memory' ? [] : [`"${programName} init-queue -t ${kind}" writes the configuration.`]),
+      `To publish a message, import ${name} from there: await ${name}.publish({ id: '1' })`,
+    ],
+  }
+}

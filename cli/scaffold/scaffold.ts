@@ -1,6 +1,7 @@
 import type { CommandDefinition, CommandInput } from '../../plugins/shared/development/command-definition.ts'
 import { versioned } from '../project/packages.ts'
 import { installCommand } from '../project/project.ts'
+import { cancelled, oneOf } from '../prompts/ask.ts'
 import { environmentFiles } from './environment/files.ts'
 import type { Variable } from './environment/variables.ts'
 import { type ScaffoldFile, scaffoldFlags, writeFiles } from './files.ts'
@@ -46,4 +47,17 @@ export function scaffold(
   if (input.flags.json) return
   if (install !== undefined) input.note(`\nPackages that it needs:\n  ${install}`)
   if (steps.length > 0) input.note(`\n${steps.join('\n')}`)
+}
+
+/** The same for one of several kinds, from the flag `--type` or from the user; resolves with the exit code. */
+export async function scaffoldOneOf<Kind extends string>(
+  input: CommandInput<{ readonly flags: typeof generateFlags & { readonly type: { readonly type: 'string' } } }>,
+  kinds: readonly [Kind, ...Kind[]],
+  folder: string,
+  make: (place: Place, kind: Kind) => Scaffold,
+): Promise<number> {
+  const kind = await oneOf('--type', input.flags.type, kinds)
+  if (kind === undefined) return cancelled(input.note)
+  scaffold(input, folder, (place) => make(place, kind))
+  return 0
 }

@@ -1,8 +1,18 @@
 import { mqttMessages } from '../../plugins/mqtt/index.ts'
 import { CommandFailure, quoted } from '../failure.ts'
-import type { TopicSettings } from './kinds/mqtt.ts'
 import { type Names, namesOf } from './names.ts'
 import { refusal } from './refusal.ts'
+
+/** The data of a topic for its file. */
+export interface Topic {
+  readonly names: Names
+  /** The topic as it was typed. */
+  readonly topic: string
+  /** Whether it has a wildcard: its handler receives the topic. */
+  readonly isPattern: boolean
+  /** The topic without `$share/<group>/`. */
+  readonly filter: string
+}
 
 /**
  * A topic filter for the broker, with names for its file and exports: `sensors/+/temperature` is
@@ -10,7 +20,7 @@ import { refusal } from './refusal.ts'
  *
  * @throws CommandFailure for a filter that brokers refuse, and for one without a letter from which to make a name.
  */
-export function readTopic(topic: string, name: string | undefined): { names: Names } & Omit<TopicSettings, 'asClass'> {
+export function readTopic(topic: string, name: string | undefined): Topic {
   checkTopic(topic)
   const levels = topic.split('/')
   const filter = levels[0] === '$share' ? levels.slice(2) : levels
