@@ -1,4 +1,5 @@
 import { aligned } from '../plugins/shared/terminal/columns.ts'
+import { type Output, widthOf } from './output.ts'
 
 /** The share of the width above which a column has a line of its own, if there is not enough room for all. */
 const widestShare = 0.4
@@ -17,6 +18,11 @@ export function columns(rows: readonly (readonly string[])[], width = Number.POS
     Math.max(0, ...rows.map((row) => row[at]?.length ?? 0).filter((length) => length <= most)),
   )
   return rows.flatMap((row) => layOut(row, widths, width))
+}
+
+/** Prints rows in columns for the width of standard output. */
+export function printTable(rows: readonly (readonly string[])[], print: Output['print']): void {
+  for (const line of columns(rows, widthOf(process.stdout))) print(line)
 }
 
 function layOut(row: readonly string[], widths: readonly number[], width: number): string[] {

@@ -1,9 +1,8 @@
 import type { CronJobInfo } from '../../plugins/cron/index.ts'
 import { ensurePlugin, watchForEnd } from '../application/background.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
-import { columns } from '../columns.ts'
+import { printTable } from '../columns.ts'
 import { CommandFailure } from '../failure.ts'
-import { widthOf } from '../output.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { leaveOutputToApplication, sendLogsTo } from '../run/standard-output.ts'
 
@@ -29,7 +28,7 @@ first SIGINT or SIGTERM, running jobs may take nearly all of the closeTimeout of
       )
     }
     leaveOutputToApplication()
-    for (const line of columns(jobs.map(rowOf), widthOf(process.stdout))) print(line)
+    printTable(jobs.map(rowOf), print)
     note(`${jobs.length} cron ${jobs.length === 1 ? 'job' : 'jobs'} of ${entry}; Ctrl+C stops`)
     await ended
   },

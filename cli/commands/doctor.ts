@@ -1,12 +1,11 @@
 import { isProduction } from '../../plugins/shared/environment/node-env.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { findEntry, noServer } from '../application/load.ts'
-import { columns } from '../columns.ts'
+import { printTable } from '../columns.ts'
 import { diagnose } from '../doctor/diagnose.ts'
 import type { Examination } from '../doctor/examine.ts'
 import type { Reported } from '../doctor/view.ts'
 import { CommandFailure } from '../failure.ts'
-import { widthOf } from '../output.ts'
 import { typedPath } from '../project/working-folder.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { keepOutputFromApplication } from '../run/standard-output.ts'
@@ -37,7 +36,7 @@ warning too. What is only wrong in production is looked for with NODE_ENV=produc
       const production = isProduction()
       if (flags.json) print(JSON.stringify({ production, findings: left }, undefined, 2))
       else {
-        for (const line of columns(left.map(rowOf), widthOf(process.stdout))) print(line)
+        printTable(left.map(rowOf), print)
         note(summaryOf(left, found.length - left.length, production))
       }
       return left.some(({ level }) => level === 'error' || (flags.strict && level === 'warning')) ? 1 : 0

@@ -4,7 +4,7 @@ import type { Kernel } from '../../kernel/index.ts'
 import type { AsyncApiOptions, MessageDescriptionOptions } from '../../plugins/asyncapi/index.ts'
 import type { DescriptionOptions, OpenApiOptions } from '../../plugins/openapi/index.ts'
 import type { CommandInput } from '../../plugins/shared/development/command-definition.ts'
-import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
+import { safely } from '../../plugins/shared/values/safely.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
 import { programName } from '../package.ts'
@@ -15,6 +15,7 @@ import type { ApiDocument } from '../sdk/document.ts'
 import { fetchDescriptions } from '../sdk/fetch-descriptions.ts'
 import { generateClient, isGenerated, wordsOf } from '../sdk/generate.ts'
 import { type MessageDocument, socketsOf } from '../sdk/messages.ts'
+import { textOf } from '../text-file.ts'
 
 export const generateSdk = ownCommand({
   details: `Imports the module that exports the server, without booting it or listening, and writes one TypeScript file
@@ -58,7 +59,7 @@ their setup are known only after boot: use --boot. With --url it reads the descr
     const typed = text(input.flags.out)
     const sources = statSync('src', { throwIfNoEntry: false })?.isDirectory() ? 'src/' : ''
     const out = typed === undefined ? `${sources}sdk.ts` : typedPath(typed)
-    const flags = input.flags.check ? asWritten(input.flags, read(out) ?? '') : input.flags
+    const flags = input.flags.check ? asWritten(input.flags, textOf(out) ?? '') : input.flags
     const name = text(flags.name) ?? 'Client'
     if (!/^[A-Z]\w*$/.test(name)) {
       throw wrongUsage(`--name takes a type name, ASCII letters and digits after a capital letter, not "${name}"`)
@@ -191,20 +192,11 @@ function commandLine(flags: CommandInput['flags'], program = programName): strin
 
 const quote = (word: string) => (/^[\w./@:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
-function read(file: string): string | undefined {
-  try {
-    return readRegularFileSync(file).toString('utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new CommandFailure(`${file} cannot be read: ${(error as Error).message}`, { cause: error })
-  }
-}
-
 /** A file for comparison: a checkout with CRLF, or a formatter that changed the end of the file, counts as unchanged. */
 const lines = (file: string) => file.replaceAll('\r\n', '\n').trimEnd()
 
 function check(out: string, client: string, flags: CommandInput['flags']): number {
-  const there = read(out)
+  const there = textOf(out)
   if (there !== undefined && lines(there) === lines(client)) return 0
   const program = projectRoot(process.cwd()) === undefined ? programName : commandLineOf(findProject().packageManager)
   const command = commandLine(flags, program)
@@ -213,7 +205,7 @@ function check(out: string, client: string, flags: CommandInput['flags']): numbe
 
 /** Writes the file and returns whether it had to change: an unchanged file keeps its date, and does not trigger watchers. */
 function write(out: string, client: string, force: boolean): boolean {
-  const there = read(out)
+  const there = textOf(out)
   if (there !== undefined && lines(there) === lines(client)) return false
   if (there !== undefined && !isGenerated(there) && !force) {
     throw new CommandFailure(
@@ -229,7 +221,7 @@ function write(out: string, client: string, force: boolean): boolean {
     writeFileSync(half, client)
     renameSync(half, file)
   } catch (error) {
-    rmSync(half, { force: true })
+    safely(() => rmSync(half, { force: true }))
     throw new CommandFailure(`${out} cannot be written: ${(error as Error).message}`, { cause: error })
   }
   return true

@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { awsVariables, optional, required, requiredSecret, type Variable } from '../scaffold/environment/variables.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
@@ -10,6 +8,7 @@ import { importPath, inFolder, type Place } from '../scaffold/place.ts'
 import { generateFlags, type Scaffold, scaffoldOneOf } from '../scaffold/scaffold.ts'
 import { moduleAndTest } from '../scaffold/source.ts'
 import { fromTemplate } from '../scaffold/template.ts'
+import { textOf } from '../text-file.ts'
 
 interface Provider {
   readonly provider: string
@@ -87,6 +86,6 @@ function storage(place: Place, kind: StorageKind): Scaffold {
 /** Objects must not be committed. */
 function ignored({ project }: Place): ScaffoldFile {
   const file = join(project.root, '.gitignore')
-  const text = existsSync(file) ? readRegularFileSync(file).toString('utf8') : ''
+  const text = textOf(file) ?? ''
   return { path: '.gitignore', text: ignoring(text, ['/storage/']), existing: 'update' }
 }

@@ -1,8 +1,7 @@
 import { ensurePlugin, watchForEnd } from '../application/background.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
-import { columns } from '../columns.ts'
+import { printTable } from '../columns.ts'
 import { CommandFailure } from '../failure.ts'
-import { widthOf } from '../output.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { leaveOutputToApplication, sendLogsTo } from '../run/standard-output.ts'
 
@@ -27,7 +26,7 @@ running handlers may take nearly all of the closeTimeout of the server.`,
     await service.run()
     leaveOutputToApplication()
     const rows = subscribers.map(({ queue, kind, concurrency }) => [queue, kind, `concurrency ${concurrency}`])
-    for (const line of columns(rows, widthOf(process.stdout))) print(line)
+    printTable(rows, print)
     note(`${subscribers.length} ${subscribers.length === 1 ? 'subscriber' : 'subscribers'} of ${entry}; Ctrl+C stops`)
     if (subscribers.every(({ kind }) => kind === 'memory')) {
       note('Queues in memory only receive messages that this process itself publishes.')

@@ -1,9 +1,8 @@
 import { methods } from '../../kernel/routing/pattern.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { describeRoute, notesOf, type RouteDescription } from '../application/route-description.ts'
-import { columns } from '../columns.ts'
+import { printTable } from '../columns.ts'
 import { wrongUsage } from '../failure.ts'
-import { widthOf } from '../output.ts'
 import { ownCommand } from '../run/own-command.ts'
 
 export const routes = ownCommand({
@@ -35,7 +34,7 @@ is booted anyway.`,
       (route) => (method === undefined || route.method === method) && route.path.startsWith(flags.path ?? ''),
     )
     if (flags.json) return print(JSON.stringify(chosen, undefined, 2))
-    for (const line of columns(chosen.map(rowOf), widthOf(process.stdout))) print(line)
+    printTable(chosen.map(rowOf), print)
     if (all.length === 0) note(`${entry} has no routes: do its modules import those that register them?`)
     else if (chosen.length === 0) note(`none of the ${all.length} routes of ${entry} matches`)
   },

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { readManifest } from '../project/project.ts'
+import { textOf } from '../text-file.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -19,7 +19,7 @@ function existingManifest(folder: string): Fields | undefined {
 /** The indentation of the existing `package.json`. */
 export function existingIndent(folder: string): string | undefined {
   const file = join(folder, 'package.json')
-  return existsSync(file) ? /^\{\s*\n([ \t]+)"/.exec(readRegularFileSync(file).toString('utf8'))?.[1] : undefined
+  return /^\{\s*\n([ \t]+)"/.exec(textOf(file) ?? '')?.[1]
 }
 
 /** The name in the `package.json` of a folder. */

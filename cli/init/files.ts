@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { pinnedWorkspace } from '../project/packages.ts'
 import { commandLineOf, runtimeOf } from '../project/project.ts'
 import { envModule } from '../scaffold/environment/schema-text.ts'
@@ -8,6 +6,7 @@ import type { ScaffoldFile } from '../scaffold/files.ts'
 import { ignoring } from '../scaffold/ignore.ts'
 import { fromTemplate, type Values } from '../scaffold/template.ts'
 import { testModule } from '../scaffold/test-runner.ts'
+import { textOf } from '../text-file.ts'
 import { runCommand } from './commands.ts'
 import { imageValues } from './image.ts'
 import { denoJson, packageJson, packagesFor, pinsOf } from './manifest.ts'
@@ -101,7 +100,7 @@ const modulesOf: Readonly<Record<Part, readonly string[]>> = {
 
 function gitignore({ folder, packageManager }: InitSettings): ScaffoldFile {
   const file = join(folder, '.gitignore')
-  const before = existsSync(file) ? readRegularFileSync(file).toString('utf8') : ''
+  const before = textOf(file) ?? ''
   const built = [
     ...(runtimeOf(packageManager) === 'node' ? ['dist/'] : []),
     ...(packageManager === 'yarn' ? ['.yarn/install-state.gz'] : []),

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { basename, join, relative, resolve, sep } from 'node:path'
-import { CommandFailure, quoted } from '../failure.ts'
+import { quoted, wrongUsage } from '../failure.ts'
 import { packageFolder, packageName, version } from '../package.ts'
 import { type PackageManager, packageManagers, readManifest } from '../project/project.ts'
 import { existingName } from './existing.ts'
@@ -41,9 +41,7 @@ export function checkedName(name: string): string {
   if (why === undefined) return name
   const other = packageNameFrom(name)
   const hint = other === undefined ? '--name <name> gives another' : `--name ${other} would do`
-  throw new CommandFailure(`${quoted(name)} cannot be the name of a package: ${why}; ${hint}`, {
-    usage: true,
-  })
+  throw wrongUsage(`${quoted(name)} cannot be the name of a package: ${why}; ${hint}`)
 }
 
 /**
@@ -63,7 +61,7 @@ export function ownName(folder: string): string {
 export function checkedPackageManager(name: string): PackageManager {
   const found = packageManagers.find((one) => one === name)
   if (found !== undefined) return found
-  throw new CommandFailure(`--pm takes ${packageManagers.join(', ')}, not "${name}"`, { usage: true })
+  throw wrongUsage(`--pm takes ${packageManagers.join(', ')}, not "${name}"`)
 }
 
 /**
@@ -75,20 +73,13 @@ export function frameworkFrom(typed: string | undefined, folder: string, manager
   if (/^(file|https?|git\+\w+|npm|workspace|link|portal|catalog):/.test(typed)) return { spec: typed }
   if (/[/\\]|\.t(ar\.)?gz$/.test(typed)) {
     if (manager === 'deno' && /gz$/.test(typed)) {
-      throw new CommandFailure(
-        `--framework: Deno does not support a tarball such as ${typed}: pass the folder of the package`,
-        {
-          usage: true,
-        },
-      )
+      throw wrongUsage(`--framework: Deno does not support a tarball such as ${typed}: pass the folder of the package`)
     }
-    if (!existsSync(typed)) throw new CommandFailure(`--framework: ${typed} does not exist`, { usage: true })
+    if (!existsSync(typed)) throw wrongUsage(`--framework: ${typed} does not exist`)
     return fromPath(resolve(typed), folder, manager)
   }
   if (/^[\w.^~<>=|*+ -]+$/.test(typed)) return { spec: typed }
-  throw new CommandFailure(`--framework takes a version, a tarball or a folder, not ${JSON.stringify(typed)}`, {
-    usage: true,
-  })
+  throw wrongUsage(`--framework takes a version, a tarball or a folder, not ${JSON.stringify(typed)}`)
 }
 
 /** The copy that `vendor` puts into the project. */

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { isInside } from '../project/inside.ts'
 import { projectRoot } from '../project/project.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { ignoring } from '../scaffold/ignore.ts'
+import { textOf } from '../text-file.ts'
 
 /** The place of the existing or future `.gitignore` for the contents of a folder. */
 export interface IgnorePlace {
@@ -57,7 +57,7 @@ export function leaveOut({ folder, repository }: IgnorePlace, path: string): { f
       ],
     }
   }
-  const before = found === undefined ? '' : readRegularFileSync(ignoreFile).toString('utf8')
+  const before = textOf(ignoreFile) ?? ''
   const text = ignoring(before, [lineFor(path)])
   return text === before ? { notes: [] } : { file: { path: '.gitignore', text, existing: 'update' }, notes: [] }
 }

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { CommandFailure } from '../failure.ts'
 import { programName } from '../package.ts'
+import { textOf } from '../text-file.ts'
 
 export type Runtime = 'node' | 'bun' | 'deno'
 export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun' | 'deno'
@@ -102,13 +102,10 @@ export function installCommand(
 
 /** Reads a `package.json`; empty if the file does not exist. */
 export function readManifest(file: string): Record<string, unknown> {
-  if (!existsSync(file)) return {}
+  const text = textOf(file)
+  if (text === undefined) return {}
   try {
-    const manifest: unknown = JSON.parse(
-      readRegularFileSync(file)
-        .toString('utf8')
-        .replace(/^\uFEFF/, ''),
-    )
+    const manifest: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
     if (typeof manifest !== 'object' || manifest === null || Array.isArray(manifest))
       throw new Error('it is not an object')
     return manifest as Record<string, unknown>

@@ -19,6 +19,7 @@ import type { CommandDefinition, CommandInput } from '../../plugins/shared/devel
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { CommandFailure } from '../failure.ts'
 import { isInside } from '../project/inside.ts'
+import { textOf } from '../text-file.ts'
 
 /** A file that a command wants to write. */
 export interface ScaffoldFile {
@@ -81,7 +82,7 @@ function actionOf(root: string, { path, text, existing = 'refuse' }: ScaffoldFil
   const found = lstatSync(file, { throwIfNoEntry: false })
   if (found === undefined) return 'created'
   if (!found.isFile()) throw new CommandFailure(`${path} exists and is not a file: nothing was written`)
-  if (read(file) === text) return 'unchanged'
+  if (textOf(file) === text) return 'unchanged'
   if (existing === 'update') return 'updated'
   return existing === 'keep' && !force ? 'kept' : 'overwritten'
 }
@@ -103,14 +104,6 @@ function inside(root: string, path: string): string {
 /** The folder itself, or its nearest existing parent. */
 function nearestOf(folder: string): string {
   return existsSync(folder) ? folder : nearestOf(dirname(folder))
-}
-
-function read(file: string): string {
-  try {
-    return readRegularFileSync(file).toString('utf8')
-  } catch (error) {
-    throw new CommandFailure(`${file} cannot be read: ${(error as Error).message}`, { cause: error })
-  }
 }
 
 function writeAll(root: string, files: readonly Planned[]): void {

@@ -1,4 +1,4 @@
-import { CommandFailure, quoted } from '../failure.ts'
+import { quoted, wrongUsage } from '../failure.ts'
 
 /** One name in each of its spellings. */
 export interface Names {
@@ -18,7 +18,7 @@ export interface Names {
  */
 export function namesOf(typed: string, kind: string): Names {
   const refuse = (why: string) => {
-    throw new CommandFailure(`${quoted(typed)} cannot be the name of a ${kind}: ${why}`, { usage: true })
+    throw wrongUsage(`${quoted(typed)} cannot be the name of a ${kind}: ${why}`)
   }
   if (/[/\\]/.test(typed)) refuse('it is a path; the folder is fixed')
   if (typed.length > 80) refuse('it has more than 80 characters')

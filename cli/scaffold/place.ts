@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, posix, relative, resolve, sep } from 'node:path'
-import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { entryFiles } from '../application/load.ts'
-import { CommandFailure } from '../failure.ts'
+import { wrongUsage } from '../failure.ts'
 import { isInside } from '../project/inside.ts'
 import { findProject, type Project } from '../project/project.ts'
 import { typedPath } from '../project/working-folder.ts'
+import { textOf } from '../text-file.ts'
 import { testModule } from './test-runner.ts'
 
 /** The place of a scaffold, and its existing surroundings. */
@@ -42,7 +42,7 @@ export function placeFor(folder: string, dir: string | undefined): Place {
 }
 
 function folderIn(root: string, dir: string): string {
-  const refuse = (why: string) => new CommandFailure(`--dir ${JSON.stringify(dir)} ${why}`, { usage: true })
+  const refuse = (why: string) => wrongUsage(`--dir ${JSON.stringify(dir)} ${why}`)
   if (dir.trim() === '' || /\p{Cc}/u.test(dir)) throw refuse('needs a folder')
   const folder = resolve(typedPath(dir))
   if (!isInside(root, folder)) throw refuse(`is outside ${root}`)
@@ -72,8 +72,7 @@ function pathBetween(from: string, to: string): string {
 /** Notes about testing a class with decorators in this project. */
 export function decoratorNotes({ project, testModule }: Pick<Place, 'project' | 'testModule'>): string[] {
   const config = join(project.root, 'tsconfig.json')
-  const isSet =
-    existsSync(config) && /"experimentalDecorators"\s*:\s*true/.test(readRegularFileSync(config).toString('utf8'))
+  const isSet = /"experimentalDecorators"\s*:\s*true/.test(textOf(config) ?? '')
   return testModule === 'vitest' && !isSet
     ? ['Vitest compiles decorators only with "experimentalDecorators": true in the tsconfig.json.']
     : []

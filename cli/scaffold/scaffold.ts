@@ -1,11 +1,13 @@
+import { join } from 'node:path'
 import type { CommandDefinition, CommandInput } from '../../plugins/shared/development/command-definition.ts'
-import { versioned } from '../project/packages.ts'
-import { installCommand } from '../project/project.ts'
+import { existingIndent } from '../init/existing.ts'
+import { pinMember, pinnedWorkspace, pinsFor, versioned } from '../project/packages.ts'
+import { installCommand, type Project, readManifest } from '../project/project.ts'
 import { cancelled, oneOf } from '../prompts/ask.ts'
+import { textOf } from '../text-file.ts'
 import { environmentFiles } from './environment/files.ts'
 import type { Variable } from './environment/variables.ts'
 import { type ScaffoldFile, scaffoldFlags, writeFiles } from './files.ts'
-import { pinFiles } from './pins.ts'
 import { type Place, placeFor } from './place.ts'
 
 /** The result of a template. */
@@ -60,4 +62,22 @@ export async function scaffoldOneOf<Kind extends string>(
   if (kind === undefined) return cancelled(input.note)
   scaffold(input, folder, (place) => make(place, kind))
   return 0
+}
+
+/** The setting of the package manager that keeps dependencies of these packages at versions for every supported Node.js. */
+function pinFiles({ root, packageManager }: Project, packages: readonly string[]): ScaffoldFile[] {
+  const pins = pinsFor(packages)
+  if (Object.keys(pins).length === 0) return []
+  if (packageManager === 'pnpm') {
+    const file = join(root, 'pnpm-workspace.yaml')
+    const text = textOf(file) ?? ''
+    const pinned = pinnedWorkspace(text, pins)
+    return pinned === text ? [] : [{ path: 'pnpm-workspace.yaml', text: pinned, existing: 'update' }]
+  }
+  const member = pinMember(packageManager)
+  const manifest = readManifest(join(root, 'package.json'))
+  const there = member === undefined ? {} : ((manifest[member] ?? {}) as Readonly<Record<string, unknown>>)
+  if (member === undefined || Object.keys(pins).every((name) => name in there)) return []
+  const text = JSON.stringify({ ...manifest, [member]: { ...pins, ...there } }, null, existingIndent(root) ?? '  ')
+  return [{ path: 'package.json', text: `${text}\n`, existing: 'update' }]
 }

@@ -1,5 +1,5 @@
 import { mqttMessages } from '../../plugins/mqtt/index.ts'
-import { CommandFailure, quoted } from '../failure.ts'
+import { quoted, wrongUsage } from '../failure.ts'
 import { type Names, namesOf } from './names.ts'
 import { refusal } from './refusal.ts'
 
@@ -55,12 +55,7 @@ function namesOfTopic(topic: string): Names {
     .split('/')
     .some((level) => /[\p{L}\p{N}]/u.test(level) && !/[A-Za-z0-9\p{Script=Latin}]/u.test(level))
   if (isLost || words === '' || words.length > 70) {
-    throw new CommandFailure(
-      `the topic ${quoted(topic)} cannot be turned into a file name: pass one with --name <name>`,
-      {
-        usage: true,
-      },
-    )
+    throw wrongUsage(`the topic ${quoted(topic)} cannot be turned into a file name: pass one with --name <name>`)
   }
   return isName(words) ? namesOf(words, kind) : namesOf(`topic-${words}`, kind)
 }

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRegularFileSync } from '../../../plugins/shared/files/read-file.ts'
+import { textOf } from '../../text-file.ts'
 import type { ScaffoldFile } from '../files.ts'
 import { ignoring } from '../ignore.ts'
 import type { Place } from '../place.ts'
@@ -23,7 +22,8 @@ export function environmentFiles(
   others: readonly ScaffoldFile[],
 ): EnvironmentFiles {
   if (variables.length === 0) return { files: [], notes: [] }
-  const before = (path: string) => others.find((one) => one.path === path)?.text ?? textOf(place, path)
+  const before = (path: string) =>
+    others.find((one) => one.path === path)?.text ?? textOf(join(place.project.root, path))
   const own = (variable: Variable) => variable.value
   const [module, ...shared] = sharedTexts(place, variables, before)
   const texts: readonly Planned[] = [
@@ -40,7 +40,7 @@ export function environmentFiles(
 
 /** The same if `.env` already has the values, and only for existing files: a project without them reads variables in its own way. */
 export function declaringFiles(place: Place, variables: readonly Variable[]): EnvironmentFiles {
-  const before = (path: string) => textOf(place, path)
+  const before = (path: string) => textOf(join(place.project.root, path))
   const texts = sharedTexts(place, variables, before).filter(({ path }) => before(path) !== undefined)
   return changed(place, variables, texts, before)
 }
@@ -48,11 +48,6 @@ export function declaringFiles(place: Place, variables: readonly Variable[]): En
 /** The planned content of a file; `undefined` if nothing can be added to the existing text. */
 type Planned = Omit<ScaffoldFile, 'text'> & { readonly text: string | undefined }
 type Before = (path: string) => string | undefined
-
-function textOf({ project: { root } }: Place, path: string): string | undefined {
-  const file = join(root, path)
-  return existsSync(file) ? readRegularFileSync(file).toString('utf8') : undefined
-}
 
 const neededOf = (variables: readonly Variable[]) => variables.filter(({ value }) => value !== undefined)
 
