@@ -1,9 +1,10 @@
 import { AssertionError } from 'node:assert'
-import { ArgumentsError, type Inject } from '../../kernel/index.ts'
+import { ArgumentsError, type Inject, within } from '../../kernel/index.ts'
 import type { LinkedPeer, LinkedServer } from '../shared/http/linked-socket.ts'
 import { option } from '../shared/options/index.ts'
 import { safely } from '../shared/values/safely.ts'
 import { shorten } from './content.ts'
+import { common } from './options.ts'
 import { MockResponse } from './response.ts'
 import { isSubset } from './subset.ts'
 
@@ -21,16 +22,8 @@ export interface MockSocketOptions {
   ip?: string
 }
 
-const named = option.value<object>('an object', (given) => typeof given === 'object' && given !== null)
-
 export const mockSocketOptions = option
-  .shape({
-    headers: named,
-    query: named,
-    cookies: named,
-    protocols: option.list(option.name()),
-    ip: option.value<string>('an address, or an empty string if it is unknown', (given) => typeof given === 'string'),
-  })
+  .shape({ ...common, protocols: option.list(option.name()) })
   .into((given) => given as MockSocketOptions)
   .typed<MockSocketOptions>()
 
@@ -130,7 +123,7 @@ export class MockSocket {
 
   /** Asserts that the connection has ended, or ends within a second, with this code. */
   async assertEnded(code: number): Promise<MockClose> {
-    const end = await this.#link.within(this.ended, 'the end of the websocket')
+    const end = await this.#link.inTime(this.ended, 'the end of the websocket')
     if (end.code === code) return end
     throw new AssertionError({
       message: `expected the websocket to end with ${code}, got ${show(end)}`,
@@ -204,30 +197,17 @@ class Link implements LinkedPeer {
           if (this.messages.length > at) resolve()
         }
       })
-      await this.within(Promise.race([arrived, this.ended]), 'a message')
+      await this.inTime(Promise.race([arrived, this.ended]), 'a message')
     }
     if (this.messages.length > at) return this.messages[at]
     throw new AssertionError({ message: `expected a message, but the websocket has ended with ${show(this.end)}` })
   }
 
-  async within<Value>(promise: Promise<Value>, what: string): Promise<Value> {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () =>
-          reject(
-            new AssertionError({
-              message: `expected ${what} within ${patience} ms; received so far: ${show(this.messages)}`,
-            }),
-          ),
-        patience,
-      )
+  inTime<Value>(promise: Promise<Value>, what: string): Promise<Value> {
+    return within(promise, patience, () => {
+      const message = `expected ${what} within ${patience} ms; received so far: ${show(this.messages)}`
+      throw new AssertionError({ message })
     })
-    try {
-      return await Promise.race([promise, late])
-    } finally {
-      clearTimeout(timer)
-    }
   }
 }
 

@@ -42,17 +42,22 @@ export interface MockOptions<Body = unknown, Query extends object = MockQuery> {
 const anything = option.value<unknown>('anything')
 const named = option.value<object>('an object', (given) => typeof given === 'object' && given !== null)
 
+/** The checks of the options that requests and websockets have. */
+export const common = {
+  headers: named,
+  query: named,
+  cookies: named,
+  // Not every runtime knows the address of every peer.
+  ip: option.value<string>('an address, or an empty string if it is unknown', (given) => typeof given === 'string'),
+}
+
 /** The check of the options; the types of bodies are distinguished where they are written. */
 export const mockOptions = option
   .shape({
     body: anything,
     formData: anything,
     urlencoded: anything,
-    headers: named,
-    query: named,
-    cookies: named,
-    // Not every runtime knows the address of every peer.
-    ip: option.value<string>('an address, or an empty string if it is unknown', (given) => typeof given === 'string'),
+    ...common,
     signal: option.value<AbortSignal>('an AbortSignal', (given) => given instanceof AbortSignal),
   })
   .into((given) => given as MockOptions<unknown, object>)
