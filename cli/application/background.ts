@@ -1,10 +1,34 @@
 import { pathToFileURL } from 'node:url'
 import type { Kernel, Registration } from '../../kernel/index.ts'
+import type { CommandInput } from '../../plugins/shared/development/command-definition.ts'
 import { CommandFailure } from '../failure.ts'
 import { packageName } from '../package.ts'
 import { endWithScript } from '../run/orphan.ts'
+import { sendLogsTo } from '../run/standard-output.ts'
+import { type applicationFlags, applicationOf } from './flags.ts'
 import type { Application } from './load.ts'
 import { resolveFrom } from './resolve.ts'
+
+/** An application that runs in the foreground, without listening. */
+export interface Background extends Application {
+  /** Resolves when the process is asked to end, or the server closes. */
+  readonly ended: Promise<void>
+}
+
+/** Boots the application of a command that keeps running, for the work of one plugin. */
+export async function bootInBackground(
+  { flags, note, boot }: Pick<CommandInput<{ readonly flags: typeof applicationFlags }>, 'flags' | 'note' | 'boot'>,
+  plugin: 'cron' | 'queues',
+): Promise<Background> {
+  // As in a server: people watch the logs of such a process.
+  sendLogsTo('stdout')
+  const application = await applicationOf(flags)
+  await ensurePlugin(application, plugin)
+  // Before anything is started that must be stopped.
+  const ended = watchForEnd(application.server, note)
+  await boot(application.server)
+  return { ...application, ended }
+}
 
 /**
  * Ensures that the server has a plugin, with defaults if the application has not registered it: jobs and subscribers
@@ -12,7 +36,7 @@ import { resolveFrom } from './resolve.ts'
  *
  * The plugin comes from the application's own copy of the package, because that copy has the declarations.
  */
-export async function ensurePlugin({ server, entry, file }: Application, name: 'cron' | 'queues'): Promise<void> {
+async function ensurePlugin({ server, entry, file }: Application, name: 'cron' | 'queues'): Promise<void> {
   if (server.services.find(name) !== undefined) return
   const entryPoint = resolveFrom(file, `${packageName}/plugins/${name}`)
   if (entryPoint === undefined)
@@ -35,7 +59,7 @@ const signals = { SIGINT: 130, SIGTERM: 143 } as const
  * Watches for the end of a command that keeps running: call it before starting anything that must be stopped, and await the result
  * afterwards. It resolves when the process is asked to end, or the server closes; a second signal ends the process immediately.
  */
-export function watchForEnd(server: Kernel, note: (line: string) => void): Promise<void> {
+function watchForEnd(server: Kernel, note: (line: string) => void): Promise<void> {
   endWithScript()
   return new Promise((resolve) => {
     let isAsked = false

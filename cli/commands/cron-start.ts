@@ -1,24 +1,19 @@
 import type { CronJobInfo } from '../../plugins/cron/index.ts'
-import { ensurePlugin, watchForEnd } from '../application/background.ts'
-import { applicationFlags, applicationOf } from '../application/flags.ts'
+import { bootInBackground } from '../application/background.ts'
+import { applicationFlags } from '../application/flags.ts'
 import { printTable } from '../columns.ts'
 import { CommandFailure } from '../failure.ts'
 import { ownCommand } from '../run/own-command.ts'
-import { leaveOutputToApplication, sendLogsTo } from '../run/standard-output.ts'
+import { leaveOutputToApplication } from '../run/standard-output.ts'
 
 export const cronStart = ownCommand({
   details: `Boots the application and runs its jobs in the foreground, without listening: the jobs of the plugin "cron" or of
 background.crons, else of src/crons/**/*.{ts,js}, and every handle that was started. Queues and MQTT do not run. After the
 first SIGINT or SIGTERM, running jobs may take nearly all of the closeTimeout of the server.`,
   flags: applicationFlags,
-  async run({ flags, print, note, boot }) {
-    // As in a server: people watch the logs of such a process.
-    sendLogsTo('stdout')
-    const application = await applicationOf(flags)
-    const { server, entry } = application
-    await ensurePlugin(application, 'cron')
-    const ended = watchForEnd(server, note)
-    await boot(server)
+  async run(input) {
+    const { print, note } = input
+    const { server, entry, ended } = await bootInBackground(input, 'cron')
     const service = server.services.get('cron')
     await service.start()
     const jobs = service.jobs()

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { join, relative } from 'node:path'
 import { wrongUsage } from '../failure.ts'
 import { installAll, runCommand } from '../init/commands.ts'
 import { manifest, packageName, programName } from '../package.ts'
-import { readManifest } from '../project/project.ts'
+import { installedFrom } from '../project/project.ts'
 import { fromHere } from '../project/working-folder.ts'
 import { ownCommand } from '../run/own-command.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
@@ -42,8 +42,13 @@ function packageIn({ project, folder }: Place, names: Names, dir: string | undef
   const parent = existsSync(join(project.root, 'packages')) ? `packages/${kebab}` : kebab
   const target = dir === undefined ? parent : folder
   if (target === '.') throw wrongUsage('--dir is the project itself: choose a folder for the package')
+  const installed = installedFrom(project.root)
   return {
-    files: pluginPackage(target, pluginValues(names), installedFrom(project.root, target)),
+    files: pluginPackage(
+      target,
+      pluginValues(names),
+      installed && `file:${relative(join(project.root, target), installed).replaceAll('\\', '/')}`,
+    ),
     next: [
       `To try it:`,
       `  cd ${fromHere(join(project.root, target))}`,
@@ -52,15 +57,6 @@ function packageIn({ project, folder }: Place, names: Names, dir: string | undef
       `LICENSE is the MIT licence; put your name into it, or choose another licence.`,
     ],
   }
-}
-
-/** The tarball or folder from which the project has the framework, if so: the new package uses the same. */
-function installedFrom(root: string, target: string): string | undefined {
-  const { dependencies } = readManifest(join(root, 'package.json')) as { dependencies?: Record<string, unknown> }
-  const path = /^file:(.+)$/.exec(String(dependencies?.[packageName]))?.[1]
-  return path === undefined
-    ? undefined
-    : `file:${relative(join(root, target), resolve(root, path)).replaceAll('\\', '/')}`
 }
 
 /** The names in the files of one plugin: `name` is the factory, `key` its service, and the plugin in the object form. */

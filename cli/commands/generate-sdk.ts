@@ -1,8 +1,6 @@
 import { mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Kernel } from '../../kernel/index.ts'
-import type { AsyncApiOptions, MessageDescriptionOptions } from '../../plugins/asyncapi/index.ts'
-import type { DescriptionOptions, OpenApiOptions } from '../../plugins/openapi/index.ts'
 import type { CommandInput } from '../../plugins/shared/development/command-definition.ts'
 import { safely } from '../../plugins/shared/values/safely.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
@@ -151,23 +149,16 @@ async function describe(
   } else await boot(server)
   // The same data: here with the keywords of schemas by name.
   return {
-    document: describeServer(server, optionsOf(server)) as ApiDocument,
-    messages: describeMessages(server, messageOptionsOf(server)) as MessageDocument,
+    document: describeServer(server, optionsOf(server, 'openapi', ['info', 'include', 'components'])) as ApiDocument,
+    messages: describeMessages(server, optionsOf(server, 'asyncapi', ['include', 'components'])) as MessageDocument,
   }
 }
 
-/** The same for its options of the asyncapi plugin. */
-function messageOptionsOf(server: Kernel): MessageDescriptionOptions {
-  const listed = server.listing.plugins.find(({ definition }) => definition.name === 'asyncapi')
-  const { include, components } = (listed?.options ?? {}) as AsyncApiOptions
-  return { ...(include && { include }), ...(components && { components }) }
-}
-
-/** The application's options for the openapi plugin, which also apply to its client. */
-function optionsOf(server: Kernel): DescriptionOptions {
-  const listed = server.listing.plugins.find(({ definition }) => definition.name === 'openapi')
-  const { info, include, components } = (listed?.options ?? {}) as OpenApiOptions
-  return { ...(info && { info }), ...(include && { include }), ...(components && { components }) }
+/** The application's options for a plugin that describes it, which also apply to its client. */
+function optionsOf(server: Kernel, plugin: 'openapi' | 'asyncapi', members: readonly string[]): object {
+  const listed = server.listing.plugins.find(({ definition }) => definition.name === plugin)
+  const given = Object.entries(listed?.options ?? {})
+  return Object.fromEntries(given.filter(([name, value]) => members.includes(name) && value))
 }
 
 /** The flags that the file was written with, unless others are typed: when CI checks a file, no one repeats them. */

@@ -1,23 +1,18 @@
-import { ensurePlugin, watchForEnd } from '../application/background.ts'
-import { applicationFlags, applicationOf } from '../application/flags.ts'
+import { bootInBackground } from '../application/background.ts'
+import { applicationFlags } from '../application/flags.ts'
 import { printTable } from '../columns.ts'
 import { CommandFailure } from '../failure.ts'
 import { ownCommand } from '../run/own-command.ts'
-import { leaveOutputToApplication, sendLogsTo } from '../run/standard-output.ts'
+import { leaveOutputToApplication } from '../run/standard-output.ts'
 
 export const queueStart = ownCommand({
   details: `Boots the application and delivers the messages of its queues to its subscribers, in the foreground and without
 listening: to every subscribe() that its modules have called. Cron jobs and MQTT do not run. After the first SIGINT or SIGTERM,
 running handlers may take nearly all of the closeTimeout of the server.`,
   flags: applicationFlags,
-  async run({ flags, print, note, boot }) {
-    // As in a server: people watch the logs of such a process.
-    sendLogsTo('stdout')
-    const application = await applicationOf(flags)
-    const { server, entry } = application
-    await ensurePlugin(application, 'queues')
-    const ended = watchForEnd(server, note)
-    await boot(server)
+  async run(input) {
+    const { print, note } = input
+    const { server, entry, ended } = await bootInBackground(input, 'queues')
     const service = server.services.get('queues')
     const subscribers = service.subscribers()
     if (subscribers.length === 0) {

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
-import { basename, join, relative, resolve, sep } from 'node:path'
+import { basename, relative, resolve, sep } from 'node:path'
 import { quoted, wrongUsage } from '../failure.ts'
-import { packageFolder, packageName, version } from '../package.ts'
-import { type PackageManager, packageManagers, readManifest } from '../project/project.ts'
+
+import { packageFolder, version } from '../package.ts'
+import { installedFrom, type PackageManager, packageManagers } from '../project/project.ts'
+
 import { existingName } from './existing.ts'
 import { packageNameFrom, whyNoPackageName } from './package-name.ts'
 import { vendoredPath } from './vendor.ts'
@@ -100,9 +102,8 @@ function fromPath(path: string, folder: string, manager: PackageManager): Framew
 function ownSource(folder: string, manager: PackageManager): Framework {
   const [root, ...inside] = packageFolder().split(`${sep}node_modules${sep}`)
   if (inside.length === 0) return fromPath(packageFolder(), folder, manager)
-  const installed = readManifest(join(root!, 'package.json')) as { readonly dependencies?: Record<string, unknown> }
-  const path = /^file:(.+)$/.exec(String(installed.dependencies?.[packageName]))?.[1]
+  const path = installedFrom(root!)
   if (path === undefined) return { spec: `^${version()}` }
   // Deno does not accept tarballs, and uses the package itself.
-  return fromPath(manager === 'deno' ? packageFolder() : resolve(root!, path), folder, manager)
+  return fromPath(manager === 'deno' ? packageFolder() : path, folder, manager)
 }

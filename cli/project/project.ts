@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { CommandFailure } from '../failure.ts'
-import { programName } from '../package.ts'
+import { packageName, programName } from '../package.ts'
 import { textOf } from '../text-file.ts'
 
 export type Runtime = 'node' | 'bun' | 'deno'
@@ -112,6 +112,13 @@ export function readManifest(file: string): Record<string, unknown> {
   } catch (error) {
     throw new CommandFailure(`${file} cannot be read: ${(error as Error).message}`, { cause: error })
   }
+}
+
+/** The tarball or folder from which a project has this package, if it has it from a file. */
+export function installedFrom(root: string): string | undefined {
+  const { dependencies } = readManifest(join(root, 'package.json')) as { dependencies?: Record<string, unknown> }
+  const path = /^file:(.+)$/.exec(String(dependencies?.[packageName]))?.[1]
+  return path === undefined ? undefined : resolve(root, path)
 }
 
 /** The package manager named in `"packageManager": "pnpm@9.1.0"`, as for corepack. */
