@@ -1,10 +1,8 @@
 import { existsSync } from 'node:fs'
 import { basename, relative, resolve, sep } from 'node:path'
 import { quoted, wrongUsage } from '../failure.ts'
-
 import { packageFolder, version } from '../package.ts'
 import { installedFrom, type PackageManager, packageManagers } from '../project/project.ts'
-
 import { existingName } from './existing.ts'
 import { packageNameFrom, whyNoPackageName } from './package-name.ts'
 import { vendoredPath } from './vendor.ts'
