@@ -1,4 +1,5 @@
 import { defineError } from '../../kernel/index.ts'
+import { messageOf } from '../shared/values/safely.ts'
 
 export const MailAddressError = defineError(
   'MailAddressError',
@@ -32,7 +33,7 @@ export const MailClosedError = defineError('MailClosedError', () => 'the mailer 
 
 /** The reason for an error in one line, for messages. */
 export function reasonOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').slice(0, 500)
+  return messageOf(error).replace(/\s+/g, ' ').slice(0, 500)
 }
 
 /** The text without anything that looks like an address. */

@@ -1,6 +1,7 @@
 import { Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { reachesPrototype } from '../shared/values/json-dangers.ts'
+import { messageOf } from '../shared/values/safely.ts'
 import { attempt, notify, timeoutOption } from '../shared/work/attempt.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
 import type { Outcome } from '../shared/work/local-queue.ts'
@@ -54,7 +55,8 @@ export interface SubscribedQueue extends EngineRef {
   readonly schema: PayloadSchema | undefined
 }
 
-const asError = (thrown: unknown) => (thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown }))
+const asError = (thrown: unknown) =>
+  thrown instanceof Error ? thrown : new Error(messageOf(thrown), { cause: thrown })
 const delivered: Outcome = { ok: true }
 const isBadPayload = (error: Error) => (error as { code?: unknown }).code === 'QueuePayloadError'
 

@@ -1,5 +1,6 @@
 import { type Logger, Trace, type TraceOutcome } from '../../../kernel/index.ts'
 import { applicationLogger } from '../../shared/logging/logger.ts'
+import { messageOf } from '../../shared/values/safely.ts'
 import { attempt } from '../../shared/work/attempt.ts'
 import { type Call, Running } from '../../shared/work/running.ts'
 import { CronTimeoutError, notifyFailure } from '../failures.ts'
@@ -280,11 +281,5 @@ export class Job {
 
 type CronOutcome = Pick<CronRecord, 'outcome' | 'error'>
 
-/** Returns the failure for any thrown value, even an object that cannot be converted to a string; cut to a length that a page can show. */
-function failedWith(error: unknown): CronOutcome {
-  try {
-    return { outcome: 'failed', error: (error instanceof Error ? error.message : String(error)).slice(0, 1000) }
-  } catch {
-    return { outcome: 'failed', error: 'something that cannot be written as text' }
-  }
-}
+/** Returns the failure for any thrown value; its message is cut to a length that a page can show. */
+const failedWith = (error: unknown): CronOutcome => ({ outcome: 'failed', error: messageOf(error).slice(0, 1000) })

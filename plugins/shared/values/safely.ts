@@ -6,3 +6,11 @@ export function safely<Result, Other = undefined>(work: () => Result, otherwise 
     return otherwise
   }
 }
+
+/** The message of a thrown value, which may be anything: an object that cannot be converted to a string, for example. */
+export function messageOf(thrown: unknown): string {
+  return safely(
+    () => String(thrown instanceof Error ? thrown.message : thrown),
+    'something that cannot be written as text',
+  )
+}

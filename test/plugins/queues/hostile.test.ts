@@ -176,6 +176,25 @@ describe('in memory', () => {
     expect(seen).toEqual(['named', 'a', 'b', 'c'])
   })
 
+  test('whatever a handler throws, the attempt has failed and the next message is handled', async () => {
+    const queue = memoryQueue<number>(freshName('thrown'))
+    const unreadable = {
+      toString() {
+        throw new Error('not as text')
+      },
+    }
+    const thrown = [Object.create(null), unreadable, undefined, Symbol('s')]
+    const dead: string[] = []
+    const handler = (index: number) => {
+      throw thrown[index]
+    }
+    await queue.subscribe(handler, { onDead: (_index, { message }) => void dead.push(message) })
+    await queue.publishMany([0, 1, 2, 3])
+    await queue.drained()
+    const unknown = 'something that cannot be written as text'
+    expect(dead).toEqual([unknown, unknown, 'undefined', 'Symbol(s)'])
+  })
+
   test('waiting for the end of a queue ends when it is cleared', async () => {
     const queue = memoryQueue<number>(freshName('cleared'))
     await queue.publish(1)
