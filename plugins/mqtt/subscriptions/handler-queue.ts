@@ -161,7 +161,8 @@ export class HandlerQueue {
 
   async idle(): Promise<void> {
     await this.#earlier
-    await this.#running.idle()
+    // The next waiting message begins when a call has ended.
+    while (this.#running.count > 0) await this.#running.idle()
   }
 
   /** Takes no further messages; messages of QoS 1 and 2 are left to the broker, which sends them again if it can. */

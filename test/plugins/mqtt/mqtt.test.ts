@@ -185,6 +185,24 @@ test('closing waits for handlers, within its time, and they can still publish', 
   expect(seen).toEqual(['begun', 'done'])
 })
 
+test('closing waits for the messages that wait for their handler', async () => {
+  const server = make({ plugins: { mqtt: { connect: memory } }, closeTimeout: 1000 })
+  const seen: unknown[] = []
+  const handler = async (message: unknown, { signal }: { readonly signal: AbortSignal }) => {
+    await pause(20)
+    seen.push([message, signal.aborted])
+  }
+  open.push(mqtt.subscribe('drain', handler, { qos: 1, details: true }))
+  await server.listen()
+  for (const number of [1, 2, 3]) await mqtt.publish('drain', number, { qos: 1 })
+  await server.close()
+  expect(seen).toEqual([
+    [1, false],
+    [2, false],
+    [3, false],
+  ])
+})
+
 test('a handler that never ends does not hold up closing for ever, and a line says so', async () => {
   const server = make({ plugins: { mqtt: { connect: memory } }, closeTimeout: 400 })
   let begun = false
