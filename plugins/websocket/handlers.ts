@@ -13,8 +13,7 @@ export const MessageTimeoutError = defineError(
 
 interface HandledSocket extends ServerSocket {
   sendFrame(frame: string): boolean
-  /** The call of the handler that runs last. */
-  call: Call | undefined
+  abortAtEnd(call: Call): void
 }
 
 type MessageHandler = (socket: HandledSocket, message: unknown, call: MessageCall) => unknown
@@ -36,7 +35,7 @@ function take(socket: HandledSocket, route: SocketRoute, read: ReadMessage): unk
   const { message } = handlers as { readonly message?: MessageHandler }
   if (message === undefined) return undefined
   const call = new Call()
-  socket.call = call
+  socket.abortAtEnd(call)
   const late = (why: string) => MessageTimeoutError(path, why)
   const run = () => message(socket, read.message, call)
   return messageTrace.run(

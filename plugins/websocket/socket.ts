@@ -12,6 +12,8 @@ import type { ServerSocket } from './types.ts'
 
 type Handler = (socket: unknown, ...more: unknown[]) => unknown
 
+const connectionEnded = () => new Error('the connection of the websocket has ended')
+
 const alive = 1
 const busy = 2
 const over = 4
@@ -33,8 +35,8 @@ export class Socket implements ServerSocket, TransportEvents {
   /** Created with the first message, as the next member is when needed: an idle socket must cost little. */
   #bucket: TokenBucket | undefined = undefined
   #pressure: Backpressure | undefined = undefined
-  /** The call of the handler of a message, while one runs. */
-  call: Call | undefined = undefined
+  /** The call of the last handler of a message. */
+  #call: Call | undefined = undefined
 
   constructor(route: SocketRoute, { data, params, ip, protocol }: Opening) {
     this.#route = route
@@ -257,7 +259,7 @@ export class Socket implements ServerSocket, TransportEvents {
     const state = this.#state
     if (state === 'closed') return
     this.#state = 'closed'
-    this.call?.abort(new Error('the connection of the websocket has ended'))
+    this.#call?.abort(connectionEnded())
     const pressure = this.#pressure
     // Whether `open` was called, so that `close` is.
     const wasOpen = state === 'open' || (state === 'closing' && pressure?.closeWith === undefined)
@@ -282,6 +284,12 @@ export class Socket implements ServerSocket, TransportEvents {
   }
 
   // — messages, one after the other —
+
+  /** @internal Aborts the call when the connection ends; at once for a message that is handled after that. */
+  abortAtEnd(call: Call): void {
+    this.#call = call
+    if (this.#state === 'closed') call.abort(connectionEnded())
+  }
 
   #handle(message: string | Uint8Array): void {
     this.#run(() => handleMessage(this, this.#route, message))
@@ -316,7 +324,7 @@ export class Socket implements ServerSocket, TransportEvents {
 
   #goOn(): void {
     this.#isBusy = false
-    this.call = undefined
+    this.#call = undefined
     if (this.isOver) this.#route.sockets.delete(this)
     else this.#handleQueue()
   }

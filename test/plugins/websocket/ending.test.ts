@@ -54,6 +54,24 @@ describe('messages that wait for their handler', () => {
     expect(server.services.get('websockets').counts).toMatchObject({ open: 0, received: 2, sent: 0 })
   })
 
+  test('have a signal that is aborted when the client has closed', async () => {
+    const first = gate()
+    const ended = gate()
+    const seen: unknown[] = []
+    const server = built((routes) =>
+      routes.ws('/', {
+        open: () => first.opened,
+        message: (_socket, message, { signal }) => void seen.push([message, signal.aborted, signal.reason?.message]),
+        close: () => ended.open(),
+      }),
+    )
+    const socket = await server.inject.ws('/')
+    await socket.send('1').close()
+    first.open()
+    await ended.opened
+    expect(seen).toEqual([['1', true, 'the connection of the websocket has ended']])
+  })
+
   test('are handled when the server closes, and not once a handler has closed the socket or failed', async () => {
     const first = gate()
     const seen: unknown[] = []
