@@ -6,7 +6,7 @@ export interface CronRun {
   readonly name: string
   /** The time of the tick; a run may begin later. */
   readonly scheduledAt: Date
-  /** Aborts when the server or the service closes, or when the lock of this run is lost. */
+  /** Aborts when the server or the service closes, at the `timeout`, and when the lock of this run is lost. */
   readonly signal: AbortSignal
   /** The logger of the server or the service, with the name of the job. */
   readonly logger: Logger

@@ -82,8 +82,11 @@ export class LockGuard {
   #hold(claim: CronClaim, { onLost }: ClaimWish): Held {
     let isOver = false
     let cancel = () => {}
+    let renewal: Promise<void> | undefined
     const renewLater = () => {
-      cancel = this.#clock.at(this.#clock.now() + this.#ttl / 3, () => void renew())
+      cancel = this.#clock.at(this.#clock.now() + this.#ttl / 3, () => {
+        renewal = renew()
+      })
     }
     const renew = async () => {
       const isOurs = await this.#ask(() => this.#lock.renew(claim))
@@ -95,11 +98,13 @@ export class LockGuard {
     renewLater()
     return {
       release: async () => {
-        cancel()
-        if (!isOver && (await this.#ask(async () => this.#lock.release(claim).then(() => true))) !== true) {
-          this.#abandon(claim)
-        }
+        if (isOver) return
         isOver = true
+        cancel()
+        // A renewal that the lock carries out after the release would claim it again, for a run that has ended.
+        await renewal
+        const isReleased = await this.#ask(async () => this.#lock.release(claim).then(() => true))
+        if (isReleased !== true) this.#abandon(claim)
       },
     }
   }

@@ -321,6 +321,31 @@ describe('a service with a lock', () => {
     expect(log.at(-1)?.message).toContain('the lock of the cron job "long" was lost')
   })
 
+  test('a run that ends while its lock is renewed releases it for good', async () => {
+    const clock = memoryClock('2026-01-05T10:00:00Z')
+    const lock = memoryCronLock(clock.now)
+    const { service } = await instance(lock, clock)
+    let end = () => {}
+    await declare('0 * * * *', { name: 'short' }).start(() => new Promise<void>((resolve) => (end = resolve)))
+    const { renew } = lock
+    let carryOut = () => {}
+    const renewed = vi.spyOn(lock, 'renew').mockImplementation(async (claim) => {
+      await new Promise<void>((resolve) => (carryOut = resolve))
+      return renew(claim)
+    })
+    await clock.advance(60 * minute + 10_000)
+    expect(renewed).toHaveBeenCalledTimes(1)
+    end()
+    await pause(1)
+    carryOut()
+    await service.idle()
+    const other = { job: 'short', tick: undefined, owner: 'other', ttl: 60_000, exclusive: true } as const
+    expect(await lock.claim(other)).toBe('claimed')
+    await lock.release(other)
+    await clock.advance(10_000)
+    expect(renewed).toHaveBeenCalledTimes(1)
+  })
+
   test('a tick that waits for another instance runs when that ends', async () => {
     const clock = memoryClock('2026-01-05T10:00:00Z')
     const lock = memoryCronLock(clock.now)
