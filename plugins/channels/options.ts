@@ -1,6 +1,6 @@
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { type RedisAddress, redisOptions, redisPrefix } from '../shared/stores/redis.ts'
-import { inRedis, orAddress } from '../shared/stores/redis-store.ts'
+import { inRedis, orAddress, type StoreInRedis } from '../shared/stores/redis-store.ts'
 
 /** The Redis that connects several instances. */
 export interface ChannelsRedisOptions extends RedisAddress {
@@ -11,7 +11,7 @@ export interface ChannelsRedisOptions extends RedisAddress {
 /** Options of the plugin `channels`. */
 export interface ChannelsOptions {
   /** Where channels are kept: in `'memory'`, for one process, or in a Redis, for several: `'redis'` or `{ redis }`. Default `'memory'`. */
-  store?: 'memory' | 'redis' | { readonly redis: string | ChannelsRedisOptions }
+  store?: 'memory' | StoreInRedis<ChannelsRedisOptions>
   /** Maximum number of channels that one client may be in at the same time. Default 100. */
   maxChannelsPerClient?: number
   /** Timeout of a channel's `join` and `publish` in milliseconds; a timeout is a refusal. Default 5000. */

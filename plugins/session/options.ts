@@ -3,7 +3,13 @@ import type { SetCookieOptions } from '../cookie/index.ts'
 import { secrets } from '../shared/environment/secrets.ts'
 import { cookieAttributes } from '../shared/http/cookie-attributes.ts'
 import { option } from '../shared/options/index.ts'
-import { inRedis, type RedisStoreSettings, redisStore, type StoreInRedis } from '../shared/stores/redis-store.ts'
+import {
+  inRedis,
+  isInRedis,
+  type RedisStoreSettings,
+  redisStore,
+  type StoreInRedis,
+} from '../shared/stores/redis-store.ts'
 import { deadline, type SessionStore } from './stores/contract.ts'
 
 /** The store of the sessions: in `memory`, where `max` limits their number, in Redis, or a store of your own. */
@@ -59,7 +65,7 @@ const store = option.custom<SessionStoreOption, StoreChoice>(takes, (given, plac
   if (typeof given !== 'object' || given === null) return void place.wrong(quoted(given), takes)
   if (has(given, 'get', 'set', 'destroy')) return ownStore(given as SessionStore, place)
   if ('memory' in given) return inMemory.read(given as {}, place)
-  if ('redis' in given) return redis.read(given as {}, place)
+  if (isInRedis(given)) return redis.read(given as {}, place)
   const names = Object.keys(given).slice(0, 5).join(', ')
   return void place.wrong(described(`an object with ${names || 'nothing'}`), takes)
 })

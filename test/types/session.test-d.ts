@@ -42,7 +42,6 @@ session({ secret, ttl: '1d' })
 session({ secret, store: 'redis' })
 // @ts-expect-error no such store
 session({ secret, store: 'valkey' })
-// @ts-expect-error a client is in the options
 session({ secret, store: { redis: new Redis() } })
 // @ts-expect-error how long the cookie lives is ttl
 session({ secret, cookie: { maxAge: 5 } })

@@ -12,8 +12,11 @@ export interface RedisStoreOptions extends RedisAddress {
   readonly timeout?: number
 }
 
-/** The option `store` for a Redis: `'redis'` for that of `REDIS_URL`, or an address or options. */
-export type StoreInRedis = 'redis' | { readonly redis: string | RedisStoreOptions }
+/** The option `store` for a Redis: `'redis'` for that of `REDIS_URL`, an address, options or a client, or the options without a name. */
+export type StoreInRedis<Options = RedisStoreOptions> =
+  | 'redis'
+  | { readonly redis: string | Options | { readonly defineCommand: unknown } }
+  | (Options & ({ readonly url: string } | { readonly host: string } | { readonly client: object }))
 
 /** Makes an option for a Redis: an address, or options. */
 export function redisStore(defaults: { readonly prefix: string; readonly timeout: number }) {
@@ -28,7 +31,7 @@ export function redisStore(defaults: { readonly prefix: string; readonly timeout
   return orAddress(options)
 }
 
-/** Makes an option that also takes the address alone. */
+/** Makes an option that also takes the address or the client alone. */
 export function orAddress<Options extends RedisAddress, Settings>(
   options: Check<Options | undefined, Settings, 'filled'>,
 ): Check<string | Options | undefined, Settings, 'filled'> {
@@ -36,10 +39,12 @@ export function orAddress<Options extends RedisAddress, Settings>(
   const isText = (given: unknown) => typeof given === 'string'
   return new Check({
     ...parts,
-    // A client is refused: read as options, its members would make another client, for this machine's Redis.
-    fits: (given) => isText(given) || (parts.fits(given) && !has(given, 'get')),
-    read: (given: string | Options, place) =>
-      options.read(isText(given) ? ({ url: given } as Options) : (given as Options), place),
+    // The client of another package is refused: read as options, its members would make a client for this machine's Redis.
+    fits: (given) => isText(given) || isClient(given) || (parts.fits(given) && !has(given, 'get')),
+    read(given: string | Options, place) {
+      const named = isText(given) ? { url: given } : isClient(given) ? { client: given } : given
+      return options.read(named as Options, place)
+    },
   })
 }
 
@@ -56,13 +61,19 @@ export function inRedis<Given, Settings>(redis: Check<Given, Settings, 'filled'>
   const named = option.shape({ redis: redis.required() })
   return option.either(
     option.oneOf('redis').into(() => ({ redis: redis.parse({}) })),
-    new Check<{ readonly redis: Given & {} }, { readonly redis: Settings }>({
+    new Check<{ readonly redis: Given & {} } | (Given & object), { readonly redis: Settings }>({
       ...named.parts,
       takes: '{ redis: address or options }',
-      fits: (given) => isOptions(given) && 'redis' in given,
+      fits: isInRedis,
+      read: (given: object, place) =>
+        'redis' in given ? named.read(given as never, place) : { redis: redis.read(given as Given, place) },
     }),
   )
 }
+
+/** Whether an object means a Redis: `{ redis }`, or options that say where it is. */
+export const isInRedis = (given: unknown): boolean =>
+  isOptions(given) && ['redis', 'url', 'host', 'client'].some((name) => Object.hasOwn(given, name))
 
 /** The client of a store. */
 export interface OpenRedis<Client> {

@@ -56,6 +56,8 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
     ['options with an address', () => ({ redis: { url: redis.url, db: 0 } })],
     ['options of ioredis', () => ({ redis: { host: '127.0.0.1', port: redis.port } })],
     ['a client', () => ({ redis: { client } })],
+    ['a client alone', () => ({ redis: client })],
+    ['options without a name', () => ({ url: redis.url })],
     ['an address, a prefix', () => ({ redis: { url: redis.url, prefix: 'shop:' } })],
   ]
   test.each(forms)('%s: two servers share them', async (_name, store) => {
