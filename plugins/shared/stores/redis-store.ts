@@ -12,11 +12,13 @@ export interface RedisStoreOptions extends RedisAddress {
   readonly timeout?: number
 }
 
+type Named<Names extends string> = { readonly [Name in Names]: string | object }
+
 /** The option `store` for a Redis: `'redis'` for that of `REDIS_URL`, an address, options or a client, or the options without a name. */
 export type StoreInRedis<Options = RedisStoreOptions> =
   | 'redis'
-  | { readonly redis: string | Options | { readonly defineCommand: unknown } }
-  | (Options & ({ readonly url: string } | { readonly host: string } | { readonly client: object }))
+  | { readonly redis: string | Options | Named<'defineCommand'> }
+  | (Options & (Named<'url'> | Named<'host'> | Named<'client'>))
 
 /** Makes an option for a Redis: an address, or options. */
 export function redisStore(defaults: { readonly prefix: string; readonly timeout: number }) {
