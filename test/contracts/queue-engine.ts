@@ -63,11 +63,16 @@ export function testEngine(engine: EngineUnderTest): void {
   test('a published message reaches the subscriber, once, with its id and attempt', async () => {
     const queue = await queueOf('delivery')
     const seen: unknown[] = []
-    await queue.subscribe((payload, message) => void seen.push([payload, message]))
+    const most: number[] = []
+    await queue.subscribe((payload, message) => {
+      seen.push([payload, message])
+      most.push(message.attempts ?? 1)
+    })
     const { id } = await queue.publish({ book: 1 })
     expect(id).toEqual(expect.any(String))
     await until(() => seen.length > 0, 'the message')
     expect(seen).toEqual([[{ book: 1 }, expect.objectContaining({ id, queue: queue.name, attempt: 1 })]])
+    expect(most[0]).toBeGreaterThanOrEqual(1)
   })
 
   test('messages wait for a subscriber', async () => {

@@ -221,7 +221,8 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
   }
 
   async #process(job: BullJob, deliver: Deliver): Promise<void> {
-    const attempts = job.opts.attempts ?? 1
+    // BullMQ stores 0 for a job without the option.
+    const attempts = job.opts.attempts || 1
     const outcome = await deliver(job.data, {
       id: job.id!,
       attempt: job.attemptsMade + 1,
