@@ -46,6 +46,8 @@ export class LockGuard {
   })
   readonly #saidEarly = new Set<string>()
   readonly #abandoned: CronClaim[] = []
+  /** Functions that end the renewals of the claims of running jobs. */
+  readonly #renewals = new Set<() => void>()
 
   constructor(lock: CronLock, ttl: number, clock: CronClock, logger: Logger) {
     this.#lock = lock
@@ -71,8 +73,12 @@ export class LockGuard {
     }
   }
 
-  /** Closes the lock without waiting for a store that does not respond, since closing has a deadline. */
+  /**
+   * Closes the lock without waiting for a store that does not respond, since closing has a deadline. The claims of runs that no one waits
+   * for any more end with their `ttl`.
+   */
   async close(): Promise<void> {
+    for (const end of this.#renewals) end()
     const closed = (async () => this.#lock.close?.())().catch((error: unknown) => {
       this.#logger.warn({ err: error }, 'the lock of the cron jobs cannot be closed')
     })
@@ -92,15 +98,20 @@ export class LockGuard {
       const isOurs = await this.#ask(() => this.#lock.renew(claim))
       if (isOver) return
       if (isOurs !== false) return renewLater()
-      isOver = true
+      end()
       onLost(CronLockLostError(claim.job))
     }
+    const end = () => {
+      isOver = true
+      cancel()
+      this.#renewals.delete(end)
+    }
+    this.#renewals.add(end)
     renewLater()
     return {
       release: async () => {
         if (isOver) return
-        isOver = true
-        cancel()
+        end()
         // A renewal that the lock carries out after the release would claim it again, for a run that has ended.
         await renewal
         const isReleased = await this.#ask(async () => this.#lock.release(claim).then(() => true))

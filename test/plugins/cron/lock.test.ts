@@ -346,6 +346,21 @@ describe('a service with a lock', () => {
     expect(renewed).toHaveBeenCalledTimes(1)
   })
 
+  test('a service that no longer waits for a run no longer renews its lock', async () => {
+    const clock = memoryClock('2026-01-05T10:00:00Z')
+    const lock = memoryCronLock(clock.now)
+    const { service } = await instance(lock, clock)
+    await declare('0 * * * *', { name: 'stuck' }).start(() => new Promise(() => {}))
+    const renewed = vi.spyOn(lock, 'renew')
+    await clock.advance(60 * minute + 10_000)
+    expect(renewed).toHaveBeenCalledTimes(1)
+    expect(await service.stop({ timeout: 1 })).toEqual(['stuck'])
+    await clock.advance(minute)
+    expect(renewed).toHaveBeenCalledTimes(1)
+    const other = { job: 'stuck', tick: undefined, owner: 'other', ttl: 60_000, exclusive: true } as const
+    expect(await lock.claim(other)).toBe('claimed')
+  })
+
   test('a tick that waits for another instance runs when that ends', async () => {
     const clock = memoryClock('2026-01-05T10:00:00Z')
     const lock = memoryCronLock(clock.now)
