@@ -44,7 +44,7 @@ const node: readonly Goal[] = [
   goal('list-1000', 'hono', 1.05),
   goal('pipelined-10', 'fastify', 2.3),
   { table: microSuites.inject.title, row: 'GET hello: framework', against: 'fastify.inject', ratio: 15 },
-  // The first answer in 0.85 of the time, and with 0.95 of the memory.
+  // The first response in 0.85 of the time, and with 0.95 of the memory.
   goal('boot', 'fastify', 1.18),
   goal('memory', 'fastify', 1.05),
   goal('graphql-hello', 'mercurius', 1.4),

@@ -5,7 +5,7 @@ const byName = /\b(\w*(?:password|passwd|pwd|passphrase|secret|token))=[^\s&]+/g
 
 /**
  * A string from elsewhere, for a terminal. Messages of drivers contain the given address with its password, even if that has
- * "/" or "@" in it, which no address parser accepts, and the answers of servers; a terminal would execute an escape sequence in them.
+ * "/" or "@" in it, which no address parser accepts, and the responses of servers; a terminal would execute an escape sequence in them.
  */
 export const printable = (text: string): string =>
   text

@@ -11,7 +11,7 @@ import type { Logger } from './support/logger.ts'
 
 /** How one request would be answered. */
 export interface Explanation {
-  /** The route's method and path as registered; `undefined` when the answer would be 404 or 405. */
+  /** The route's method and path as registered; `undefined` when the response would be 404 or 405. */
   readonly route: string | undefined
   /** The decoded parameters of the path, as the handler receives them. */
   readonly params: Readonly<Record<string, string>>

@@ -31,7 +31,7 @@ declare module './http/request/request.ts' {
   interface HostServer extends Kernel {}
 }
 
-/** The function `server.inject`: it receives one request and resolves with its answer. */
+/** The function `server.inject`: it receives one request and resolves with its response. */
 export type Inject = (request: InjectRequest) => Promise<InjectResponse>
 
 /**
@@ -208,7 +208,7 @@ export class Kernel extends RouteVerbs {
     return this.#life.closingSignal
   }
 
-  /** The number of requests in progress: those received from the runtime whose answers have not been passed to it yet. */
+  /** The number of requests in progress: those received from the runtime whose responses have not been passed to it yet. */
   get requestsInFlight(): number {
     return this.#dispatcher.inFlight
   }

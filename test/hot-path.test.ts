@@ -59,9 +59,9 @@ const scenarios: Readonly<Record<Scenario, ReturnType<typeof asked>>> = {
   hello: asked('hello'),
   // An asynchronous handler.
   later: { ...asked('hello'), url: '/later' },
-  // Parameters and query validated, the answer by a schema.
+  // Parameters and query validated, the response by a schema.
   get: asked('serialised-get'),
-  // 1 KB of JSON validated, the answer by a schema.
+  // 1 KB of JSON validated, the response by a schema.
   post: asked('validated-post'),
   // After four synchronous middlewares.
   chain: { ...asked('hello'), url: '/after-four' },

@@ -74,7 +74,7 @@ describe('the pages of the reference', () => {
   test('show signature, members and examples', () => {
     const { text } = pages.find(({ path }) => path === 'plugins.md')!
     expect(text).toContain('`definePlugin` from `framework`, `framework/kernel`')
-    expect(text).toContain("- `onSend(hook: HookTypes['onSend']): void`\n\n  Runs before the answer")
+    expect(text).toContain("- `onSend(hook: HookTypes['onSend']): void`\n\n  Runs before the response")
     expect(text).toMatch(/ {2}```ts\n {2}ctx\.onSend\(/)
     expect(text).not.toContain('constructor(host: ContextHost')
   })

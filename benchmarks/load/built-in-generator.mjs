@@ -35,7 +35,7 @@ function answerLength(text) {
   if (end === -1) return 0
   if (!text.startsWith('HTTP/1.1 2')) fail(text.slice(0, 60))
   const length = /\r\ncontent-length: *(\d+)/i.exec(text.slice(0, end + 2))?.[1]
-  if (length === undefined) fail('an answer without content-length')
+  if (length === undefined) fail('a response without content-length')
   const whole = end + 4 + Number(length)
   return text.length < whole ? 0 : whole
 }

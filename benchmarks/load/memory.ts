@@ -7,7 +7,7 @@ import { ServerProcess, type Subject } from './server-process.ts'
 
 export interface MemorySeries {
   readonly name: string
-  /** Resident memory in MB at the first answer, and after the load. */
+  /** Resident memory in MB at the first response, and after the load. */
   readonly ready: number[]
   readonly loaded: number[]
 }

@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** A path, and the answer that every server must give there. */
+/** A path, and the response that every server must give there. */
 export interface Target {
   readonly path: string
   readonly answer: unknown
@@ -15,7 +15,7 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly connections: number
-  /** How many requests a connection sends without waiting for an answer. */
+  /** How many requests a connection sends without waiting for a response. */
   readonly pipelining: number
   /** Headers that a correct answer must have. */
   readonly answerHeaders: readonly string[]
@@ -77,7 +77,7 @@ function judge(name: string, { answerHeaders }: Exchange, target: Target, { stat
   )
 }
 
-/** Returns the text of an answer without white space, or unchanged if it is not JSON. */
+/** Returns the text of a response without white space, or unchanged if it is not JSON. */
 function normal(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body))
@@ -87,9 +87,9 @@ function normal(body: string): string {
 }
 
 /**
- * Waits until a server answers, and rejects any answer but the correct one: a fast error is not a result.
+ * Waits until a server answers, and rejects any response but the correct one: a fast error is not a result.
  *
- * @returns how many headers the answer has
+ * @returns how many headers the response has
  */
 export async function firstAnswer(port: number, exchange: Exchange, name: string, everyMs: number): Promise<number> {
   const first = await firstOf(port, exchange, everyMs)

@@ -94,7 +94,7 @@ export function memoryReport(title: string, series: readonly MemorySeries[], ref
     ])
   return section(
     title,
-    `${today()}: resident memory at the first answer and after ${memoryRequests / 1e6} million; ${series[0]?.loaded.length ?? 0} processes each.`,
+    `${today()}: resident memory at the first response and after ${memoryRequests / 1e6} million; ${series[0]?.loaded.length ?? 0} processes each.`,
     ['server', 'ready MB', 'loaded MB', 'IQR', ...present.map((r) => `× ${r}`)],
     rows,
   )

@@ -24,7 +24,7 @@ export interface LoadSeries {
   readonly user: number[]
   readonly perSecond: number[]
   readonly memory: number[]
-  /** The number of headers in an answer. */
+  /** The number of headers in a response. */
   headers: number
 }
 
@@ -80,7 +80,7 @@ async function measureSlice(server: ServerProcess, exchange: Exchange, seconds: 
   series.user.push(user / requests)
 }
 
-/** Starts each server once and compares its answers and its log, without any load. */
+/** Starts each server once and compares its responses and its log, without any load. */
 export async function checkServers(subjects: readonly Subject[], exchange: Exchange, runtime: Runtime): Promise<void> {
   await Promise.all(
     subjects.map(async (subject) => {
@@ -95,7 +95,7 @@ export async function checkServers(subjects: readonly Subject[], exchange: Excha
   )
 }
 
-/** Checks that the log has one line with an id, since one request was sent. The line is written after the answer. */
+/** Checks that the log has one line with an id, since one request was sent. The line is written after the response. */
 async function checkLog(name: string, file: string, { logged }: Exchange): Promise<void> {
   if (logged.length === 0) return
   const deadline = performance.now() + 5000

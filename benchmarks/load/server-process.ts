@@ -38,7 +38,7 @@ export class ServerProcess {
   readonly port: number
   /** When the process was started, as of `performance.now()`. */
   readonly startedAt: number
-  /** The number of headers in its first answer. */
+  /** The number of headers in its first response. */
   headers = 0
   readonly #child: ChildProcess
   #stderr = ''

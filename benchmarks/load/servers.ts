@@ -52,7 +52,7 @@ export const memoryServers = (kind: RuntimeKind): ServerFiles =>
     ),
   )
 
-/** The same answer: telemetry off, on without an SDK, with one that samples nothing, and with one that records all but exports nothing. */
+/** The same response: telemetry off, on without an SDK, with one that samples nothing, and with one that records all but exports nothing. */
 export const telemetryServers = (): ServerFiles => ({
   framework: { file: framework, scenario: 'hello' },
   ...Object.fromEntries(

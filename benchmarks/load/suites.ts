@@ -96,7 +96,7 @@ export const account = {
   orders: Array.from({ length: 5 }, (_, i) => ({ id: i, total: 9.5 * (i + 1), at: '2026-01-01T12:00:00.000Z' })),
 }
 
-/** The answer of `servers/graphql-shop.mjs` to the query below. */
+/** The response of `servers/graphql-shop.mjs` to the query below. */
 const shops = Array.from({ length: 10 }, (_, s) => ({
   id: `s${s}`,
   name: `Shop ${s}`,

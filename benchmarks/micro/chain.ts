@@ -45,7 +45,7 @@ export async function chainCases(built: Built): Promise<MicroCase[]> {
           const res = new KernelResponse(request)
           const result = byHand(links, 0, res)
           if (result !== undefined) await result
-          if (!res.answered) throw new Error('no answer')
+          if (!res.answered) throw new Error('no response')
         }
       },
     },
@@ -57,7 +57,7 @@ export async function chainCases(built: Built): Promise<MicroCase[]> {
           const res = new KernelResponse(request)
           const result = runChain(links, 0, terminal, request, res)
           if (result !== undefined) await result
-          if (!res.answered) throw new Error('no answer')
+          if (!res.answered) throw new Error('no response')
         }
       },
     },

@@ -14,7 +14,7 @@ const answerTo = (body: unknown) => {
 }
 
 function must(text: string, wanted: string): void {
-  if (text !== wanted) throw new Error(`the answer is ${text.slice(0, 200)}, not ${wanted}`)
+  if (text !== wanted) throw new Error(`the response is ${text.slice(0, 200)}, not ${wanted}`)
 }
 
 /**

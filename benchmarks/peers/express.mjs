@@ -18,7 +18,7 @@ import {
 
 const app = express()
 app.disable('x-powered-by')
-// An ETag costs a hash of every answer, and no client here asks for one.
+// An ETag costs a hash of every response, and no client here asks for one.
 app.disable('etag')
 
 async function validation() {

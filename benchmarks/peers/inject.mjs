@@ -1,4 +1,4 @@
-// Requests without a socket, in the way each framework offers them, with the body of the answer as text.
+// Requests without a socket, in the way each framework offers them, with the body of the response as text.
 import { Elysia } from 'elysia'
 import fastify from 'fastify'
 import { H3, readBody } from 'h3'

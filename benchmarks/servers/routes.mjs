@@ -24,7 +24,7 @@ const string = /** @type {const} */ ({ type: 'string' })
 const integer = /** @type {const} */ ({ type: 'integer' })
 const number = /** @type {const} */ ({ type: 'number' })
 
-// Every property is required: fast-json-stringify writes the required ones first, and all answers should be the same.
+// Every property is required: fast-json-stringify writes the required ones first, and all responses should be the same.
 export const orderSchema = /** @type {const} */ ({
   type: 'object',
   properties: {
@@ -162,7 +162,7 @@ export const itemsSchema = /** @type {const} */ ({
 })
 
 const upTo = (/** @type {number} */ length) => Array.from({ length }, (_, i) => i)
-/** 100 routes: the number in the answer, and the path up to the part that each framework writes in its own way. */
+/** 100 routes: the number in the response, and the path up to the part that each framework writes in its own way. */
 export const many = {
   pages: upTo(50).map((i) => ({ i, path: `/pages/section-${i}/index` })),
   parts: upTo(40).map((i) => ({ i, kind: `/api/kind-${i}` })),

@@ -17,6 +17,6 @@ export function asking(
   return async () => {
     const response = await server.inject(request())
     if (isRight(response)) return
-    must(false, `the answer is ${response.status} ${JSON.stringify(response.headers)} ${Buffer.from(response.body)}`)
+    must(false, `the response is ${response.status} ${JSON.stringify(response.headers)} ${Buffer.from(response.body)}`)
   }
 }

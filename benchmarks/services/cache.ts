@@ -53,7 +53,7 @@ async function redisServerByHand(built: Built, url: string): Promise<Server> {
 
 const length = Buffer.byteLength(JSON.stringify(account))
 
-/** Asks for the same answer, cached and not cached yet. */
+/** Asks for the same response, cached and not cached yet. */
 export async function cacheCases(built: Built): Promise<MicroCase[]> {
   const { 'redis-server': url } = built.services
   const own = async (options: object) => {

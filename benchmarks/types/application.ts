@@ -98,7 +98,7 @@ export const bodySent = ({ index }: RouteSpec) =>
   `{ title${index}: 'a', amount: 1, kind: 'used' as const, address: { street: 'a', city: 'b', zip${index}: 'c' }, lines: [{ sku: 'a', price: 1, count: 2 }] }`
 export const querySent = (page = '1') => `{ order: 'asc' as const, page: ${page} }`
 
-/** The member of an answer that the client reads, and its type. */
+/** The member of a response that the client reads, and its type. */
 export const readOf = ({ index, method }: RouteSpec) =>
   method === 'get'
     ? { member: `rows${index}`, type: '{ sku: string; price: number }[]' }

@@ -3,7 +3,7 @@ import type { ListedRoute, Middleware } from '../../kernel/index.ts'
 import { guardsOf } from '../../plugins/shared/http/guards.ts'
 
 const parts = ['headers', 'params', 'query', 'body', 'all'] as const
-/** Options with a place of their own in a description, or without effect on the answer. */
+/** Options with a place of their own in a description, or without effect on the response. */
 const known: readonly string[] = [...parts, 'middlewares', 'policy', 'cache', 'responses', 'apidoc']
 
 /** A route as it was declared, as plain data. */

@@ -76,7 +76,7 @@ export const applicationChecks: readonly ProjectCheck[] = [
     level: 'hint',
     production: true,
     find: (view) =>
-      has(view, 'cors') ? undefined : missing('cors', 'no page of another origin can read an answer, if one should'),
+      has(view, 'cors') ? undefined : missing('cors', 'no page of another origin can read a response, if one should'),
   },
   {
     code: 'application.no-trust-proxy',

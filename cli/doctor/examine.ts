@@ -86,7 +86,7 @@ const applies = ({ production }: Pick<DoctorCheck, 'production'>, view: ProjectV
   view.production || production !== true
 
 const late = () => {
-  throw new Error(`no answer within ${patience / 1000} s`)
+  throw new Error(`no response within ${patience / 1000} s`)
 }
 
 const listOf = (found: DoctorFinding | readonly DoctorFinding[] | undefined): readonly DoctorFinding[] =>

@@ -67,7 +67,7 @@ export const outsideNote = (folder: string, path: string): string =>
 
 /**
  * Notes about files that git would still publish once they and the `.gitignore` are written. `unless` says which files
- * need no note: those that git ignores or, after a line was written, also those for which git gives no answer.
+ * need no note: those that git ignores or, after a line was written, also those for which git gives no response.
  */
 export function publishedNotes(folder: string, paths: readonly string[], unless: 'not seen' | 'ignored'): string[] {
   return paths.flatMap((path) => {

@@ -76,14 +76,14 @@ export function takeVariable(name: string): string | undefined {
   return given
 }
 
-/** The answer to a question with a number. */
+/** The response to a question with a number. */
 export interface Reply {
   readonly number: number
   readonly value?: unknown
   readonly error?: { readonly message: string; readonly code?: string | undefined }
 }
 
-/** Answers a question; an error of the answer is a reply, too. */
+/** Answers a question; an error of the response is a reply, too. */
 export async function replyTo(number: number, answer: () => unknown): Promise<Reply> {
   try {
     return { number, value: await answer() }

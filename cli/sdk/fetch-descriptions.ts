@@ -62,7 +62,7 @@ async function read(address: URL, format: 'openapi' | 'asyncapi', version: strin
   } catch (error) {
     const { name, message, cause } = error as Error
     if (name === 'TimeoutError')
-      throw new CommandFailure(`${address} cannot be read: there was no answer within ${patience / 1000} seconds`, {
+      throw new CommandFailure(`${address} cannot be read: there was no response within ${patience / 1000} seconds`, {
         cause: error,
       })
     const why = cause instanceof Error && cause.message !== '' ? cause.message : message

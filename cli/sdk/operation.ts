@@ -173,7 +173,7 @@ function answersOf(typing: Typing, operation: Operation, indent: string): string
   const { document, shared } = typing
   const inner = `${indent}  `
   const responses = sorted(operation.responses)
-  // A 200 without a description is a route that declares no answers: it may also answer 204.
+  // A 200 without a description is a route that declares no responses: it may also answer 204.
   const [good, ...others] = responses.filter(([status]) => /^[23]|default/.test(status))
   const isSilent = good?.[0] === '200' && others.length === 0 && !hasContent(document, good[1])
   const exact = responses.filter(([status]) => isStatus(status) && !(isSilent && status === '200'))
@@ -206,14 +206,14 @@ function dataOf({ document, printer }: Typing, given: unknown, indent: string, s
   if (['204', '205', '304'].includes(status)) return 'undefined'
   const response = follow<{ content?: Content }>(document, given as Reference)
   const content = sorted(response?.content)
-  // The content of such an answer is not described, and it may be empty.
+  // The content of such a response is not described, and it may be empty.
   if (content.length === 0) return 'unknown'
   return union(
     content.map(([type, { schema }]) => answerType(type.toLowerCase(), () => printer.type(schema, 'output', indent))),
   )
 }
 
-/** The type of an answer, in the form that the runtime returns. */
+/** The type of a response, in the form that the runtime returns. */
 function answerType(mediaType: string, json: () => string): string {
   if (jsonType.test(mediaType)) return json()
   if (mediaType.startsWith('text/event-stream')) return 'ReadableStream<Uint8Array> | null'

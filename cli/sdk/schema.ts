@@ -5,7 +5,7 @@ import { comment, key, literal, tags } from './printer.ts'
 
 /**
  * The direction of a value. A client may omit values for which the server has a default; in a query and a form, a value may be a
- * Date, and in a form, a Blob. `output` is for answers.
+ * Date, and in a form, a Blob. `output` is for responses.
  */
 export type Direction = 'input' | 'query' | 'form' | 'output'
 

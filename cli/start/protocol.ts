@@ -17,7 +17,7 @@ export type Order =
   | { readonly framework: 'lead' }
   /** A question of another worker to the one that leads. */
   | { readonly framework: 'question'; readonly number: number; readonly topic: string; readonly question?: unknown }
-  /** The answer to a question of this worker: the port to bind, or that of the leading worker. */
+  /** The response to a question of this worker: the port to bind, or that of the leading worker. */
   | ({ readonly framework: 'answer' } & Reply)
 
 /** A message from a worker. */
@@ -34,7 +34,7 @@ export type News =
     }
   /** It asks the leading worker. */
   | { readonly framework: 'ask'; readonly number: number; readonly topic: string; readonly question?: unknown }
-  /** The answer of the leading worker. */
+  /** The response of the leading worker. */
   | ({ readonly framework: 'answered' } & Reply)
   /** All its servers listen. */
   | { readonly framework: 'listening' }

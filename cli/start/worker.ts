@@ -24,7 +24,7 @@ export interface Launch {
 /** Asks the leading worker. */
 export type AskLead = (topic: string, question: unknown) => Promise<unknown>
 
-/** Timeout of an answer in milliseconds. */
+/** Timeout of a response in milliseconds. */
 const answerMs = 5000
 
 /** Starts a process of the application, with these variables in addition to its own. */

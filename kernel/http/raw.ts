@@ -20,7 +20,7 @@ export interface Reply {
   readonly body: string | Uint8Array | StreamBody | null
   /** Only with a stream: reports that it failed after the head was sent. Without it the adapter does, which does not know the route. */
   readonly brokeOff?: (error: unknown) => void
-  /** Only with status 101: takes over the connection, instead of an answer being written. */
+  /** Only with status 101: takes over the connection, instead of a response being written. */
   readonly takeOver?: TakeOver
 }
 
@@ -84,18 +84,18 @@ export interface RawRequest {
   bytes(limit: number): Promise<Uint8Array>
   /** The unread body, piece by piece with backpressure. */
   stream(): AsyncIterable<Uint8Array>
-  /** Calls back once if the client leaves before the answer has been sent in full; immediately, if it has left already. */
+  /** Calls back once if the client leaves before the response has been sent in full; immediately, if it has left already. */
   onAbort(listener: () => void): void
   /**
-   * Calls back once when this request has ended: the answer has left in full, or the client has gone. For resources
-   * that an answer reads while it is sent. Called immediately, or in the next turn, if the request has already ended.
+   * Calls back once when this request has ended: the response has left in full, or the client has gone. For resources
+   * that a response reads while it is sent. Called immediately, or in the next turn, if the request has already ended.
    */
   onSettled(listener: () => void): void
   /** Why a request that the runtime accepted must still be refused: too many headers, a target that is too long. */
   refusal(): Error | undefined
-  /** Ends the connection with the answer to this request; no request that was sent after it begins. */
+  /** Ends the connection with the response to this request; no request that was sent after it begins. */
   hangUp(): void
-  /** Sends the answer. Called exactly once for each request. Returns whether the client was still there, as far as the runtime knows. */
+  /** Sends the response. Called exactly once for each request. Returns whether the client was still there, as far as the runtime knows. */
   respond(reply: Reply): boolean
 }
 

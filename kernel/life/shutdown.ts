@@ -65,7 +65,7 @@ export async function shutDown(parts: ShutdownParts): Promise<Error[]> {
   const reserved = hooks.onClose.length === 0 ? 0 : reservedOf(closeTimeout)
   const drained = runDrainHooks(parts, left(reserved), errors)
   const stopped = adapter?.stop()
-  // Requests that were accepted before the listener closed still get their answers.
+  // Requests that were accepted before the listener closed still get their responses.
   if (stopped !== undefined) await isInTime(stopped, Math.min(lastRequestsMs, left()))
   const answered = Promise.all([parts.stopIntake(), stopped])
   const [inTime] = await Promise.all([isInTime(answered, left(reserved)), drained])

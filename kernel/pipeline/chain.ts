@@ -159,7 +159,7 @@ function detach(
     }
     called = true
     const end = settle
-    // From here on, the end of the later steps decides, neither an answer nor the client's leaving.
+    // From here on, the end of the later steps decides, neither a response nor the client's leaving.
     settle = undefined
     if (error !== undefined && error !== null) {
       end(error)
@@ -187,16 +187,16 @@ function runTerminal(terminal: Terminal, req: KernelRequest, res: KernelResponse
   return takeValue(result, res)
 }
 
-/** Treats a returned error as thrown; after an answer, which is kept, the error is logged. */
+/** Treats a returned error as thrown; after a response, which is kept, the error is logged. */
 function takeError(error: Error, res: KernelResponse): void {
   if (!res.answered) throw error
   const { log, method, route } = res.request
-  log.error({ err: error }, `${method} ${route ?? res.request.path} returned an error after its answer`)
+  log.error({ err: error }, `${method} ${route ?? res.request.path} returned an error after its response`)
 }
 
 /** Sends a returned value as the body unless the handler has answered itself; returns a promise if one must still be awaited. */
 function takeValue(value: unknown, res: KernelResponse): Promise<unknown> | undefined {
-  // So that a middleware around the handler that looks at the answer sees the file.
+  // So that a middleware around the handler that looks at the response sees the file.
   if (value === undefined || value === res) return res.answered ? undefined : res.opening
   if (value instanceof Error) takeError(value, res)
   else if (!res.answered) res.sendWith(value, 0)

@@ -46,7 +46,7 @@ export class Dispatcher {
   #refuse!: CompiledRoute
   readonly #Request: typeof KernelRequest
   readonly #Response: typeof KernelResponse
-  /** The number of requests received from an adapter whose answers have not been passed to it yet. */
+  /** The number of requests received from an adapter whose responses have not been passed to it yet. */
   inFlight = 0
   #onIdle: (() => void) | undefined
 

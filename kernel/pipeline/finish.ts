@@ -6,14 +6,14 @@ import { isPromise } from '../support/within.ts'
 import { trusted } from './chain.ts'
 import { ErrorHandling, routeOf } from './handle-error.ts'
 
-const openingFile = { task: 'opening the file of the answer' }
+const openingFile = { task: 'opening the file of the response' }
 
-/** Does the work after a chain has run: hooks, encoding, passing the answer on. */
+/** Does the work after a chain has run: hooks, encoding, passing the response on. */
 export class Answers extends ErrorHandling {
   readonly #state: LifeState
   readonly #done: () => void
 
-  /** `done` is called once for each request, when its answer has been passed to the runtime. */
+  /** `done` is called once for each request, when its response has been passed to the runtime. */
   constructor(state: LifeState, done: () => void) {
     super()
     this.#state = state
@@ -95,7 +95,7 @@ export class Answers extends ErrorHandling {
       res.sent = true
       if (!req.raw.respond(reply)) res.aborted = true
     } catch (error) {
-      req.log.error({ err: error }, `the answer to ${req.method} ${req.path} could not be sent`)
+      req.log.error({ err: error }, `the response to ${req.method} ${req.path} could not be sent`)
     }
     if (onResponse.length > 0) {
       res.left = reply.body

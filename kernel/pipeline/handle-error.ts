@@ -14,7 +14,7 @@ const reported = new WeakMap<object, Error>()
 
 /**
  * Lets `onError` hooks see a failure that is answered where it occurs and therefore not thrown, such as an invalid request.
- * They see it before its answer is sent.
+ * They see it before its response is sent.
  *
  * @example
  * router.post('/orders', (req, res) => {
@@ -79,7 +79,7 @@ export abstract class ErrorHandling {
     const { request: req } = res
     const current = req.current as Current
     const ms = req.server.settings.requestTimeout
-    // The log names the middleware but the answer does not: the name would show a stranger how the application is built.
+    // The log names the middleware but the response does not: the name would show a stranger how the application is built.
     const cause = new Error(`${describeCurrent(current, req)} within ${ms} ms`)
     const error = withCause(RequestTimeoutError(`the request was not answered within ${ms} ms`), cause)
     req.abort(error)
@@ -100,7 +100,7 @@ export abstract class ErrorHandling {
 
   /**
    * Handles what an `onSend` hook threw. A body that cannot be serialised is the handler's failure; after any other failure the hook
-   * does not run again, so that a store that is down is awaited once, and the answer is sent even when all hooks fail.
+   * does not run again, so that a store that is down is awaited once, and the response is sent even when all hooks fail.
    */
   protected failSending(error: unknown, res: KernelResponse, hook: Hook<'onSend'>): void {
     if (error !== undefined && error === res.unencodable && !res.failed) {
@@ -113,8 +113,8 @@ export abstract class ErrorHandling {
   }
 
   /**
-   * Answers a thrown value: the framework answers its own failures, the nearest error handler the others; without a handler, the answer is
-   * the one that the error defines, or 500. `plugin` is the plugin whose hook failed when the answer was about to be sent.
+   * Answers a thrown value: the framework answers its own failures, the nearest error handler the others; without a handler, the response is
+   * the one that the error defines, or 500. `plugin` is the plugin whose hook failed when the response was about to be sent.
    */
   fail(thrown: unknown, res: KernelResponse, plugin?: string): void {
     const { request: req, failed: again } = res
@@ -187,7 +187,7 @@ export abstract class ErrorHandling {
     // A framework error here is a mistake in the error handler.
     const failure = req.server.settings.errorFormat[isFrameworkError(err) ? 'mistake' : 'of'](err)
     sendFailure(req, res, err, failure)
-    // An HttpError that an error handler throws is its answer: the session is saved with it, as with any other.
+    // An HttpError that an error handler throws is its response: the session is saved with it, as with any other.
     if (more !== undefined && !failure.unhandled) this.finish(res)
     else this.sendAsIs(res)
   }
@@ -198,7 +198,7 @@ export abstract class ErrorHandling {
     const failure = errorFormat.of(err)
     const { status, code } = failure
     const what = `${req.method} ${req.path} failed with ${describeFailure(err)}`
-    // When an onSend hook refuses, the handler's answer is taken back: that is logged as an error, whatever the status.
+    // When an onSend hook refuses, the handler's response is taken back: that is logged as an error, whatever the status.
     if (status < 500 && more?.plugin === undefined) {
       // The stack is logged only for a failure with a cause: clients that ask for missing things decide how often this line is written.
       const original = more && describeFailure(more.original)
@@ -207,7 +207,7 @@ export abstract class ErrorHandling {
     } else req.log.error({ err, ...more }, what + errorFormat.remark(failure, req))
   }
 
-  /** Calls hooks that cannot change an answer: their errors are logged, their promises are not awaited. */
+  /** Calls hooks that cannot change a response: their errors are logged, their promises are not awaited. */
   protected notify<Run>(
     hooks: readonly { run: Run; entry: { name: string } }[],
     call: (run: Run) => unknown,

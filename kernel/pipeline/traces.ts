@@ -6,11 +6,11 @@ import type { Step } from '../routing/route.ts'
 import { Trace, type TraceOutcome, TracePoint } from '../support/trace.ts'
 import type { Terminal } from './chain.ts'
 
-/** A request, from the moment its route is known until its answer has left or its client has gone. */
+/** A request, from the moment its route is known until its response has left or its client has gone. */
 export interface RequestTrace extends TraceOutcome {
   /** The request, as handlers see it. */
   readonly request: Request
-  /** Its answer; what it contains depends on how far the request has come. */
+  /** Its response; what it contains depends on how far the request has come. */
   readonly response: Response
 }
 
@@ -20,7 +20,7 @@ export interface StepTrace extends Pick<RequestTrace, 'request' | 'response'> {
   readonly name: string
 }
 
-/** A failure of a request, whatever its answer is. */
+/** A failure of a request, whatever its response is. */
 export interface ErrorTrace extends Pick<RequestTrace, 'request' | 'response'> {
   /** The value that was thrown or raised, unchanged. */
   readonly error: unknown

@@ -262,8 +262,8 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     this.#hook('onClose', hook)
   }
   /**
-   * Runs before the answer of a route of this scope and below is encoded: the last chance to change it. It is awaited; an
-   * error is a failure, whose answer replaces this one.
+   * Runs before the response of a route of this scope and below is encoded: the last chance to change it. It is awaited; an
+   * error is a failure, whose response replaces this one.
    *
    * @example
    * ctx.onSend((_req, res) => void res.header('x-version', '1.4.2'))
@@ -272,7 +272,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     this.#hook('onSend', hook)
   }
   /**
-   * Runs after the answer of a route of this scope and below was handed to the runtime, with the milliseconds it took. It is
+   * Runs after the response of a route of this scope and below was handed to the runtime, with the milliseconds it took. It is
    * not awaited; an error is logged.
    *
    * @example
@@ -282,7 +282,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     this.#hook('onResponse', hook)
   }
   /**
-   * Runs for every failure of a route of this scope and below, before it is answered and whatever the answer will be; not for
+   * Runs for every failure of a route of this scope and below, before it is answered and whatever the response will be; not for
    * 404 and 405. It is not awaited; an error in it is logged.
    *
    * @example

@@ -9,7 +9,7 @@ import type { Address } from '../runtime/adapter.ts'
  */
 export type Thrown = Error & { readonly code?: unknown; readonly status?: unknown }
 
-/** Handles a failure, see `setErrorHandler`. A value it returns is sent; if it does not answer, the answer is an empty 500. */
+/** Handles a failure, see `setErrorHandler`. A value it returns is sent; if it does not answer, the response is an empty 500. */
 export type ErrorHandler = {
   // The type of a method, because a handler may also declare the class of the errors that it knows.
   handle(req: Request, res: Response, next: (error?: unknown) => void, error: Thrown): unknown
@@ -35,9 +35,9 @@ export interface HookTypes {
   onDrain: () => void | Promise<void>
   /** Runs on close, to stop, flush and disconnect; in reverse order of registration. It should finish within `timeLeft` milliseconds. */
   onClose: (timeLeft: number) => void | Promise<void>
-  /** Runs before the answer is encoded. An error here is a failure like that of a handler: its answer replaces the original one. */
+  /** Runs before the response is encoded. An error here is a failure like that of a handler: its response replaces the original one. */
   onSend: (req: Request, res: Response) => void | Promise<void>
-  /** Runs after the answer has left, with the milliseconds it took. An error here is only logged. */
+  /** Runs after the response has left, with the milliseconds it took. An error here is only logged. */
   onResponse: (req: Request, res: Response, ms: number) => void | Promise<void>
   /** Runs for every failure, answered or not. An error here is only logged. */
   onError: { handle(error: Thrown, req: Request, res: Response): void | Promise<void> }['handle']

@@ -10,7 +10,7 @@ import type { Method } from './pattern.ts'
  *
  * `scope`: middlewares of the contexts, root first · `group`: those of groups and controllers · `guard`: whether this caller may
  * enter · `route`: the route's own middlewares · `input`: whether the input is valid · `around`: wraps the handler. So a caller
- * that may not enter learns nothing about the schema, and a cached answer is never served for invalid input.
+ * that may not enter learns nothing about the schema, and a cached response is never served for invalid input.
  */
 export const slots = ['scope', 'group', 'guard', 'route', 'input', 'around'] as const
 /** A place in the chain of a route, in the order in which a request passes them: `scope`, `group`, `guard`, `route`, `input`, `around`. */
@@ -125,7 +125,7 @@ export class Route<out Parsed = {}> {
   }
 
   /**
-   * Replaces `JSON.stringify` for the answers of this route; an error that the function throws is a failure like any other.
+   * Replaces `JSON.stringify` for the responses of this route; an error that the function throws is a failure like any other.
    *
    * @example
    * ctx.onRoute((route) => route.serializeWith((body, status) => stringifiers[status](body)))

@@ -127,7 +127,7 @@ export interface Routes<Extension = {}, Prefix extends string = ''> {
   readonly delete: Verb<Extension, Prefix>
   /** Registers a route for QUERY, which is safe like GET, with the query in the body (RFC 10008). */
   readonly query: Verb<Extension, Prefix>
-  /** Registers a route for OPTIONS; without one, and without the plugin `cors`, the answer to OPTIONS is 405. */
+  /** Registers a route for OPTIONS; without one, and without the plugin `cors`, the response to OPTIONS is 405. */
   readonly options: Verb<Extension, Prefix, BodilessOptions>
   /** Registers the route for every method; a route for one method at the same path takes precedence, whatever their order. */
   readonly any: Verb<Extension, Prefix>

@@ -24,7 +24,7 @@ interface BunRuntime {
 /** The longest idle timeout that Bun accepts; 0 means none. */
 const longestSeconds = 255
 
-/** Timeout of the answer for a client whose request is not read to its end. Bun counts in units of four: a lower value could be zero. */
+/** Timeout of the response for a client whose request is not read to its end. Bun counts in units of four: a lower value could be zero. */
 const leftSeconds = 5
 
 /** How long all kept-alive connections may stay silent, after the listener was closed, before they are ended. */
@@ -57,7 +57,7 @@ class BunAdapter implements Adapter {
       ip: (request) => this.#server?.requestIP(request)?.address ?? '',
       deadlines: new Deadlines(limits.receiveTimeout),
       // Bun's one idle timer also runs while a handler works, and bytes of a body do not restart it. With `Connection: close`
-      // Bun would end the connection immediately, and a client that is still sending would not see its answer (measured: half of them).
+      // Bun would end the connection immediately, and a client that is still sending would not see its response (measured: half of them).
       phase: (request: WebRequest, phase: Phase) => {
         this.#server?.timeout(request, phase === 'working' ? 0 : phase === 'left' ? leftSeconds : idle)
       },

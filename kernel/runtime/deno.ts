@@ -87,7 +87,7 @@ class DenoAdapter implements Adapter {
       phase: (request: WebRequest, phase: Phase) => {
         if (phase === 'working') {
           this.#pending.add(request)
-          // A signal that has not been read does not report a client that leaves before the answer.
+          // A signal that has not been read does not report a client that leaves before the response.
           if (upgrades.length > 0 && request.headers.has('upgrade')) void request.signal
         } else this.#pending.delete(request)
       },

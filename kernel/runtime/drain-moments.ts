@@ -2,7 +2,7 @@
 export interface Activity {
   /** The number of requests and answers so far. */
   count: number
-  /** The number of requests that are waiting for their answer. */
+  /** The number of requests that are waiting for their response. */
   working: number
 }
 
@@ -13,7 +13,7 @@ const patienceMs = 250
  * Waits for a moment in which as many requests are in progress as at any recent time.
  *
  * Bun and Deno close a listener only together with all idle connections, and reset both those and the connections that
- * the system has accepted for them. A client that is waiting for an answer has neither: in measurements, up to 28 of 40
+ * the system has accepted for them. A client that is waiting for a response has neither: in measurements, up to 28 of 40
  * clients were reset at a bad moment, and none at this one.
  */
 export async function busiestMoment(activity: Activity): Promise<void> {

@@ -20,15 +20,15 @@ export interface InjectRequest {
   body?: string | Uint8Array | AsyncIterable<Uint8Array>
   /** The address of the client; default `127.0.0.1`. */
   ip?: string
-  /** A signal that makes the client disconnect when it aborts; a streamed answer then ends, and the promise rejects with the signal's reason. */
+  /** A signal that makes the client disconnect when it aborts; a streamed response then ends, and the promise rejects with the signal's reason. */
   signal?: AbortSignal
   /** The other end for a protocol that takes over the connection; the plugin of that protocol defines its type. */
   peer?: unknown
 }
 
-/** The answer as it would have been sent: the headers and all bytes. */
+/** The response as it would have been sent: the headers and all bytes. */
 export interface InjectResponse {
-  /** The status of the answer. */
+  /** The status of the response. */
   readonly status: number
   /** The headers, with lower-case names; `set-cookie` is always a list. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>
@@ -126,7 +126,7 @@ class InjectRaw implements RawRequest {
     else this.#waiting.push(listener)
   }
 
-  /** Called when all bytes of the answer have arrived, or it broke off. */
+  /** Called when all bytes of the response have arrived, or it broke off. */
   settle(): void {
     for (const listener of this.#waiting ?? []) listener()
     this.#waiting = undefined
@@ -191,9 +191,9 @@ export function injector(
 }
 
 /**
- * Rejects only when a streamed answer breaks off, its client leaves or the server is closed.
+ * Rejects only when a streamed response breaks off, its client leaves or the server is closed.
  *
- * The bytes of every other answer are made immediately, so that a request costs only this one promise: with the four promises of two
+ * The bytes of every other response are made immediately, so that a request costs only this one promise: with the four promises of two
  * async functions, a GET cost 1.5 times as much.
  */
 function injectInto(
@@ -233,7 +233,7 @@ function headersOf(reply: Reply): InjectResponse['headers'] {
   return headers
 }
 
-/** Collects the bytes of a stream; fails if the answer would break off on a connection, and keeps nothing once its client has left. */
+/** Collects the bytes of a stream; fails if the response would break off on a connection, and keeps nothing once its client has left. */
 function collect(
   body: StreamBody,
   length: number | undefined,

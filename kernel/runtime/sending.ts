@@ -19,7 +19,7 @@ export function declaredLength(headers: readonly string[]): number | undefined {
 }
 
 /**
- * Limits a stream to its declared length: an extra piece would be read as the head of the next answer, and a missing
+ * Limits a stream to its declared length: an extra piece would be read as the head of the next response, and a missing
  * one leaves the client waiting, so both end the connection instead.
  */
 export function lengthGuard(declared: number | undefined): { add(bytes: number): void; end(): void } {

@@ -8,14 +8,14 @@ export interface FrameworkErrorOptions {
 /**
  * The base of every error that the framework itself raises.
  *
- * `code` is the class name, `status` the HTTP status of an answer made from it. Applications recognise an
+ * `code` is the class name, `status` the HTTP status of a response made from it. Applications recognise an
  * error by its `code`; the public entry point does not export the classes.
  *
  */
 export class FrameworkError extends Error {
   /** The name of the error: `BadRequestError`. It stays the same from version to version. */
   readonly code: string
-  /** The status of an answer that is made from it; 500 for a mistake in the application. */
+  /** The status of a response that is made from it; 500 for a mistake in the application. */
   readonly status: number
 
   constructor(code: string, status: number, message: string, options?: FrameworkErrorOptions) {

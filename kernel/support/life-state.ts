@@ -13,7 +13,7 @@ export class LifeState {
   closed = false
   /** Whether closing has stopped waiting for running work, such as a job. */
   abandoned = false
-  /** Ends each answer that is being streamed to a caller within the process. */
+  /** Ends each response that is being streamed to a caller within the process. */
   readonly streams = new Set<(reason: Error) => void>()
   /** Set while the socket is bound. */
   address: { readonly host: string; readonly port: number } | undefined

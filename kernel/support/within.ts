@@ -16,7 +16,7 @@ export function isPromise(value: unknown): value is Promise<unknown> {
  *
  * @example
  * const answer = await within(fetch('http://localhost'), 500, () => {
- *   throw new Error('no answer within 500 ms')
+ *   throw new Error('no response within 500 ms')
  * })
  */
 export function within<Value, Late>(

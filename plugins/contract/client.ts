@@ -14,7 +14,7 @@ import {
 import { ContractError, type NamedRoute, readContract } from './define.ts'
 import type { ContractClient } from './types.ts'
 
-// If a handler does not catch it, the answer is a 500 without details: addresses of other servers are not meant for clients.
+// If a handler does not catch it, the response is a 500 without details: addresses of other servers are not meant for clients.
 const ContractCallError = defineError(
   'ContractCallError',
   (name: string, request: string, why: string) => `${name} (${request}): ${why}`,
@@ -25,7 +25,7 @@ interface Input extends SentInput {
 }
 
 /**
- * Creates the client of a contract: a function for each route, which returns the answer whatever its status.
+ * Creates the client of a contract: a function for each route, which returns the response whatever its status.
  *
  * The client validates nothing: the server does, and the client trusts the server.
  *

@@ -4,7 +4,7 @@ import { nearest } from '../../kernel/support/nearest.ts'
 
 export const ContractError = defineError('ContractError', (what: string) => what)
 
-/** One route of a contract: its request and its answers. Schemas may be of any kind that routes accept. */
+/** One route of a contract: its request and its responses. Schemas may be of any kind that routes accept. */
 export interface ContractRoute {
   /** The method of the route: `GET`. */
   readonly method: Method
@@ -18,7 +18,7 @@ export interface ContractRoute {
   readonly headers?: object
   /** The schema of the body, which is sent as JSON; not for GET, HEAD and OPTIONS. */
   readonly body?: object
-  /** The schemas of the answers' bodies, by status; the result of a call has one of these types. */
+  /** The schemas of the responses' bodies, by status; the result of a call has one of these types. */
   readonly responses?: { readonly [status: number]: object }
 }
 

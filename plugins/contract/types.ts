@@ -54,7 +54,7 @@ export type JsonOf<Value> = unknown extends Value
           ? never
           : { -readonly [Name in keyof Value]: JsonOf<Value[Name]> }
 
-/** An answer with a status that the contract declares. */
+/** A response with a status that the contract declares. */
 export interface Answer<Status, Body> {
   /** Whether the status is 2xx. */
   readonly ok: IsSuccess<Status>
@@ -65,11 +65,11 @@ export interface Answer<Status, Body> {
    * the client does not check.
    */
   readonly body: Body
-  /** The headers of the answer. */
+  /** The headers of the response. */
   readonly headers: Headers
 }
 
-/** An answer with a status that is not among the `Declared` ones; its body may be anything. */
+/** A response with a status that is not among the `Declared` ones; its body may be anything. */
 export interface OtherAnswer<Declared> {
   /** Whether the status is 2xx. */
   readonly ok: true extends IsSuccess<Declared> ? false : boolean
@@ -77,7 +77,7 @@ export interface OtherAnswer<Declared> {
   readonly status: Exclude<true extends IsSuccess<Declared> ? FailureStatus : SuccessStatus | FailureStatus, Declared>
   /** The body, read as in `Answer`; it may be anything, because the contract does not declare it. */
   readonly body: unknown
-  /** The headers of the answer. */
+  /** The headers of the response. */
   readonly headers: Headers
 }
 

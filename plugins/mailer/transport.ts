@@ -47,7 +47,7 @@ export interface MailMessage {
   readonly envelope: { from: string; to: string[] }
   /** Whether the transporter must not read files: true unless an attachment has a `path`. */
   readonly disableFileAccess: boolean
-  /** The transporter must not fetch web addresses in a mail: input could name any server in the internal network. */
+  /** The transporter must not fetch web addresses in an email: input could name any server in the internal network. */
   readonly disableUrlAccess: true
   /** Aborts when the time for the attempt is over. */
   readonly signal?: AbortSignal

@@ -105,7 +105,7 @@ async function endWithin(drained: Promise<void>, limit: number): Promise<void> {
   const queues = [...new Set(all.filter((one) => one.running > 0).map(({ queue }) => queue.name))]
   const what =
     running > 0
-      ? `${running} handlers of queues were still running`
+      ? `${running === 1 ? 'a handler of a queue was' : `${running} handlers of queues were`} still running`
       : 'an engine of queues did not learn which messages are handled'
   queueLog().warn({ running, queues }, `${what} after ${Math.round(limit)} ms; ${fateOf(running, inMemory)}`)
   for (const one of all) one.abandon()

@@ -30,7 +30,7 @@ export function bodyOf(bytes: Uint8Array, contentType: string): unknown {
     try {
       return JSON.parse(text)
     } catch (error) {
-      throw new Error(`the content type of the answer is ${type}, but the body is not: ${shorten(text)}`, {
+      throw new Error(`the content type of the response is ${type}, but the body is not: ${shorten(text)}`, {
         cause: error,
       })
     }

@@ -19,7 +19,7 @@ export interface MockMethods {
    * const res = await server.inject.get('/users', { query: { page: 2 } })
    */
   readonly get: MockVerb
-  /** Sends a HEAD; the answer has headers but no body. */
+  /** Sends a HEAD; the response has headers but no body. */
   readonly head: MockVerb
   /**
    * Sends a POST; a `body` that is an object is sent as JSON.
@@ -111,7 +111,7 @@ export function mockMethods(inject: Inject): MockMethods {
 }
 
 /**
- * A separate test client: the whole pipeline, without a socket. It does not keep cookies; pass on those of an answer.
+ * A separate test client: the whole pipeline, without a socket. It does not keep cookies; pass on those of a response.
  *
  * @example
  * const client = server.getMockServer()

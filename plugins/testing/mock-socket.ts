@@ -48,7 +48,7 @@ const patience = 1000
  * await socket.close()
  */
 export class MockSocket {
-  /** The answer of the server: 101, or a refusal. */
+  /** The response of the server: 101, or a refusal. */
   readonly response: MockResponse
   /** The sub-protocol that the server chose; `''` without one. */
   readonly protocol: string

@@ -6,7 +6,7 @@ import { isSame, isSubset } from './subset.ts'
 type Judgement = Readonly<{ actual: unknown; expected: unknown; operator: string }>
 
 /**
- * The answer to a mock request. Assertions throw Node's `AssertionError` with the actual and the expected value, and
+ * The response to a mock request. Assertions throw Node's `AssertionError` with the actual and the expected value, and
  * return the response, so that they can be chained.
  *
  * @example
@@ -24,7 +24,7 @@ export class MockResponse<Answer = unknown> {
     this.#headers = caseless(answer.headers)
   }
 
-  /** The status of the answer. */
+  /** The status of the response. */
   statusCode(): number {
     return this.#answer.status
   }
@@ -40,12 +40,12 @@ export class MockResponse<Answer = unknown> {
     return this.#headers
   }
 
-  /** The cookies that the answer sets, by name; can be passed on as the `cookies` of the next request. */
+  /** The cookies that the response sets, by name; can be passed on as the `cookies` of the next request. */
   cookies(): Record<string, string> {
     return Object.fromEntries(this.#setCookies().map(({ name, value }) => [name, value]))
   }
 
-  /** One cookie that the answer sets, with its attributes; the last one with that name. */
+  /** One cookie that the response sets, with its attributes; the last one with that name. */
   cookie(name: string): MockCookie | undefined {
     return this.#setCookies().findLast((one) => one.name === name)
   }
@@ -86,13 +86,13 @@ export class MockResponse<Answer = unknown> {
     })
   }
 
-  /** Checks that the answer has a header with this case-insensitive name. @throws AssertionError. */
+  /** Checks that the response has a header with this case-insensitive name. @throws AssertionError. */
   assertHeaderExists(name: string): this {
     const actual = this.#header(name)
     return this.#judge(actual !== undefined, `the header ${name}`, { actual, expected: name, operator: 'exists' })
   }
 
-  /** Checks that the answer has no header with this case-insensitive name. @throws AssertionError. */
+  /** Checks that the response has no header with this case-insensitive name. @throws AssertionError. */
   assertHeaderNotExists(name: string): this {
     const actual = this.#header(name)
     return this.#judge(actual === undefined, `no header ${name}, got ${show(actual)}`, {
@@ -102,7 +102,7 @@ export class MockResponse<Answer = unknown> {
     })
   }
 
-  /** Checks that the answer sets a cookie to the value, with the given `attributes`: `{ path: '/', httponly: true }`. */
+  /** Checks that the response sets a cookie to the value, with the given `attributes`: `{ path: '/', httponly: true }`. */
   assertCookie(name: string, value: string, attributes: MockCookie['attributes'] = {}): this {
     const cookie = this.cookie(name)
     const actual = cookie && { value: cookie.value, ...pick(cookie.attributes, Object.keys(attributes)) }
@@ -114,7 +114,7 @@ export class MockResponse<Answer = unknown> {
     })
   }
 
-  /** Checks that the answer sets this cookie. @throws AssertionError. */
+  /** Checks that the response sets this cookie. @throws AssertionError. */
   assertCookieExists(name: string): this {
     const actual = Object.keys(this.cookies())
     return this.#judge(actual.includes(name), `the cookie ${name}, got ${show(actual)}`, {
@@ -124,7 +124,7 @@ export class MockResponse<Answer = unknown> {
     })
   }
 
-  /** Checks that the answer does not set this cookie. @throws AssertionError. */
+  /** Checks that the response does not set this cookie. @throws AssertionError. */
   assertCookieNotExists(name: string): this {
     const actual = this.cookie(name)
     return this.#judge(actual === undefined, `no cookie ${name}, got ${show(actual?.value)}`, {

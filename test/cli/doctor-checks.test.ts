@@ -52,12 +52,12 @@ test('checks that cannot be used leave the other plugins theirs', async () => {
   expect(await findingsOf(async () => [null])).toEqual(
     unusable('a check has the code undefined; it takes "<plugin>.<what-is-wrong>"'),
   )
-  expect(await findingsOf(() => new Promise(() => {}))).toEqual(unusable('no answer within 5 s'))
+  expect(await findingsOf(() => new Promise(() => {}))).toEqual(unusable('no response within 5 s'))
 })
 
 test('a check that never settles is given up', async () => {
   expect(await findingsOf(async () => [check('hangs', () => new Promise(() => {}))])).toEqual([
-    'warning doctor.check-failed: odd.hangs failed: no answer within 5 s. Report it to its author',
+    'warning doctor.check-failed: odd.hangs failed: no response within 5 s. Report it to its author',
   ])
 })
 

@@ -38,7 +38,7 @@ test.each([
   [['\r'], 's3'],
   [[down, '\r'], 'azure'],
   [[down, down, '\r'], 'local'],
-])('on a terminal %j is an answer', async (keys, kind) => {
+])('on a terminal %j is a response', async (keys, kind) => {
   expect(await choose(...keys)).toBe(kind)
   for (const name of kinds) expect(asked).toContain(name)
 })

@@ -27,7 +27,7 @@ async function answer(keys: readonly (readonly string[])[], given: Answers = {})
   const { input, output, shown } = terminal()
   const left = [...keys]
   output.on('data', (chunk: Buffer) => {
-    // The beginning of a question, and the mistake in its answer.
+    // The beginning of a question, and the mistake in its response.
     if (/[◆▲]/.test(chunk.toString()) && left.length > 0)
       for (const key of left.shift()!) setImmediate(() => input.write(key))
   })

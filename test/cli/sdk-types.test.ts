@@ -184,7 +184,7 @@ test('failures that operations have in common get one name', () => {
   expect(text.match(/422: UnprocessableEntity/g)).toHaveLength(2)
 })
 
-test('a route that declares no answers may have any success, and one that declares a 200 has that', () => {
+test('a route that declares no responses may have any success, and one that declares a 200 has that', () => {
   const clientOf = (responses: object) =>
     generateClient({ paths: { '/': { get: { responses } } } } as unknown as ApiDocument)
   const ok = { description: 'OK' }

@@ -524,7 +524,7 @@ test.concurrent('it ends with the script that runs it: npm gives a signal to a s
     fetch(`http://127.0.0.1:${port}/`)
       .then(() => true)
       .catch(() => false)
-  await until('an answer', answers, () => output)
+  await until('a response', answers, () => output)
   const pid = Number(/pid (\d+)/.exec(output)?.[1])
   opened.push(() => isAlive(pid) && process.kill(pid, 'SIGKILL'))
   shell.kill('SIGTERM')

@@ -13,7 +13,7 @@ afterAll(() => {
   for (const project of projects) project.remove()
 })
 
-/** An application whose answers name the worker. */
+/** An application whose responses name the worker. */
 const application = `import { existsSync } from 'node:fs'
 import { cron as job, definePlugin, Server } from 'framework'
 import { cron } from 'framework/plugins'
@@ -51,7 +51,7 @@ interface Who {
   readonly leads: boolean
 }
 
-/** All workers that answer, in the order of their numbers. */
+/** All workers that response, in the order of their numbers. */
 async function workersOf(serving: Serving, count: number): Promise<Who[]> {
   const found = new Map<number, Who>()
   await until(`${count} workers`, async () => {

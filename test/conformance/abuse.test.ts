@@ -113,7 +113,7 @@ describe.each(pressed)('abuse of $name', (target) => {
     }
   })
 
-  test('HT-09 200 clients that do not read their answers cost little, and are disconnected', async () => {
+  test('HT-09 200 clients that do not read their responses cost little, and are disconnected', async () => {
     const before = megabytes(app.pid)
     const deaf = await openMany(app.port, 200, 'GET /endless HTTP/1.1\r\nHost: x\r\n\r\n')
     for (const socket of deaf) socket.pause()
@@ -176,7 +176,7 @@ describe.each(pressed)('abuse of $name', (target) => {
     expect(JSON.parse(await ask(app.port, '/hello'))).toEqual({ hello: 'world' })
   })
 
-  test('HT-10 1000 clients that leave before their answer leave no resources', async () => {
+  test('HT-10 1000 clients that leave before their response leave no resources', async () => {
     const before = megabytes(app.pid)
     for (let round = 0; round < 20; round++) {
       const sockets = await openMany(app.port, 50, 'GET /wait?ms=60 HTTP/1.1\r\nHost: x\r\n\r\n')

@@ -11,7 +11,7 @@ process.on('unhandledRejection', (error) => events.push(`unhandledRejection ${er
 
 const StoreError = defineError('StoreError', 503, () => 'the store cannot be written')
 
-// Routes whose answers meet a hook that fails: with an error of the framework, or with `throw` by any other.
+// Routes whose responses meet a hook that fails: with an error of the framework, or with `throw` by any other.
 server.register(
   definePlugin({
     name: 'failing',

@@ -15,7 +15,7 @@ const expected = {
   removed: [1, 1],
   again: ['MISS', 'MISS'],
   runs: 3,
-  // Data of a body that the key does not include is never in another client's answer, whether or not the runtime shows it.
+  // Data of a body that the key does not include is never in another client's response, whether or not the runtime shows it.
   unpoisoned: Object.fromEntries(
     ['body', 'unread'].flatMap((path) =>
       ['json', 'chunked', 'form', 'empty'].map((kind) => [`${path} ${kind}`, 'none']),

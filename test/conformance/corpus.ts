@@ -1,5 +1,5 @@
 /**
- * What a vector must lead to: `refused` is an answer of 400 or above or a closed connection, with nothing executed; a
+ * What a vector must lead to: `refused` is a response of 400 or above or a closed connection, with nothing executed; a
  * list is exactly the statuses that may come first.
  */
 export type Expectation = 'refused' | readonly number[]

@@ -93,7 +93,7 @@ describe('GS-01 SIGTERM under load loses no request', () => {
   test.each(targets.filter(mayLose))('$name', { retry: 2 }, drains)
 })
 
-describe('GS-01 requests sent without waiting for answers: requests that began before SIGTERM are answered', () => {
+describe('GS-01 requests sent without waiting for responses: requests that began before SIGTERM are answered', () => {
   test.concurrent.for(targets)('$name', async (target, { expect }) => {
     const app = await startApp(target)
     try {

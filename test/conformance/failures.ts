@@ -10,7 +10,7 @@ interface Tested {
   events(): Promise<string[]>
 }
 
-/** A request whose handler or whose hook fails has an answer, over every connection. */
+/** A request whose handler or whose hook fails has a response, over every connection. */
 export function describeFailures({ port, send, events }: Tested): void {
   test.each([
     'sync',

@@ -48,7 +48,7 @@ export function dropsBodyOfGet(target: Target): boolean {
   return target.name === 'bun' || target.name === 'deno'
 }
 
-/** Bun closes a connection on which a request arrives before the previous one has its answer. */
+/** Bun closes a connection on which a request arrives before the previous one has its response. */
 export function closesPipelines(target: Target): boolean {
   return target.name === 'bun'
 }
@@ -64,7 +64,7 @@ export function speaksHttp2(target: Target): boolean {
 }
 
 /**
- * `Deno.serve` has no time limits, and keeps a connection as long as the body of its request is being read: nothing an answer
+ * `Deno.serve` has no time limits, and keeps a connection as long as the body of its request is being read: nothing a response
  * does ends that, nor does cancelling the read. Applications that need limits there use `node:http`.
  */
 export function hasNoTimeLimits(target: Target): boolean {

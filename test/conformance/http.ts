@@ -116,7 +116,7 @@ export function httpConformance(target: Target): void {
       expect(large.json).toMatchObject({ code: 'PayloadTooLargeError' })
     })
 
-    test('sends bytes, empty answers, statuses and repeated cookies', async () => {
+    test('sends bytes, empty responses, statuses and repeated cookies', async () => {
       expect((await send('GET', '/bytes')).bytes).toEqual(Buffer.from([0, 1, 2, 255]))
       const none = await send('GET', '/none')
       expect([none.status, none.bytes.length]).toEqual([204, 0])
@@ -170,7 +170,7 @@ export function httpConformance(target: Target): void {
       expect((await events()).filter((event) => /^endless \d+$/.test(event)).length).toBeLessThan(10)
     })
 
-    test('breaks the connection when a stream fails, so that half an answer is not taken for a whole', async () => {
+    test('breaks the connection when a stream fails, so that half a response is not taken for a whole', async () => {
       const { text, closed } = await sendRaw(app.port, 'GET /broken-stream HTTP/1.1\r\nHost: x\r\n\r\n', {
         waitMs: 2000,
       })
@@ -189,7 +189,7 @@ export function httpConformance(target: Target): void {
     describeFailures({ port: () => app.port, send, events })
     describeWebBodies({ port: () => app.port, send, eventually })
 
-    test.each(['crlf', 'nul'])('HT-14 refuses a header value that would split the answer (%s)', async (kind) => {
+    test.each(['crlf', 'nul'])('HT-14 refuses a header value that would split the response (%s)', async (kind) => {
       const { status, headers } = await send('GET', `/bad-header?kind=${kind}`)
       expect(status).toBe(500)
       expect(headers['x-forged']).toBeUndefined()

@@ -40,7 +40,7 @@ const kinds: Readonly<Record<string, [status: number, code: string]>> = {
   'an HttpError': [404, 'BOOK_NOT_FOUND'],
   'an http-errors': [409, 'ConflictError'],
   'a mistake': [500, 'INTERNAL_ERROR'],
-  'an answer that does not fit': [500, 'INTERNAL_ERROR'],
+  'a response that does not fit': [500, 'INTERNAL_ERROR'],
   'too late': [503, 'RequestTimeoutError'],
   'too often': [429, 'TooManyRequestsError'],
   'a store that is down': [503, 'SessionStoreError'],
@@ -70,7 +70,7 @@ const notOfBun = ['too many headers']
 /** Without a request there is no id. */
 const withoutRequest = ['no http', 'a tunnel']
 
-/** Those of routes, for which the document describes the answers. */
+/** Those of routes, for which the document describes the responses. */
 const described: Readonly<Record<string, [method: string, path: string]>> = {
   'no json': ['post', '/names'],
   'too much json': ['post', '/names'],

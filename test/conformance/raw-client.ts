@@ -5,7 +5,7 @@ import { connect as connectSecurely } from 'node:tls'
 export interface RawAnswer {
   /** What arrived, as latin1; of an endless response, the first 64 MB. */
   readonly text: string
-  /** The statuses of all final answers, in order; 1xx left out. */
+  /** The statuses of all final responses, in order; 1xx left out. */
   readonly statuses: number[]
   /** Whether the server ended the connection. */
   readonly closed: boolean
@@ -14,9 +14,9 @@ export interface RawAnswer {
 }
 
 export interface RawOptions {
-  /** How long to wait for the server to close; shorter for answers that keep the connection. */
+  /** How long to wait for the server to close; shorter for responses that keep the connection. */
   readonly waitMs?: number
-  /** Stop waiting after this many answers. */
+  /** Stop waiting after this many responses. */
   readonly answers?: number
   /** Write the parts one after the other, with this pause between them. */
   readonly dripMs?: number
@@ -29,7 +29,7 @@ const keptLength = 64 * 1024 * 1024
 
 const statusLine = /HTTP\/1\.[01] (\d{3})/g
 
-/** Sends bytes unchanged over a new connection and collects the answer. */
+/** Sends bytes unchanged over a new connection and collects the response. */
 export function sendRaw(port: number, data: string | string[], options: RawOptions = {}): Promise<RawAnswer> {
   const { waitMs = 1000, answers, dripMs = 0, secure = false } = options
   const parts = typeof data === 'string' ? [data] : data
@@ -106,7 +106,7 @@ export function flood(port: number, head: string, piece: Buffer, waitMs: number,
   })
 }
 
-/** The first answer's body, decoded when it is JSON. */
+/** The first response's body, decoded when it is JSON. */
 export function bodyOf(answer: RawAnswer): unknown {
   const bytes = Buffer.from(answer.text.slice(answer.text.indexOf('\r\n\r\n') + 4), 'latin1')
   const body = bytes.toString()

@@ -98,7 +98,7 @@ describe.each(targets)('https on $name', (target) => {
       }
       const rubbish = ['GET / HTTP/1.1\r\nHost: a\r\n\r\n', '\x16\x03\x01', Buffer.alloc(4_096, 0xff), '\r\n\r\n']
       await Promise.all(Array.from({ length: 40 }, (_, i) => throwAt(app.port, rubbish[i % rubbish.length]!)))
-      // Names without a certificate, and invalid ones; the answers to them do not matter.
+      // Names without a certificate, and invalid ones; the responses to them do not matter.
       for (const servername of ['elsewhere.test', 'a'.repeat(250)]) {
         await new Promise<void>((resolve) => {
           const socket = connectSecurely({ host: '127.0.0.1', port: app.port, servername, rejectUnauthorized: false })

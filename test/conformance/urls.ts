@@ -48,7 +48,7 @@ export interface Outcome {
   readonly message?: unknown
 }
 
-/** Reduces an answer to the compared parts. */
+/** Reduces a response to the compared parts. */
 export function outcomeOf(status: number, body: unknown): Outcome {
   const { route, params, url, path, query, message } = (body ?? {}) as Record<string, unknown>
   return { status, route, params, url, path, query, message }

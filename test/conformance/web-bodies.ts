@@ -76,7 +76,7 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
     expect([status, text, headers['content-length'] ?? '5']).toEqual([200, 'hello', '5'])
   })
 
-  test('releases a body that is returned after an answer, or cannot be sent', async () => {
+  test('releases a body that is returned after a response, or cannot be sent', async () => {
     expect((await send('GET', '/web/after')).json).toBe('first')
     await eventually('web second let go')
     const { status, headers } = await send('GET', '/web/wrong-header')

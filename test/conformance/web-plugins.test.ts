@@ -102,7 +102,7 @@ describe.each(targets)('plugins of the web: $name', (target) => {
     expect(await json('/inject')).toEqual({ body: { title: 'a title' }, name: 'a.txt', size: 9 })
   })
 
-  test('the same security headers on every answer', async () => {
+  test('the same security headers on every response', async () => {
     const names = (headers: IncomingHttpHeaders) =>
       Object.keys(headers).filter((name) => /^(?:x-|content-security|strict|referrer|cross|origin)/.test(name))
     const requests: [string, RequestOptions?][] = [
@@ -127,7 +127,7 @@ describe.each(targets)('plugins of the web: $name', (target) => {
     expect(streams.map(({ body }) => String(body))).toEqual(['1;1;1;', '2;2;2;', '3;3;3;'])
   })
 
-  test('503 for a handler that takes too long; its late answer is dropped', async () => {
+  test('503 for a handler that takes too long; its late response is dropped', async () => {
     const [never, late] = await Promise.all([ask(port, '/never'), ask(port, '/late')])
     expect([never.status, late.status]).toEqual([503, 503])
     expect(JSON.parse(String(late.body))).toMatchObject({ code: 'RequestTimeoutError' })

@@ -77,7 +77,7 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     client.end()
   })
 
-  test('the 101 carries the headers of the answer, each cookie too', async () => {
+  test('the 101 carries the headers of the response, each cookie too', async () => {
     const client = new FrameClient(app.port, '/headers')
     await client.opened()
     const { status, head } = client.exchange()
@@ -88,14 +88,14 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     expect(head.match(/^x-own: (.*)$/im)?.[1]).toMatch(/^(ü|Ã¼)$/)
   })
 
-  test('a refusal is an ordinary answer', async () => {
+  test('a refusal is an ordinary response', async () => {
     const client = new FrameClient(app.port, '/denied')
     await client.opened()
     expect(client.exchange().status).toBe(401)
     client.end()
   })
 
-  test('an answer that is larger than the buffer limit is sent in full, where an upgrade was requested', async () => {
+  test('a response that is larger than the buffer limit is sent in full, where an upgrade was requested', async () => {
     const client = connect(app.port, '127.0.0.1')
     let received = 0
     const whole = new Promise<void>((resolve) => {
@@ -144,7 +144,7 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     }
   })
 
-  test('floods of empty and of tiny frames, and of close frames, end in one answer at most', async () => {
+  test('floods of empty and of tiny frames, and of close frames, end in one response at most', async () => {
     const flood = async (first: Frame, one: Frame, count: number) => {
       const client = new FrameClient(app.port, '/echo')
       await client.opened()
@@ -235,7 +235,7 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
       await forget()
       const client = new FrameClient(app.port, '/closing')
       await client.opened()
-      // It reads neither the answer nor the end. Bun's own `ws` reports a close only when the connection has ended.
+      // It reads neither the response nor the end. Bun's own `ws` reports a close only when the connection has ended.
       if (name !== 'bun with node:http') client.socket.pause()
       client.send(text('go'), last)
       await expect.poll(handled, { timeout: 5000 }).toEqual([[false, false, 0], 'closed'])

@@ -60,7 +60,7 @@ export function wireConformance(target: Target): void {
       expect(ids).toEqual(Array.from({ length: 1000 }, (_, id) => id))
     })
 
-    test('HT-08 pipelined requests are answered in order when their answers take time', async () => {
+    test('HT-08 pipelined requests are answered in order when their responses take time', async () => {
       const pair = (_: unknown, i: number) =>
         [`/wait?ms=${20 - i}`, `/users/${i}`].map((path) => `${head('GET', path)}\r\n`).join('')
       const data = Array.from({ length: 20 }, pair).join('')
@@ -70,7 +70,7 @@ export function wireConformance(target: Target): void {
       else expect([ids, answer.statuses.length]).toEqual([Array.from({ length: 20 }, (_, i) => i), 40])
     })
 
-    test('HT-08 a request that is refused by its head waits for the answers before it', async () => {
+    test('HT-08 a request that is refused by its head waits for the responses before it', async () => {
       const waits = `${head('GET', '/wait?ms=60')}\r\n`.repeat(2)
       for (const refused of ['CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n', '\x00rubbish\r\n\r\n']) {
         const answer = await sendRaw(app.port, waits + refused, { waitMs: 1500, answers: 3 })
@@ -140,10 +140,10 @@ export function wireConformance(target: Target): void {
       }
     })
 
-    test('BO-03 a client that sends on has its answer before its connection ends', async () => {
+    test('BO-03 a client that sends on has its response before its connection ends', async () => {
       const { port } = app
       const body = Buffer.alloc(8_000_000, 120)
-      // One that asks for the end of its connection has it at once from Bun, with its answer or without.
+      // One that asks for the end of its connection has it at once from Bun, with its response or without.
       const agent = new Agent({ keepAlive: true })
       const headers = { 'content-type': 'application/json', 'content-length': body.length }
       const statuses = await Promise.all(
@@ -264,7 +264,7 @@ function request(path: string): string {
 function judge(answer: RawAnswer, expected: Expectation): void {
   const [first] = answer.statuses
   if (expected === 'refused') {
-    if (first === undefined) expect(answer.closed, 'neither an answer nor a closed connection').toBe(true)
+    if (first === undefined) expect(answer.closed, 'neither a response nor a closed connection').toBe(true)
     else expect(first).toBeGreaterThanOrEqual(400)
     expect(answer.text).not.toContain('second')
   } else expect(expected).toContain(first)

@@ -47,7 +47,7 @@ const shownRequest = ({ request, response, error }: RequestTrace & { error?: Err
     .join(' ')
 
 describe('a request', () => {
-  test('is followed until its answer has left, with its bound stores', async () => {
+  test('is followed until its response has left, with its bound stores', async () => {
     const store = new AsyncLocalStorage<string>()
     const { start } = tracingChannel('framework:request')
     start.bindStore(store, (event) => (event as RequestTrace).request.path)
@@ -307,7 +307,7 @@ describe('a wrapper of work', () => {
     expect(new copy.Trace('wrapped').isOn).toBe(true)
   })
 
-  test('of a request is around its chain; the event has its headers, and takes some for the answer', async () => {
+  test('of a request is around its chain; the event has its headers, and takes some for the response', async () => {
     const store = new AsyncLocalStorage<string | undefined>()
     clean.push(
       wrapWork<RequestTrace>('request', ({ request, response }, work) => {

@@ -375,7 +375,7 @@ test('a list in a query of a recursive Zod schema may be given once', async () =
   ;(await server.inject.get('/?tag=a')).assertStatus(200).assertBodyDeepEqual({ tag: ['a'] })
 })
 
-describe('of an answer no more leaves than the tree names, at any depth', () => {
+describe('of a response no more leaves than the tree names, at any depth', () => {
   test.each(Object.entries({ ...named, ...placed, ...zod }))('%s', async (_how, schema) => {
     const fitting = serverOf({ '/': { responses: { 200: schema } } }, withSecret)
     ;(await fitting.inject.post('/')).assertStatus(200).assertBodyDeepEqual(good)

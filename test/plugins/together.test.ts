@@ -97,7 +97,7 @@ describe('all plugins at once', () => {
     expect((await server.inject({ url: '/long', method: 'OPTIONS', headers })).status).toBe(204)
   })
 
-  test('a kept answer is compressed for clients that accept it, and 304 for those that have it', async () => {
+  test('a kept response is compressed for clients that accept it, and 304 for those that have it', async () => {
     const { server } = serverWithAll()
     const get = (headers: Record<string, string>, method = 'GET') => server.inject({ url: '/long', method, headers })
     const brotli = { origin, 'accept-encoding': 'br' }

@@ -55,7 +55,7 @@ describe('data in the memory of one process', () => {
     for (const name of ['session', 'rateLimit', 'storage']) expect(message).toContain(`the plugin "${name}"`)
   })
 
-  test('cached answers are for several workers where nothing invalidates them', async () => {
+  test('cached responses are for several workers where nothing invalidates them', async () => {
     vi.stubEnv('FRAMEWORK_WORKER', '1/2')
     const tagged = new RouteCollection()
     tagged.get('/books', { cache: { tags: ['books'] } }, () => [])

@@ -10,7 +10,7 @@ export interface FakeS3 {
   stop(): Promise<void>
 }
 
-/** A server with the answers of a test. */
+/** A server with the responses of a test. */
 export async function startFakeS3(): Promise<FakeS3> {
   const sockets = new Set<Socket>()
   const asked: string[] = []

@@ -57,7 +57,7 @@ export function encode({ opcode, payload = '', fin = true, reserved = 0, masked 
   return Buffer.concat([head, mask, hidden])
 }
 
-/** The answer: frames in order, and how the connection ended. */
+/** The response: frames in order, and how the connection ended. */
 export interface Exchange {
   readonly status: number
   readonly head: string

@@ -2,10 +2,10 @@ import { RouteCollection, Server } from 'framework'
 import type { GraphqlOptions } from 'framework/plugins/graphql'
 import { type Entry, memoryLogger } from './kernel.ts'
 
-/** An answer as tests compare it. */
+/** A response as tests compare it. */
 export interface Answer {
   status: number
-  // biome-ignore lint/suspicious/noExplicitAny: any content of an answer
+  // biome-ignore lint/suspicious/noExplicitAny: any content of a response
   body: any
   headers: Record<string, unknown>
 }

@@ -19,7 +19,7 @@ export interface Mosquitto extends OwnServer {
   readonly websocketUrl: string
 }
 
-/** CONNECT of a client without a name, and the answer that accepts it. */
+/** CONNECT of a client without a name, and the response that accepts it. */
 export function answersMqtt(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')

@@ -51,7 +51,7 @@ const wrong = [
   Object.create(null),
 ]
 
-/** A value for places without a schema; where `free` places are left out, it must never be found in an answer. */
+/** A value for places without a schema; where `free` places are left out, it must never be found in a response. */
 export const secret = 'hunter2'
 
 export interface SchemaChoices {

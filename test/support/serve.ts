@@ -12,9 +12,9 @@ export interface Serving {
   readonly child: ChildProcess
   /** The output of both so far, the application and the server around it. */
   output(): string
-  /** The answer to `GET`, `undefined` while nothing listens. */
+  /** The response to `GET`, `undefined` while nothing listens. */
   get(path?: string): Promise<unknown>
-  /** Waits for an answer with this text. */
+  /** Waits for a response with this text. */
   answers(text: string): Promise<void>
   /** Waits for an output, after the output of the last wait. */
   says(text: string | RegExp): Promise<void>
@@ -109,7 +109,7 @@ async function startCommand(
     get,
     answers: (text) =>
       until(
-        `the answer ${text}`,
+        `the response ${text}`,
         async () => ((await get()) as { text?: string } | undefined)?.text === text,
         () => output,
       ),

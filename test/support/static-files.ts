@@ -5,7 +5,7 @@ import { RouteCollection, Server } from 'framework'
 import { static as staticFiles } from 'framework/plugins/static'
 import { memoryLogger } from './kernel.ts'
 
-/** A string that no answer may ever contain. */
+/** A string that no response may ever contain. */
 export const secret = 'TOP-SECRET-CONTENT'
 
 /** A folder with a root and, beside and above it, files that must not be served. */

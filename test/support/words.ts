@@ -12,4 +12,7 @@ export const wrong: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\bbehind\b(?! (?:an?|the) (?:\w+ )?prox|(?: that of)|;|$)/i, 'after'],
   [/(?<!there )\b(?:is|are) none\b/i, 'is not a …; takes a …, not …'],
   [/\b(?:he|his)\b/, 'they, their'],
+  [/\ba mail\b(?! (program|provider|server|client))|\bmails\b/, 'email, emails'],
+  [/\b(the (server|handler|route)'s|an empty|a streamed|a cached) answer\b/, 'response'],
+  [/\bcensor/i, 'redact'],
 ]

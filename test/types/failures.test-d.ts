@@ -34,7 +34,7 @@ new HttpError(404, { details: { shelf: 3, books: [{ id: 1 }] } })
 new HttpError(404, 'gone')
 // @ts-expect-error a misspelt member
 new HttpError(404, { mesage: 'gone' })
-// @ts-expect-error the status of the body is that of the answer
+// @ts-expect-error the status of the body is that of the response
 new HttpError(404, { details: { status: 'sold' } })
 // @ts-expect-error the code is not a detail
 new HttpError(404, { details: { code: 'x' } })
@@ -55,7 +55,7 @@ new Server({
 })
 // @ts-expect-error no format of that name
 new Server({ errorFormat: 'problems' })
-// @ts-expect-error the answer to a failure waits for nothing
+// @ts-expect-error the response to a failure waits for nothing
 const format: ErrorFormat = () => 'text'
 void format
 

@@ -17,7 +17,7 @@ router.get(
   (_req, res) => {
     res.ok({ id: 1, name: 'ada', born: new Date() })
     res.created({ id: 1 })
-    // The input of a validator is the type of an answer.
+    // The input of a validator is the type of a response.
     res.notFound({ code: 'x', at: new Date() })
     res.status(404).json({ code: 'x', at: new Date() })
     res.status(200).send({ id: 1 })

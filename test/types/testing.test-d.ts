@@ -8,7 +8,7 @@ interface NewUser {
 const server = new Server()
 const client = server.getMockServer()
 
-// The generics type the body, the query and the body of the answer.
+// The generics type the body, the query and the body of the response.
 const plain = await server.inject.get('/users', { query: { page: 1, tag: ['a', 'b'], left: undefined } })
 const created = await client.post<NewUser>('/users', { body: { name: 'Ada' } })
 const found = await server.inject.get<never, { page: number }, NewUser[]>('/users', { query: { page: 1 } })

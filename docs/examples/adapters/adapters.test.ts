@@ -117,7 +117,7 @@ describe('an email by HTTP', () => {
   test.each([
     [422, 554],
     [503, 451],
-  ])('an answer with %i is a failure, for good or not', async (answered, responseCode) => {
+  ])('a response with %i is a failure, for good or not', async (answered, responseCode) => {
     status = answered
     await expect(hello()).rejects.toMatchObject({ code: 'MailSendError', cause: { responseCode } })
   })

@@ -28,7 +28,7 @@ test('who signs in is known from then on', async () => {
   me.assertStatus(200).assertBodyDeepEqual({ id: '1', mail: 'ada@example.org', role: 'admin' })
 })
 
-test('a wrong password and an unknown address get the same answer', async () => {
+test('a wrong password and an unknown address get the same response', async () => {
   const wrong = await server.inject.post('/login', { body: { mail: 'ada@example.org', password: 'guess' } })
   const unknown = await server.inject.post('/login', { body: { mail: 'eve@example.org', password: 'guess' } })
   wrong.assertStatus(401).assertBodyDeepEqual(unknown.assertStatus(401).body())

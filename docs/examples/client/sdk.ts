@@ -293,11 +293,11 @@ function rest(value: unknown, name = 'rest'): string {
 }
 
 export interface ClientOptions {
-  /** Receives every failure: the errors of fetch, and an ApiError for each answer that is not 2xx. */
+  /** Receives every failure: the errors of fetch, and an ApiError for each response that is not 2xx. */
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
-/** One answer, read. */
+/** One response, read. */
 export interface Answer<Status, Data> {
   /** Whether the status is 2xx. */
   readonly ok: IsSuccess<Status>
@@ -306,7 +306,7 @@ export interface Answer<Status, Data> {
   readonly headers: Headers
 }
 
-/** Any answer, of unknown status. */
+/** Any response, of unknown status. */
 export interface AnyAnswer {
   readonly ok: boolean
   readonly status: number
@@ -314,18 +314,18 @@ export interface AnyAnswer {
   readonly headers: Headers
 }
 
-/** The answers by status. A status that the server does not announce has unknown data. */
+/** The responses by status. A status that the server does not announce has unknown data. */
 export type Result<Answers> =
   | { [Status in keyof Answers]: Answer<Status, Answers[Status]> }[keyof Answers]
   | (true extends IsSuccess<keyof Answers> ? never : Answer<SuccessStatus, unknown>)
   | Answer<Exclude<FailureStatus, keyof Answers>, unknown>
 
-/** The data of the answers that are 2xx. */
+/** The data of the responses that are 2xx. */
 export type DataOf<Answers> = true extends IsSuccess<keyof Answers>
   ? { [Status in keyof Answers]: IsSuccess<Status> extends true ? Answers[Status] : never }[keyof Answers]
   : unknown
 
-/** An answer that is not 2xx, thrown by .data(). */
+/** A response that is not 2xx, thrown by .data(). */
 export class ApiError extends Error {
   readonly status: number
   readonly data: unknown
@@ -339,7 +339,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A call in progress. Await it for the answer, whatever its status; or use one of the other two forms. */
+/** A call in progress. Await it for the response, whatever its status; or use one of the other two forms. */
 export class Call<Answers> implements Promise<Result<Answers>> {
   readonly [Symbol.toStringTag]: string = 'Call'
   readonly #what: string

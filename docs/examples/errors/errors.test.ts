@@ -44,7 +44,7 @@ test('a mistake of the application is a 500 that says nothing, and is reported',
   expect(reports).toEqual([['the printer is on fire', 'GET /broken', 500]])
 })
 
-test('an answer that breaks off is not taken for a whole one', async () => {
+test('a response that breaks off is not taken for a whole one', async () => {
   await server.listen()
   const res = await fetch(`${server.url}/sales.csv`)
   expect(res.status).toBe(200)

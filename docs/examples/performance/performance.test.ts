@@ -27,7 +27,7 @@ test('a measurement has the cost of each variant, and compares it with the first
   expect(results[0]!.ratio).toBe(1)
 })
 
-test('an answer that is not a success ends it', async () => {
+test('a response that is not a success ends it', async () => {
   const program = new URL('./serve.ts', import.meta.url)
   const plan = { program, variants: ['plain'], path: '/nothing', rounds: 1, seconds: 0.1 }
   await expect(measure(plan)).rejects.toThrow('404')

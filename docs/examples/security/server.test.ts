@@ -15,7 +15,7 @@ test('every other route asks a policy', () => {
   expect(unguarded.map(({ route }) => route).sort()).toEqual(open.sort())
 })
 
-test('an answer has what its schema names, and nothing else', async () => {
+test('a response has what its schema names, and nothing else', async () => {
   const res = await server.inject.get('/users/1', { headers: { 'x-user': 'ada' } })
   res.assertStatus(200).assertBodyDeepEqual({ id: '1', name: 'Ada' })
 })

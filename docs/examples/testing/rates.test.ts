@@ -17,6 +17,6 @@ test('an amount is converted', async () => {
   expect(await rates.toEuro(10, 'USD')).toBe(5)
 })
 
-test('an answer that is not a rate is an error that clients may see as 502', async () => {
+test('a response that is not a rate is an error that clients may see as 502', async () => {
   await expect(rates.toEuro(10, 'EUR')).rejects.toMatchObject({ status: 502, code: 'RATES_UNAVAILABLE' })
 })

@@ -46,9 +46,9 @@ export interface Request {
   readonly ip: string
   /** The scheme: `https` when the connection is encrypted, or when a trusted proxy says so (plugin `trustProxy`). */
   readonly protocol: 'http' | 'https'
-  /** Aborts when the client disconnects before the answer is complete, and when the request is given up. */
+  /** Aborts when the client disconnects before the response is complete, and when the request is given up. */
   readonly signal: AbortSignal
-  /** Gives up the request: aborts `signal` with the reason, and drops later answers. For timeouts, which answer by throwing. */
+  /** Gives up the request: aborts `signal` with the reason, and drops later answers. For timeouts, which response by throwing. */
   abort(reason: Error): void
   /**
    * Gives the request this many milliseconds from now, instead of the server's `requestTimeout`; `false` for no limit.
@@ -106,7 +106,7 @@ export class KernelRequest {
   body: unknown = undefined
   params: { readonly [name: string]: string | undefined }
   readonly compiled: AnsweringRoute
-  /** Whether the request was given up: the handler's answer is then ignored. */
+  /** Whether the request was given up: the handler's response is then ignored. */
   givenUp = false
   /** What the request is working on, when that takes time; the pipeline sets it. */
   current: object | undefined = undefined

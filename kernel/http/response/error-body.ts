@@ -4,7 +4,7 @@ import type { KernelResponse } from './response-buffer.ts'
 
 /** A failure that is to be answered. */
 export interface Failure {
-  /** The status of the answer, from 400 to 599. */
+  /** The status of the response, from 400 to 599. */
   readonly status: number
   /** The code of the error; `INTERNAL_ERROR` where the client must not learn more. */
   readonly code: string
@@ -16,17 +16,17 @@ export interface Failure {
   readonly errors?: readonly object[] | undefined
   /** Members of an `HttpError` other than its code and its message. */
   readonly details?: Readonly<Record<string, unknown>> | undefined
-  /** Headers of the error; the answer has them in any format. */
+  /** Headers of the error; the response has them in any format. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** The thrown value. Do not send it: its text was not written for clients. */
   readonly error: unknown
-  /** Whether the error does not define an answer of its own: a 500 that is a mistake in the application. */
+  /** Whether the error does not define a response of its own: a 500 that is a mistake in the application. */
   readonly unhandled: boolean
   /** The body in the default format; `undefined` for none. */
   readonly body: object | undefined
 }
 
-/** The answer to a failure: JSON, or a string with the type that the headers name. */
+/** The response to a failure: JSON, or a string with the type that the headers name. */
 export interface FailureAnswer {
   /** An object is sent as JSON, a string as it is. */
   readonly body: object | string
@@ -34,7 +34,7 @@ export interface FailureAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Receives an error that occurred while an answer was made; an answer is still sent. */
+/** Receives an error that occurred while a response was made; a response is still sent. */
 export type OnFormatFailure = (error: unknown, message: string) => void
 
 /** The one place that decides how failures are answered. The kernel receives it. */
@@ -46,7 +46,7 @@ export interface Failures {
   /** What the log adds about a failure, after its message; `''` for nothing. */
   remark(failure: Failure, req: Request): string
   /**
-   * The answer; `undefined` stands for an empty body. `req` is `undefined` where the head could not be read. Never throws; the body is a
+   * The response; `undefined` stands for an empty body. `req` is `undefined` where the head could not be read. Never throws; the body is a
    * new object that the caller may change.
    */
   answer(failure: Failure, req: Request | undefined, onFailure: OnFormatFailure): FailureAnswer | undefined

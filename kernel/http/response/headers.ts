@@ -10,18 +10,18 @@ export const HeaderValueError = defineError(
   (name: string, why: string) => `the value of the header "${name}" ${why}`,
 )
 
-/** Headers that only the server can set, because they describe how the answer is sent. */
+/** Headers that only the server can set, because they describe how the response is sent. */
 export const FramingHeaderError = defineError(
   'FramingHeaderError',
   (name: string, why: string) => `the header "${name}" cannot be set: ${why}`,
 )
 const framing = new Map([
-  // With a content-length next to it, two clients could read the answer in two ways (RFC 9112 section 6.3).
+  // With a content-length next to it, two clients could read the response in two ways (RFC 9112 section 6.3).
   [
     'transfer-encoding',
     'the server itself sends bodies of unknown length in chunks. Leave the header out; res.stream sends a stream',
   ],
-  ['trailer', 'an answer cannot have headers after its body. Leave it out, and set the headers before the body'],
+  ['trailer', 'a response cannot have headers after its body. Leave it out, and set the headers before the body'],
 ])
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
@@ -52,7 +52,7 @@ function checkValue(name: string, value: string): string {
   return value
 }
 
-/** Headers that describe a body, and are removed with it when an answer is taken back. */
+/** Headers that describe a body, and are removed with it when a response is taken back. */
 export const bodyHeaders = [
   'content-type',
   'content-length',
@@ -69,7 +69,7 @@ export const bodyHeaders = [
 /** The value that a header is set to; each element of a list becomes a line of its own. */
 export type HeaderValue = string | number | readonly string[]
 
-/** Headers that are the same on many answers, checked once; made by {@link presetHeaders}. */
+/** Headers that are the same on many responses, checked once; made by {@link presetHeaders}. */
 export interface HeaderPreset {
   /** Names and values in turn, names in lower case. */
   readonly flat: readonly (string | readonly string[])[]

@@ -15,9 +15,9 @@ function isBodiless(status: number): boolean {
   return status === 204 || status === 205 || status === 304
 }
 
-/** Logs a body that broke off. The line for the answer itself has already been written, with the status in its head. */
+/** Logs a body that broke off. The line for the response itself has already been written, with the status in its head. */
 function reportBroken({ method, path, route, log }: KernelResponse['request'], err: unknown): void {
-  log.warn({ err, method, path, route }, 'a streamed answer broke off')
+  log.warn({ err, method, path, route }, 'a streamed response broke off')
 }
 
 /**
@@ -58,7 +58,7 @@ export function toReply(res: KernelResponse, closing: boolean): Reply {
       type = defaultTypes.stream
       break
   }
-  // The form of nearly every small answer: a body, and no header that the application set.
+  // The form of nearly every small response: a body, and no header that the application set.
   if (bag === undefined && !head && !closing && length > 0 && !isBodiless(status)) {
     if (!measured) return { status, headers: plainHeads[res.kind as keyof typeof plainHeads], body }
     return { status, headers: ['content-type', type!, 'content-length', String(length)], body }

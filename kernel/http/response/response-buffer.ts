@@ -15,7 +15,7 @@ export interface Bodies {
   mediaType(short: string): string
   /** Sends an object of the web platform, such as a `Response` or a form; returns `false` for any other object, which becomes JSON. */
   sendObject(res: KernelResponse, body: object, status: number): boolean
-  /** Releases a value that a handler returned and that is not sent, because there is already an answer. */
+  /** Releases a value that a handler returned and that is not sent, because there is already a response. */
   discard(value: unknown, res: KernelResponse): void
   /** Sends a file, unless another answer was given before it is open. Rejects with a FileNotFoundError where there is none. */
   sendFile<Res extends KernelResponse>(res: Res, path: string, options?: FileOptions): Promise<Res>
@@ -40,7 +40,7 @@ export class KernelResponse {
   kind: BodyKind = 'none'
   payload: unknown = undefined
   code = 0
-  /** Whether the application has not answered, so that the answer is empty; and whether the answer has left. */
+  /** Whether the application has not answered, so that the response is empty; and whether the response has left. */
   isDefault = false
   sent = false
   aborted = false
@@ -51,9 +51,9 @@ export class KernelResponse {
   failed = false
   /** Why the body could not be written. */
   unencodable: unknown = undefined
-  /** A file that is being opened: the answer waits for it, even where the handler does not. */
+  /** A file that is being opened: the response waits for it, even where the handler does not. */
   opening: Promise<unknown> | undefined = undefined
-  /** Called once when an answer is given; for a middleware that answers after it has returned. */
+  /** Called once when a response is given; for a middleware that answers after it has returned. */
   onAnswer: (() => void) | undefined = undefined
   #headers: HeaderBag | undefined = undefined
 
@@ -81,12 +81,12 @@ export class KernelResponse {
     if (!Number.isInteger(code) || code < 200 || code > 599) {
       throw new RangeError(`res.status(${String(code)}): a status is a whole number from 200 to 599`)
     }
-    // A second answer must not change the status of the first one.
+    // A second response must not change the status of the first one.
     if (this.kind === 'none') this.code = code
     return this
   }
 
-  /** The one place where an answer is accepted. */
+  /** The one place where a response is accepted. */
   answer(kind: BodyKind, payload: unknown, status = 0): this {
     if (this.kind !== 'none') {
       // It will not be read, and a file would stay open.
@@ -111,7 +111,7 @@ export class KernelResponse {
     return this.#headers
   }
 
-  /** Takes back the answer and the headers that describe its body; headers about the connection and the origin stay. */
+  /** Takes back the response and the headers that describe its body; headers about the connection and the origin stay. */
   reset(): void {
     if (this.kind === 'stream') disposeStream(this.payload as StreamBody)
     this.kind = 'none'
@@ -237,7 +237,7 @@ export class KernelResponse {
     return this.payload as string | Uint8Array | StreamBody
   }
 
-  /** The one place where an answer becomes JSON. */
+  /** The one place where a response becomes JSON. */
   writeJson(): string {
     try {
       return this.request.compiled.serialize(this.payload, this.statusCode)
@@ -283,13 +283,13 @@ for (const [name, status] of Object.entries(statuses)) {
   })
 }
 
-/** Reports an answer that comes after another one, and what to do about it. */
+/** Reports a response that comes after another one, and what to do about it. */
 function warnOfSecondAnswer(res: KernelResponse): void {
   const { request, statusCode, isDefault, sent } = res
   const route = `${request.method} ${request.route ?? request.path}`
   const why =
     isDefault && sent
-      ? `answered too late: ${route} had already returned without a value, so an empty answer was sent. Return a promise that settles when the answer is ready`
-      : `answered twice: ${route} keeps its first answer (${statusCode}); return after answering`
+      ? `answered too late: ${route} had already returned without a value, so an empty response was sent. Return a promise that settles when the response is ready`
+      : `answered twice: ${route} keeps its first response (${statusCode}); return after answering`
   request.log.warn({ route }, why)
 }

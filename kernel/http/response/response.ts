@@ -27,10 +27,10 @@ type Shorthands = {
 }
 
 /**
- * The answer to one request. Nothing is sent until the chain has run: members can be changed until then. Each common status has a method
+ * The response to one request. Nothing is sent until the chain has run: members can be changed until then. Each common status has a method
  * with its name ({@link StatusName}), which sets the status and sends its argument: `res.created({ id: 7 })`, `res.notFound()`.
  *
- * Answering twice keeps the first answer and logs a warning that names the route. Plugins add members by merging into
+ * Answering twice keeps the first response and logs a warning that names the route. Plugins add members by merging into
  * this interface.
  */
 export interface Response extends Shorthands {
@@ -38,7 +38,7 @@ export interface Response extends Shorthands {
   status(code: number): Response
   /** The status that was set or preset; 200 before that. */
   readonly statusCode: number
-  /** Whether an answer was given, with or without a body. */
+  /** Whether a response was given, with or without a body. */
   readonly answered: boolean
   /** Whether the client left before it was answered, in `onResponse` hooks and when the trace of the request ends; false before that. */
   readonly aborted: boolean
@@ -56,7 +56,7 @@ export interface Response extends Shorthands {
   getHeader(name: string): string | readonly string[] | undefined
   /** All headers that were set: a new object without a prototype, with names in lower case. */
   getHeaders(): Record<string, string | readonly string[]>
-  /** Removes a header; without a `content-type`, the answer has that of its body. */
+  /** Removes a header; without a `content-type`, the response has that of its body. */
   removeHeader(name: string): Response
   /** Adds a value to a header: to its list, or as a further line of `set-cookie`. */
   appendHeader(name: string, value: string): Response
@@ -79,7 +79,7 @@ export interface Response extends Shorthands {
   /** Answers with server-sent events from an async iterable: strings or `{ data, event?, id?, retry? }`. */
   sse(events: AsyncIterable<string | SseMessage>): Response
   /**
-   * Sends a file with the media type of its ending; if it is missing or not a regular file, the answer is 404 `FileNotFoundError`. With
+   * Sends a file with the media type of its ending; if it is missing or not a regular file, the response is 404 `FileNotFoundError`. With
    * `root`, sends only files in that folder.
    */
   file(path: string, options?: FileOptions): Promise<Response>

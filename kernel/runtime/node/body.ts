@@ -65,7 +65,7 @@ interface Reader {
 
 /**
  * The body piece by piece; reading begins, and `onBegin` is called, when the first piece is requested. Leaving the loop early
- * keeps the socket, on which an answer may still be written, and calls `onLeft`.
+ * keeps the socket, on which a response may still be written, and calls `onLeft`.
  *
  * Not a generator, which would end only when the awaited piece has arrived, and a slow client never sends it. Nor the iterator of
  * the message: it joins the received pieces in new memory, and an upload of 1 MB costs a tenth more with it.
@@ -143,7 +143,7 @@ export function streamBody(message: IncomingMessage, onBegin: () => void, onLeft
 }
 
 /**
- * Sends a stream with backpressure; resolves when all is written, rejects when the answer could not be completed.
+ * Sends a stream with backpressure; resolves when all is written, rejects when the response could not be completed.
  * With `hasLatin1`, the head is sent with the first piece, which is bytes.
  */
 export async function writeStream(

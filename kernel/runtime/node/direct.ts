@@ -3,7 +3,7 @@ import { IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http'
 import { Socket } from 'node:net'
 import { declaredLength } from '../sending.ts'
 
-/** The undocumented members of an answer that this module relies on; `probe.ts` checks that they behave as expected. */
+/** The undocumented members of a response that this module relies on; `probe.ts` checks that they behave as expected. */
 export interface OpenResponse extends ServerResponse {
   _header: string | null
   _headerSent: boolean
@@ -36,7 +36,7 @@ export type Sending = (
   encoding: Encoding,
 ) => void
 
-/** Sends an answer with a string as its body and returns true; or does nothing and returns false, for the ordinary path. */
+/** Sends a response with a string as its body and returns true; or does nothing and returns false, for the ordinary path. */
 export type DirectWriter = (
   response: ServerResponse,
   status: number,
@@ -44,7 +44,7 @@ export type DirectWriter = (
   body: string,
 ) => boolean
 
-/** The member in which Node, since 24, stores that all of an answer was passed on; earlier versions compute it. */
+/** The member in which Node, since 24, stores that all of a response was passed on; earlier versions compute it. */
 const handedOver = Object.getOwnPropertySymbols(new ServerResponse(new IncomingMessage(new Socket()))).find(
   ({ description }) => description === 'kWritableFinished',
 )
@@ -58,9 +58,9 @@ export const writeOnce: Sending = (response, socket, head, body, encoding) => {
   response._headerSent = true
   const isLarge = body.length >= largeFrom && body.length <= largest && socket.writableCorked === 0
   socket.write(isLarge ? inSpare(head, body, encoding) : head + body, encoding, (error) => {
-    // Node 22 reports that a client has left, as 24 does, but its `node:http` ignores it: there, the answer counts as finished.
+    // Node 22 reports that a client has left, as 24 does, but its `node:http` ignores it: there, the response counts as finished.
     if (error && handedOver !== undefined) return
-    // If the answer no longer has the socket, its end has already been reported.
+    // If the response no longer has the socket, its end has already been reported.
     if (!socket._hadError && response.socket === socket) reportEnd(response)
   })
   // The system has not accepted all of it: it will read this memory later.
@@ -72,10 +72,10 @@ export const writeOnce: Sending = (response, socket, head, body, encoding) => {
 
 /** The length from which Node allocates memory for each string that it writes. */
 const largeFrom = 16_384 - 2_048
-/** The most memory that is kept for the next answer. */
+/** The most memory that is kept for the next response. */
 const largest = 1_048_576
 const none = Buffer.alloc(0)
-/** Memory of a large answer that the system took at once, kept for the next one: a list of 115 kB costs 0.93 to 0.96 times as much. */
+/** Memory of a large response that the system took at once, kept for the next one: a list of 115 kB costs 0.93 to 0.96 times as much. */
 let spare = none
 
 function inSpare(head: string, body: string, encoding: Encoding): Uint8Array {
@@ -92,7 +92,7 @@ function reportEnd(response: OpenResponse): void {
   response.emit('finish')
 }
 
-/** The answer that was written last, until its end is reported. */
+/** The response that was written last, until its end is reported. */
 let newest: OpenResponse | undefined
 /** The socket that holds answers until the end of this turn, to send them in one write. */
 let collecting: OpenSocket | undefined
@@ -101,11 +101,11 @@ let collecting: OpenSocket | undefined
 const mostCollected = 65_536
 
 /**
- * For a request that arrived in one piece with the previous one: reports the end of the previous answer now, so that this answer gets
- * the socket immediately, and collects the answers of this turn for one write. Returns whether `response` now has the socket: it does
+ * For a request that arrived in one piece with the previous one: reports the end of the previous answer now, so that this response gets
+ * the socket immediately, and collects the responses of this turn for one write. Returns whether `response` now has the socket: it does
  * not if the previous answer was not written here, was not written in full, or was the last of its connection.
  *
- * `node:http` reports the end of an answer a tick after it was written. Until then, the answers to further requests are queued, and are
+ * `node:http` reports the end of a response a tick after it was written. Until then, the responses to further requests are queued, and are
  * sent one by one, each with a tick and a system call of its own: ten at a time cost 2.2 times as much.
  */
 export function makeWay(socket: OpenSocket, response: ServerResponse): boolean {
@@ -164,7 +164,7 @@ export function directWriter(send: Sending): DirectWriter {
   }
 }
 
-/** Whether this answer is an ordinary one: it is the next one on its connection, which is kept, and no other code has touched it. */
+/** Whether this response is an ordinary one: it is the next one on its connection, which is kept, and no other code has touched it. */
 function isPlain(response: OpenResponse, socket: OpenSocket): boolean {
   const { req } = response
   return (
@@ -201,10 +201,10 @@ for (const code of Object.keys(STATUS_CODES).map(Number)) {
 
 const unusual = /[^ -~]/
 const token = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
-/** Headers that make Node change an answer or the connection. */
+/** Headers that make Node change a response or the connection. */
 const special = ['connection', 'date', 'expect', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade']
 
-/** A header as it was last written: most headers have the same value in every answer, and are checked and joined once. */
+/** A header as it was last written: most headers have the same value in every response, and are checked and joined once. */
 interface Line {
   readonly isPlain: boolean
   value: string | undefined
@@ -234,7 +234,7 @@ function headOf(status: number, headers: readonly string[]): string | undefined 
     const value = headers[i + 1]!
     const line = lineOf(name)
     if (value !== line.value) {
-      // The kernel has already checked values; they are checked again, because this is where a line break would split an answer.
+      // The kernel has already checked values; they are checked again, because this is where a line break would split a response.
       if (!line.isPlain || unusual.test(value)) return undefined
       const text = `${name}: ${value}\r\n`
       head += text

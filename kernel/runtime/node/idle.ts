@@ -17,23 +17,23 @@ export function leaveIdle(socket: Duplex): void {
   takenOver.add(socket)
 }
 
-/** Lets an answer announce how long its connection is kept, as Node does where it measures the time itself. */
+/** Lets a response announce how long its connection is kept, as Node does where it measures the time itself. */
 export function announce(response: ServerResponse, timeout: number): void {
   ;(response as OpenResponse)._keepAliveTimeout = timeout
 }
 
 /**
- * Ends connections that have had an answer and then stay silent for `timeout`; returns a function that stops this.
+ * Ends connections that have had a response and then stay silent for `timeout`; returns a function that stops this.
  *
- * Node sets and clears a timer with every answer instead: a twentieth of the cost of a small answer. As in Node, a head that
- * stops halfway counts as silence, and the other limits apply to a connection that has not had an answer yet.
+ * Node sets and clears a timer with every response instead: a twentieth of the cost of a small response. As in Node, a head that
+ * stops halfway counts as silence, and the other limits apply to a connection that has not had a response yet.
  */
 export function endIdle(sockets: ReadonlySet<OpenSocket>, timeout: number): () => void {
   const seen = new WeakMap<OpenSocket, { bytes: number; since: number }>()
   const sweep = () => {
     const now = clock()
     for (const socket of sockets) {
-      // An answer is being made or sent, or there has not been one yet.
+      // A response is being made or sent, or there has not been one yet.
       if (socket._httpMessage || socket.writableLength > 0 || socket.bytesWritten === 0 || takenOver.has(socket))
         continue
       const before = seen.get(socket)

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-/** How long a connection may live after its last answer: long enough for the client to read that answer. */
+/** How long a connection may live after its last response: long enough for the client to read that response. */
 const lingerMs = 500
 
 const lingering = new WeakSet<Duplex>()
 
 /**
- * Ends a connection slowly after its last answer.
+ * Ends a connection slowly after its last response.
  *
- * Closing a socket with unread bytes sends a reset, which can overtake the answer; so the answer is sent, the server's
+ * Closing a socket with unread bytes sends a reset, which can overtake the response; so the response is sent, the server's
  * half is closed, and only after a moment is the socket destroyed.
  */
 export function lingerAfter(socket: Duplex & { destroySoon?: () => void }): void {
@@ -21,21 +21,21 @@ export function lingerAfter(socket: Duplex & { destroySoon?: () => void }): void
   }
 }
 
-/** Whether a connection will end by itself within that time after its last answer. */
+/** Whether a connection will end by itself within that time after its last response. */
 export function isLingering(socket: Duplex): boolean {
   return lingering.has(socket)
 }
 
-/** Ends the connection after the answer, without reading the rest of the body. */
+/** Ends the connection after the response, without reading the rest of the body. */
 export function closeUnread(message: IncomingMessage): void {
-  // With a 'readable' listener, Node does not dump (that is, read) the rest of the body after the answer.
+  // With a 'readable' listener, Node does not dump (that is, read) the rest of the body after the response.
   if (!message.readableEnded) message.on('readable', ignore)
   lingerAfter(message.socket)
 }
 
 /**
- * The same for Bun, which ends such a connection immediately, and with it the answer to every third client that is
- * still sending. So the answer does not announce the end, and for that moment the rest is read; later bytes are lost.
+ * The same for Bun, which ends such a connection immediately, and with it the response to every third client that is
+ * still sending. So the response does not announce the end, and for that moment the rest is read; later bytes are lost.
  */
 export function closeIncomplete(message: IncomingMessage, response: ServerResponse): void {
   const linger = () => {

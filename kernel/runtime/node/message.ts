@@ -89,6 +89,6 @@ export function isUntouched(message: IncomingMessage): boolean {
 export const collectBody: BodyReader = (message, limit, onLeft) =>
   new Promise((resolve, reject) => {
     ;(message as CollectingMessage).collector = new Collector(limit, onLeft, resolve, reject)
-    // This makes it count as read: otherwise Node would drop the bytes after the answer.
+    // This makes it count as read: otherwise Node would drop the bytes after the response.
     ;(message as unknown as OpenMessage)._read(0)
   })

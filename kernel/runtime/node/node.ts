@@ -28,7 +28,7 @@ export function nodeAdapter(options: NodeAdapterOptions = {}): Adapter {
 }
 
 export interface NodeAdapterOptions {
-  /** Leaves the writing of answers and the time limit of idle connections to `node:http` alone, at a higher cost. */
+  /** Leaves the writing of responses and the time limit of idle connections to `node:http` alone, at a higher cost. */
   ordinary?: boolean
 }
 
@@ -128,7 +128,7 @@ class NodeAdapter implements Adapter {
   }
 
   #endIdle(server: Server): void {
-    // `closeIdleConnections` would also end connections whose last answer is still being sent or read.
+    // `closeIdleConnections` would also end connections whose last response is still being sent or read.
     if (!this.#isSending()) server.closeIdleConnections()
     // Node counts a connection without a single byte as busy and would wait for it for ever. Bun shows a connection
     // only with its first request, and does not count bytes.
@@ -212,7 +212,7 @@ function requestListener(context: NodeContext, handler: RequestHandler, expects:
   return (message: IncomingMessage, response: ServerResponse) => {
     if (announced > 0) announce(response, announced)
     const { socket } = message
-    // The socket belongs to the previous request, if its answer has not been written yet.
+    // The socket belongs to the previous request, if its response has not been written yet.
     if (response.socket === null && !makeWay(socket, response)) {
       const pipeline = pipelineOf(socket)
       pipeline.take({ response, begin: () => begin(message, response, pipeline) })

@@ -7,7 +7,7 @@ import { lingerAfter } from './linger.ts'
 /** How many requests of one connection are in progress at the same time, in addition to the first one. */
 const mostInWork = 16
 
-/** How many bytes of answers a client may leave unread: above that, no further request of its connection begins or is read. */
+/** How many bytes of responses a client may leave unread: above that, no further request of its connection begins or is read. */
 const mostUnsent = 262_144
 
 /** How many requests after the last one are parsed and dropped, before the connection is no longer read. */
@@ -21,7 +21,7 @@ interface Turn {
 
 const pipelines = new WeakMap<Duplex, Pipeline>()
 
-/** The pipeline of a connection. It does not exist while each request waits for the answer to the one before. */
+/** The pipeline of a connection. It does not exist while each request waits for the response to the one before. */
 export function pipelineOf(socket: Duplex): Pipeline {
   let pipeline = pipelines.get(socket)
   if (pipeline === undefined) {
@@ -31,24 +31,24 @@ export function pipelineOf(socket: Duplex): Pipeline {
   return pipeline
 }
 
-/** Calls back when all requests of a connection, or all before a given one, have their answers; immediately if none is in progress. */
+/** Calls back when all requests of a connection, or all before a given one, have their responses; immediately if none is in progress. */
 export function whenAnswered(socket: Duplex, run: () => void, before?: ServerResponse): void {
   const current = (socket as OpenSocket)._httpMessage
-  // `node:http` passes the connection to the next answer within the same event, before this code runs.
+  // `node:http` passes the connection to the next response within the same event, before this code runs.
   if (current && current !== before) current.once('finish', () => whenAnswered(socket, run, before))
   else if (socket.writable) run()
 }
 
 /**
- * The requests that a client sends without waiting for answers.
+ * The requests that a client sends without waiting for responses.
  *
- * `node:http` starts all requests of one piece of data and keeps their answers in order. It does not decide how
- * many begin (2000 requests of 26 bytes each arrive in one piece; with answers of 1 MB they took 2 GB), nor what happens
- * to requests after an answer that ends the connection (they began, and were never answered). This class decides both.
+ * `node:http` starts all requests of one piece of data and keeps their responses in order. It does not decide how
+ * many begin (2000 requests of 26 bytes each arrive in one piece; with responses of 1 MB they took 2 GB), nor what happens
+ * to requests after a response that ends the connection (they began, and were never answered). This class decides both.
  */
 export class Pipeline {
   readonly #socket: OpenSocket
-  /** The answers that have begun and were not sent in full at the last check; in order. */
+  /** The responses that have begun and were not sent in full at the last check; in order. */
   #begun: ServerResponse[] = []
   readonly #waiting: Turn[] = []
   #inWork = 0
@@ -57,9 +57,9 @@ export class Pipeline {
   #lookAt = 64
   #isAdvancing = false
   #isHeld = false
-  /** The answer after whose end further requests begin. */
+  /** The response after whose end further requests begin. */
   #awaited: ServerResponse | undefined
-  /** The last answer: no request begins after it. */
+  /** The last response: no request begins after it. */
   #last: ServerResponse | undefined
   #dropped = 0
 
@@ -67,7 +67,7 @@ export class Pipeline {
     this.#socket = socket
     socket.once('close', () => {
       this.#waiting.length = 0
-      // Until Node.js 22, only the first answer learns that its client has left.
+      // Until Node.js 22, only the first response learns that its client has left.
       for (const response of this.#begun) {
         if (response.destroyed || response.writableFinished) continue
         response.destroyed = true
@@ -91,7 +91,7 @@ export class Pipeline {
     if (this.#waiting.at(-1) === turn) turn.begin = AsyncResource.bind(turn.begin)
   }
 
-  /** Called when a request that this pipeline received has its answer. */
+  /** Called when a request that this pipeline received has its response. */
   answered(response: ServerResponse): void {
     this.#inWork--
     this.#unsent += response.writableLength
@@ -99,8 +99,8 @@ export class Pipeline {
   }
 
   /**
-   * Called for an answer that ends its connection: no further request begins, and the last answer in progress announces the end.
-   * Returns whether that is this answer.
+   * Called for a response that ends its connection: no further request begins, and the last response in progress announces the end.
+   * Returns whether that is this response.
    */
   endsWith(response: ServerResponse): boolean {
     if (this.#last === undefined) {
@@ -113,7 +113,7 @@ export class Pipeline {
   }
 
   /**
-   * Called when the bytes after `current`, the first request, are not HTTP. Whole requests get their answers, and nothing comes
+   * Called when the bytes after `current`, the first request, are not HTTP. Whole requests get their responses, and nothing comes
    * after them; `refuse` is called when a request that breaks off halfway is the next to be answered.
    */
   endAfter(current: ServerResponse, refuse: () => void): void {
@@ -132,7 +132,7 @@ export class Pipeline {
 
   #endAfter(last: ServerResponse, ending?: ServerResponse): void {
     this.#last = last
-    // Bytes that are still arriving must not reset a connection whose answers the client has not read.
+    // Bytes that are still arriving must not reset a connection whose responses the client has not read.
     if (this.#begun.length > 0) lingerAfter(this.#socket)
     if (last === ending) return
     if (!last.headersSent) last.shouldKeepAlive = false

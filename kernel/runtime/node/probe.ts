@@ -37,7 +37,7 @@ let found: Promise<DirectWriter | undefined> | undefined
  * The direct writer of this process; `undefined` where it may differ from the ordinary path.
  *
  * It relies on undocumented members. So answers are first sent both ways into a socket in memory: if a
- * byte, event or state differs, an exception is thrown or a member is missing, all answers use the ordinary path.
+ * byte, event or state differs, an exception is thrown or a member is missing, all responses use the ordinary path.
  */
 export function findDirectWriter(): Promise<DirectWriter | undefined> {
   found ??= probe()
@@ -70,7 +70,7 @@ export async function isFaithful(send: Sending): Promise<boolean> {
   }
 }
 
-/** Whether a socket shows the answer that it belongs to, and an answer announces how long its connection is kept if that is set. */
+/** Whether a socket shows the response that it belongs to, and a response announces how long its connection is kept if that is set. */
 export function showsOwners(): boolean {
   if (detectRuntime() !== 'node') return false
   try {
@@ -127,7 +127,7 @@ async function ticks(): Promise<void> {
   for (let i = 0; i < 10; i++) await new Promise<void>((resolve) => process.nextTick(resolve))
 }
 
-/** All observable data of one answer, as text. */
+/** All observable data of one response, as text. */
 async function record(answer: (response: ServerResponse) => void): Promise<string> {
   const seen: string[] = []
   let bytes = ''
@@ -150,7 +150,7 @@ async function record(answer: (response: ServerResponse) => void): Promise<strin
   return `${bytes.replace(date, '\r\nDate\r\n')}\n${seen.join('\n')}`
 }
 
-/** An answer on a socket in memory. */
+/** A response on a socket in memory. */
 function open(onWrite: (chunk: string | Uint8Array, encoding: BufferEncoding) => void): {
   socket: OpenSocket
   response: OpenResponse

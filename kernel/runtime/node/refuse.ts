@@ -13,7 +13,7 @@ import { HeaderTooLargeError, lateRequest } from '../head.ts'
 import { isBun } from '../runtime-name.ts'
 import { pipelineOf } from './pipelining.ts'
 
-/** The methods that a server can have; only for answers that are sent before a route is known. */
+/** The methods that a server can have; only for responses that are sent before a route is known. */
 const allow = 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
 
 /** Makes answers for connections without a request object. */
@@ -37,7 +37,7 @@ export function refuseConnection(error: Error & { code?: string }, socket: Duple
     return
   }
   if (timedOut) {
-    // An early 408 on a connection without any bytes would be read as the answer to its first request.
+    // An early 408 on a connection without any bytes would be read as the response to its first request.
     // Bun does not count bytes, and does not show a connection without any.
     if (!isBun && (socket as Duplex & { bytesRead?: number }).bytesRead === 0) socket.destroy()
     else write(socket, lateRequest(), how)
@@ -50,7 +50,7 @@ export function refuseConnection(error: Error & { code?: string }, socket: Duple
   }
 }
 
-/** `CONNECT` would turn the server into a proxy; it never reaches the kernel because there is no answer object for it. */
+/** `CONNECT` would turn the server into a proxy; it never reaches the kernel because there is no response object for it. */
 export function refuseConnect(target: string | undefined, socket: Duplex, how: Refusals): void {
   write(socket, MethodNotAllowedError('CONNECT', target ?? ''), how, `Allow: ${allow}\r\n`)
 }

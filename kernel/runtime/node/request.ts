@@ -15,7 +15,7 @@ import { closeIncomplete, closeUnread } from './linger.ts'
 import { collectBody, isUntouched } from './message.ts'
 import { type Pipeline, pipelineOf, whenAnswered } from './pipelining.ts'
 
-/** How long an unread body may delay its connection after the answer. */
+/** How long an unread body may delay its connection after the response. */
 const stalledMs = 1_000
 
 /** Shared by all requests of one server. */
@@ -24,7 +24,7 @@ export interface NodeContext {
   readonly limits: Limits
   /** Set where the direct writer is known to be safe. */
   readonly direct: DirectWriter | undefined
-  /** How long answers say that their connection is kept; 0 where Node announces it. */
+  /** How long responses say that their connection is kept; 0 where Node announces it. */
   readonly announced: number
   onWarning(message: string, error?: unknown): void
 }
@@ -50,7 +50,7 @@ export class NodeRequest implements RawRequest {
   readonly #pipeline: Pipeline | undefined
   /** Whether the rest of the body will never be read. */
   #abandoned = false
-  /** Whether the connection ends with the answer. */
+  /** Whether the connection ends with the response. */
   #isLast = false
   #isRead = false
   #isHandedOver = false
@@ -160,7 +160,7 @@ export class NodeRequest implements RawRequest {
     const onBegin = () => {
       if (this.#isRead) throw BodyReadError()
       this.#begin()
-      // The body may be read after the answer; a reader that stops delays the next request of the connection.
+      // The body may be read after the response; a reader that stops delays the next request of the connection.
       this.#response.once('finish', () => {
         const closeStalled = () => body.isStalled() && this.#closeAfterAnswer()
         if (body.isStalled()) setTimeout(closeStalled, stalledMs).unref()
@@ -168,7 +168,7 @@ export class NodeRequest implements RawRequest {
     }
     const onLeft = () => {
       this.#abandoned = true
-      // The answer has begun or is sent already, so `respond` will not see the flag.
+      // The response has begun or is sent already, so `respond` will not see the flag.
       if (this.#response.headersSent) this.#closeAfterAnswer()
     }
     const body = streamBody(this.#message, onBegin, onLeft)
@@ -232,7 +232,7 @@ export class NodeRequest implements RawRequest {
     return isHeard
   }
 
-  /** Writes the answer; returns a promise, which never rejects, where a stream is sent. */
+  /** Writes the response; returns a promise, which never rejects, where a stream is sent. */
   #write(reply: Reply): Promise<void> | undefined {
     const response = this.#response
     const { body } = reply
@@ -248,7 +248,7 @@ export class NodeRequest implements RawRequest {
     } else if (!this.#isRead && this.hasBody) discardBody(this.#message, mostUnread, () => this.#closeAfterAnswer())
     try {
       if (typeof body === 'string' && this.#context.direct?.(response, reply.status, headers, body)) return undefined
-      // `node:http` keeps a connection whose answer has the header without `close`, even for a client that wants it closed.
+      // `node:http` keeps a connection whose response has the header without `close`, even for a client that wants it closed.
       if (!response.shouldKeepAlive && headers.includes('connection')) headers = closing(headers)
       if (isClosing(headers) && !pipelineOf(this.#message.socket).endsWith(response))
         headers = withoutConnection(headers)
@@ -258,7 +258,7 @@ export class NodeRequest implements RawRequest {
       else if (body instanceof Uint8Array) response.end(body)
       else return this.#sendStream(body, reply)
     } catch (error) {
-      this.#context.onWarning('an answer could not be written', error)
+      this.#context.onWarning('a response could not be written', error)
       this.#breakOff()
     }
     return undefined
@@ -273,13 +273,13 @@ export class NodeRequest implements RawRequest {
 
   #sendStream(body: StreamBody, { headers, brokeOff }: Reply): Promise<void> {
     return writeStream(this.#response, body, declaredLength(headers), hasLatin1(headers)).catch((error: unknown) => {
-      if (brokeOff === undefined) this.#context.onWarning('a streamed answer broke off', error)
+      if (brokeOff === undefined) this.#context.onWarning('a streamed response broke off', error)
       else brokeOff(error)
       this.#breakOff()
     })
   }
 
-  /** Ends the connection once earlier requests have their answers: a half-written answer must not look finished. */
+  /** Ends the connection once earlier requests have their responses: a half-written answer must not look finished. */
   #breakOff(): void {
     const response = this.#response
     if (response.headersSent) {

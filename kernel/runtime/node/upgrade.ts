@@ -35,7 +35,7 @@ export function takeUpgrades(
   handler: RequestHandler,
 ): void {
   if (!takesAny(upgrades)) return
-  // An answer of the direct writer would keep the connection.
+  // A response of the direct writer would keep the connection.
   const shared: NodeContext = { ...context, direct: undefined }
   server.on('upgrade', (message: IncomingMessage, stream: Duplex, head: Buffer) => {
     // A client may ask with each of its requests, so there is one listener per connection and not per request.
@@ -71,7 +71,7 @@ function begin(
     response.emit('close')
   }
   socket.once('close', onClose)
-  // `node:http` has removed its listener together with all others: an answer in pieces would wait for ever.
+  // `node:http` has removed its listener together with all others: a response in pieces would wait for ever.
   const onDrain = () => response.emit('drain')
   socket.on('drain', onDrain)
   response.once('finish', () => socket.destroySoon())

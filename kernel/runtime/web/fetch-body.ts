@@ -6,7 +6,7 @@ import { asChunk, lengthGuard } from '../sending.ts'
 const encoder = new TextEncoder()
 
 /**
- * How long a connection whose request is not read to its end is kept after the answer: long enough for the client to read the answer.
+ * How long a connection whose request is not read to its end is kept after the response: long enough for the client to read the response.
  * Deno keeps the bytes that still arrive in memory during that time: a client that sent as fast as it could cost 160 MB in half a second.
  */
 const lingerMs = 100
@@ -15,7 +15,7 @@ const typed = new Map<string, ResponseInit>()
 const mostTyped = 100
 
 /**
- * The second argument of `Response`. The head of nearly every small answer is its content type alone, and existing `Headers`
+ * The second argument of `Response`. The head of nearly every small response is its content type alone, and existing `Headers`
  * cost less than an object that must be read: 242 ns instead of 333 for such a `Response` on Bun, 256 instead of 338 on Deno.
  */
 export function responseInit(status: number, headers: readonly string[]): ResponseInit {
@@ -57,7 +57,7 @@ export function plainBody(body: string | Uint8Array | null, headers: readonly st
 
 /**
  * A whole body with a declared length, as a stream that fails after its last byte: by then the client has
- * its answer, and the runtime ends the connection.
+ * its response, and the runtime ends the connection.
  */
 export function breakingOff(bytes: Uint8Array): ReadableStream<Uint8Array> {
   let isSent = false
@@ -77,7 +77,7 @@ export function breakingOff(bytes: Uint8Array): ReadableStream<Uint8Array> {
   )
 }
 
-/** Callbacks for the course of a streamed answer. */
+/** Callbacks for the course of a streamed response. */
 export interface StreamEvents {
   onEnd(): void
   /** The client left before the end. */
@@ -102,13 +102,13 @@ export function webStream(
     cancelled = true
     source.cancel()
     events.onError(error)
-    // A stream with an error makes the runtime break off the connection: half an answer must not look finished.
+    // A stream with an error makes the runtime break off the connection: half a response must not look finished.
     controller.error(error)
   }
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        // A client that never reads never pulls: a source that gives up on it must end the answer. Bun's idle timer ends the connection.
+        // A client that never reads never pulls: a source that gives up on it must end the response. Bun's idle timer ends the connection.
         source.onFailure?.((error) => {
           failure = { error }
           if (!isReading) fail(controller, error)

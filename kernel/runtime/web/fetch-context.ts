@@ -18,7 +18,7 @@ export interface FetchContext {
   readonly hasAuthority: boolean
   /** Whether the URL of a request has the authority of an absolute target, as sent; where it always has the Host, the authority is lost. */
   readonly showsTarget: boolean
-  /** Whether the runtime keeps a connection whose client has not sent all of its request, unless an answer breaks off. */
+  /** Whether the runtime keeps a connection whose client has not sent all of its request, unless a response breaks off. */
   readonly keepsUnread: boolean
   /** The time limits within which bodies must arrive; without them, there is no limit. */
   readonly deadlines: Deadlines | undefined

@@ -195,13 +195,13 @@ class FetchRequest implements RawRequest {
   }
 
   respond(reply: Reply): boolean {
-    // An answer at once has its client. On Deno, a signal that no one has read before is never aborted, and reading it makes Deno warn.
+    // A response at once has its client. On Deno, a signal that no one has read before is never aborted, and reading it makes Deno warn.
     const isHeard = !this.#settled && (this.#resolve === undefined || isDeno || !this.#request.signal.aborted)
     let response: WebResponse
     try {
       response = this.#build(reply)
     } catch (error) {
-      this.#context.onWarning('an answer could not be written', error)
+      this.#context.onWarning('a response could not be written', error)
       response = new Response(null, { status: 500, headers: { 'content-length': '0' } })
       this.#settle()
     }
@@ -213,7 +213,7 @@ class FetchRequest implements RawRequest {
     return isHeard
   }
 
-  /** The answer itself if it is available immediately, otherwise a promise of it. */
+  /** The response itself if it is available immediately, otherwise a promise of it. */
   answer(): WebResponse | Promise<WebResponse> {
     if (this.#response) return this.#response
     if (!this.#busy) this.#enter('working')
@@ -253,7 +253,7 @@ class FetchRequest implements RawRequest {
       onCancel: () => (this.#onGone ? this.#onGone() : this.#settle()),
       onError: (error) => {
         this.#settle()
-        if (brokeOff === undefined) this.#context.onWarning('a streamed answer broke off', error)
+        if (brokeOff === undefined) this.#context.onWarning('a streamed response broke off', error)
         else brokeOff(error)
       },
     })
@@ -261,7 +261,7 @@ class FetchRequest implements RawRequest {
 
   /** Ends the request: from now on, no listener needs to know what the client does. */
   #settle(): void {
-    // Deno also fires `abort` after every answer that was delivered, and warns about it if there is a listener.
+    // Deno also fires `abort` after every response that was delivered, and warns about it if there is a listener.
     if (this.#onGone) this.#request.signal.removeEventListener('abort', this.#onGone)
     this.#onGone = undefined
     this.#body?.settle()

@@ -106,7 +106,7 @@ function assetsOf(found: Found | undefined): Map<string, Asset> {
   return assets
 }
 
-// On a phone, the answer is shown below the query: side by side, neither would be readable.
+// On a phone, the response is shown below the query: side by side, neither would be readable.
 const style = `html, body, #graphiql { height: 100%; margin: 0 }
 @media (max-width: 45rem) {
   .graphiql-container .graphiql-session { flex-direction: column }

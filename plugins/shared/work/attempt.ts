@@ -29,7 +29,7 @@ export function runInTime({ call, timeout, late, run }: LimitedCall): unknown {
   if (timeout === undefined) return run()
   return within(Promise.resolve(run()), timeout, () => {
     const error = late(
-      `has not finished within ${timeout} ms, its time limit. It may continue, but its result is ignored`,
+      `has not finished within ${timeout} ms, its time limit. It may continue, but its result is ignored: let it end when its signal aborts, or raise the limit`,
     )
     call.abort(error)
     throw error

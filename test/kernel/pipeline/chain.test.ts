@@ -81,7 +81,7 @@ describe('a callback that comes late', () => {
     })
   })
 
-  test('a second next() is logged, naming the middleware, and the answer stays', async () => {
+  test('a second next() is logged, naming the middleware, and the response stays', async () => {
     const { kernel, router, log } = makeKernel()
     router.get(
       '/',

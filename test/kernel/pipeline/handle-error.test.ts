@@ -78,7 +78,7 @@ describe('a throw without an error handler', () => {
       },
     ],
     [
-      'after the answer was given',
+      'after the response was given',
       ({ router }) =>
         router.get('/x', (_req, res) => {
           res.ok('x')

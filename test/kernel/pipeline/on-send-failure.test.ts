@@ -18,7 +18,7 @@ const thenable = (then: (resolve: () => void, reject: (error: unknown) => void) 
 
 type Hook = (req: Request, res: Response) => unknown
 
-/** A kernel whose answers pass these hooks, each of a plugin of its own: `p0`, `p1` … */
+/** A kernel whose responses pass these hooks, each of a plugin of its own: `p0`, `p1` … */
 function withHooks(...hooks: Hook[]) {
   const made = makeKernel()
   hooks.forEach((hook, i) => {
@@ -45,7 +45,7 @@ describe('an error of the framework in an onSend hook', () => {
           reject(new Error('again'))
         }),
     ],
-  ])('%s: is answered with its status and body, in place of the answer that was meant, and logged', async (_, hook) => {
+  ])('%s: is answered with its status and body, in place of the response that was meant, and logged', async (_, hook) => {
     const { kernel, log } = withHooks(hook)
     const { status, headers, text } = await send(kernel, '/')
     expect([status, text]).toEqual([503, answer])
@@ -63,7 +63,7 @@ describe('an error of the framework in an onSend hook', () => {
     ])
   })
 
-  test('HEAD has the head of that answer', async () => {
+  test('HEAD has the head of that response', async () => {
     const { kernel } = withHooks(failStore)
     const { status, headers, text } = await send(kernel, '/', 'HEAD')
     expect([status, text, headers['content-length']]).toEqual([503, '', String(answer.length)])
@@ -76,7 +76,7 @@ describe('an error of the framework in an onSend hook', () => {
     expect(await send(kernel, '/%zz')).toMatchObject({ status: 503, text: answer })
   })
 
-  test('a stream that was the answer is let go', async () => {
+  test('a stream that was the response is let go', async () => {
     const { kernel, router } = withHooks(failStore)
     const source = Readable.from(['never sent'])
     const cancelled: unknown[] = []
@@ -88,7 +88,7 @@ describe('an error of the framework in an onSend hook', () => {
     expect(cancelled).toHaveLength(1)
   })
 
-  test('the other hooks see the answer that takes the place, and the one that failed is not asked again', async () => {
+  test('the other hooks see the response that takes the place, and the one that failed is not asked again', async () => {
     const asked = { failing: 0, before: 0, behind: 0 }
     const { kernel } = withHooks(
       (_req, res) => void res.setHeader('set-cookie', `before=${++asked.before}`),
@@ -103,7 +103,7 @@ describe('an error of the framework in an onSend hook', () => {
     expect(asked).toEqual({ failing: 1, before: 2, behind: 1 })
   })
 
-  test('there is an end when every hook fails, and no answer but the last one leaves', async () => {
+  test('there is an end when every hook fails, and no response but the last one leaves', async () => {
     const seen: string[] = []
     const { kernel, log } = withHooks(failStore, boom, async () => boom(), failStore)
     kernel.register(
@@ -125,7 +125,7 @@ describe('an error of the framework in an onSend hook', () => {
     ])
   })
 
-  test('takes the place of an answer to another failure, too', async () => {
+  test('takes the place of a response to another failure, too', async () => {
     const { kernel, router } = withHooks(failStore)
     let asked = 0
     kernel.setErrorHandler((_req, res) => {
@@ -146,7 +146,7 @@ describe('another error in an onSend hook', () => {
     expect(log).toEqual([])
   })
 
-  test('over the answer of an error handler: 500 without a body, and the handler is not asked again', async () => {
+  test('over the response of an error handler: 500 without a body, and the handler is not asked again', async () => {
     const { kernel, router, log } = withHooks(boom)
     let asked = 0
     kernel.setErrorHandler(() => ++asked)
@@ -156,7 +156,7 @@ describe('another error in an onSend hook', () => {
     expect(log.map(({ level }) => level)).toEqual(['error'])
   })
 
-  test('an error handler whose answer cannot be written: 500 without a body', async () => {
+  test('an error handler whose response cannot be written: 500 without a body', async () => {
     const { kernel } = withHooks(boom)
     kernel.setErrorHandler(() => ({ big: 1n }))
     expect(await send(kernel, '/')).toMatchObject({ status: 500, text: '' })

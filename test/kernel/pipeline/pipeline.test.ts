@@ -112,14 +112,14 @@ describe('the result of a handler', () => {
     expect(log).toEqual([])
   })
 
-  test('an error that is returned after an answer is logged, and the answer is kept', async () => {
+  test('an error that is returned after a response is logged, and the response is kept', async () => {
     const { kernel, router, log } = makeKernel()
     router.get('/x/:id', (_req, res) => {
       res.ok('sent')
       return new Error('returned on purpose')
     })
     expect(await send(kernel, '/x/1')).toMatchObject({ status: 200, text: '"sent"' })
-    expect(log.map(({ message }) => message)).toEqual(['GET /x/:id returned an error after its answer'])
+    expect(log.map(({ message }) => message)).toEqual(['GET /x/:id returned an error after its response'])
   })
 
   test.each([
@@ -174,7 +174,7 @@ describe('the result of a handler', () => {
     expect(warnings[0]?.message).toMatch(/answered twice: GET \/twice\/:id/)
   })
 
-  test('answering in an onSend hook, where no one has, is no late answer', async () => {
+  test('answering in an onSend hook, where no one has, is no late response', async () => {
     const { kernel, router, log } = makeKernel()
     kernel.register(definePlugin({ name: 'second', setup: (ctx) => ctx.onSend((_req, res) => void res.json(1)) })())
     router.get('/x', () => {})
@@ -241,7 +241,7 @@ describe('a middleware', () => {
     expect((await send(kernel, '/async')).json).toBe('slow')
   })
 
-  test('whose promise ends without an answer and without next() is a 500 that names it', async () => {
+  test('whose promise ends without a response and without next() is a 500 that names it', async () => {
     const { kernel, router, log } = makeKernel()
     router.get('/x', [async function forgetful() {}], () => 'never')
     expect(await send(kernel, '/x')).toMatchObject({ status: 500, text: '' })

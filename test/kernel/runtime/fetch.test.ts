@@ -107,7 +107,7 @@ describe('web requests', () => {
     expect(ended).toBe(true)
   })
 
-  test('reports a client that leaves once, and none after the answer', async () => {
+  test('reports a client that leaves once, and none after the response', async () => {
     const controller = new AbortController()
     let left = 0
     const fetch = fetchHandler((raw) => {

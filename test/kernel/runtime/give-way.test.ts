@@ -61,7 +61,7 @@ let adapter: Adapter | undefined
 const warnings: unknown[] = []
 const onWarning = (_message: string, error?: unknown) => warnings.push(error)
 
-/** Asks for the answer of a handler, over a socket or as a web request, and reads all of it. */
+/** Asks for the response of a handler, over a socket or as a web request, and reads all of it. */
 const ways: Record<string, (handler: (raw: RawRequest) => void) => Promise<unknown>> = {
   'a socket': async (handler) => {
     adapter = nodeAdapter()

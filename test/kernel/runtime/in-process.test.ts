@@ -42,7 +42,7 @@ test.each<[string, unknown[], RegExp]>([
   )
 })
 
-test('an inject has the same answer as a socket', async () => {
+test('an inject has the same response as a socket', async () => {
   const { kernel, router } = makeKernel()
   router.get('/users/:id', (req) => ({ params: req.params, query: req.query, path: req.path }))
   router.post('/text', (_req, res) => res.status(201).header('x-a', 'b').text('hé'))

@@ -39,7 +39,7 @@ describe('inject', () => {
     await expect(kernel.inject({ url: '/' })).rejects.toMatchObject({ code: 'ServerClosedError' })
   })
 
-  test('rejects when a streamed answer breaks', async () => {
+  test('rejects when a streamed response breaks', async () => {
     const { kernel, router } = makeKernel()
     router.get('/', (_req, res) =>
       res.stream(
@@ -86,7 +86,7 @@ describe('inject', () => {
     expect(read).toBe(expected)
   })
 
-  /** An endless answer, with what became of its source. */
+  /** An endless response, with what became of its source. */
   function endless(kind: 'generator' | 'web' | 'node') {
     const seen = { pieces: 0, ended: false, aborted: false }
     const end = () => {
@@ -130,7 +130,7 @@ describe('inject', () => {
     'generator',
     'web',
     'node',
-  ] as const)('ends a streamed answer when its client leaves: %s', async (kind) => {
+  ] as const)('ends a streamed response when its client leaves: %s', async (kind) => {
     const { kernel, seen } = endless(kind)
     const leaver = new AbortController()
     const answer = kernel.inject({ url: '/', signal: leaver.signal })
@@ -152,7 +152,7 @@ describe('inject', () => {
     'generator',
     'web',
     'node',
-  ] as const)('ends a streamed answer when the server closes: %s', async (kind) => {
+  ] as const)('ends a streamed response when the server closes: %s', async (kind) => {
     const { kernel, seen } = endless(kind)
     const rejected = expect(kernel.inject({ url: '/' })).rejects.toMatchObject({ code: 'ServerClosedError' })
     await expect.poll(() => seen.pieces).toBeGreaterThan(3)
@@ -164,7 +164,7 @@ describe('inject', () => {
     expect(seen.pieces).toBeLessThanOrEqual(pieces + 1)
   })
 
-  test('an answer that is complete is given to a client that left', async () => {
+  test('a response that is complete is given to a client that left', async () => {
     const { kernel, router } = makeKernel()
     router.get('/', (req) => req.signal.aborted)
     expect(Buffer.from((await kernel.inject({ url: '/', signal: aborted })).body).toString()).toBe('true')

@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-/** A server whose answers note when they are sent in full. */
+/** A server whose responses note when they are sent in full. */
 function makeApp() {
   const { kernel } = makeKernel({ drainWindow: 0, closeTimeout: 300 })
   closing.push(() => kernel.close())
@@ -30,7 +30,11 @@ function makeApp() {
   return { kernel, events }
 }
 
-test.each(['node', 'inject', 'fetch'])('onSettled is called once, when all of the answer is sent: %s', async (way) => {
+test.each([
+  'node',
+  'inject',
+  'fetch',
+])('onSettled is called once, when all of the response is sent: %s', async (way) => {
   const { kernel, events } = makeApp()
   const { port } = await kernel.listen()
   const get = async (path: string) => {
@@ -88,7 +92,7 @@ test('leaving an unread body ends the connection at once, also when the client s
   expect(performance.now() - start).toBeLessThan(2000)
 })
 
-test('an answer whose source fails while nothing reads it is over: fetch', async () => {
+test('a response whose source fails while nothing reads it is over: fetch', async () => {
   const { kernel, log } = makeKernel({ drainWindow: 0, closeTimeout: 300 })
   closing.push(() => kernel.close())
   const events: string[] = []
@@ -108,7 +112,7 @@ test('an answer whose source fails while nothing reads it is over: fetch', async
   expect(events).toEqual([])
   source.error(new Error('given up'))
   await expect.poll(() => events).toEqual(['settled'])
-  expect(JSON.stringify(log.map(({ message }) => message))).toContain('a streamed answer broke off')
+  expect(JSON.stringify(log.map(({ message }) => message))).toContain('a streamed response broke off')
   await expect(reader.read()).rejects.toThrow('given up')
   expect(events).toEqual(['settled'])
 })
@@ -116,7 +120,7 @@ test('an answer whose source fails while nothing reads it is over: fetch', async
 test.each([
   ['a socket', (kernel: Kernel, path: string) => fetch(kernel.url + path)],
   ['fetch', (kernel: Kernel, path: string) => kernel.fetch(new Request(`http://a${path}`))],
-])('the warning of an answer that broke off says which request it was: %s', async (_what, ask) => {
+])('the warning of a response that broke off says which request it was: %s', async (_what, ask) => {
   const { kernel, log } = makeKernel({ drainWindow: 0, closeTimeout: 300 })
   closing.push(() => kernel.close())
   let id: string | undefined
@@ -128,7 +132,7 @@ test.each([
   const response = await ask(kernel, '/reports/sold')
   await expect(response.text()).rejects.toThrow()
   const fields = { reqId: id, method: 'GET', path: '/reports/sold', route: '/reports/:name', err: new Error('no disk') }
-  const entry = { level: 'warn', fields, message: 'a streamed answer broke off' }
+  const entry = { level: 'warn', fields, message: 'a streamed response broke off' }
   await expect.poll(() => log).toContainEqual(entry)
 })
 

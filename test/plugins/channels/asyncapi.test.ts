@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { messageProblemsOf } from '../../support/asyncapi.ts'
 
-test('the description of messages has the messages of clients and their answers, with the schemas of the channels', () => {
+test('the description of messages has the messages of clients and their responses, with the schemas of the channels', () => {
   const orders = channel('orders/:id', { join: () => true, message: z.object({ state: z.string() }) })
   const chat = channel('chat', {
     join: () => true,

@@ -471,7 +471,7 @@ describe('as server-sent events', () => {
     await server.ready()
     const headers = { 'accept-encoding': 'gzip' }
     const response = await server.fetch(new Request('http://localhost/live?channel=news', { headers }))
-    // Longer than the time that a route has for its answer.
+    // Longer than the time that a route has for its response.
     await new Promise((resolve) => setTimeout(resolve, 80))
     await news.publish('one')
     const body = response.headers.get('content-encoding') === 'gzip' ? gunzipped(response) : response

@@ -8,7 +8,7 @@ import { Hub } from '../../../plugins/channels/hub.ts'
 import type { JoinedClient } from '../../../plugins/channels/joined.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 
-/** A store whose answers and messages arrive when the test wants. */
+/** A store whose responses and messages arrive when the test wants. */
 class SlowBus implements Bus {
   readonly key = 'slow'
   events!: BusEvents
@@ -215,7 +215,7 @@ test('a message to one user does not reach a client that has become another', as
   expect(client.payloads).toEqual([2])
 })
 
-test('a second join waits for the answer to the first', async () => {
+test('a second join waits for the response to the first', async () => {
   let answer!: (may: boolean) => void
   const slow = channel('slow', { join: () => new Promise<boolean>((resolve) => (answer = resolve)) })
   const hub = await hubOn(new MemoryBus())

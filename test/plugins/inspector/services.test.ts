@@ -88,7 +88,7 @@ test('dead letters are published again', async () => {
   expect((await look.list('attempt')).map(({ outcome }) => outcome)).toEqual(['ok', 'failed'])
 })
 
-test('stored objects and cached answers are listed, and what is done with them is linked to its request', async () => {
+test('stored objects and cached responses are listed, and what is done with them is linked to its request', async () => {
   const { server } = makeServer(true, {
     storage: { providers: { files: new MemoryStorageProvider() }, defaultProvider: 'files' },
     cache: true,

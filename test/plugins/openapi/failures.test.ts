@@ -234,7 +234,7 @@ describe('plugins say how they fail', () => {
     expect(Object.keys((await documentOf(server)).paths['/b']!.get!.responses)).toEqual(['200', '422', '429'])
   })
 
-  test('two of one status are one answer, whose body is said once', async () => {
+  test('two of one status are one response, whose body is said once', async () => {
     const one = definePlugin({ name: 'one', openapi: { failures: () => ({ 429: 'BadRequest' }) } })
     const server = makeServer({ rateLimit: true, one: one() })
     server.get('/', handler)

@@ -44,7 +44,7 @@ describe('canAccess', () => {
       },
       'rejected',
     ],
-    ['no answer', () => new Promise(() => {}), '20 ms'],
+    ['no response', () => new Promise(() => {}), '20 ms'],
   ])('a check with %s never rejects', async (what, check, why) => {
     const logger = memoryLogger()
     const policies = new PolicyManager({ a: { b: check as () => boolean } }, { timeout: 20, logger })

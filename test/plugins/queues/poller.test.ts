@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Poller } from '../../../plugins/queues/drivers/poller.ts'
 
-test('a poller that is woken while it asks asks again: the answer may be older than the message', async () => {
+test('a poller that is woken while it asks asks again: the response may be older than the message', async () => {
   const host = { up() {}, down() {}, warn() {} }
   let asked = 0
   let handled!: () => void
@@ -15,7 +15,7 @@ test('a poller that is woken while it asks asks again: the answer may be older t
     host,
     async take() {
       asked++
-      // A message is published after the engine has looked, and before its answer is here.
+      // A message is published after the engine has looked, and before its response is here.
       if (asked === 1) poller.wake()
       return asked === 2 ? [async () => handled()] : []
     },

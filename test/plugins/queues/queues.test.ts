@@ -196,7 +196,7 @@ describe('with a server', () => {
         level: 'warn',
         fields: { plugin: 'queues', running: 1, queues: [queue.name] },
         message: expect.stringMatching(
-          /^1 handlers of queues were still running after \d+ ms; the messages will not be delivered again: their queues are in memory$/,
+          /^a handler of a queue was still running after \d+ ms; the messages will not be delivered again: their queues are in memory$/,
         ),
       }),
     )

@@ -63,7 +63,7 @@ describe('methods', () => {
     ;(await request('GET', '/echo')).assertStatus(200)
   })
 
-  test('the answers are those of the pipeline: 404, 405, 500', async () => {
+  test('the responses are those of the pipeline: 404, 405, 500', async () => {
     server.get('/boom', () => {
       throw new Error('boom')
     })
@@ -238,7 +238,7 @@ describe('the rest of a request', () => {
     res.assertBodyDeepEqual({ gone: true })
   })
 
-  test('a mock server keeps no cookies, and those of an answer can be passed on', async () => {
+  test('a mock server keeps no cookies, and those of a response can be passed on', async () => {
     server.get('/login', (_req, res) => res.appendHeader('set-cookie', 'sid=a%20b; Path=/').noContent())
     const client = server.getMockServer()
     const login = await client.get('/login')

@@ -309,7 +309,7 @@ describe('setValidationErrorHandler', () => {
     response.assertStatus(400).assertBodySubset({ path: '/', code: 'ValidationError', errors: [{ part: 'body' }] })
   })
 
-  test('a value that it returns is the body of a 422, no answer at all gives the default', async () => {
+  test('a value that it returns is the body of a 422, no response at all gives the default', async () => {
     const server = echo({ body })
     server.setValidationErrorHandler(async () => ({ mine: true }))
     ;(await server.inject.post('/', { body: {} })).assertStatus(422).assertBodyDeepEqual({ mine: true })

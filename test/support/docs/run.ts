@@ -80,7 +80,7 @@ const contents: readonly Pick<InjectRequest, 'headers' | 'body'>[] = [
   },
 ]
 
-/** Requests each route, with bodies of each kind where it may have one. No answer may be 500 or above. */
+/** Requests each route, with bodies of each kind where it may have one. No response may be 500 or above. */
 async function ask({ server, routes }: Observed): Promise<string[]> {
   const problems: string[] = []
   // At `/` there may be files, and the other shows the page's handling of unknown paths.

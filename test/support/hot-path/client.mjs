@@ -1,21 +1,21 @@
 import { connect } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 
-// Sends a request so many times over some connections; each of them waits for the answer before it sends the next one.
+// Sends a request so many times over some connections; each of them waits for the response before it sends the next one.
 
 const { port, connections } = workerData
 let text = ''
 let unsent = 0
 /** How many connections are at work. */
 let busy = 0
-/** The length of an answer: the same request always has one of the same length. */
+/** The length of a response: the same request always has one of the same length. */
 let length = 0
 
 /** @param {Buffer} chunk */
 function lengthOf(chunk) {
   const answer = chunk.toString('latin1')
   const declared = /content-length: (\d+)/i.exec(answer)?.[1]
-  if (!answer.startsWith('HTTP/1.1 200 ') || declared === undefined) throw new Error(`not the answer:\n${answer}`)
+  if (!answer.startsWith('HTTP/1.1 200 ') || declared === undefined) throw new Error(`not the response:\n${answer}`)
   return answer.indexOf('\r\n\r\n') + 4 + Number(declared)
 }
 

@@ -1,6 +1,6 @@
 import { definePlugin } from 'framework'
 
-/** Drops cached answers as soon as the library says that something has changed. */
+/** Drops cached responses as soon as the library says that something has changed. */
 export const freshness = definePlugin({
   name: 'freshness',
   dependencies: ['library', 'cache'],

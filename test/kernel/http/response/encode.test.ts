@@ -3,7 +3,7 @@ import { definePlugin, type Request, type Response } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
 import { makeKernel, send } from '../../../support/kernel.ts'
 
-/** A kernel whose answers pass one hook. */
+/** A kernel whose responses pass one hook. */
 function withHook(hook: (req: Request, res: Response) => void | Promise<void>) {
   const made = makeKernel()
   made.kernel.register(definePlugin({ name: 'hook', setup: (ctx) => ctx.onSend(hook) })())
@@ -73,7 +73,7 @@ describe('res.encode', () => {
     expect(log).toEqual([])
   })
 
-  test('an error handler whose answer cannot be written either: 500 without a body, logged', async () => {
+  test('an error handler whose response cannot be written either: 500 without a body, logged', async () => {
     const { kernel, router, log } = withHook((_req, res) => void res.encode())
     kernel.setErrorHandler(() => ({ big: 1n }))
     router.get('/', () => ({ big: 1n }))
@@ -87,7 +87,7 @@ describe('res.replaceBody', () => {
     ['text', () => 'other'],
     ['bytes', () => new TextEncoder().encode('other')],
     ['a stream', () => Readable.from(['oth', 'er'])],
-  ])('sends %s in place of the answer; status and headers stay, the length is the new one', async (name, body) => {
+  ])('sends %s in place of the response; status and headers stay, the length is the new one', async (name, body) => {
     const { kernel, router } = withHook((_req, res) => {
       res.encode()
       res.replaceBody(body())

@@ -159,7 +159,7 @@ describe('headers', () => {
   test.each([
     ['transfer-encoding', 'chunked', /the server itself sends bodies of unknown length in chunks/],
     ['Transfer-Encoding', 'identity', /the server itself sends bodies of unknown length in chunks/],
-    ['trailer', 'x-sum', /an answer cannot have headers after its body/],
+    ['trailer', 'x-sum', /a response cannot have headers after its body/],
   ])('%s is for the server to set', async (name, value, why) => {
     const set = await answer((_req, res) => res.setHeader(name, value).ok('a'))
     expect([set.status, set.text, set.headers[name.toLowerCase()]]).toEqual([500, '', undefined])
@@ -370,7 +370,7 @@ describe('files', () => {
       }
     })
 
-    test('an error or an answer in the meantime takes precedence', async () => {
+    test('an error or a response in the meantime takes precedence', async () => {
       const { kernel } = makeKernel()
       kernel.get('/throws', (_req, res) => {
         void res.file(here)

@@ -15,7 +15,7 @@ import { certificate } from '../certificate.ts'
 
 const failures = new FormattedFailures()
 
-/** Before Node 24 an answer of which a part was sent counts as finished when its client leaves. */
+/** Before Node 24 a response of which a part was sent counts as finished when its client leaves. */
 const hearsOfParts = Number(process.versions.node.split('.')[0]) >= 24
 const big = 'x'.repeat(300_000)
 
@@ -83,7 +83,7 @@ async function stopAll(): Promise<void> {
   }
 }
 
-/** What happens to each answer of this process, in order. */
+/** What happens to each response of this process, in order. */
 interface Watched {
   readonly response: ServerResponse
   readonly events: string[]
@@ -195,7 +195,7 @@ describe('a directly written answer', () => {
     expect(securedDirect).toBe(secured)
   })
 
-  test('is used for small answers on kept connections', async () => {
+  test('is used for small responses on kept connections', async () => {
     const port = await serve(true)
     const turns = [get('/hello'), get('/utf8'), get('/latin1'), get('/slow?1') + get('/hello'), get('/close')]
     await sendRaw(port, turns, { dripMs: 20 })
@@ -412,7 +412,7 @@ describe('the probe', () => {
     expect(await isFaithful(way)).toBe(false)
   })
 
-  test('is not needed for a header that would split the answer', async () => {
+  test('is not needed for a header that would split the response', async () => {
     const port = await serve(true, (raw) =>
       raw.respond({ status: 200, headers: ['content-length', '2', 'x-a', 'a\r\nb: c'], body: 'ok' }),
     )

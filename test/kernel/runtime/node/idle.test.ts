@@ -61,7 +61,7 @@ const clients: Record<string, { data: string | string[]; options?: RawOptions; s
       statuses: Array(6).fill(200),
       closed: false,
     },
-    'waits for an answer': { data: get('/slow'), statuses: [200], closed: false },
+    'waits for a response': { data: get('/slow'), statuses: [200], closed: false },
     'waits for a slow stream': { data: get('/stream'), statuses: [200], closed: false },
     'sends a body slowly': {
       data: ['POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n', 'a', 'b', 'c'],

@@ -38,7 +38,7 @@ afterEach(async () => {
 })
 
 describe('the adapter on node:http', () => {
-  test('ends a connection that its client wants closed, whatever else the header of the answer says', async () => {
+  test('ends a connection that its client wants closed, whatever else the header of the response says', async () => {
     const port = await serve((raw) => answer(raw, 'a', ['connection', 'upgrade', 'upgrade', 'websocket']))
     for (const request of [get(close), 'GET / HTTP/1.0\r\n\r\n'])
       expect(await sendRaw(port, request)).toMatchObject({ closed: true })

@@ -10,7 +10,7 @@ import { sendRaw } from '../../../conformance/raw-client.ts'
 const failures = new FormattedFailures()
 
 let adapter: Adapter
-/** The targets of the requests that began, in this order, and the requests that wait for their answers. */
+/** The targets of the requests that began, in this order, and the requests that wait for their responses. */
 let begun: string[] = []
 let open = new Map<string, RawRequest>()
 
@@ -38,7 +38,7 @@ function answer(raw: RawRequest | undefined, headers: string[] = [], body = raw!
 
 const get = (...targets: string[]) => targets.map((target) => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`).join('')
 const close = ['connection', 'close']
-/** The bodies of all answers and where the end of the connection was said. */
+/** The bodies of all responses and where the end of the connection was said. */
 const reported = (text: string) =>
   [...text.matchAll(/^(?:connection: (close)\r\n|\r\n(\/(?:much|\d)))/gim)].map((m) => m[1] ?? m[2])
 const started = (count: number) => expect.poll(() => begun.length).toBe(count)
@@ -51,7 +51,7 @@ afterEach(async () => {
   open = new Map()
 })
 
-describe('an answer that ends its connection', () => {
+describe('a response that ends its connection', () => {
   test('waits with that for the last one that is in work', async () => {
     const port = await serve(() => {})
     const client = sendRaw(port, get('/1', '/2', '/3'), { waitMs: 3000 })
@@ -136,7 +136,7 @@ describe('a body that is too large', () => {
     expect(reported(text)).toEqual(['/much', '/2'])
   })
 
-  test('lets nothing begin after it when the rest of it comes after the answer', async () => {
+  test('lets nothing begin after it when the rest of it comes after the response', async () => {
     const port = await serve((raw) => void readFive(raw))
     const { text, closed } = await sendRaw(port, [post('/1', 'xx', 10), `${'x'.repeat(8)}${get('/2')}`], {
       waitMs: 3000,
@@ -147,7 +147,7 @@ describe('a body that is too large', () => {
 })
 
 describe('bytes after requests in progress', () => {
-  test('CONNECT is refused after their answers', async () => {
+  test('CONNECT is refused after their responses', async () => {
     const port = await serve(() => {})
     const client = sendRaw(port, `${get('/1', '/2')}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`, { waitMs: 3000 })
     await started(2)
@@ -168,7 +168,7 @@ describe('bytes after requests in progress', () => {
     answer(open.get('/1'))
   })
 
-  test('rubbish takes none of their answers', async () => {
+  test('rubbish takes none of their responses', async () => {
     const port = await serve(() => {})
     const client = sendRaw(port, `${get('/1', '/2')}\x00rubbish\r\n\r\n${get('/3')}`, { waitMs: 3000 })
     await started(2)
@@ -194,7 +194,7 @@ describe('bytes after requests in progress', () => {
   test.each([
     ['a body that is not HTTP', 'Transfer-Encoding: chunked\r\n\r\nzz\r\n', {}, 400],
     ['a body that does not come', 'Content-Length: 9\r\n\r\nhalf', { receiveTimeout: 200, headersTimeout: 200 }, 408],
-  ])('%s is refused after their answers', async (_what, rest, limits, status) => {
+  ])('%s is refused after their responses', async (_what, rest, limits, status) => {
     const port = await serve((raw) => void (raw.target === '/2' && raw.bytes(10).catch(() => {})), limits)
     const client = sendRaw(port, `${get('/1')}POST /2 HTTP/1.1\r\nHost: x\r\n${rest}`, { waitMs: 6000 })
     await started(2)
@@ -203,7 +203,7 @@ describe('bytes after requests in progress', () => {
     expect([statuses, closed]).toEqual([[200, status], true])
   })
 
-  test('a stream that breaks off takes none of their answers', async () => {
+  test('a stream that breaks off takes none of their responses', async () => {
     const port = await serve((raw) => {
       if (raw.target === '/1') return
       const body = (async function* () {
@@ -235,7 +235,7 @@ describe('a client that asks for much and does not read', () => {
   const large = 'x'.repeat(300_000)
   const total = 2000
 
-  /** Sends all requests at once, and reads no answer before `read` is called, which resolves with the number of bytes. */
+  /** Sends all requests at once, and reads no response before `read` is called, which resolves with the number of bytes. */
   function ask(port: number) {
     const client = connect(port, '127.0.0.1').on('error', () => {})
     client.pause().write(get('/1').repeat(total))
@@ -300,7 +300,7 @@ describe('a client that asks for much and does not read', () => {
   })
 })
 
-test('a client that is still reading its answer has all of it when the server stops', async () => {
+test('a client that is still reading its response has all of it when the server stops', async () => {
   const size = 16_000_000
   const port = await serve((raw) => {
     const body = new Uint8Array(size)

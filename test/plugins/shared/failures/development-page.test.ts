@@ -119,7 +119,7 @@ test('a stack that does not have the message chooses no file either', async () =
   }
 })
 
-test('an error that cannot be looked at gets an empty answer', async () => {
+test('an error that cannot be looked at gets an empty response', async () => {
   const server = started({ exposeErrorDetails: true })
   server.get('/', () => {
     const error = new Error('x')

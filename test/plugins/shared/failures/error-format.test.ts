@@ -226,7 +226,7 @@ test.each([
   expect(() => new Server({ errorFormat: errorFormat as ErrorFormat })).toThrow(message)
 })
 
-test('a request that takes too long, and one whose answer to a failure does, are problems', async () => {
+test('a request that takes too long, and one whose response to a failure does, are problems', async () => {
   const { server } = makeServer('problem', { requestTimeout: 20 })
   server.get('/late', () => new Promise(() => {}))
   server.setErrorHandler(() => new Promise(() => {}))
