@@ -136,7 +136,7 @@ describe('with a server', () => {
     await queue.publish(2)
     await until(() => seen.length === 2, 'the next message')
     await second.close()
-    expect(log.filter(({ message }) => message?.includes('were still running'))).toHaveLength(1)
+    expect(log.filter(({ message }) => message?.includes('still running after'))).toHaveLength(1)
     hung.open()
   })
 
