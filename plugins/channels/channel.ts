@@ -4,58 +4,15 @@ import { type Check, checkOf, isSchema, type Mode, passed } from '../shared/sche
 import type { InputOf } from '../shared/schema/from-schema.ts'
 import { jsonText } from '../shared/values/json-text.ts'
 import type { Keeping, Recipient } from './buses/contract.ts'
+import type { ChannelClient, ChannelOptions, ChannelParams } from './declared.ts'
 import { ChannelNameError, ChannelPayloadError, ChannelSchemaError, ChannelsNotRunningError } from './errors.ts'
 import type { Hub, Membership, PresentClient } from './hub.ts'
 import { ChannelPattern, type NameValues } from './name.ts'
 import type { JoinableSocket } from './socket-client.ts'
 
-/** The client that asks to join: one websocket, or one stream of events. */
-export interface ChannelClient<Data = unknown> {
-  /** The id of the websocket, or a random id for a stream. */
-  readonly id: string
-  /** What the route's handler `data` returned for the request of this client. */
-  readonly data: Data
-  /** The address of the client: `req.ip` of the request that opened the connection. */
-  readonly ip: string
-  /** Whether the client is connected over a websocket or server-sent events. */
-  readonly transport: 'websocket' | 'events'
-}
-
-/** The parameters of a channel's name, decoded. */
-export type ChannelParams<Name extends string> = string extends Name
-  ? { readonly [name: string]: string }
-  : PathParams<`/${Name}`>
-
 type ValuesOf<Name extends string> = string extends Name
   ? NameValues
   : { readonly [Param in keyof ChannelParams<Name>]: string | number }
-
-/** The messages that a channel keeps for clients that reconnect. */
-export interface ChannelHistory {
-  /** Number of messages kept. Default 100, 0 for none. */
-  messages?: number
-  /** Bytes of the kept messages together, as JSON; the oldest are forgotten first. Default `'1mb'`. */
-  bytes?: number | string
-  /** Milliseconds for which a message is kept. Default 300000, five minutes. */
-  ms?: number
-}
-
-/** The options of a channel. `Data` is the type of `client.data`, the data kept from a client's request. */
-export interface ChannelOptions<Name extends string, Payload, Data = unknown> {
-  /**
-   * Decides whether a client may join. Only `true` lets it in: an error, a rejection, any other value or a timeout is a refusal. Called
-   * for each join, and again when messages may have been missed.
-   */
-  join(client: ChannelClient<Data>, params: ChannelParams<Name>): boolean | Promise<boolean>
-  /** Decides whether a client may publish its message. Default: clients may not publish. */
-  publish?(client: ChannelClient<Data>, params: ChannelParams<Name>, payload: Payload): boolean | Promise<boolean>
-  /** Returns the user of the client, for messages to one user and for `remove`. */
-  user?(client: ChannelClient<Data>): string | undefined
-  /** Returns the data of a client that others in the channel see. Default: none, and presence is off. */
-  presence?(client: ChannelClient<Data>, params: ChannelParams<Name>): unknown
-  /** The messages kept for clients that reconnect. `false`: none. Default 100 messages, 1 MB of the last five minutes. */
-  history?: ChannelHistory | false
-}
 
 /** The recipients of a message: all clients in the channel, with these restrictions. */
 export interface ChannelPublishOptions {

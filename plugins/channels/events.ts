@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { BadRequestError, type Request, type Response } from '../../kernel/index.ts'
-import type { ChannelClient } from './channel.ts'
+import type { ChannelClient } from './declared.ts'
 import { TooManyChannelsError } from './errors.ts'
 import type { Frame } from './frames.ts'
 import type { Hub } from './hub.ts'
-import type { JoinedClient } from './joined.ts'
 import type { RouteChannels } from './requests.ts'
-import type { Member } from './room.ts'
+import type { JoinedClient, Member } from './room.ts'
 
 export interface EventSettings {
   readonly maxChannelsPerClient: number

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Logger, Trace, type TraceOutcome, within } from '../../kernel/index.ts'
 import { jsonText } from '../shared/values/json-text.ts'
 import { type Bus, type Entry, type Keeping, type Present, placeBefore, type Replay } from './buses/contract.ts'
-import type { Channel, ChannelClient } from './channel.ts'
+import type { ChannelClient, DeclaredChannel } from './declared.ts'
 import {
   ChannelPayloadError,
   ChannelPublishRefusedError,
@@ -15,8 +15,7 @@ import {
   TooManyChannelsError,
 } from './errors.ts'
 import { noticeFrame, shown } from './frames.ts'
-import type { JoinedClient } from './joined.ts'
-import type { Member, Room } from './room.ts'
+import type { JoinedClient, Member, Room } from './room.ts'
 import { Rooms } from './rooms.ts'
 import { allows } from './rule.ts'
 import { clientOf, type JoinableSocket } from './socket-client.ts'
@@ -86,7 +85,7 @@ export class Hub {
   readonly #log: Logger
   readonly #rooms: Rooms
   /** The channels that clients can join. */
-  readonly #channels = new Set<Channel>()
+  readonly #channels = new Set<DeclaredChannel>()
   #isClosed = false
 
   constructor({ server, sockets }: Pick<Hub, 'server' | 'sockets'>, bus: Bus, settings: HubSettings, log: Logger) {
@@ -130,7 +129,7 @@ export class Hub {
    *
    * @throws ChannelRouteError when a name would belong to two channels: a client of one would receive the messages of the other.
    */
-  know(channel: Channel): void {
+  know(channel: DeclaredChannel): void {
     if (this.#channels.has(channel)) return
     const other = [...this.#channels].find(({ pattern }) => pattern.overlaps(channel.pattern))
     if (other !== undefined)
@@ -142,7 +141,7 @@ export class Hub {
   }
 
   /** Whether a name of this channel belongs to another channel of this hub: two servers in one process may each have their own. */
-  isTaken(channel: Channel, name: string): boolean {
+  isTaken(channel: DeclaredChannel, name: string): boolean {
     if (this.#channels.has(channel)) return false
     return [...this.#channels].some(({ pattern }) => pattern.match(name) !== undefined)
   }
@@ -161,7 +160,7 @@ export class Hub {
     return (await this.#reach(name, () => this.#bus.present(name))).map(shown)
   }
 
-  async joinSocket(channel: Channel, name: string, socket: JoinableSocket): Promise<Membership> {
+  async joinSocket(channel: DeclaredChannel, name: string, socket: JoinableSocket): Promise<Membership> {
     this.know(channel)
     const joined = clientOf(socket, this)
     await this.join(joined, channel, name)
@@ -179,7 +178,7 @@ export class Hub {
    *
    * @throws (as a rejection) ChannelRefusedError, TooManyChannelsError, ChannelUnavailableError.
    */
-  async join(joined: JoinedClient, channel: Channel, name: string, request: JoinRequest = {}): Promise<void> {
+  async join(joined: JoinedClient, channel: DeclaredChannel, name: string, request: JoinRequest = {}): Promise<void> {
     const before = joined.members.get(name)
     if (before !== undefined) {
       // `join` may still be deciding: its result applies here, too.
@@ -370,7 +369,7 @@ export class Hub {
 const withOwn = (all: readonly Present[], own: Present) => [...all.filter(({ id }) => id !== own.id), own]
 
 /** Whether a client may publish: never through a stream of events. */
-const mayPublish = ({ rules }: Channel, { client }: JoinedClient) =>
+const mayPublish = ({ rules }: DeclaredChannel, { client }: JoinedClient) =>
   rules.publish !== undefined && client.transport === 'websocket'
 
 /** Returns the place in the messages of a channel after which a new member receives them. */

@@ -4,14 +4,11 @@ import type { ChannelsService } from './service.ts'
 export {
   type AnyChannel,
   Channel,
-  type ChannelClient,
-  type ChannelHistory,
-  type ChannelOptions,
-  type ChannelParams,
   type ChannelPublishOptions,
   type ChannelRemoval,
   channel,
 } from './channel.ts'
+export type { ChannelClient, ChannelHistory, ChannelOptions, ChannelParams } from './declared.ts'
 export type { ChannelCounts, ChannelPublishTrace, Membership, PresentClient } from './hub.ts'
 export type { ChannelsOptions, ChannelsRedisOptions } from './options.ts'
 export { channels } from './plugin.ts'

@@ -1,6 +1,6 @@
 import { BadRequestError, type Logger } from '../../kernel/index.ts'
 import type { Message, Socket } from '../websocket/index.ts'
-import type { Channel } from './channel.ts'
+import type { DeclaredChannel } from './declared.ts'
 import { UnknownChannelError } from './errors.ts'
 import { noticeFrame, type requestTypes } from './frames.ts'
 import type { Hub } from './hub.ts'
@@ -8,14 +8,14 @@ import { clientOf } from './socket-client.ts'
 
 /** The channels of one route, by the names that clients give. */
 export class RouteChannels {
-  readonly #channels: readonly Channel[]
+  readonly #channels: readonly DeclaredChannel[]
 
-  constructor(channels: readonly Channel[]) {
+  constructor(channels: readonly DeclaredChannel[]) {
     this.#channels = channels
   }
 
   /** @throws UnknownChannelError */
-  find(name: string): { readonly channel: Channel; readonly name: string } {
+  find(name: string): { readonly channel: DeclaredChannel; readonly name: string } {
     const channel = this.#channels.find(({ pattern }) => pattern.match(name) !== undefined)
     if (channel === undefined) throw UnknownChannelError(name.slice(0, 100))
     return { channel, name }

@@ -1,13 +1,24 @@
 import { type Entry, type Present, placeBefore, placeOf, type Replay } from './buses/contract.ts'
-import type { Channel } from './channel.ts'
+import type { ChannelClient, DeclaredChannel } from './declared.ts'
 import { type Frame, messageFrame, noticeFrame, shown } from './frames.ts'
-import type { JoinedClient } from './joined.ts'
+
+/** One client with the channels that it is in. */
+export interface JoinedClient {
+  readonly client: ChannelClient
+  /** By the name of the channel; includes a member for which `join` is still deciding. */
+  readonly members: Map<string, Member>
+  /** Whether it can be in channels: until it has left, and its last message is handled. */
+  readonly isHere: boolean
+  send(name: string, frame: Frame): void
+  /** Called when the client is no longer in the channel for a reason other than its own request. */
+  dropped(name: string): void
+}
 
 /** One client in one channel. */
 export interface Member {
   readonly joined: JoinedClient
   readonly name: string
-  readonly channel: Channel
+  readonly channel: DeclaredChannel
   readonly params: Readonly<Record<string, string>>
   /** The user at the time of the join. */
   readonly user: string | undefined

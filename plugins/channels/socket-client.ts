@@ -1,10 +1,8 @@
 import type { Socket } from '../websocket/index.ts'
 import { placeBefore } from './buses/contract.ts'
-import type { ChannelClient } from './channel.ts'
+import type { ChannelClient } from './declared.ts'
 import { type Frame, noticeFrame } from './frames.ts'
-import type { Hub } from './hub.ts'
-import type { JoinedClient } from './joined.ts'
-import type { Member } from './room.ts'
+import type { JoinedClient, Member } from './room.ts'
 
 /** The members of a websocket that a channel needs. */
 export interface JoinableSocket {
@@ -23,11 +21,16 @@ export interface JoinableSocket {
 /** A joinable socket with the members that the websocket plugin offers to other plugins. */
 type OwnSocket = JoinableSocket & Pick<Socket, 'sendFrame' | 'drained' | 'isOver' | 'whenOver'>
 
+/** The hub that a client joins through. */
+interface Owner {
+  leaveAll(client: JoinedClient): void
+}
+
 /** The clients of each hub: if several scopes of a server have channels, a socket may be in channels of more than one. */
-const clients = new WeakMap<Hub, WeakMap<JoinableSocket, SocketClient>>()
+const clients = new WeakMap<Owner, WeakMap<JoinableSocket, SocketClient>>()
 
 /** Returns the client of a websocket, which is created when the websocket joins its first channel. */
-export function clientOf(socket: JoinableSocket, hub: Hub): JoinedClient {
+export function clientOf(socket: JoinableSocket, hub: Owner): JoinedClient {
   const all = clients.get(hub) ?? new WeakMap<JoinableSocket, SocketClient>()
   clients.set(hub, all)
   let client = all.get(socket)

@@ -127,7 +127,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
    * await orders.publish({ book: 1 }, { attempts: 3, backoff: { type: 'exponential', delay: 1000 } })
    */
   async publish(payload: Payload, options?: Options): Promise<{ id: string }> {
-    const [id] = await this.#send([payload], [options])
+    const [id] = await this.#send([payload], [this.#settingsOf(options)])
     return { id: id! }
   }
 
@@ -141,16 +141,17 @@ export class Queue<Payload, Options = object, Received = Payload> {
   async publishMany(payloads: readonly Payload[], options?: BatchOptions<Payload, Options>): Promise<{ id: string }[]> {
     if (!Array.isArray(payloads)) throw OptionError('publishMany', payloads, 'an array of payloads')
     if (payloads.length === 0) return []
-    const each = payloads.map((payload, i) =>
+    // Read as soon as the function has returned them, since it may return one object that it changes.
+    const shared = typeof options === 'function' ? undefined : this.#settingsOf(options)
+    const settings = payloads.map((payload: Payload, i) =>
       typeof options === 'function'
-        ? (options as (one: Payload, i: number) => Options | undefined)(payload, i)
-        : options,
+        ? this.#settingsOf((options as (one: Payload, i: number) => Options | undefined)(payload, i))
+        : shared,
     )
-    return (await this.#send(payloads, each)).map((id) => ({ id }))
+    return (await this.#send(payloads, settings)).map((id) => ({ id }))
   }
 
-  async #send(payloads: readonly Payload[], options: readonly (Options | undefined)[]): Promise<string[]> {
-    const settings = this.#settingsOf(options)
+  async #send(payloads: readonly Payload[], settings: readonly (object | undefined)[]): Promise<string[]> {
     // Serialised before anything is awaited: the caller may change the payload afterwards.
     const texts = payloads.map((payload) => jsonText(payload, (why) => QueuePayloadError(this.name, why)))
     for (const text of texts)
@@ -167,16 +168,10 @@ export class Queue<Payload, Options = object, Received = Payload> {
     )
   }
 
-  /** The options as the engine receives them; an object that a whole batch shares is read only once. */
-  #settingsOf(options: readonly (Options | undefined)[]): readonly (object | undefined)[] {
-    const check = this.#publishOptions
-    if (check === undefined) return options as readonly (object | undefined)[]
-    let last: { readonly options: Options; readonly settings: object } | undefined
-    return options.map((one) => {
-      if (one === undefined) return this.#defaults
-      if (last?.options !== one) last = { options: one, settings: check.parse(one, 'publish') }
-      return last.settings
-    })
+  /** The options as the engine receives them; those of a custom engine as they are written. */
+  #settingsOf(options: Options | undefined): object | undefined {
+    if (options === undefined || this.#publishOptions === undefined) return options ?? this.#defaults
+    return this.#publishOptions.parse(options, 'publish')
   }
 
   /**

@@ -180,7 +180,8 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
 
   async #run(boss: Boss, topic: string, job: BossJob, deliver: Deliver): Promise<void> {
     const { id, data, retryCount, retryLimit, expireInSeconds } = job
-    const timeout = Math.min(Number(expireInSeconds) * 1000, 2_147_483_647)
+    // A little before pg-boss would give it to another worker, whose attempt the failure of this one would end.
+    const timeout = Math.min(Number(expireInSeconds) * 1000, 2_147_483_647) * 0.98
     const delivery = { id, attempt: retryCount + 1, attempts: retryLimit + 1, carrier: carrierIn(data), timeout }
     const outcome = await deliver(unwrap(data), delivery)
     if (outcome.ok) return this.#settle(topic, () => boss.complete(topic, job.id))

@@ -5,7 +5,7 @@ import { MemoryBus } from '../../../plugins/channels/buses/memory.ts'
 import type { Channel } from '../../../plugins/channels/channel.ts'
 import type { Frame } from '../../../plugins/channels/frames.ts'
 import { Hub } from '../../../plugins/channels/hub.ts'
-import type { JoinedClient } from '../../../plugins/channels/joined.ts'
+import type { JoinedClient } from '../../../plugins/channels/room.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 
 /** A store whose responses and messages arrive when the test wants. */

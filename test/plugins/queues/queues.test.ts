@@ -118,6 +118,15 @@ describe('with a server', () => {
     expect(most).toBe(1)
   })
 
+  test('the options of a batch may be one object that its function changes', async () => {
+    const queue = memoryQueue<number>(freshName('changed'))
+    const options = { jobId: '' }
+    const ids = await queue.publishMany([1, 2, 3], (n) => Object.assign(options, { jobId: `job ${n}` }))
+    expect(ids).toEqual([{ id: 'job 1' }, { id: 'job 2' }, { id: 'job 3' }])
+    expect(await queue.counts()).toMatchObject({ waiting: 3 })
+    queue.clear()
+  })
+
   test('closing waits once for a handler that hangs, and the next server works beside it', async () => {
     const queue = memoryQueue<number>(freshName('left'))
     const hung = gate()
