@@ -33,7 +33,7 @@ export function prepare(owner: PluginEntry, given: unknown, options: EnrollOptio
     if (first !== undefined) throw DuplicatePluginError(definition.name, first.site, String(site))
     const isScoped = definition.scoped === true || prefix !== ''
     const scope = isScoped ? new Scope(definition.name, prefix, parent) : parent
-    const written = { options: registration.options, settings, site: String(site), uncalled }
+    const written = { options: registration.options, settings, site, uncalled }
     const entry = new PluginEntry(definition, scope, written)
     entry.provided = definition.provide === undefined ? {} : servicesOf(entry, definition.provide)
     entry.scope.services.provide(entry.provided, entry.name)

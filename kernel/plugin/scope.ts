@@ -1,6 +1,7 @@
 import { type Middleware, nameOf } from '../routing/middleware.ts'
 import { joinPaths } from '../routing/pattern.ts'
 import type { Step } from '../routing/route.ts'
+import type { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
 import {
   isPluginFactory,
@@ -72,8 +73,8 @@ export class PluginEntry {
   readonly options: unknown
   /** What its options mean: the argument of `provide` and `setup`. */
   readonly settings: unknown
-  readonly site: string
   readonly uncalled: boolean
+  readonly #site: CallSite | undefined
   /** The services that its `provide` has made. */
   provided: object = {}
   readonly children: PluginEntry[] = []
@@ -86,18 +87,23 @@ export class PluginEntry {
   constructor(
     definition: PluginDefinition<never, object>,
     scope: Scope,
-    registered: Partial<Pick<PluginEntry, 'options' | 'settings' | 'site' | 'uncalled'>> = {},
+    registered: Partial<Pick<PluginEntry, 'options' | 'settings' | 'uncalled'>> & { readonly site?: CallSite } = {},
   ) {
     this.definition = definition
     this.scope = scope
     this.options = registered.options
     this.settings = registered.settings
-    this.site = registered.site ?? ''
+    this.#site = registered.site
     this.uncalled = registered.uncalled ?? false
   }
 
   get name(): string {
     return this.definition.name
+  }
+
+  /** Where it was registered: text that is made only for messages and tools. */
+  get site(): string {
+    return String(this.#site ?? '')
   }
 
   /** Whether it has a scope of its own, whose entry it is. */

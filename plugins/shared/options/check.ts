@@ -77,6 +77,10 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
       place.problem(`"${place.path}" needs ${parts.needs ?? parts.takes}${orSet}`)
       return undefined as Value
     }
+    if (value === undefined) {
+      place.problem(`the option "${place.path || 'options'}" is missing; it takes ${parts.takes}`)
+      return undefined as Value
+    }
     const at = from === undefined ? place : place.from(`${from} of the environment`)
     if (parts.fits(value)) return (parts.read === undefined ? value : parts.read(value as never, at)) as Value
     const shown = parts.isQuoted ? quoted(value) : value

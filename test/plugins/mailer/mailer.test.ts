@@ -495,7 +495,7 @@ describe('the memory transport', () => {
       expect(() => outbox[assert](misspelt)).toThrow(expect.objectContaining({ code: 'OptionError' }))
       expect(() => outbox[assert]({ subject: 1 } as {})).toThrow(`the option "${assert}.subject" is 1`)
     }
-    expect(() => outbox.assertSent(undefined as never)).toThrow('the option "assertSent" is undefined')
+    expect(() => outbox.assertSent(undefined as never)).toThrow('the option "assertSent" is missing')
     expect(outbox.clear().sent).toEqual([])
   })
 

@@ -274,9 +274,9 @@ describe('misuse', () => {
     ],
     [
       { will: { topic: 'a' } },
-      '"mqtt.connect.will.message" is undefined; it takes the payload that the broker publishes',
+      '"mqtt.connect.will.message" is missing; it takes the payload that the broker publishes',
     ],
-    [{ will: { message: 'a' } }, '"mqtt.connect.will.topic" is undefined'],
+    [{ will: { message: 'a' } }, '"mqtt.connect.will.topic" is missing'],
     [{ will: { topic: 'a', message: 1, delay: '5' } }, 'mqtt.connect.will.delay'],
     [{ publishTimeout: 0 }, 'mqtt.connect.publishTimeout'],
     [{ maxQueuedSize: 'big' }, 'mqtt.connect.maxQueuedSize'],

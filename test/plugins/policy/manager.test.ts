@@ -143,7 +143,7 @@ describe('invalid arguments are refused', () => {
     [
       'several mistakes',
       [{ manager, scope: 5 }, 'posts.edit'],
-      /3 options are wrong:\n.*policy\[0\]\.scope" is 5.*\n.*policy\[0\]\.handler" is undefined.*\n.*policy\[1\]" is "posts/,
+      /3 options are wrong:\n.*policy\[0\]\.scope" is 5.*\n.*policy\[0\]\.handler" is missing.*\n.*policy\[1\]" is "posts/,
     ],
   ])('a route with %s fails the boot and is named', async (_what, policy, message) => {
     const server = new Server<{}>({ router: new RouteCollection(), logger: memoryLogger() })

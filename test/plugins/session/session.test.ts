@@ -526,8 +526,8 @@ describe('registration', () => {
 describe('options', () => {
   const store = spyStore().store
   test.each<[unknown, string]>([
-    [true, 'the option "plugins.session.secret" is undefined'],
-    [{}, 'the option "plugins.session.secret" is undefined'],
+    [true, 'the option "plugins.session.secret" is missing'],
+    [{}, 'the option "plugins.session.secret" is missing'],
     [{ secrt: secret }, 'Unknown option "plugins.session.secrt". Did you mean "secret"?'],
     [{ secret, nme: 'x' }, 'Unknown option "plugins.session.nme". Did you mean "name"?'],
     [{ secret, name: '' }, 'the option "plugins.session.name" is ""'],

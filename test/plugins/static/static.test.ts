@@ -464,8 +464,8 @@ describe('options', () => {
   })
 
   test.each<[unknown, RegExp]>([
-    [undefined, /"static" is undefined/],
-    [{}, /"static.root" is undefined; it takes the path of a folder, or a file: URL/],
+    [undefined, /"static" is missing/],
+    [{}, /"static.root" is missing; it takes the path of a folder, or a file: URL/],
     [{ root: '' }, /"static.root"/],
     [
       { root: '/no/such/folder' },

@@ -109,7 +109,7 @@ describe('new Storage', () => {
     const make = (secret?: string) => () => new LocalStorageProvider({ root: '/tmp', signedUrls: { secret: secret! } })
     expect(make('short one')).toThrow('signedUrls.secret" is a string (not shown); it takes a string of at least 16')
     expect(make('short one')).not.toThrow(/short one/)
-    expect(make()).toThrow('signedUrls.secret" is undefined; it takes')
+    expect(make()).toThrow('signedUrls.secret" is missing; it takes')
   })
 })
 

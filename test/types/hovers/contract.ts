@@ -23,7 +23,7 @@ implement(router, shop, {
 
 const client = contractClient(shop)
 client.readPost
-//     ^ (property) readPost: (input: { readonly params: { readonly id: string | number; }; readonly query?: { page?: number | undefined; } | undefined; readonly headers?: HeaderValues | undefined; readonly signal?: AbortSignal | undefined; readonly timeout?: number | undefined; }) => Promise<Answer<200, { title: string; at: string; }> | Answer<404, { code: string; }> | OtherAnswer<200 | 404>>
+//     ^ (property) readPost: (input: { readonly params: { readonly id: string | number; }; readonly query?: { page?: number | undefined; } | undefined; readonly headers?: HeaderValues | undefined; readonly signal?: AbortSignal | undefined; readonly timeout?: number | undefined | undefined; }) => Promise<Answer<200, { title: string; at: string; }> | Answer<404, { code: string; }> | OtherAnswer<200 | 404>>
 const answer = await client.readPost({ params: { id: 1 } })
 //    ^ const answer: Answer<200, { title: string; at: string; }> | Answer<404, { code: string; }> | OtherAnswer<200 | 404>
 if (answer.ok) {

@@ -65,7 +65,7 @@ test('a pattern that is global fits the same text again', () => {
 
 test('a list with holes is wrong where the hole is', () => {
   const guards = option.list(option.fn('a middleware'))
-  expect(() => guards.parse(new Array(1), 'guards')).toThrow('"guards[0]" is undefined; it takes a middleware')
+  expect(() => guards.parse(new Array(1), 'guards')).toThrow('"guards[0]" is missing; it takes a middleware')
 })
 
 test('a member of the prototype of all objects is not an option', () => {

@@ -41,7 +41,7 @@ describe('checks accept what they describe', () => {
   test('an omitted option is undefined, the default, or wrong', () => {
     expect(read(option.int(), undefined)).toBeUndefined()
     expect(read(option.size().default('1kb'), undefined)).toBe(1024)
-    expect(read(option.int().required(), undefined)).toEqual(['the option "it" is undefined; it takes a whole number'])
+    expect(read(option.int().required(), undefined)).toEqual(['the option "it" is missing; it takes a whole number'])
     expect(read(option.int().default(5), null)).toEqual([expect.stringContaining('"it" is null')])
   })
 })
@@ -77,9 +77,9 @@ describe('everything that is wrong is in one error', () => {
 - the option "limited.limit" is "ten"; it takes a whole number, 1 or more
 - the option "limited.key" is 5; it takes a non-empty string
 - the option "limited.nested.deep[1].mode" is "up"; it takes "on" or "off"
-- the option "limited.nested.deep[2].mode" is undefined; it takes "on" or "off"
+- the option "limited.nested.deep[2].mode" is missing; it takes "on" or "off"
 - Unknown option "limited.nested.deep[3].mod". Did you mean "mode"? Known options: mode
-- the option "limited.nested.deep[3].mode" is undefined; it takes "on" or "off"
+- the option "limited.nested.deep[3].mode" is missing; it takes "on" or "off"
 - the option "limited.names.two" is "2"; it takes a whole number
 The plugin "limited" is registered at HERE`,
     )
@@ -320,10 +320,8 @@ describe('a check', () => {
 
   test('of an object that must be given names its required members', () => {
     const mail = option.shape({ to: option.name().required() })
-    expect(() => mail.parse(undefined, 'mail')).toThrow(
-      'the option "mail.to" is undefined; it takes a non-empty string',
-    )
-    expect(() => mail.required().parse(undefined, 'mail')).toThrow('the option "mail" is undefined; it takes an object')
+    expect(() => mail.parse(undefined, 'mail')).toThrow('the option "mail.to" is missing; it takes a non-empty string')
+    expect(() => mail.required().parse(undefined, 'mail')).toThrow('the option "mail" is missing; it takes an object')
     const needing = mail.required('{ to: "someone" }')
     expect(() => needing.parse(undefined, 'mail')).toThrow(/^OPTION: "mail" needs \{ to: "someone" \}$/)
     expect(needing.parse({ to: 'a' }, 'mail')).toEqual({ to: 'a' })
