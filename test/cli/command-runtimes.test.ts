@@ -31,7 +31,7 @@ describe.each(
   targets
     .filter(({ name }) => ['bun', 'deno', 'node26'].includes(name))
     .map((target) => [target.name, target] as const),
-)('on %s', (name, target) => {
+)('on %s', (_name, target) => {
   const run = (...args: string[]) =>
     runIn(project.folder, [...commandOf(target), 'node_modules/framework/dist/cli/index.js', ...args])
 
