@@ -107,7 +107,7 @@ function emptyPrefix(owner: PluginEntry): Error | undefined {
   for (const entry of owner.children) {
     const { name, site, scope, scoped } = entry
     if (scoped && scope.prefix !== scope.parent?.prefix && !hasRoutes(entry))
-      return PluginPrefixError(name, scope.prefix, site)
+      return PluginPrefixError(name, scope.prefix, String(site))
     const below = emptyPrefix(entry)
     if (below !== undefined) return below
   }

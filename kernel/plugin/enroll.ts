@@ -30,11 +30,10 @@ export function prepare(owner: PluginEntry, given: unknown, options: EnrollOptio
   const settings = settingsOf(registration, parent, options.path, uncalled)
   return () => {
     const first = parent.plugins.get(definition.name)
-    if (first !== undefined) throw DuplicatePluginError(definition.name, first.site, String(site))
+    if (first !== undefined) throw DuplicatePluginError(definition.name, String(first.site), String(site))
     const isScoped = definition.scoped === true || prefix !== ''
     const scope = isScoped ? new Scope(definition.name, prefix, parent) : parent
-    const written = { options: registration.options, settings, site, uncalled }
-    const entry = new PluginEntry(definition, scope, written)
+    const entry = new PluginEntry(definition, scope, { options: registration.options, settings, site, uncalled })
     entry.provided = definition.provide === undefined ? {} : servicesOf(entry, definition.provide)
     entry.scope.services.provide(entry.provided, entry.name)
     entry.services.push(...Object.keys(entry.provided))

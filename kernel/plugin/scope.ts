@@ -74,7 +74,8 @@ export class PluginEntry {
   /** What its options mean: the argument of `provide` and `setup`. */
   readonly settings: unknown
   readonly uncalled: boolean
-  readonly #site: CallSite | undefined
+  /** Where it was registered: text only in messages and for tools. */
+  readonly site: CallSite | ''
   /** The services that its `provide` has made. */
   provided: object = {}
   readonly children: PluginEntry[] = []
@@ -87,23 +88,18 @@ export class PluginEntry {
   constructor(
     definition: PluginDefinition<never, object>,
     scope: Scope,
-    registered: Partial<Pick<PluginEntry, 'options' | 'settings' | 'uncalled'>> & { readonly site?: CallSite } = {},
+    registered: Partial<Pick<PluginEntry, 'options' | 'settings' | 'site' | 'uncalled'>> = {},
   ) {
     this.definition = definition
     this.scope = scope
     this.options = registered.options
     this.settings = registered.settings
-    this.#site = registered.site
+    this.site = registered.site ?? ''
     this.uncalled = registered.uncalled ?? false
   }
 
   get name(): string {
     return this.definition.name
-  }
-
-  /** Where it was registered: text that is made only for messages and tools. */
-  get site(): string {
-    return String(this.#site ?? '')
   }
 
   /** Whether it has a scope of its own, whose entry it is. */
