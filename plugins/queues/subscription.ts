@@ -180,27 +180,27 @@ export class Subscription {
     this.#running.abandon(new Error(`closing no longer waits for the handlers of the queue "${this.queue.name}"`))
   }
 
-  readonly #deliver: Deliver = async (payload, delivery) => {
+  readonly #deliver: Deliver = (payload, delivery) => {
     const { name, kind } = this.queue
     const call = this.#running.begin()
     const message = new Received(name, delivery, call)
     const { timeout = delivery.timeout } = this.#options
-    try {
-      const failure = await attempt(
-        {
-          trace: attemptTrace,
-          event: () => ({ ...message, kind, payload, carrier: carrierOf(delivery.carrier) ?? {} }),
-          call,
-          timeout: timeout && Math.min(timeout, delivery.timeout ?? timeout),
-          late: (why) => QueueHandlerError(name, `the handler ${why}`),
-          run: () => this.#handle(payload, message),
-        },
-        (thrown) => this.#failed(asError(thrown), payload, message),
-      )
-      return failure ?? delivered
-    } finally {
-      call.end()
-    }
+    // One promise for each message: `deliver` itself is not async.
+    return attempt(
+      {
+        trace: attemptTrace,
+        event: () => ({ ...message, kind, payload, carrier: carrierOf(delivery.carrier) ?? {} }),
+        call,
+        timeout: timeout && Math.min(timeout, delivery.timeout ?? timeout),
+        late: (why) => QueueHandlerError(name, `the handler ${why}`),
+        run: () => this.#handle(payload, message),
+      },
+      () => {
+        call.end()
+        return delivered
+      },
+      (thrown) => this.#failed(asError(thrown), payload, message).finally(() => call.end()),
+    )
   }
 
   async #failed(error: Error, payload: unknown, message: QueueMessage): Promise<Outcome> {

@@ -260,7 +260,7 @@ export class Job {
       this.#runs.unshift({ ...times, durationMs, ...outcome })
       this.#runs.length = Math.min(this.#runs.length, history)
     }
-    const failed = await attempt(
+    await attempt(
       {
         trace: runTrace,
         event: () => ({ job: name, scheduledAt: run.scheduledAt }),
@@ -269,13 +269,12 @@ export class Job {
         late: (why) => CronTimeoutError(name, why),
         run: () => handler(run),
       },
-      async (error) => {
+      () => note({ outcome: 'ok' }),
+      (error) => {
         note(failedWith(error))
-        await notifyFailure(error, run, options.onFailed)
-        return true
+        return notifyFailure(error, run, options.onFailed)
       },
     )
-    if (failed !== true) note({ outcome: 'ok' })
   }
 }
 

@@ -154,8 +154,10 @@ export class HandlerQueue {
       return { topic, filter: filter.text, bytes: payload.byteLength, payload, carrier }
     }
     const late = (why: string) => MqttHandlerError(filter.text, `the handler ${why}`)
-    await attempt({ trace: messageTrace, event, call, timeout: this.#timeout, late, run }, (error) =>
-      notifyFailure(error, { subscription: filter.text, topic, payload }, this.#log),
+    await attempt(
+      { trace: messageTrace, event, call, timeout: this.#timeout, late, run },
+      () => {},
+      (error) => notifyFailure(error, { subscription: filter.text, topic, payload }, this.#log),
     )
   }
 

@@ -37,24 +37,25 @@ export function runInTime({ call, timeout, late, run }: LimitedCall): unknown {
 }
 
 /**
- * Makes one attempt, whichever work it belongs to. Never rejects: `failed` receives the error, in the context of the attempt, and its
- * result is that of the attempt. The log line and the error handler of a failure would lead to no trace otherwise, since the tracing
+ * Makes one attempt, whichever work it belongs to. Never rejects: its result is that of `passed`, or that of `failed`, which receives
+ * the error in the context of the attempt. The log line and the error handler of a failure would lead to no trace otherwise, since the tracing
  * channel has reported the end by then. What a handler does after its time limit is ignored.
  */
-export async function attempt<Event extends object, Outcome>(
+export async function attempt<Event extends object, Passed, Failed>(
   one: Attempt<Event>,
-  failed: (error: unknown) => Outcome,
-): Promise<Awaited<Outcome> | undefined> {
+  passed: () => Passed,
+  failed: (error: unknown) => Failed,
+): Promise<Passed | Awaited<Failed>> {
   let inAttempt: <Result>(work: () => Result) => Result = (work) => work()
   try {
     await one.trace.run(one.event, (seen) => {
       if (seen !== undefined) inAttempt = AsyncLocalStorage.snapshot()
       return runInTime(one)
     })
-    return undefined
   } catch (error) {
     return await inAttempt(() => failed(error))
   }
+  return passed()
 }
 
 /** Passes a failure to a function of the application; returns whether there is one and it has not failed itself, which is logged. */
