@@ -61,6 +61,16 @@ export type { InjectRequest, InjectResponse } from './runtime/inject.ts'
 export type { FetchClient } from './runtime/web/fetch-context.ts'
 export { CallSite, placeIn } from './support/call-site.ts'
 export {
+  type Clock,
+  clock,
+  sleepBy,
+  systemClock,
+  type Timer,
+  useClock,
+  type VirtualClock,
+  virtualClock,
+} from './support/clock.ts'
+export {
   ArgumentsError,
   BadRequestError,
   defineError,

@@ -1,5 +1,6 @@
 import { expectServer } from '../../kernel/index.ts'
 
+export { type TestClock, type TestClockOptions, testClock } from './clock.ts'
 export type { MockCookie, MockHeaders } from './content.ts'
 export { type MockMethods, MockServer, type MockVerb, mockMethods } from './mock-server.ts'
 export { type MockClose, MockSocket, type MockSocketOptions } from './mock-socket.ts'

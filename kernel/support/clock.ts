@@ -1,0 +1,122 @@
+// Not the globals: Deno's return a number, which has no `unref`; and a runner may fake them, so that a timer set earlier never fires.
+import { clearTimeout, setInterval, setTimeout } from 'node:timers'
+
+/** A timer of a clock. */
+export interface Timer {
+  /** Lets the process end although the timer is waiting. */
+  unref(): unknown
+}
+
+/**
+ * The time, and everything that waits for a time. Services ask {@link clock} and never the process, so that a test can let a month
+ * pass in an instant.
+ */
+export interface Clock {
+  /** Returns the time, in milliseconds since 1970. */
+  now(): number
+  /** Returns milliseconds from some start, for the time between two moments; a machine whose clock is set does not change it. */
+  monotonic(): number
+  /** Calls a function once, after milliseconds. */
+  setTimeout(run: () => unknown, ms: number): Timer
+  /** Calls a function every so many milliseconds. */
+  setInterval(run: () => unknown, ms: number): Timer
+  /** Cancels a timer; does nothing for one that has fired, and without one. */
+  clear(timer: Timer | undefined): void
+  /**
+   * Resolves after milliseconds.
+   *
+   * @throws (as a rejection) the reason of the signal, when that aborts.
+   */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** Does work, and returns its result. A clock that a test moves stands still until the work that it has caused is over. */
+  hold<Result>(work: () => Result): Result
+}
+
+/** A clock that a test moves. */
+export interface VirtualClock extends Clock {
+  /** Calls `wake` at a time, or when the clock is set to another time, even an earlier one. Returns a function that cancels the call. */
+  at(time: number, wake: () => unknown): () => void
+}
+
+const monotonic = performance.now.bind(performance)
+
+/**
+ * The clock of the machine. Only for what a test must not stop: the duration of something that is measured, and patience with
+ * sockets, other processes and closing, which a clock that stands still would let wait for ever. Everything else uses {@link clock}.
+ *
+ * @example
+ * const start = systemClock.monotonic()
+ * const ms = systemClock.monotonic() - start
+ */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic,
+  setTimeout: (run, ms) => setTimeout(run, ms),
+  setInterval: (run, ms) => setInterval(run, ms),
+  clear(timer) {
+    // Clears intervals as well, by the HTML standard and in every runtime.
+    clearTimeout(timer as NodeJS.Timeout | undefined)
+  },
+  sleep: (ms, signal) => sleepBy(systemClock, ms, signal),
+  hold: (work) => work(),
+}
+
+// In the process and not in this module: an application and its test may have two copies of the framework.
+const place = globalThis as { [inUse]?: VirtualClock | undefined }
+const inUse: unique symbol = Symbol.for('framework.clock') as never
+
+/**
+ * The time, for everything that a server does: expiry, delays, schedules, time limits of work. It is the clock of the machine, unless a
+ * test has replaced it with `testClock`.
+ *
+ * @example
+ * const until = clock.now() + 60_000
+ * const timer = clock.setTimeout(() => console.log(clock.now() >= until), 60_000)
+ * clock.clear(timer)
+ */
+export const clock: Clock = {
+  now: () => (place[inUse] ?? systemClock).now(),
+  monotonic: () => (place[inUse] === undefined ? monotonic() : place[inUse].monotonic()),
+  setTimeout: (run, ms) => (place[inUse] ?? systemClock).setTimeout(run, ms),
+  setInterval: (run, ms) => (place[inUse] ?? systemClock).setInterval(run, ms),
+  clear(timer) {
+    // A timer belongs to the clock that made it, which another may have replaced since.
+    systemClock.clear(timer)
+    place[inUse]?.clear(timer)
+  },
+  sleep: (ms, signal) => (place[inUse] ?? systemClock).sleep(ms, signal),
+  hold: (work) => (place[inUse] === undefined ? work() : place[inUse].hold(work)),
+}
+
+/** Returns the clock of a test, if one is in use. */
+export const virtualClock = (): VirtualClock | undefined => place[inUse]
+
+/**
+ * Uses a clock in place of the machine's, in the whole process. Returns a function that ends this.
+ *
+ * @throws an Error while another one is in use: both tests would move the time of the other.
+ */
+export function useClock(virtual: VirtualClock): () => void {
+  if (place[inUse] !== undefined)
+    throw new Error('a test clock is already in use in this process: restore it before the next one is created')
+  place[inUse] = virtual
+  return () => {
+    if (place[inUse] === virtual) place[inUse] = undefined
+  }
+}
+
+/** Resolves when a timer of a clock fires, or rejects when a signal aborts. */
+export function sleepBy(by: Pick<Clock, 'setTimeout' | 'clear'>, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const stop = () => {
+      by.clear(timer)
+      reject(signal!.reason)
+    }
+    const timer = by.setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', stop, { once: true })
+  })
+}

@@ -1,0 +1,321 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+// Not the globals: a runner may fake them.
+import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
+import {
+  type Clock,
+  isPromise,
+  quoted,
+  sleepBy,
+  systemClock,
+  type Timer,
+  useClock,
+  type VirtualClock,
+} from '../../kernel/index.ts'
+import { parseDuration } from '../shared/values/duration.ts'
+
+/** Options of a test clock. */
+export interface TestClockOptions {
+  /**
+   * How many real milliseconds the clock stands still, at one moment, for work that does not end: a handler may wait for something that the
+   * test does only later. Default 1000.
+   */
+  readonly patience?: number
+}
+
+/** The time of the process, as long as a test uses it: it stands still until one of these methods moves it. */
+export interface TestClock extends Clock {
+  /**
+   * Moves forward by a time such as `'30 days'`, `'90 s'` or a number of milliseconds. Timers, jobs and messages that fall due on the way run at
+   * their time and in order, and at each moment the clock stands still until the work that began there is over. Work that waits for the clock itself
+   * does not stop it.
+   *
+   * @throws (as a rejection) a TypeError for anything else; an Error while the clock is already moving.
+   */
+  advance(duration: number | string): Promise<void>
+  /** Moves forward to an instant, as `advance` does. */
+  advanceTo(time: Date | string | number): Promise<void>
+  /**
+   * Jumps to another time, as when the clock of the machine is set: nothing runs on the way, cron jobs look at the new time, and timers
+   * wait as long as before.
+   */
+  set(time: Date | string | number): Promise<void>
+  /** Gives the process back the clock of the machine. Timers that are still waiting never run. */
+  restore(): void
+  /** The same, for `using clock = testClock()`. */
+  [Symbol.dispose](): void
+}
+
+/**
+ * Takes the clock of the process: whatever the framework and its plugins do by time (expiry of sessions and cache entries, rate limits, cron jobs,
+ * delays, retries and time limits of jobs, spacing of emails, signed addresses, pings) happens when the test moves it, and no sooner.
+ *
+ * Create it before the server: timers that run already stay on the clock of the machine. So do timers of the application itself, unless
+ * it uses `clock` of `framework/kernel`; and so do other programs, such as Redis or Postgres.
+ *
+ * @param start the time that it shows; default: now.
+ * @throws an Error while another one is in use.
+ * @example
+ * const clock = testClock('2026-03-28T00:00:00Z')
+ * const server = new Server()
+ * await clock.advance('30 days')
+ * await server.close()
+ * clock.restore()
+ */
+export function testClock(start?: Date | string | number, { patience = 1000 }: TestClockOptions = {}): TestClock {
+  const clock = new MovedClock(start === undefined ? systemClock.now() : instantOf(start), patience)
+  clock.use()
+  return clock
+}
+
+/** A timer that waits, or a caller that wants to know when the wall clock shows a time. */
+class Waiting implements Timer {
+  readonly run: () => unknown
+  readonly order: number
+  /** When it is due: by the monotonic clock, or by the wall clock for an alarm. */
+  due: number
+  /** Milliseconds between two calls of an interval. */
+  readonly every: number | undefined
+
+  constructor(run: () => unknown, order: number, due: number, every?: number) {
+    this.run = run
+    this.order = order
+    this.due = due
+    this.every = every
+  }
+
+  unref(): this {
+    return this
+  }
+}
+
+/** Waiting timers, the next one last. */
+class Schedule {
+  readonly #all: Waiting[] = []
+
+  get next(): Waiting | undefined {
+    return this.#all.at(-1)
+  }
+
+  add(one: Waiting): void {
+    this.#all.splice(this.#indexOf(one), 0, one)
+  }
+
+  delete(one: Waiting): void {
+    const index = this.#indexOf(one)
+    if (this.#all[index] === one) this.#all.splice(index, 1)
+  }
+
+  take(): Waiting[] {
+    return this.#all.splice(0)
+  }
+
+  /** Where it is, or belongs: 10 000 jobs have as many timers, which a search through all of them would make slow. */
+  #indexOf({ due, order }: Waiting): number {
+    let [low, high] = [0, this.#all.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const other = this.#all[middle]!
+      if (other.due > due || (other.due === due && other.order > order)) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+/** Work in progress, which stops the clock. */
+interface Held {
+  readonly around: Held | undefined
+  /** How many of its parts wait for the clock, so that it must not wait for them. */
+  sleeping: number
+}
+
+class MovedClock implements VirtualClock, TestClock {
+  readonly #patience: number
+  readonly #timers = new Schedule()
+  readonly #alarms = new Schedule()
+  readonly #held = new Set<Held>()
+  readonly #work = new AsyncLocalStorage<Held>()
+  #now: number
+  // A whole number, so that its sums with whole milliseconds are exact.
+  #monotonic = Math.ceil(systemClock.monotonic())
+  #order = 0
+  #isMoving = false
+  #changed = () => {}
+  restore = () => {}
+
+  constructor(now: number, patience: number) {
+    this.#now = now
+    this.#patience = patience
+  }
+
+  use(): void {
+    this.restore = useClock(this)
+  }
+
+  [Symbol.dispose](): void {
+    this.restore()
+  }
+
+  now(): number {
+    return this.#now
+  }
+
+  monotonic(): number {
+    return this.#monotonic
+  }
+
+  setTimeout(run: () => unknown, ms: number): Timer {
+    const timer = new Waiting(run, this.#order++, this.#monotonic + delayOf(ms))
+    this.#timers.add(timer)
+    return timer
+  }
+
+  setInterval(run: () => unknown, ms: number): Timer {
+    const every = Math.max(1, delayOf(ms))
+    const timer = new Waiting(run, this.#order++, this.#monotonic + every, every)
+    this.#timers.add(timer)
+    return timer
+  }
+
+  at(time: number, wake: () => unknown): () => void {
+    const alarm = new Waiting(wake, this.#order++, time)
+    this.#alarms.add(alarm)
+    return () => this.#alarms.delete(alarm)
+  }
+
+  clear(timer: Timer | undefined): void {
+    if (timer instanceof Waiting) this.#timers.delete(timer)
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    const work = this.#work.getStore()
+    this.#sleep(work, 1)
+    try {
+      await sleepBy(this, ms, signal)
+    } finally {
+      this.#sleep(work, -1)
+    }
+  }
+
+  #sleep(work: Held | undefined, by: number): void {
+    for (let one = work; one !== undefined; one = one.around) one.sleeping += by
+    this.#changed()
+  }
+
+  hold<Result>(work: () => Result): Result {
+    const one: Held = { around: this.#work.getStore(), sleeping: 0 }
+    const result = this.#work.run(one, work)
+    if (!isPromise(result)) return result
+    this.#held.add(one)
+    const end = () => {
+      this.#held.delete(one)
+      this.#changed()
+    }
+    result.then(end, end)
+    return result
+  }
+
+  async advance(duration: number | string): Promise<void> {
+    const ms = typeof duration === 'string' ? parseDuration(duration) : duration
+    // With a time that is not a number, there would always be another timer.
+    if (typeof ms !== 'number' || !Number.isFinite(ms) || ms < 0)
+      throw new TypeError(`advance takes milliseconds or a time such as "30 days", not ${quoted(duration)}`)
+    await this.#move(() => this.#advanceTo(this.#now + ms))
+  }
+
+  async advanceTo(time: Date | string | number): Promise<void> {
+    const end = instantOf(time)
+    if (end < this.#now)
+      throw new TypeError(`advanceTo goes forward: ${quoted(time)} is before the time of the clock. Use set to go back`)
+    await this.#move(() => this.#advanceTo(end))
+  }
+
+  async set(time: Date | string | number): Promise<void> {
+    const now = instantOf(time)
+    await this.#move(async () => {
+      this.#now = now
+      for (const alarm of this.#alarms.take()) await this.#run(alarm)
+    })
+  }
+
+  async #move(how: () => Promise<void>): Promise<void> {
+    if (this.#isMoving)
+      throw new Error(
+        'the test clock is already moving: await one advance before the next, and do not advance it in a handler',
+      )
+    this.#isMoving = true
+    try {
+      await this.#settle()
+      await how()
+      await this.#settle()
+    } finally {
+      this.#isMoving = false
+    }
+  }
+
+  async #advanceTo(end: number): Promise<void> {
+    for (;;) {
+      const [timer, alarm] = [this.#timers.next, this.#alarms.next]
+      const untilTimer = timer === undefined ? Number.POSITIVE_INFINITY : timer.due - this.#monotonic
+      const untilAlarm = alarm === undefined ? Number.POSITIVE_INFINITY : alarm.due - this.#now
+      const next = untilAlarm < untilTimer ? alarm : timer
+      const ms = Math.max(0, Math.min(untilTimer, untilAlarm))
+      if (next === undefined || this.#now + ms > end) break
+      this.#pass(ms)
+      if (next === alarm) this.#alarms.delete(next)
+      else this.#timers.delete(next)
+      if (next.every !== undefined) {
+        next.due += next.every
+        this.#timers.add(next)
+      }
+      await this.#run(next)
+    }
+    this.#pass(Math.max(0, end - this.#now))
+  }
+
+  #pass(ms: number): void {
+    this.#now += ms
+    this.#monotonic += ms
+  }
+
+  /** Runs what is due; rejects with its failure, which no one else receives. */
+  async #run({ run }: Waiting): Promise<void> {
+    const result = this.hold(run)
+    const failures: unknown[] = []
+    if (isPromise(result)) result.then(undefined, (error: unknown) => failures.push(error))
+    await this.#settle()
+    if (failures.length > 0) throw failures[0]
+  }
+
+  /** Lets everything run that waits neither for the clock nor, longer than the patience, for anything else. */
+  async #settle(): Promise<void> {
+    let isOver = false
+    let patience: NodeJS.Timeout | undefined
+    for (;;) {
+      await new Promise<void>((resolve) => void setImmediate(resolve))
+      const open = [...this.#held].filter((work) => work.sleeping === 0)
+      if (open.length === 0) break
+      if (isOver) {
+        // Waited for only once: a handler that hangs would otherwise take the whole patience again at each further moment.
+        for (const work of open) this.#held.delete(work)
+        break
+      }
+      await new Promise<void>((resolve) => {
+        this.#changed = resolve
+        patience ??= setTimeout(() => {
+          isOver = true
+          this.#changed()
+        }, this.#patience)
+      })
+    }
+    clearTimeout(patience)
+  }
+}
+
+const delayOf = (ms: number) => (ms > 0 ? ms : 0)
+
+function instantOf(time: Date | string | number): number {
+  const instant = new Date(time).getTime()
+  if (Number.isNaN(instant)) throw new TypeError(`${quoted(time)} is not a time`)
+  return instant
+}

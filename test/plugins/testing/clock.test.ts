@@ -1,0 +1,141 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { clock } from 'framework/kernel'
+import { type TestClock, testClock } from 'framework/testing'
+import { afterEach, expect, test } from 'vitest'
+
+let time: TestClock
+const take = (...args: Parameters<typeof testClock>) => {
+  time = testClock(...args)
+  return time
+}
+afterEach(() => time.restore())
+
+test('it stands still until it is moved, and shows the machine its time again afterwards', async () => {
+  take('2026-03-28T00:00:00Z')
+  const before = clock.monotonic()
+  await pause(5)
+  expect(clock.now()).toBe(Date.UTC(2026, 2, 28))
+  expect(clock.monotonic()).toBe(before)
+  await time.advance('1.5 hours')
+  expect(clock.now()).toBe(Date.UTC(2026, 2, 28, 1, 30))
+  expect(clock.monotonic()).toBe(before + 5_400_000)
+  time.restore()
+  expect(Math.abs(clock.now() - Date.now())).toBeLessThan(1000)
+})
+
+test('timers run at their time and in order, also those that timers set', async () => {
+  take(0)
+  const seen: [string, number][] = []
+  const note = (name: string) => void seen.push([name, clock.now()])
+  clock.setTimeout(() => note('second'), 20)
+  clock.setTimeout(() => {
+    note('first')
+    clock.setTimeout(() => note('inner'), 5)
+  }, 10)
+  const interval = clock.setInterval(() => note('every'), 15)
+  await time.advance(30)
+  expect(seen).toEqual([
+    ['first', 10],
+    ['every', 15],
+    ['inner', 15],
+    ['second', 20],
+    ['every', 30],
+  ])
+  clock.clear(interval)
+  await time.advance('1 day')
+  expect(seen).toHaveLength(5)
+})
+
+test('it waits for work that has begun, which takes real time', async () => {
+  take(0)
+  const seen: number[] = []
+  clock.setInterval(async () => {
+    await pause(20)
+    seen.push(clock.now())
+  }, 1000)
+  await time.advance('5 s')
+  expect(seen).toEqual([1000, 2000, 3000, 4000, 5000])
+})
+
+test('work that waits for the clock does not stop it', async () => {
+  take(0)
+  const seen: string[] = []
+  clock.setTimeout(async () => {
+    await clock.hold(async () => {
+      await clock.sleep(50)
+      seen.push(`slept until ${clock.now()}`)
+    })
+  }, 10)
+  clock.setTimeout(() => seen.push(`between ${clock.now()}`), 30)
+  await time.advance(100)
+  expect(seen).toEqual(['between 30', 'slept until 60'])
+})
+
+test('work that hangs stops it once, for as long as its patience', async () => {
+  take(0, { patience: 30 })
+  clock.setTimeout(() => new Promise(() => {}), 10)
+  let ticks = 0
+  clock.setInterval(() => ticks++, 1)
+  await time.advance(100)
+  expect(ticks).toBe(100)
+})
+
+test('a timer that fails rejects the call that has moved the clock', async () => {
+  take()
+  clock.setTimeout(() => {
+    throw new Error('at once')
+  }, 1)
+  await expect(time.advance(1)).rejects.toThrow('at once')
+  clock.setTimeout(async () => {
+    await pause(1)
+    throw new Error('later')
+  }, 1)
+  await expect(time.advance(1)).rejects.toThrow('later')
+  await time.advance('1 h')
+})
+
+test('a sleep ends when its signal aborts', async () => {
+  take()
+  const ended = new AbortController()
+  const asleep = clock.sleep(1000, ended.signal)
+  ended.abort(new Error('enough'))
+  await expect(asleep).rejects.toThrow('enough')
+  await expect(clock.sleep(1, AbortSignal.abort(new Error('before')))).rejects.toThrow('before')
+})
+
+test('setting it back or ahead moves no timer', async () => {
+  take('2026-01-01T00:00:00Z')
+  const seen: string[] = []
+  clock.setTimeout(() => seen.push(new Date(clock.now()).toISOString()), 1000)
+  await time.set('2020-01-01T00:00:00Z')
+  await time.advance(999)
+  expect(seen).toEqual([])
+  await time.advance(1)
+  expect(seen).toEqual(['2020-01-01T00:00:01.000Z'])
+})
+
+test('wrong arguments and a second clock are refused', async () => {
+  take('2026-01-01T00:00:00Z')
+  await expect(time.advance('soon')).rejects.toThrow(
+    'advance takes milliseconds or a time such as "30 days", not "soon"',
+  )
+  await expect(time.advance(Number.NaN)).rejects.toThrow('not NaN')
+  await expect(time.advance(-1)).rejects.toThrow('not -1')
+  await expect(time.advanceTo('2025-01-01')).rejects.toThrow('Use set to go back')
+  await expect(time.advanceTo('tomorrow')).rejects.toThrow('"tomorrow" is not a time')
+  await expect(Promise.all([time.advance(1), time.advance(1)])).rejects.toThrow('already moving')
+  expect(() => testClock()).toThrow('restore it before the next one is created')
+  expect(() => testClock('never')).toThrow('"never" is not a time')
+})
+
+test('timers of the machine stay there, and can be cancelled', async () => {
+  let fired = 0
+  const timer = clock.setTimeout(() => fired++, 10)
+  const other = clock.setTimeout(() => fired++, 10)
+  take()
+  clock.clear(timer)
+  await time.advance('1 day')
+  expect(fired).toBe(0)
+  await expect.poll(() => fired).toBe(1)
+  clock.clear(other)
+})
