@@ -52,7 +52,7 @@ async function runStep(name, context) {
     case 'services':
       return provideServices(context)
     case 'build':
-      return tool(context, '../build.mjs', [])
+      return tool(context, '../build.mjs', ['--if-changed'])
     case 'types':
       return tsc(context, 'tsconfig.json')
     case 'lint':
@@ -62,7 +62,7 @@ async function runStep(name, context) {
     case 'site':
       return provideSite(context)
     case 'tests':
-      return runVitest(context, selection.vitest)
+      return runVitest(context, selection)
     default:
       throw new Error(`There is no step "${name}".`)
   }

@@ -18,7 +18,7 @@ async function load<T>(file: string): Promise<T> {
 const { finalLine } = await load<{ finalLine(totals: Outcome): string }>('./summary.mjs')
 const { countReport } = await load<{ countReport(report: object, code: number, root: string): Outcome }>('./tools.mjs')
 const { parseArguments } = await load<{
-  parseArguments(argv: string[]): { steps: string[]; vitest: string[] }
+  parseArguments(argv: string[]): { steps: string[]; vitest: string[]; seed: number; long: boolean }
 }>('./selection.mjs')
 const { isInstalled } = await load<{ isInstalled(folder: string): boolean }>('./runtimes.mjs')
 
@@ -40,20 +40,6 @@ describe('the count of the tests', () => {
       passed: 2,
       failed: 1,
       skipped: 2,
-    })
-  })
-
-  test('names what passed on its second try only', () => {
-    const assertionResults = [
-      { status: 'passed', fullName: ' group first', failureMessages: ['Error: busy'] },
-      { status: 'passed', fullName: ' group second', failureMessages: [] },
-      { status: 'passed', fullName: ' group third', failureMessages: null },
-    ]
-    expect(count(0, { name: '/r/a.test.ts', status: 'passed', assertionResults })).toEqual({
-      passed: 3,
-      failed: 0,
-      skipped: 0,
-      note: '1 files; passed on the second try only: a.test.ts group first',
     })
   })
 
@@ -95,12 +81,34 @@ describe('the choice of parts', () => {
     expect(vitest).not.toContain('test/architecture.test.ts')
   })
 
+  test('is what belongs to a plugin, or what a change touches', () => {
+    expect(parseArguments(['queues', 'cron'])).toMatchObject({
+      steps: ['build', 'tests'],
+      vitest: ['test/plugins/queues/', 'test/plugins/cron/'],
+    })
+    expect(parseArguments(['--changed']).vitest).toContain('--changed')
+    expect(() => parseArguments(['--changed', 'queues'])).toThrow('not several')
+  })
+
+  test('leaves the long tests to a run of their own', () => {
+    expect(parseArguments([])).toMatchObject({ long: false })
+    expect(parseArguments(['--long', 'soak'])).toMatchObject({ long: true, vitest: ['soak'] })
+    expect(() => parseArguments(['--long', '--only', 'unit'])).toThrow('neither --only')
+  })
+
+  test('repeats an order by its seed', () => {
+    expect(parseArguments(['--seed', '12']).seed).toBe(12)
+    expect(parseArguments(['--seed=13']).seed).toBe(13)
+    expect(() => parseArguments(['--seed', 'x'])).toThrow('needs a number')
+    expect(parseArguments([]).seed).toEqual(expect.any(Number))
+  })
+
   test('passes file filters on and refuses what it does not know', () => {
-    expect(parseArguments(['test/kernel'])).toMatchObject({ steps: ['tests'], vitest: ['test/kernel'] })
+    expect(parseArguments(['test/kernel'])).toMatchObject({ steps: ['build', 'tests'], vitest: ['test/kernel'] })
     expect(() => parseArguments(['--only', 'nothing'])).toThrow('no part "nothing"')
     expect(() => parseArguments(['--only'])).toThrow('needs the name')
     expect(() => parseArguments(['--fast'])).toThrow('Unknown option')
-    expect(() => parseArguments(['--only', 'unit', 'test/kernel'])).toThrow('not both')
+    expect(() => parseArguments(['--only', 'unit', 'test/kernel'])).toThrow('not several')
   })
 })
 

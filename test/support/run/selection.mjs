@@ -1,8 +1,13 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
 /**
  * @typedef {object} Selection
  * @property {boolean} help
  * @property {string[]} steps In the order in which they run.
  * @property {string[]} vitest Arguments for vitest: file filters and exclusions.
+ * @property {number} seed Of the order in which the test files run.
+ * @property {boolean} long Whether the long tests run, and only they.
  *
  * @typedef {object} Part
  * @property {string[]} steps
@@ -29,9 +34,16 @@ const groups = new Map([
 const single = ['runtimes', 'services', 'build', 'lint', 'install']
 const names = [...single, 'unit', ...groups.keys()]
 
-export const usage = `npm test                          everything
+export const usage = `npm test                          everything except the long tests
+npm test -- <plugin>…             what belongs to a plugin: npm test -- queues
+npm test -- <path>…               only the test files whose path contains one of these
+npm test -- --changed             what a change that is not committed touches, by imports
 npm test -- --only <part>[,…]     ${names.join(', ')}
-npm test -- <file filter>…        only the test files whose path contains a filter`
+npm run test:long                 the long tests: soak, abuse, kills, newcomers
+
+--seed <number>                   the order of the files, as an earlier run has printed it`
+
+const root = join(import.meta.dirname, '../../..')
 
 /** @param {string[]} argv @returns {Selection} */
 export function parseArguments(argv) {
@@ -39,18 +51,43 @@ export function parseArguments(argv) {
   const only = []
   /** @type {string[]} */
   const filters = []
+  let [help, changed, long] = [false, false, false]
+  let seed = Math.floor(Math.random() * 1_000_000)
   const rest = argv.values()
   for (const argument of rest) {
-    if (argument === '--help' || argument === '-h') return { help: true, steps: [], vitest: [] }
-    if (argument === '--only') only.push(...partNames(rest.next().value))
-    else if (argument.startsWith('--only=')) only.push(...partNames(argument.slice('--only='.length)))
+    const [name = '', inline] = argument.split('=')
+    const value = () => inline ?? rest.next().value
+    if (name === '--help' || name === '-h') help = true
+    else if (name === '--only') only.push(...partNames(value()))
+    else if (name === '--seed') seed = seedOf(value())
+    else if (argument === '--changed') changed = true
+    else if (argument === '--long') long = true
     else if (argument.startsWith('-')) throw new Error(`Unknown option "${argument}".`)
-    else filters.push(argument)
+    else filters.push(filterOf(argument))
   }
-  if (only.length > 0 && filters.length > 0) throw new Error('Give either --only or file filters, not both.')
-  if (filters.length > 0) return { help: false, steps: ['tests'], vitest: filters }
-  if (only.length === 0) return { help: false, steps: order, vitest: [] }
-  return select(only)
+  if ([only.length > 0, filters.length > 0, changed].filter(Boolean).length > 1)
+    throw new Error('Give either --only, --changed, or file filters: not several of them.')
+  if (long && (only.length > 0 || changed))
+    throw new Error('The long tests take file filters, and neither --only nor --changed.')
+  const own = { help, seed, long }
+  if (help) return { ...own, steps: [], vitest: [] }
+  if (long) return { ...own, steps: ['runtimes', 'services', 'build', 'tests'], vitest: filters }
+  // A test may use what is built, and a build takes no time if nothing has changed.
+  if (filters.length > 0) return { ...own, steps: ['build', 'tests'], vitest: filters }
+  if (changed) return { ...own, steps: ['build', 'tests'], vitest: ['--changed', '--passWithNoTests'] }
+  if (only.length === 0) return { ...own, steps: order, vitest: [] }
+  return { ...own, ...select(only) }
+}
+
+/** A plugin's name stands for its folder. @param {string} argument */
+const filterOf = (argument) =>
+  existsSync(join(root, 'test/plugins', argument)) ? `test/plugins/${argument}/` : argument
+
+/** @param {string | undefined} value */
+function seedOf(value) {
+  if (value === undefined || !/^\d+$/.test(value))
+    throw new Error('--seed needs a number, which a run prints before its tests.')
+  return Number(value)
 }
 
 /** @param {string | undefined} value */
@@ -63,7 +100,7 @@ function partNames(value) {
   return parts
 }
 
-/** @param {string[]} only @returns {Selection} */
+/** @param {string[]} only @returns {Pick<Selection, 'steps' | 'vitest'>} */
 function select(only) {
   const unit = only.includes('unit')
   const chosen = [...groups].filter(([name]) => only.includes(name)).map(([, part]) => part)
@@ -78,5 +115,5 @@ function select(only) {
         .flatMap((part) => part.files)
         .flatMap((path) => ['--exclude', path.endsWith('.ts') ? path : `${path}**`])
     : chosen.flatMap((part) => part.files)
-  return { help: false, steps: order.filter((step) => steps.has(step)), vitest }
+  return { steps: order.filter((step) => steps.has(step)), vitest }
 }

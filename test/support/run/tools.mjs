@@ -8,14 +8,15 @@ export function biome(context) {
 }
 
 /**
- * Runs vitest and counts from its JSON report, not from what it prints.
+ * Runs vitest and counts from its JSON report, not from what it prints. The files run in a random order, which the same seed repeats.
  *
  * @param {import('./process.mjs').StepContext} context
- * @param {string[]} args
+ * @param {import('./selection.mjs').Selection} selection
  * @returns {Promise<import('./summary.mjs').Outcome>}
  */
-export async function runVitest({ root, scratch, deadline, missingRuntimes }, args) {
+export async function runVitest({ root, scratch, deadline, missingRuntimes }, { vitest, seed, long }) {
   const report = join(scratch, 'vitest.json')
+  console.log(`order of the files: --seed ${seed}`)
   const result = await run(
     process.execPath,
     [
@@ -26,25 +27,61 @@ export async function runVitest({ root, scratch, deadline, missingRuntimes }, ar
       `--outputFile.json=${report}`,
       // A forgotten `.only` would leave the rest out without a word.
       '--allowOnly=false',
-      // Tests that talk to servers, processes and eight runtimes have a second try, which is reported: see `countReport`.
-      '--retry=1',
-      ...args,
+      '--silent=passed-only',
+      '--sequence.shuffle.files',
+      `--sequence.seed=${seed}`,
+      ...vitest,
     ],
-    { cwd: root, deadline, show: true, env: { FRAMEWORK_MISSING_RUNTIMES: missingRuntimes.join(',') } },
+    {
+      cwd: root,
+      deadline,
+      show: true,
+      env: { FRAMEWORK_MISSING_RUNTIMES: missingRuntimes.join(','), ...(long && { FRAMEWORK_TEST_LONG: '1' }) },
+    },
   )
   if (!existsSync(report)) {
     return { passed: 0, failed: 1, skipped: 0, note: result.timedOut ? 'took too long' : 'vitest wrote no report' }
   }
-  return countReport(JSON.parse(readFileSync(report, 'utf8')), result.code, root)
+  const parsed = JSON.parse(readFileSync(report, 'utf8'))
+  printSlowest(parsed, root)
+  printCommands(parsed, root)
+  return countReport(parsed, result.code, root)
 }
 
 /**
- * @typedef {{ status: string, fullName?: string, failureMessages?: string[] | null }} TestResult
- *
- * A test that passed on its second try has passed, and is named: on a busy machine that happens, on a quiet one it is a
- * mistake to be found.
- *
- * @param {{ testResults: { name: string, status: string, message?: string, assertionResults: TestResult[] }[] }} report
+ * @typedef {{ status: string, fullName?: string }} TestResult
+ * @typedef {{ name: string, status: string, startTime?: number, endTime?: number, assertionResults: TestResult[] }} FileResult
+ * @typedef {{ testResults: FileResult[] }} Report
+ */
+
+/** @param {Report} report @param {string} root */
+function printSlowest({ testResults }, root) {
+  const times = testResults.map(({ name, startTime = 0, endTime = 0 }) => ({ name, ms: endTime - startTime }))
+  const slowest = times.sort((a, b) => b.ms - a.ms).slice(0, 10)
+  if (times.length <= 10) return
+  console.log('\nthe slowest files')
+  for (const { name, ms } of slowest) console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${relative(root, name)}`)
+}
+
+/** Prints how each failed test is run alone. @param {Report} report @param {string} root */
+function printCommands({ testResults }, root) {
+  const commands = testResults.flatMap(({ name, status, assertionResults }) => {
+    const file = `npx vitest run ${relative(root, name)}`
+    const failures = assertionResults.filter((one) => one.status === 'failed')
+    if (failures.length === 0) return status === 'failed' ? [file] : []
+    return failures.map(({ fullName = '' }) => `${file} -t ${quoted(fullName.trim())}`)
+  })
+  if (commands.length === 0) return
+  console.log('\nto run what failed, alone')
+  for (const command of commands.slice(0, 30)) console.log(`  ${command}`)
+  if (commands.length > 30) console.log(`  … and ${commands.length - 30} more`)
+}
+
+/** For a shell; vitest takes the name of a test as a regular expression. @param {string} name */
+const quoted = (name) => `'${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll("'", '.')}'`
+
+/**
+ * @param {Report} report
  * @param {number} code
  * @param {string} root
  * @returns {import('./summary.mjs').Outcome}
@@ -54,10 +91,7 @@ export function countReport(report, code, root) {
   const notes = []
   for (const file of report.testResults) {
     let broken = 0
-    for (const { status, fullName = '', failureMessages } of file.assertionResults) {
-      if (status === 'passed' && failureMessages != null && failureMessages.length > 0) {
-        notes.push(`passed on the second try only: ${relative(root, file.name)} ${fullName.trim()}`)
-      }
+    for (const { status } of file.assertionResults) {
       if (status === 'passed') count.passed++
       else if (status === 'failed') broken++
       else count.skipped++
