@@ -30,9 +30,34 @@ const decorators = {
 const sharing = [
   'test/kernel',
   ...[
-    ...['compression', 'contract', 'cookie', 'cors', 'graphql', 'helmet', 'json', 'log', 'methodOverride', 'openapi'],
-    ...['policy', 'rateLimit', 'requestContext', 'responses', 'serializer', 'session', 'static', 'storage', 'testing'],
-    ...['shared', 'timeout', 'trustProxy', 'upload', 'urlencoded', 'validation'],
+    ...[
+      'asyncapi',
+      'cache',
+      'channels',
+      'compression',
+      'contract',
+      'controllers',
+      'cookie',
+      'cors',
+      'cron',
+      'env',
+      'graphql',
+    ],
+    ...[
+      'health',
+      'helmet',
+      'inspector',
+      'json',
+      'log',
+      'mailer',
+      'methodOverride',
+      'metrics',
+      'mqtt',
+      'openapi',
+      'overload',
+    ],
+    ...['policy', 'rateLimit', 'requestContext', 'responses', 'serializer', 'session', 'shared', 'static', 'storage'],
+    ...['telemetry', 'testing', 'timeout', 'trustProxy', 'upload', 'urlencoded', 'validation', 'websocket', 'work'],
   ].map((plugin) => `test/plugins/${plugin}`),
 ].map((folder) => `${folder}/**/*.test.ts`)
 
@@ -48,7 +73,11 @@ const exceptions = [
   'test/plugins/policy/resource.test.ts',
 ]
 
-const everywhere = ['**/node_modules/**', 'dist/**']
+/** `npm run test:long` runs these files and no others. */
+const long = '**/*.long.test.ts'
+const isLong = process.env.FRAMEWORK_TEST_LONG === '1'
+
+const everywhere = ['**/node_modules/**', 'dist/**', ...(isLong ? [] : [long])]
 
 export default defineConfig({
   plugins: [decorators],
@@ -66,21 +95,29 @@ export default defineConfig({
     ],
   },
   test: {
-    projects: [
-      {
-        extends: true,
-        test: { name: 'sharing', include: sharing, exclude: [...everywhere, ...exceptions], isolate: false },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'alone',
-          include: ['test/**/*.test.ts', 'docs/**/*.test.ts'],
-          exclude: [...everywhere, ...sharing],
-        },
-      },
-      { extends: true, test: { name: 'exceptions', include: exceptions, exclude: everywhere } },
-    ],
+    projects: isLong
+      ? [{ extends: true, test: { name: 'long', include: [long], exclude: everywhere } }]
+      : [
+          {
+            extends: true,
+            test: {
+              name: 'sharing',
+              include: sharing,
+              exclude: [...everywhere, ...exceptions],
+              isolate: false,
+              setupFiles: 'test/support/clean-process.ts',
+            },
+          },
+          {
+            extends: true,
+            test: {
+              name: 'alone',
+              include: ['test/**/*.test.ts', 'docs/**/*.test.ts'],
+              exclude: [...everywhere, ...sharing],
+            },
+          },
+          { extends: true, test: { name: 'exceptions', include: exceptions, exclude: everywhere } },
+        ],
     environment: 'node',
     pool: 'forks',
     // More than the two cores of a small machine: most of the time tests wait, for processes, servers and time limits.
