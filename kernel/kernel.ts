@@ -6,7 +6,7 @@ import { LifeCycle } from './life/life-cycle.ts'
 import type { ResolvedKernelOptions } from './options.ts'
 import { CompiledRoutes } from './pipeline/compiled-route.ts'
 import { Dispatcher } from './pipeline/dispatch.ts'
-import type { NotFoundHandler } from './pipeline/not-found.ts'
+import type { NotFoundHandler } from './pipeline/find-route.ts'
 import type { AbsentPlugin } from './pipeline/route-options.ts'
 import { type ContextHost, HookError, PluginAfterBootError } from './plugin/context.ts'
 import { decorate } from './plugin/decorate.ts'
@@ -154,7 +154,7 @@ export class Kernel extends RouteVerbs {
   /** Sets the handler that answers 404 and 405 instead of the built-in body; the status is preset, `Allow` is not. */
   setNotFoundHandler(handler: NotFoundHandler): this {
     if (typeof handler !== 'function') throw HookError('setNotFoundHandler', 'root')
-    this.#dispatcher.notFound.handler = handler
+    this.#dispatcher.finder.notFoundHandler = handler
     return this
   }
 
