@@ -9,7 +9,6 @@ import { Dispatcher } from './pipeline/dispatch.ts'
 import type { NotFoundHandler } from './pipeline/find-route.ts'
 import type { AbsentPlugin } from './pipeline/route-options.ts'
 import { type ContextHost, HookError, PluginAfterBootError } from './plugin/context.ts'
-import { decorate } from './plugin/decorate.ts'
 import type { RegisterOptions, Registration } from './plugin/define.ts'
 import { enroll, prepare } from './plugin/enroll.ts'
 import type { ErrorHandler } from './plugin/hooks.ts'
@@ -86,12 +85,10 @@ export class Kernel extends RouteVerbs {
       lifeCycle: { onReady: [], onListen: [], onLead: [], onDrain: [], onClose: [] },
       owned: new Set(),
       upgrades: [],
-      addRoute: (owner, ...route) => this.#routes.add(owner, ...route),
-      rewrite: (rewriter) => void this.#dispatcher.rewriters.push(rewriter),
-      fallback: ({ scope, name }, path, run) =>
-        void this.#dispatcher.finder.fallbacks.push({ scope, plugin: name, path, run }),
-      decorate: (target, members, entry) =>
-        decorate((target === 'request' ? classes.Request : classes.Response).prototype, target, members, entry),
+      rewriters: this.#dispatcher.rewriters,
+      fallbacks: this.#dispatcher.finder.fallbacks,
+      routes: this.#routes,
+      prototypes: { request: classes.Request.prototype, response: classes.Response.prototype },
     }
     this.#life = new LifeCycle(this.#state, this.#root, host, this.#routes, this.#dispatcher)
     const { limits } = settings

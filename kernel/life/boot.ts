@@ -5,7 +5,6 @@ import type { PluginEntry, Scope } from '../plugin/scope.ts'
 import { defineError, isReportedTogether } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
 import { isPromise, within } from '../support/within.ts'
-import { orderByDependencies } from './order.ts'
 import { tracePlugin } from './plugin-trace.ts'
 
 export const PluginTimeoutError = defineError(
@@ -21,6 +20,10 @@ export const PluginDependencyMissingError = defineError(
         ? ` Register it, for example plugins: [${wanted}(), ${by}()].`
         : ` Did you mean "${near}"? Otherwise register "${wanted}".`
     } Registered: ${there}`,
+)
+const PluginCycleError = defineError(
+  'PluginCycleError',
+  (path: string) => `plugins depend on each other in a cycle: ${path}. Remove one of these dependencies`,
 )
 const PluginPrefixError = defineError(
   'PluginPrefixError',
@@ -176,6 +179,41 @@ function enrollCompanions(entry: PluginEntry, host: ContextHost): readonly Plugi
 }
 
 /** Checked when it is the plugin's turn, since an earlier sibling may have registered what it needs. */
+/**
+ * Orders the registrations of one list by their dependencies: a plugin that depends on a later one boots after it; all
+ * others keep their place.
+ */
+function orderByDependencies(entries: readonly PluginEntry[]): PluginEntry[] {
+  const named = new Map(entries.map((entry) => [entry.name, entry]))
+  const waitsFor = (entry: PluginEntry, done: Set<PluginEntry>) =>
+    (entry.definition.dependencies ?? []).find((name) => {
+      const needed = named.get(name)
+      return needed !== undefined && !done.has(needed)
+    })
+  const ordered: PluginEntry[] = []
+  const done = new Set<PluginEntry>()
+  let waiting = [...entries]
+  while (waiting.length > 0) {
+    const next = waiting.find((entry) => waitsFor(entry, done) === undefined)
+    if (next === undefined)
+      throw PluginCycleError(describeCycle(waiting[0]!, (entry) => named.get(waitsFor(entry, done)!)!))
+    ordered.push(next)
+    done.add(next)
+    waiting = waiting.filter((entry) => entry !== next)
+  }
+  return ordered
+}
+
+function describeCycle(start: PluginEntry, needed: (entry: PluginEntry) => PluginEntry): string {
+  const path: PluginEntry[] = []
+  let entry = start
+  while (!path.includes(entry)) {
+    path.push(entry)
+    entry = needed(entry)
+  }
+  return [...path.slice(path.indexOf(entry)), entry].map((one) => one.name).join(' → ')
+}
+
 function checkDependencies(entry: PluginEntry): void {
   const from = entry.scoped ? entry.scope.parent! : entry.scope
   for (const name of entry.definition.dependencies ?? []) {

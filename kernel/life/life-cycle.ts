@@ -4,7 +4,7 @@ import type { Dispatcher } from '../pipeline/dispatch.ts'
 import type { ContextHost } from '../plugin/context.ts'
 import type { Hook, PluginEntry } from '../plugin/scope.ts'
 import type { Adapter, Address } from '../runtime/adapter.ts'
-import { loadAdapter } from '../runtime/load-adapter.ts'
+import { detectRuntime } from '../runtime/runtime-name.ts'
 import { defineError, type FrameworkError, ServerClosingError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { warnInto } from '../support/logger.ts'
@@ -258,4 +258,11 @@ export class LifeCycle {
       },
     })
   }
+}
+
+/** Loads the adapter for a runtime; if none is named, for the current one. `'node'` runs everywhere. */
+async function loadAdapter(name = detectRuntime()): Promise<Adapter> {
+  if (name === 'bun') return new (await import('../runtime/bun.ts')).BunAdapter()
+  if (name === 'deno') return new (await import('../runtime/deno.ts')).DenoAdapter()
+  return new (await import('../runtime/node/node.ts')).NodeAdapter()
 }

@@ -2,7 +2,7 @@ import type { KernelRequest, Miss, Request, Routed } from '../http/request/reque
 import { sendFailure } from '../http/response/error-body.ts'
 import type { Response } from '../http/response/response.ts'
 import type { KernelResponse } from '../http/response/response-buffer.ts'
-import type { Scope } from '../plugin/scope.ts'
+import type { Fallback, Scope } from '../plugin/scope.ts'
 import type { RouteTable } from '../routing/table.ts'
 import { MethodNotAllowedError, RouteNotFoundError } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
@@ -11,18 +11,6 @@ import { type CompiledRoute, type CompiledRoutes, compiledMiss } from './compile
 
 /** Answers 404 and 405; the error says which of them, and the status is preset. */
 export type NotFoundHandler = (req: Request, res: Response, error: Error & { code: string; status: number }) => unknown
-
-/** Answers requests at a path and below it that no route answers; if it does not answer, the request goes to the next fallback. */
-export type FallbackHandler = (req: Request, res: Response) => void | Promise<void>
-
-/** A fallback: where it applies, and the scope whose middlewares run before it. */
-export interface Fallback {
-  readonly scope: Scope
-  readonly plugin: string
-  /** The path at which it applies; `''` for everything. */
-  readonly path: string
-  readonly run: FallbackHandler
-}
 
 /** What answers a request. */
 export interface FoundRoute extends Routed {

@@ -1,3 +1,5 @@
+import type { Request } from '../http/request/request.ts'
+import type { Response } from '../http/response/response.ts'
 import { type Middleware, nameOf } from '../routing/middleware.ts'
 import { joinPaths } from '../routing/pattern.ts'
 import type { Step } from '../routing/route.ts'
@@ -41,6 +43,16 @@ export type Registrable = Registration | Middleware
 export interface Hook<Name extends HookName> {
   readonly run: HookTypes[Name]
   readonly entry: PluginEntry
+}
+
+/** What answers requests at a path and below it that no route answers; without an answer, the next fallback is asked. */
+export interface Fallback {
+  /** Its middlewares run before it. */
+  readonly scope: Scope
+  readonly plugin: string
+  /** The path at which it applies; `''` for everything. */
+  readonly path: string
+  readonly run: (req: Request, res: Response) => void | Promise<void>
 }
 
 export type HookLists = { [Name in HookName]: Hook<Name>[] }

@@ -1,6 +1,6 @@
 import { type Deadlines, Running } from '../support/deadlines.ts'
 import { BadRequestError, type FrameworkError } from '../support/errors.ts'
-import { LimitedBody, refuseLength } from './body-limit.ts'
+import { collected, refuseLength } from './body-limit.ts'
 import { BodyReadError, lateRequest } from './head.ts'
 
 /**
@@ -46,7 +46,7 @@ export class IncomingBody extends Running {
       return Promise.reject(refusal)
     }
     // The declared length has been compared with the limit, so the native reader can do the work.
-    return length === null || !this.#framed ? this.#counted(limit) : this.#whole()
+    return length === null || !this.#framed ? collected(this.stream(), limit) : this.#whole()
   }
 
   /** Called when the request is over: releases from memory a body that no read is waiting for, before its time is over. */
@@ -137,15 +137,6 @@ export class IncomingBody extends Running {
   #end(): void {
     this.#deadlines?.end(this)
     this.#onLate = undefined
-  }
-
-  async #counted(limit: number): Promise<Uint8Array> {
-    const body = new LimitedBody(limit)
-    for await (const chunk of this.stream()) {
-      const refusal = body.add(chunk)
-      if (refusal !== undefined) throw refusal
-    }
-    return body.whole()
   }
 }
 
