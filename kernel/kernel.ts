@@ -155,6 +155,11 @@ export class Kernel extends RouteVerbs {
     return this
   }
 
+  /** The names of the plugins that could be registered, for messages; the kernel itself knows none. @internal */
+  get knownPlugins(): readonly string[] {
+    return []
+  }
+
   /** The plugin to register automatically where another depends on it and it is missing; the kernel itself has none. @internal */
   companion(_name: string): Registration | undefined {
     return undefined

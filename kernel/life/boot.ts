@@ -120,7 +120,7 @@ function emptyPrefix(owner: PluginEntry): Error | undefined {
 const hasRoutes = ({ routes, children }: PluginEntry): boolean => routes.length > 0 || children.some(hasRoutes)
 
 async function setUp(entry: PluginEntry, host: ContextHost): Promise<void> {
-  checkDependencies(entry)
+  checkDependencies(entry, host.server.knownPlugins)
   own(entry, host)
   const { setup } = entry.definition
   if (setup === undefined) return
@@ -214,12 +214,14 @@ function describeCycle(start: PluginEntry, needed: (entry: PluginEntry) => Plugi
   return [...path.slice(path.indexOf(entry)), entry].map((one) => one.name).join(' → ')
 }
 
-function checkDependencies(entry: PluginEntry): void {
+function checkDependencies(entry: PluginEntry, known: readonly string[]): void {
   const from = entry.scoped ? entry.scope.parent! : entry.scope
   for (const name of entry.definition.dependencies ?? []) {
     if (entry.scope.findPlugin(name) !== undefined) continue
     const there = visibleNames(from).filter((one) => one !== entry.name)
-    throw PluginDependencyMissingError(name, entry.name, nearest(name, there), there.join(', ') || 'nothing')
+    // A plugin of the catalog that no one has registered may be meant as well.
+    const near = known.includes(name) ? undefined : nearest(name, [...there, ...known])
+    throw PluginDependencyMissingError(name, entry.name, near, there.join(', ') || 'nothing')
   }
 }
 
