@@ -1,12 +1,28 @@
+import type { Request } from '../../kernel/index.ts'
 import { definePlugin, type WorkerPlace } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import type { BreakerOptions } from '../shared/stores/breaker.ts'
 import { openRedis } from '../shared/stores/redis-store.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
+import type { CacheTrace } from './middleware.ts'
 import { type CacheSettings, cacheOfRoute, cacheOptions } from './options.ts'
 import { announce, CacheService, withdraw } from './service.ts'
 import type { RedisClient } from './stores/redis-client.ts'
-import { work } from './work.ts'
+
+const work: readonly WorkKind[] = [
+  workKind<CacheTrace>({
+    channel: 'cache',
+    form: 'moment',
+    list: { id: 'cache', title: 'Cache' },
+    help: 'Requests to routes with a cache: hit, miss, wait (for the one that computes it) or bypass',
+    span: () => 'cache',
+    note: ({ outcome }) => outcome,
+    labels: { outcome: { attribute: 'framework.cache.outcome', of: ({ outcome }) => outcome.toLowerCase() } },
+    request: ({ response }) => (response as { readonly request?: Request }).request,
+    metric: 'cache.requests',
+  }),
+]
 
 /**
  * Caches whole responses of the routes with the option `cache`, and computes each response only once for any number of

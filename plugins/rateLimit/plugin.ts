@@ -3,10 +3,29 @@ import type { DescribedRoute } from '../openapi/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import type { ServiceState } from '../shared/stores/breaker.ts'
-import type { Limiter, ShownLimit } from './limiter.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
+import type { Limiter, RateLimitTrace, ShownLimit } from './limiter.ts'
 import { deadline, isStore, type RateLimitSettings, type Rule, rateLimitOfRoute, rateLimitOptions } from './options.ts'
 import type { Counter } from './stores/contract.ts'
-import { work } from './work.ts'
+
+const work: readonly WorkKind[] = [
+  workKind<RateLimitTrace>({
+    channel: 'rateLimit',
+    form: 'moment',
+    list: { id: 'rateLimit', title: 'Rate limits' },
+    help: 'Requests that a rate limit has counted, by the limit (of the server or of the route) and what became of them',
+    span: () => 'rate limit',
+    note: ({ limit }) => `refused by the limit of the ${limit}`,
+    labels: {
+      limit: { attribute: 'framework.rate_limit.limit', of: ({ limit }) => limit },
+      outcome: { attribute: 'framework.rate_limit.outcome', of: ({ accepted }) => (accepted ? 'accepted' : 'refused') },
+    },
+    request: ({ request }) => request,
+    // Accepted requests are not worth a row, which would come with each of them.
+    isNotable: ({ accepted }) => !accepted,
+    metric: 'rate_limit.requests',
+  }),
+]
 
 /**
  * Refuses clients that send too many requests: 100 requests a minute by default, then 429 `TooManyRequestsError` with `Retry-After`.

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type FileHandle, mkdtemp, open, rm, unlink } from 'node:fs/promises'
+import { type FileHandle, mkdtemp, open, rm, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Store, Stored, StoreSource } from './store.ts'
 
@@ -21,7 +21,7 @@ export class DiskStore implements Store {
     const { path, handle } = await this.#create()
     const remove = () => unlink(path).catch(ignore)
     try {
-      for await (const chunk of content) await writeAll(handle, chunk)
+      await writeFile(handle, content)
       await handle.close()
     } catch (error) {
       await handle.close().catch(ignore)
@@ -53,10 +53,6 @@ export class DiskStore implements Store {
       return this.#create(false)
     }
   }
-}
-
-async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let at = 0; at < chunk.length; ) at += (await handle.write(chunk, at, chunk.length - at)).bytesWritten
 }
 
 function ignore(): void {}

@@ -40,20 +40,8 @@ function unlessAborted(
       writing.then(discard, () => {})
       reject(signal.reason)
     }
-    if (signal.aborted) {
-      onAbort()
-      return
-    }
+    if (signal.aborted) return onAbort()
     signal.addEventListener('abort', onAbort, { once: true })
-    writing.then(
-      (result) => {
-        signal.removeEventListener('abort', onAbort)
-        resolve(result)
-      },
-      (error: unknown) => {
-        signal.removeEventListener('abort', onAbort)
-        reject(error)
-      },
-    )
+    writing.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
   })
 }

@@ -1,5 +1,5 @@
 import type { BigIntStats } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openInside } from '../../shared/files/open-inside.ts'
 import type { StorageBody } from './contract.ts'
@@ -32,20 +32,14 @@ export async function openFile(root: LocalRoot, key: string): Promise<OpenFile |
 }
 
 /** Writes a new file; returns its status once it is on the disk. */
-export async function writeFile(path: string, body: StorageBody): Promise<BigIntStats> {
+export async function writeBody(path: string, body: StorageBody): Promise<BigIntStats> {
   const handle = await open(path, 'wx')
   try {
-    if (body instanceof Uint8Array) await writeAll(handle, body)
-    else for await (const chunk of body) await writeAll(handle, chunk as Uint8Array)
+    await writeFile(handle, body)
     // Otherwise a machine that loses power right after the renaming may be left with an empty file.
     await handle.datasync()
     return await handle.stat({ bigint: true })
   } finally {
     await handle.close()
   }
-}
-
-/** Writes a whole chunk: one call may write only part of it. */
-async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let at = 0; at < chunk.length; ) at += (await handle.write(chunk, at, chunk.length - at)).bytesWritten
 }

@@ -8,7 +8,7 @@ import { readPart, smallPart } from '../../shared/files/regular-file.ts'
 import { option } from '../../shared/options/index.ts'
 import { StorageKeyError } from '../errors.ts'
 import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
-import { type OpenFile, openFile, writeFile } from './local-file.ts'
+import { type OpenFile, openFile, writeBody } from './local-file.ts'
 import { isMissing, LocalRoot, ownFolder, refusal, segmentsOf, taken, using } from './local-paths.ts'
 import { LocalTypes, versionOf } from './local-types.ts'
 import { byBytes } from './memory.ts'
@@ -80,7 +80,7 @@ export class LocalStorageProvider implements StorageProvider {
     await using(await this.#named(this.#root.own('tmp')), async (tmp) => {
       const temporary = join(tmp, randomUUID())
       try {
-        const stats = await this.#named(writeFile(temporary, body))
+        const stats = await this.#named(writeBody(temporary, body))
         await this.#typed(key, stats, contentType, () => this.#publish(temporary, key))
       } catch (error) {
         await rm(temporary, { force: true }).catch(() => {})
