@@ -1,5 +1,4 @@
-import type { Request } from '../../kernel/index.ts'
-import { definePlugin, type WorkerPlace } from '../../kernel/index.ts'
+import { definePlugin, type Request, type WorkerPlace } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import type { BreakerOptions } from '../shared/stores/breaker.ts'
@@ -8,7 +7,7 @@ import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import type { CacheTrace } from './middleware.ts'
 import { type CacheSettings, cacheOfRoute, cacheOptions } from './options.ts'
 import { announce, CacheService, withdraw } from './service.ts'
-import type { RedisClient } from './stores/redis-client.ts'
+import type { RedisClient } from './stores/redis.ts'
 
 const work: readonly WorkKind[] = [
   workKind<CacheTrace>({
@@ -66,7 +65,7 @@ export const cache = definePlugin({
   async setup(ctx, settings) {
     const service = ctx.services.get('cache')
     // Loaded here, so that only servers with this plugin load the caching modules.
-    const [{ RouteCache }, { headersIn }] = await Promise.all([import('./middleware.ts'), import('./header-schema.ts')])
+    const { routeCache } = await import('./middleware.ts')
     ctx.onClose(async () => {
       withdraw(service)
       await service.store?.close()
@@ -75,16 +74,14 @@ export const cache = definePlugin({
       const own = route.settings.cache
       if (own === undefined) return
       if (settings.provider === 'memory' && own.tags.length > 0) refuseToForget(ctx.server.worker)
-      // The handler reads the headers named in the route's schema, so they are part of the key.
-      const headers = [...new Set([...own.headers, ...headersIn(route.options)])].sort()
-      route.add('around', new RouteCache(service, { ...own, headers }, route, settings.lockTimeout).middleware)
+      route.add('around', routeCache(service, route, own, settings.lockTimeout))
     })
     if (settings.provider === 'memory') {
       const { MemoryStore } = await import('./stores/memory.ts')
       service.connect(new MemoryStore(settings.maxSize), () => refuseToForget(ctx.server.worker))
       return
     }
-    const { RedisStore } = await import('./stores/redis.ts')
+    const { redisStore } = await import('./stores/redis.ts')
     const open = await openRedis<RedisClient>(settings.redis, 'the cache plugin (provider "redis")')
     const onChange: BreakerOptions['onChange'] = (state, error) => {
       if (state === 'up') ctx.log.warn('Redis responds again: requests are cached')
@@ -93,7 +90,7 @@ export const cache = definePlugin({
       else ctx.log.warn({ err: error }, 'Redis does not respond: requests are served uncached')
     }
     const { lockTimeout, redis } = settings
-    service.connect(new RedisStore(open, { prefix: redis.prefix, lockTimeout, onChange }))
+    service.connect(redisStore(open, { prefix: redis.prefix, lockTimeout, onChange }))
   },
 })
 

@@ -29,11 +29,11 @@ export class SessionAccess {
     this.#everywhere = { keeper, marker }
   }
 
-  readonly member: PropertyDescriptor & ThisType<WithSession> = this.#member()
+  readonly member: PropertyDescriptor & ThisType<WithSession>
 
-  #member(): PropertyDescriptor & ThisType<WithSession> {
+  constructor() {
     const recordOf = (req: WithSession) => this.#recordOf(req)
-    return {
+    this.member = {
       get() {
         return recordOf(this).read()
       },

@@ -52,6 +52,8 @@ export interface TextStore {
   update(id: string, text: string, ttlSeconds: number): Awaitable<boolean>
   destroy(id: string): Awaitable<boolean | void>
   touch?(id: string, ttlSeconds: number): Awaitable<boolean | void>
+  /** Releases what the plugin has opened. */
+  close?(): void
 }
 
 /** A store with a name for messages. */

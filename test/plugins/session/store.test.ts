@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MemoryStore } from '../../../plugins/session/stores/memory.ts'
 import { ReadFirstStore } from '../../../plugins/session/stores/read-first.ts'
-import { RedisStore } from '../../../plugins/session/stores/redis.ts'
+import { redisStore } from '../../../plugins/session/stores/redis.ts'
 import { describeStore, objectsIn } from '../../contracts/session-store.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 
@@ -104,5 +104,5 @@ describe.skipIf(!hasRedis)('with a Redis server', () => {
     client.disconnect()
     await redis.stop()
   })
-  describeStore('redis', () => objectsIn(new RedisStore({ client, timeout: 2_000, close() {} }, '')))
+  describeStore('redis', () => objectsIn(redisStore({ client, timeout: 2_000, close() {} }, '')))
 })
