@@ -43,7 +43,7 @@ async function serve(
     res.vary('Accept')
     if (prefersPage(req)) found = await findIndex(settings, [])
   }
-  if (found === undefined || found === 'folder') miss(fallsThrough)
+  if (found === undefined) miss(fallsThrough)
   else if (found === 'redirect') redirect(req, res)
   else await sendFound(settings, found, req, res)
 }
