@@ -36,33 +36,6 @@ const SeveralPluginsError = defineError(
   (all: readonly string[]) => `${all.length} plugins cannot run here:\n${all.map((one) => `- ${one}`).join('\n')}`,
 )
 
-/** Collects the failures of a server's plugins, which start one after the other. */
-class BootFailures {
-  readonly #all: Error[] = []
-
-  /**
-   * Whether a plugin has started. One that cannot run in this environment does not end the boot yet: the others are also tried.
-   *
-   * @throws any other failure; after a first one it may be a consequence, and is left out.
-   */
-  async passes(run: () => Promise<void>): Promise<boolean> {
-    try {
-      await run()
-      return true
-    } catch (error) {
-      if (isReportedTogether((error as Error).cause)) this.#all.push(error as Error)
-      else if (this.#all.length === 0) throw error
-      return false
-    }
-  }
-
-  /** The only failure, or one error for all of them. */
-  get error(): Error | undefined {
-    if (this.#all.length < 2) return this.#all[0]
-    return Object.assign(SeveralPluginsError(this.#all.map(({ message }) => message)), { errors: this.#all })
-  }
-}
-
 /**
  * Boots the tree: runs every `setup` once, depth first, in order of dependencies. The first failure ends the boot, unless it is one of
  * those that are reported together.
@@ -74,7 +47,14 @@ class BootFailures {
 export function bootTree(root: PluginEntry, host: ContextHost): Promise<void> {
   return new Promise((resolve, reject) => {
     const boot = avvio(null, { autostart: false, timeout: 0 })
-    const failures = new BootFailures()
+    const failures: Error[] = []
+    // One that cannot run in this environment does not end the boot yet: the others are also tried.
+    const failed = (error: Error) => {
+      if (isReportedTogether(error.cause)) failures.push(error)
+      // After a first failure, any other may be a consequence, and is left out.
+      else if (failures.length === 0) throw error
+      return false
+    }
     const load = (entries: readonly PluginEntry[]) => {
       for (const entry of orderByDependencies(entries)) {
         let companions: readonly PluginEntry[] = []
@@ -85,7 +65,8 @@ export function bootTree(root: PluginEntry, host: ContextHost): Promise<void> {
           })
         }
         boot.use(async () => {
-          if (await failures.passes(() => setUp(entry, host))) load(entry.children.slice(companions.length))
+          const isUp = await setUp(entry, host).then(() => true, failed)
+          if (isUp) load(entry.children.slice(companions.length))
         })
       }
     }
@@ -98,7 +79,9 @@ export function bootTree(root: PluginEntry, host: ContextHost): Promise<void> {
     // Three parameters: with fewer, avvio keeps the error to itself.
     boot.ready((error: unknown, _context: unknown, done: Function) => {
       done()
-      const failure = error ?? failures.error ?? emptyPrefix(root)
+      const several = SeveralPluginsError(failures.map(({ message }) => message))
+      const together = failures.length > 1 ? Object.assign(several, { errors: failures }) : failures[0]
+      const failure = error ?? together ?? emptyPrefix(root)
       if (failure) reject(failure)
       else resolve()
     })

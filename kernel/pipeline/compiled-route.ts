@@ -178,9 +178,10 @@ export class CompiledRoutes {
         if (compiled === undefined) {
           const owner = this.#owners.get(record)
           const scope = owner?.scope ?? this.#root
+          const { parsed, check } = this.#options.read(record, owner, scope)
           const read = new Set<PropertyKey>()
-          compiled = compileRoute(record, owner, scope, this.#options.parse(record, owner, scope), read)
-          idle.push(...this.#options.check(record, owner, scope, read))
+          compiled = compileRoute(record, owner, scope, parsed, read)
+          idle.push(...check(read))
           this.#compiled.set(record, compiled)
         }
         table.add({ method: record.method, shapes }, compiled)

@@ -1,6 +1,6 @@
 import { isValidHost } from '../http/request/host.ts'
 import { absoluteForm } from '../http/request/target.ts'
-import { defineError, FrameworkError, RequestTimeoutError } from '../support/errors.ts'
+import { BadRequestError, defineError, FrameworkError, RequestTimeoutError } from '../support/errors.ts'
 
 /**
  * The host that a request is for: that of an absolute target, otherwise the Host header (RFC 9112 section 3.2.2). A Host that is
@@ -36,3 +36,5 @@ export function lateRequest(): FrameworkError {
   const { code, message } = RequestTimeoutError('the request did not arrive in time')
   return new FrameworkError(code, 408, message)
 }
+
+export const EndedEarlyError = () => BadRequestError('the connection ended before the body was complete')

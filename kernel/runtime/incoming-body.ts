@@ -1,7 +1,7 @@
 import { type Deadlines, Running } from '../support/deadlines.ts'
-import { BadRequestError, type FrameworkError } from '../support/errors.ts'
+import type { FrameworkError } from '../support/errors.ts'
 import { collected, refuseLength } from './body-limit.ts'
-import { BodyReadError, lateRequest } from './head.ts'
+import { BodyReadError, EndedEarlyError, lateRequest } from './head.ts'
 
 /**
  * The body of one web request, read whole or piece by piece, with a time limit. The body is itself the entry in the deadlines, which
@@ -92,7 +92,7 @@ export class IncomingBody extends Running {
         this.#waiting++
         const { done, value } = (await reader?.read().catch(() => {
           leave()
-          return raiseGone()
+          throw EndedEarlyError()
         })) ?? { done: true, value: undefined }
         this.#waiting--
         if (late !== undefined) throw late
@@ -127,7 +127,7 @@ export class IncomingBody extends Running {
           this.#waiting--
           this.isAbandoned = true
           this.#end()
-          reject(gone())
+          reject(EndedEarlyError())
         },
       )
     })
@@ -138,14 +138,6 @@ export class IncomingBody extends Running {
     this.#deadlines?.end(this)
     this.#onLate = undefined
   }
-}
-
-function gone(): FrameworkError {
-  return BadRequestError('the connection ended before the body was complete')
-}
-
-function raiseGone(): never {
-  throw gone()
 }
 
 function ignore(): void {}

@@ -1,6 +1,6 @@
 import { Buffer, isAscii } from 'node:buffer'
 import { defineError, definePlugin } from '../../kernel/index.ts'
-import { bodyFailures, bodyParser } from '../shared/http/body-parser.ts'
+import { bodyFailures, bodyParser, utf8Text } from '../shared/http/body-parser.ts'
 import { bodyTypeOf } from '../shared/http/media-type.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { nestsDeeperThan, reachesPrototype } from '../shared/values/json-dangers.ts'
@@ -12,9 +12,6 @@ export const JsonNotValidError = defineError(
   400,
   (why: string) => `the body is not valid JSON: ${why}`,
 )
-
-// `fatal`: a lenient decoder makes different bytes equal. `ignoreBOM` keeps a byte order mark in the text, which JSON does not allow.
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * Parses UTF-8 bytes as JSON.
@@ -41,11 +38,9 @@ const asciiSlice =
 
 function decode(bytes: Uint8Array): string {
   if (asciiSlice !== undefined && isAscii(bytes)) return asciiSlice.call(bytes)
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    throw JsonNotValidError('it is not UTF-8')
-  }
+  const text = utf8Text(bytes)
+  if (text === undefined) throw JsonNotValidError('it is not UTF-8')
+  return text
 }
 
 const jsonTypes = /^application\/(?:json|.+\+json)$/

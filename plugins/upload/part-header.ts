@@ -1,5 +1,7 @@
 import { BadRequestError, UnsupportedMediaTypeError } from '../../kernel/index.ts'
+import { utf8Text } from '../shared/http/body-parser.ts'
 import { mediaTypeOf } from '../shared/http/media-type.ts'
+import { safely } from '../shared/values/safely.ts'
 
 /** The header of one part as the parser returns it: names in lower case, one character per byte. */
 export type RawHeader = { readonly [name: string]: readonly string[] | undefined }
@@ -87,27 +89,18 @@ function dispositionOf(disposition: string | undefined): Map<string, string> {
   return parameters
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
 /** Decodes UTF-8 with the three escapes that browsers write (the «multipart/form-data encoding algorithm» of the HTML standard). */
 function decodeText(bytes: string): string {
-  let text: string
-  try {
-    text = utf8.decode(Buffer.from(bytes, 'latin1'))
-  } catch {
-    throw BadRequestError('a name in the form is not UTF-8')
-  }
+  const text = utf8Text(Buffer.from(bytes, 'latin1'))
+  if (text === undefined) throw BadRequestError('a name in the form is not UTF-8')
   return text.replace(/%0D|%0A|%22/gi, (escaped) => decodeURIComponent(escaped))
 }
 
 /** Decodes values such as `UTF-8''na%C3%AFve.txt` (RFC 8187). */
 function decodeExtended(value: string): string {
   const encoded = /^utf-8'[^']*'(.*)$/i.exec(value)?.[1]
-  try {
-    if (encoded !== undefined) return decodeURIComponent(encoded)
-  } catch {
-    // Invalid UTF-8 gets the same response as another charset.
-  }
+  const decoded = encoded === undefined ? undefined : safely(() => decodeURIComponent(encoded))
+  if (decoded !== undefined) return decoded
   throw BadRequestError('a filename* in the form is not percent-encoded UTF-8')
 }
 

@@ -6,8 +6,8 @@ import {
   type Request,
   Trace,
   type TraceOutcome,
-  UnsupportedMediaTypeError,
 } from '../../kernel/index.ts'
+import { refuseEncoded } from '../shared/http/body-parser.ts'
 import { DiskStore } from './disk-store.ts'
 import type { StoredFile } from './file.ts'
 import { limitsOf, type UploadSettings } from './options.ts'
@@ -47,7 +47,7 @@ export function receiver(
     if (!raw.hasBody) return next()
     const boundary = boundaryOf(raw.header('content-type'))
     if (boundary === undefined) return next()
-    refuseEncoding(raw)
+    refuseEncoded(raw)
     if (Number(raw.header('content-length')) > limits.totalSize) return refuseUnread(raw, limits.totalSize)
     const form = new FormReceiver(boundary, limits, store)
     return followed(form, req).then((received) => {
@@ -55,13 +55,6 @@ export function receiver(
       req.body = received.fields
       return next()
     })
-  }
-}
-
-function refuseEncoding(raw: RawRequest): void {
-  const encoding = raw.header('content-encoding')
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw UnsupportedMediaTypeError('a body with a content-encoding is not supported')
   }
 }
 
