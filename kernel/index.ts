@@ -64,6 +64,7 @@ export {
   ArgumentsError,
   BadRequestError,
   defineError,
+  defineErrors,
   type ErrorFactory,
   FileNotFoundError,
   isFailureStatus,

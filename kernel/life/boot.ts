@@ -2,39 +2,29 @@ import avvio from 'avvio'
 import { Context, type ContextHost } from '../plugin/context.ts'
 import { enroll } from '../plugin/enroll.ts'
 import type { PluginEntry, Scope } from '../plugin/scope.ts'
-import { defineError, isReportedTogether } from '../support/errors.ts'
+import { defineErrors, isReportedTogether } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
 import { isPromise, within } from '../support/within.ts'
 import { tracePlugin } from './plugin-trace.ts'
 
-export const PluginTimeoutError = defineError(
-  'PluginTimeoutError',
-  (name: string, ms: number) =>
+export const { PluginTimeoutError, PluginDependencyMissingError } = defineErrors({
+  PluginTimeoutError: (name: string, ms: number) =>
     `the plugin "${name}" did not finish its setup within ${ms} ms. Return when it is done, or raise bootTimeout`,
-)
-export const PluginDependencyMissingError = defineError(
-  'PluginDependencyMissingError',
-  (wanted: string, by: string, near: string | undefined, there: string) =>
+  PluginDependencyMissingError: (wanted: string, by: string, near: string | undefined, there: string) =>
     `the plugin "${by}" depends on "${wanted}", which is not registered in its scope or an outer one.${
       near === undefined
         ? ` Register it, for example plugins: [${wanted}(), ${by}()].`
         : ` Did you mean "${near}"? Otherwise register "${wanted}".`
     } Registered: ${there}`,
-)
-const PluginCycleError = defineError(
-  'PluginCycleError',
-  (path: string) => `plugins depend on each other in a cycle: ${path}. Remove one of these dependencies`,
-)
-const PluginPrefixError = defineError(
-  'PluginPrefixError',
-  (name: string, prefix: string, site: string) =>
+})
+const { PluginCycleError, PluginPrefixError, SeveralPluginsError } = defineErrors({
+  PluginCycleError: (path: string) =>
+    `plugins depend on each other in a cycle: ${path}. Remove one of these dependencies`,
+  PluginPrefixError: (name: string, prefix: string, site: string) =>
     `the plugin "${name}" is registered under the prefix ${prefix} (at ${site}), but no route is in it, so what it adds would reach no request. Register it in the plugin that has the routes, or without a prefix`,
-)
-
-const SeveralPluginsError = defineError(
-  'SeveralPluginsError',
-  (all: readonly string[]) => `${all.length} plugins cannot run here:\n${all.map((one) => `- ${one}`).join('\n')}`,
-)
+  SeveralPluginsError: (all: readonly string[]) =>
+    `${all.length} plugins cannot run here:\n${all.map((one) => `- ${one}`).join('\n')}`,
+})
 
 /**
  * Boots the tree: runs every `setup` once, depth first, in order of dependencies. The first failure ends the boot, unless it is one of

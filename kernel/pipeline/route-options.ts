@@ -2,16 +2,15 @@ import { readOption } from '../plugin/options.ts'
 import type { PluginEntry, Scope } from '../plugin/scope.ts'
 import { description } from '../routing/arguments.ts'
 import { RouteOptionError, type RouteRecord } from '../routing/collection.ts'
-import { defineError, isFrameworkError } from '../support/errors.ts'
+import { defineErrors, isFrameworkError } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
 import { nearest } from '../support/nearest.ts'
 import { OptionPlace, optionNames } from '../support/options.ts'
 
-const RouteOptionConflictError = defineError(
-  'RouteOptionConflictError',
-  (option: string, first: PluginEntry, second: PluginEntry) =>
+const { RouteOptionConflictError } = defineErrors({
+  RouteOptionConflictError: (option: string, first: PluginEntry, second: PluginEntry) =>
     `the plugins "${first.name}" (registered at ${first.site}) and "${second.name}" (at ${second.site}) both take the route option "${option}". Register one of them in a scope of its own`,
-)
+})
 
 /** The options of the kernel's own call forms; every other option belongs to a plugin, which names it in its definition. */
 const own: readonly PropertyKey[] = ['middlewares', description]

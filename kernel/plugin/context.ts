@@ -7,7 +7,7 @@ import { fixedPath, joinPaths } from '../routing/pattern.ts'
 import type { Route } from '../routing/route.ts'
 import { type AddRoute, RouteVerbs } from '../routing/verbs.ts'
 import type { Upgrade } from '../runtime/adapter.ts'
-import { defineError } from '../support/errors.ts'
+import { defineError, defineErrors } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import type { Logger } from '../support/logger.ts'
 import { isPluginFactory, type RegisterOptions } from './define.ts'
@@ -24,14 +24,12 @@ import {
 } from './scope.ts'
 import type { ServiceStore, Services } from './services.ts'
 
-export const PluginAfterBootError = defineError(
-  'PluginAfterBootError',
-  (what: string, which = '') =>
+export const { PluginAfterBootError, HookError } = defineErrors({
+  PluginAfterBootError: (what: string, which = '') =>
     `${what} after boot${which}. Plugins, middlewares and hooks are fixed once the server is ready: register them before listen(), ready() or the first request`,
-)
-export const HookError = defineError('HookError', (hook: string, plugin: string) =>
-  plugin === 'root' ? `${hook}() takes a function` : `${hook}() of the plugin "${plugin}" takes a function`,
-)
+  HookError: (hook: string, plugin: string) =>
+    plugin === 'root' ? `${hook}() takes a function` : `${hook}() of the plugin "${plugin}" takes a function`,
+})
 
 declare module './define.ts' {
   interface SetupContext<Parsed, Prefix extends string> extends Context<Parsed, Prefix> {}

@@ -4,7 +4,7 @@ import { type Middleware, nameOf } from '../routing/middleware.ts'
 import { joinPaths } from '../routing/pattern.ts'
 import type { Step } from '../routing/route.ts'
 import type { CallSite } from '../support/call-site.ts'
-import { defineError } from '../support/errors.ts'
+import { defineErrors } from '../support/errors.ts'
 import {
   isPluginFactory,
   isRegistration,
@@ -16,25 +16,16 @@ import {
 import type { ErrorHandler, HookName, HookTypes } from './hooks.ts'
 import { ServiceStore } from './services.ts'
 
-export const DuplicatePluginError = defineError(
-  'DuplicatePluginError',
-  (name: string, first: string, second: string) =>
+export const { DuplicatePluginError, NotAPluginError, RegisterArgumentsError, PluginSetupError } = defineErrors({
+  DuplicatePluginError: (name: string, first: string, second: string) =>
     `the plugin "${name}" is registered twice in one scope: at ${first} and at ${second}. Remove one, or register it within another plugin that has a scope of its own (a prefix, or scoped: true)`,
-)
-export const NotAPluginError = defineError(
-  'NotAPluginError',
-  (what: string) =>
+  NotAPluginError: (what: string) =>
     `${what} is neither a plugin nor a middleware. Pass a registration (cors({ … })) or a function (req, res, next)`,
-)
-export const RegisterArgumentsError = defineError(
-  'RegisterArgumentsError',
-  (why: string) =>
+  RegisterArgumentsError: (why: string) =>
     `register() takes one plugin, or one middleware, and options: register(plugin, { prefix: '/path' }). ${why}`,
-)
-export const PluginSetupError = defineError(
-  'PluginSetupError',
-  (name: string, phase: string, why: string, hint: string) => `the plugin "${name}" failed in ${phase}: ${why}${hint}`,
-)
+  PluginSetupError: (name: string, phase: string, why: string, hint: string) =>
+    `the plugin "${name}" failed in ${phase}: ${why}${hint}`,
+})
 
 /** The argument of `register`: a plugin with its options, or a bare middleware. */
 export type Registrable = Registration | Middleware

@@ -1,6 +1,6 @@
 import type { Request } from '../http/request/request.ts'
 import type { Response } from '../http/response/response.ts'
-import { defineError, UpgradeRequiredError } from '../support/errors.ts'
+import { defineErrors, UpgradeRequiredError } from '../support/errors.ts'
 import { isPromise } from '../support/within.ts'
 import { readRouteArguments, readUpgradeArguments } from './arguments.ts'
 import { type Middleware, middlewareMistake, type Next } from './middleware.ts'
@@ -230,11 +230,10 @@ function upgradeRequired(_req: Request, res: Response): never {
 }
 upgradeRequired[upgradeAlone] = true
 
-const GroupArgumentsError = defineError(
-  'GroupArgumentsError',
-  (prefix: string, why: string) =>
+const { GroupArgumentsError } = defineErrors({
+  GroupArgumentsError: (prefix: string, why: string) =>
     `group ${prefix}: ${why}. A group is registered as (prefix, define) or (prefix, middlewares, define)`,
-)
+})
 
 export interface RouteVerbs<Prefix extends string = ''> extends Routes<{}, Prefix> {}
 

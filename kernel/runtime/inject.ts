@@ -82,12 +82,21 @@ class InjectRaw implements RawRequest {
     return Object.assign(Object.create(null), this.#headers) as Record<string, string>
   }
 
-  async bytes(limit: number): Promise<Uint8Array> {
-    const refusal = refuseLength(this.#headers['content-length'], limit)
-    if (refusal !== undefined) throw refusal
-    return collected(this.stream(), limit, () => {
-      if (this.#signal?.aborted) throw BadRequestError('the client disconnected before the body was complete')
-    })
+  bytes(limit: number): Promise<Uint8Array> {
+    const body = this.#body
+    const mistake = refuseLength(this.#headers['content-length'], limit)
+    if (mistake !== undefined) return Promise.reject(mistake)
+    if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+      return collected(this.stream(), limit, () => {
+        if (this.#signal?.aborted) throw left()
+      })
+    }
+    if (this.#isRead) return Promise.reject(BodyReadError())
+    this.#isRead = true
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body
+    // Measured, whatever content-length claims.
+    const late = refuseLength(bytes.byteLength, limit) ?? (this.#signal?.aborted ? left() : undefined)
+    return late === undefined ? Promise.resolve(bytes) : Promise.reject(late)
   }
 
   async *stream(): AsyncGenerator<Uint8Array> {
@@ -126,6 +135,10 @@ class InjectRaw implements RawRequest {
     this.#onReply(reply)
     return this.#signal?.aborted !== true
   }
+}
+
+function left(): FrameworkError {
+  return BadRequestError('the client disconnected before the body was complete')
 }
 
 function lowerCase(headers: InjectRequest['headers']): Record<string, string> {

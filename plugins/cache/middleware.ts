@@ -64,6 +64,36 @@ function replay(entry: Entry, how: 'HIT' | 'WAIT', req: Request, res: Response):
   return typeof entry.body === 'string' ? res.text(entry.body) : res.bytes(entry.body)
 }
 
+/** How a request waits for another one that computes the same response: in this process or in another one. */
+function waiting(service: CacheService, { lockBehavior }: RouteSettings, lockTimeout: number) {
+  /** Asks the store for the right to compute the response; while another process has that right, waits for its result. */
+  async function ask(key: string, tags: readonly string[], res: Response): Promise<Begun | 'down' | 'bypass' | 'late'> {
+    const { store } = service
+    const deadline = performance.now() + lockTimeout
+    try {
+      for (;;) {
+        const begun = await store.begin(key, tags)
+        if (begun !== undefined) return begun
+        mayWait(res)
+        if (lockBehavior === 'bypass') return 'bypass'
+        if (performance.now() > deadline) return 'late'
+        await pause(pollEvery)
+      }
+    } catch (error) {
+      if (error instanceof ServiceDown) return 'down'
+      throw error
+    }
+  }
+
+  function mayWait(res: Response): void {
+    if (lockBehavior !== 'fail') return
+    res.setHeader('retry-after', String(Math.max(1, Math.ceil(lockTimeout / 1000))))
+    throw CacheLockedError()
+  }
+
+  return { ask, mayWait }
+}
+
 /** The cache of one route, for the slot `around`. */
 export function routeCache(service: CacheService, of: Route, settings: RouteSettings, lockTimeout: number): Middleware {
   // The handler reads the headers named in the route's schema, so they are part of the key.
@@ -71,6 +101,7 @@ export function routeCache(service: CacheService, of: Route, settings: RouteSett
   const route: RouteSettings = { ...settings, headers }
   const keyOf = keyMaker(route, of.method)
   const tagsOf = tagMaker(route.tags, of.path)
+  const { ask, mayWait } = waiting(service, route, lockTimeout)
 
   function pass(how: 'MISS' | 'BYPASS', res: Response, next: Next): void | Promise<void> {
     trace(how, res)
@@ -131,31 +162,6 @@ export function routeCache(service: CacheService, of: Route, settings: RouteSett
       await fill?.abandon()
       flight.land(entry)
     }
-  }
-
-  /** Asks the store for the right to compute the response; while another process has that right, waits for its result. */
-  async function ask(key: string, tags: readonly string[], res: Response): Promise<Begun | 'down' | 'bypass' | 'late'> {
-    const { store } = service
-    const deadline = performance.now() + lockTimeout
-    try {
-      for (;;) {
-        const begun = await store.begin(key, tags)
-        if (begun !== undefined) return begun
-        mayWait(res)
-        if (route.lockBehavior === 'bypass') return 'bypass'
-        if (performance.now() > deadline) return 'late'
-        await pause(pollEvery)
-      }
-    } catch (error) {
-      if (error instanceof ServiceDown) return 'down'
-      throw error
-    }
-  }
-
-  function mayWait(res: Response): void {
-    if (route.lockBehavior !== 'fail') return
-    res.setHeader('retry-after', String(Math.max(1, Math.ceil(lockTimeout / 1000))))
-    throw CacheLockedError()
   }
 
   return function cache(req, res, next) {

@@ -1,5 +1,5 @@
 import { Buffer, isAscii } from 'node:buffer'
-import { defineError, definePlugin } from '../../kernel/index.ts'
+import { defineErrors, definePlugin } from '../../kernel/index.ts'
 import { bodyFailures, bodyParser, utf8Text } from '../shared/http/body-parser.ts'
 import { bodyTypeOf } from '../shared/http/media-type.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
@@ -7,11 +7,9 @@ import { nestsDeeperThan, reachesPrototype } from '../shared/values/json-dangers
 import { jsonFault } from '../shared/values/json-fault.ts'
 import { type JsonSettings, jsonOfRoute, jsonOptions } from './options.ts'
 
-export const JsonNotValidError = defineError(
-  'JsonNotValidError',
-  400,
-  (why: string) => `the body is not valid JSON: ${why}`,
-)
+export const { JsonNotValidError } = defineErrors({
+  JsonNotValidError: [400, (why: string) => `the body is not valid JSON: ${why}`],
+})
 
 /**
  * Parses UTF-8 bytes as JSON.

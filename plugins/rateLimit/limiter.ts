@@ -1,20 +1,19 @@
 import { createHash } from 'node:crypto'
-import { defineError, isPromise, type Request, type Response, sendFailure, TracePoint } from '../../kernel/index.ts'
+import { defineErrors, isPromise, type Request, type Response, sendFailure, TracePoint } from '../../kernel/index.ts'
 import { networkOf } from '../shared/http/network.ts'
 import type { Rule } from './options.ts'
 import type { Counter, Hit, OnStoreFailure } from './stores/contract.ts'
 
-const TooManyRequestsError = defineError(
-  'TooManyRequestsError',
-  429,
-  (limit: number, windowMs: number) => `more than ${limit} requests in ${windowMs / 1_000} s`,
-)
-
-const RateLimitUnavailableError = defineError(
-  'RateLimitUnavailableError',
-  503,
-  () => 'requests cannot be counted at the moment, and this one must be; try again later',
-)
+const { TooManyRequestsError, RateLimitUnavailableError } = defineErrors({
+  TooManyRequestsError: [
+    429,
+    (limit: number, windowMs: number) => `more than ${limit} requests in ${windowMs / 1_000} s`,
+  ],
+  RateLimitUnavailableError: [
+    503,
+    () => 'requests cannot be counted at the moment, and this one must be; try again later',
+  ],
+})
 
 /** One counted request. */
 export interface RateLimitTrace {

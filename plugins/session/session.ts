@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { defineError } from '../../kernel/index.ts'
+import { defineErrors } from '../../kernel/index.ts'
 import type { SessionKeeper } from './keeper.ts'
 
 /**
@@ -35,17 +35,14 @@ export interface SessionControls {
 /** `req.session`: the members of {@link SessionData}, all optional, and three methods. */
 export type Session = Partial<SessionData> & SessionControls
 
-export const SessionDataError = defineError(
-  'SessionDataError',
-  (why: string) => `the session cannot be written as JSON: ${why}. Keep plain data in it`,
-)
-
-export const SessionEndedError = defineError(
-  'SessionEndedError',
-  409,
-  () =>
-    'the session ended during this request: another request logged out or renewed the session id, or the session expired. Send the request again',
-)
+export const { SessionDataError, SessionEndedError } = defineErrors({
+  SessionDataError: (why: string) => `the session cannot be written as JSON: ${why}. Keep plain data in it`,
+  SessionEndedError: [
+    409,
+    () =>
+      'the session ended during this request: another request logged out or renewed the session id, or the session expired. Send the request again',
+  ],
+})
 
 const empty = '{}'
 const record = Symbol('record')

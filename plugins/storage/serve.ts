@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { defineError, type Middleware, PayloadTooLargeError, type Request, type Response } from '../../kernel/index.ts'
+import { defineErrors, type Middleware, PayloadTooLargeError, type Request, type Response } from '../../kernel/index.ts'
 import { sendOpenFile } from '../shared/http/file-response.ts'
 import { encodeExactly } from '../shared/http/sent-file.ts'
 import { fileValidators } from '../shared/http/validators.ts'
@@ -10,17 +10,14 @@ import { checkKey } from './key.ts'
 import type { LocalStorageProvider } from './providers/local.ts'
 import type { Grant, SignedUrls } from './providers/signed-urls.ts'
 
-export const StorageAddressError = defineError(
-  'StorageAddressError',
-  403,
-  (why: string) => `the address of an object ${why}`,
-)
+export const { StorageAddressError } = defineErrors({
+  StorageAddressError: [403, (why: string) => `the address of an object ${why}`],
+})
 
-const StorageOrderError = defineError(
-  'StorageOrderError',
-  () =>
+const { StorageOrderError } = defineErrors({
+  StorageOrderError: () =>
     'the body of an upload was already read. List the plugin storage before json and every other plugin that reads bodies',
-)
+})
 
 /** Serves the signed addresses of a disk: downloads with GET and HEAD, uploads with PUT. */
 export function addressServer(provider: LocalStorageProvider, urls: SignedUrls): Middleware {

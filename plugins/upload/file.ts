@@ -2,16 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { copyFile, mkdir, rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { Readable } from 'node:stream'
-import { defineError } from '../../kernel/index.ts'
+import { defineErrors } from '../../kernel/index.ts'
 import { readRegularFileSync } from '../shared/files/read-file.ts'
 import { openRegularFile } from '../shared/files/regular-file.ts'
 import type { Stored } from './store.ts'
 
-export const UploadContentError = defineError(
-  'UploadContentError',
-  (member: string, field: string, where: string, instead: string) =>
+export const { UploadContentError } = defineErrors({
+  UploadContentError: (member: string, field: string, where: string, instead: string) =>
     `${member} of the file "${field}": it is ${where}. Read ${instead}`,
-)
+})
 
 /** An uploaded file; its content has not been inspected. */
 export interface UploadedFile<Result = unknown> {

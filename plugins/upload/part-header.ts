@@ -114,9 +114,6 @@ const invisible = /[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 /**
  * The client's name for a file, reduced to a base name: no folder, no drive, no control character (a NUL would end the name
  * for the system, a change of text direction would show `exe.txt` for `txt.exe`), at most 255 bytes, and never empty.
- *
- * @example
- * baseName('C:\\temp\\..\\a.txt') // 'a.txt'
  */
 function baseName(given: string): string {
   const last = Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\'))

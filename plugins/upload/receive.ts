@@ -1,4 +1,4 @@
-import { BadRequestError, defineError, PayloadTooLargeError } from '../../kernel/index.ts'
+import { BadRequestError, defineErrors, PayloadTooLargeError } from '../../kernel/index.ts'
 import { utf8Text } from '../shared/http/body-parser.ts'
 import { addPair } from '../shared/http/query.ts'
 import { StoredFile } from './file.ts'
@@ -7,11 +7,9 @@ import { type PartHeader, readPartHeader } from './part-header.ts'
 import { type Part, type PartBody, PartReader } from './parts.ts'
 import type { FileContent, Store, Stored } from './store.ts'
 
-export const FileTooLargeError = defineError(
-  'FileTooLargeError',
-  413,
-  (what: string, limit: number) => `${what} is larger than ${limit} bytes`,
-)
+export const { FileTooLargeError } = defineErrors({
+  FileTooLargeError: [413, (what: string, limit: number) => `${what} is larger than ${limit} bytes`],
+})
 
 /** A form that has been read to its end. */
 export interface ReceivedForm {
