@@ -6,7 +6,7 @@ import { openRedis } from '../shared/stores/redis-store.ts'
 import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import type { CacheTrace } from './middleware.ts'
 import { type CacheSettings, cacheOfRoute, cacheOptions } from './options.ts'
-import { announce, CacheService, withdraw } from './service.ts'
+import { CacheService, openServices } from './service.ts'
 import type { RedisClient } from './stores/redis.ts'
 
 const work: readonly WorkKind[] = [
@@ -59,7 +59,7 @@ export const cache = definePlugin({
   doctor: async () => (await import('./doctor.ts')).checks,
   provide() {
     const cache = new CacheService()
-    announce(cache)
+    openServices.add(cache)
     return { cache }
   },
   async setup(ctx, settings) {
@@ -67,7 +67,7 @@ export const cache = definePlugin({
     // Loaded here, so that only servers with this plugin load the caching modules.
     const { routeCache } = await import('./middleware.ts')
     ctx.onClose(async () => {
-      withdraw(service)
+      openServices.delete(service)
       await service.store?.close()
     })
     ctx.onRoute((route) => {

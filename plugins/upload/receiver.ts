@@ -8,12 +8,11 @@ import {
   type TraceOutcome,
 } from '../../kernel/index.ts'
 import { refuseEncoded } from '../shared/http/body-parser.ts'
-import { DiskStore } from './disk-store.ts'
+import { diskStore } from './disk-store.ts'
 import type { StoredFile } from './file.ts'
 import { limitsOf, type UploadSettings } from './options.ts'
 import { FileTooLargeError, FormReceiver, type ReceivedForm } from './receive.ts'
-import { sinkStore } from './sink-store.ts'
-import { memoryStore, type Store } from './store.ts'
+import { memoryStore, type Store, sinkStore } from './store.ts'
 
 /** The reading of a form with files. */
 export interface UploadTrace extends TraceOutcome {
@@ -30,7 +29,7 @@ const uploadTrace = new Trace<UploadTrace>('upload')
 /** The store for these settings. */
 export function storeOf({ storage, folder }: UploadSettings, warn: (error: unknown) => void): Store {
   if (storage === 'memory') return memoryStore
-  return storage === 'disk' ? new DiskStore(folder ?? tmpdir()) : sinkStore(storage, warn)
+  return storage === 'disk' ? diskStore(folder ?? tmpdir()) : sinkStore(storage, warn)
 }
 
 /**

@@ -45,13 +45,13 @@ async function memoryStore(max: number, owner: string, log: Logger): Promise<Nam
 
 async function exactStore(store: SessionStore, log: Logger): Promise<ExactStore> {
   if (isExact(store)) return store
-  const { ReadFirstStore } = await import('./read-first.ts')
+  const { readFirst } = await import('./read-first.ts')
   if (isProduction()) {
     log.warn(
       `the session store "${nameOf(store)}" has no update(): if several processes share it, a slow request may restore a session that another request ended. Add update(id, data, ttlSeconds)`,
     )
   }
-  return new ReadFirstStore(store)
+  return readFirst(store)
 }
 
 const isExact = (store: SessionStore): store is ExactStore => typeof store.update === 'function'

@@ -12,7 +12,7 @@ import { type OpenFile, openFile, writeBody } from './local-file.ts'
 import { isMissing, LocalRoot, ownFolder, refusal, segmentsOf, taken, using } from './local-paths.ts'
 import { LocalTypes, versionOf } from './local-types.ts'
 import { byBytes } from './memory.ts'
-import { SignedUrls, type SignedUrlsOptions, signedUrlsOptions } from './signed-urls.ts'
+import { type SignedUrls, type SignedUrlsOptions, signedUrlsOf, signedUrlsOptions } from './signed-urls.ts'
 
 /** Options of `LocalStorageProvider`. */
 export interface LocalStorageOptions {
@@ -68,9 +68,9 @@ export class LocalStorageProvider implements StorageProvider {
     this.#root = new LocalRoot(this.folder)
     this.#types = new LocalTypes(this.#root)
     if (signedUrls === undefined) return
-    const urls = new SignedUrls(signedUrls)
+    const urls = signedUrlsOf(signedUrls)
     this.urls = urls
-    this.downloadUrl = async (key, seconds) => urls.make('GET', key, seconds, undefined)
+    this.downloadUrl = async (key, seconds) => urls.make('GET', key, seconds)
     this.uploadUrl = async (key, seconds, type) => urls.make('PUT', key, seconds, type)
   }
 
