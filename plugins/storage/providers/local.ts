@@ -8,8 +8,18 @@ import { readPart, smallPart } from '../../shared/files/regular-file.ts'
 import { option } from '../../shared/options/index.ts'
 import { StorageKeyError } from '../errors.ts'
 import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
-import { type OpenFile, openFile, writeBody } from './local-file.ts'
-import { isMissing, LocalRoot, ownFolder, refusal, segmentsOf, taken, using } from './local-paths.ts'
+import {
+  isMissing,
+  LocalRoot,
+  type OpenFile,
+  openFile,
+  ownFolder,
+  refusal,
+  segmentsOf,
+  taken,
+  using,
+  writeBody,
+} from './local-paths.ts'
 import { LocalTypes, versionOf } from './local-types.ts'
 import { byBytes } from './memory.ts'
 import { type SignedUrls, type SignedUrlsOptions, signedUrlsOf, signedUrlsOptions } from './signed-urls.ts'
