@@ -48,12 +48,8 @@ export const storage = definePlugin({
       const { path } = provider.urls
       const before = paths.get(path)
       if (before !== undefined && before !== provider) {
-        place
-          .in('providers')
-          .in(name)
-          .in('signedUrls')
-          .in('path')
-          .wrong(quoted(path), 'a path of its own for each disk')
+        const at = place.in('providers').in(name).in('signedUrls').in('path')
+        at.wrong(quoted(path), 'a path of its own for each disk')
       }
       paths.set(path, provider)
     }
