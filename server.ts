@@ -155,6 +155,11 @@ export class Server<const Given extends object = {}, out Provided = ProvidedBy<P
   }
 
   /** @internal */
+  override get knownPlugins(): readonly string[] {
+    return Object.keys(catalog)
+  }
+
+  /** @internal */
   override absentPlugin(option: string): ReturnType<Kernel['absentPlugin']> {
     return absentPlugin(option, this.#turnedOff)
   }

@@ -17,8 +17,8 @@ export { type Inject, Kernel } from './kernel.ts'
 export { atEachBoot, type BootCheck, expectServer, serverExpected } from './life/life-cycle.ts'
 export type { PluginTrace } from './life/plugin-trace.ts'
 export type { KernelOptions, ResolvedKernelOptions } from './options.ts'
-export { reportFailure } from './pipeline/handle-error.ts'
-export type { NotFoundHandler } from './pipeline/not-found.ts'
+export { reportFailure } from './pipeline/answers.ts'
+export type { NotFoundHandler } from './pipeline/find-route.ts'
 export type { AbsentPlugin } from './pipeline/route-options.ts'
 export type { ErrorTrace, RequestTrace, StepTrace } from './pipeline/traces.ts'
 export type { Context } from './plugin/context.ts'
@@ -74,6 +74,7 @@ export {
   ArgumentsError,
   BadRequestError,
   defineError,
+  defineErrors,
   type ErrorFactory,
   FileNotFoundError,
   isFailureStatus,

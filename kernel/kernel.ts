@@ -6,10 +6,9 @@ import { LifeCycle } from './life/life-cycle.ts'
 import type { ResolvedKernelOptions } from './options.ts'
 import { CompiledRoutes } from './pipeline/compiled-route.ts'
 import { Dispatcher } from './pipeline/dispatch.ts'
-import type { NotFoundHandler } from './pipeline/not-found.ts'
+import type { NotFoundHandler } from './pipeline/find-route.ts'
 import type { AbsentPlugin } from './pipeline/route-options.ts'
 import { type ContextHost, HookError, PluginAfterBootError } from './plugin/context.ts'
-import { decorate } from './plugin/decorate.ts'
 import type { RegisterOptions, Registration } from './plugin/define.ts'
 import { enroll, prepare } from './plugin/enroll.ts'
 import type { ErrorHandler } from './plugin/hooks.ts'
@@ -86,12 +85,10 @@ export class Kernel extends RouteVerbs {
       lifeCycle: { onReady: [], onListen: [], onLead: [], onDrain: [], onClose: [] },
       owned: new Set(),
       upgrades: [],
-      addRoute: (owner, ...route) => this.#routes.add(owner, ...route),
-      rewrite: (rewriter) => void this.#dispatcher.rewriters.push(rewriter),
-      fallback: ({ scope, name }, path, run) =>
-        void this.#dispatcher.finder.fallbacks.push({ scope, plugin: name, path, run }),
-      decorate: (target, members, entry) =>
-        decorate((target === 'request' ? classes.Request : classes.Response).prototype, target, members, entry),
+      rewriters: this.#dispatcher.rewriters,
+      fallbacks: this.#dispatcher.finder.fallbacks,
+      routes: this.#routes,
+      prototypes: { request: classes.Request.prototype, response: classes.Response.prototype },
     }
     this.#life = new LifeCycle(this.#state, this.#root, host, this.#routes, this.#dispatcher)
     const { limits } = settings
@@ -154,8 +151,13 @@ export class Kernel extends RouteVerbs {
   /** Sets the handler that answers 404 and 405 instead of the built-in body; the status is preset, `Allow` is not. */
   setNotFoundHandler(handler: NotFoundHandler): this {
     if (typeof handler !== 'function') throw HookError('setNotFoundHandler', 'root')
-    this.#dispatcher.notFound.handler = handler
+    this.#dispatcher.finder.notFoundHandler = handler
     return this
+  }
+
+  /** The names of the plugins that could be registered, for messages; the kernel itself knows none. @internal */
+  get knownPlugins(): readonly string[] {
+    return []
   }
 
   /** The plugin to register automatically where another depends on it and it is missing; the kernel itself has none. @internal */

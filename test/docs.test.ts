@@ -314,12 +314,15 @@ describe('the readers of the documentation', () => {
   test('find the rows of the table of errors, over several lines too', () => {
     expect(
       errorRows(
-        "/** defineError('C', 1) */ const a = defineError('AError', 400, () => '')\nconst b = defineError(\n  'BError',\n  404,\n  () => '')\nconst c = defineError('CError', () => '')",
+        "/** defineError('C', 1) */ const a = defineError('AError', 400, () => '')\nconst b = defineError(\n  'BError',\n  404,\n  () => '')\nconst c = defineError('CError', () => '')\nexport const { DError, EError, FError } = defineErrors({\n  DError: [409, () => ''],\n  EError: (why: string) =>\n    why,\n  FError: [\n    410,\n    () => '',\n  ],\n})",
       ),
     ).toEqual([
       { code: 'AError', status: 400 },
       { code: 'BError', status: 404 },
       { code: 'CError', status: 500 },
+      { code: 'DError', status: 409 },
+      { code: 'EError', status: 500 },
+      { code: 'FError', status: 410 },
     ])
   })
 })

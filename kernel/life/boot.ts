@@ -2,63 +2,29 @@ import avvio from 'avvio'
 import { Context, type ContextHost } from '../plugin/context.ts'
 import { enroll } from '../plugin/enroll.ts'
 import type { PluginEntry, Scope } from '../plugin/scope.ts'
-import { defineError, isReportedTogether } from '../support/errors.ts'
+import { defineErrors, isReportedTogether } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
 import { isPromise, within } from '../support/within.ts'
-import { orderByDependencies } from './order.ts'
 import { tracePlugin } from './plugin-trace.ts'
 
-export const PluginTimeoutError = defineError(
-  'PluginTimeoutError',
-  (name: string, ms: number) =>
+export const { PluginTimeoutError, PluginDependencyMissingError } = defineErrors({
+  PluginTimeoutError: (name: string, ms: number) =>
     `the plugin "${name}" did not finish its setup within ${ms} ms. Return when it is done, or raise bootTimeout`,
-)
-export const PluginDependencyMissingError = defineError(
-  'PluginDependencyMissingError',
-  (wanted: string, by: string, near: string | undefined, there: string) =>
+  PluginDependencyMissingError: (wanted: string, by: string, near: string | undefined, there: string) =>
     `the plugin "${by}" depends on "${wanted}", which is not registered in its scope or an outer one.${
       near === undefined
         ? ` Register it, for example plugins: [${wanted}(), ${by}()].`
         : ` Did you mean "${near}"? Otherwise register "${wanted}".`
     } Registered: ${there}`,
-)
-const PluginPrefixError = defineError(
-  'PluginPrefixError',
-  (name: string, prefix: string, site: string) =>
+})
+const { PluginCycleError, PluginPrefixError, SeveralPluginsError } = defineErrors({
+  PluginCycleError: (path: string) =>
+    `plugins depend on each other in a cycle: ${path}. Remove one of these dependencies`,
+  PluginPrefixError: (name: string, prefix: string, site: string) =>
     `the plugin "${name}" is registered under the prefix ${prefix} (at ${site}), but no route is in it, so what it adds would reach no request. Register it in the plugin that has the routes, or without a prefix`,
-)
-
-const SeveralPluginsError = defineError(
-  'SeveralPluginsError',
-  (all: readonly string[]) => `${all.length} plugins cannot run here:\n${all.map((one) => `- ${one}`).join('\n')}`,
-)
-
-/** Collects the failures of a server's plugins, which start one after the other. */
-class BootFailures {
-  readonly #all: Error[] = []
-
-  /**
-   * Whether a plugin has started. One that cannot run in this environment does not end the boot yet: the others are also tried.
-   *
-   * @throws any other failure; after a first one it may be a consequence, and is left out.
-   */
-  async passes(run: () => Promise<void>): Promise<boolean> {
-    try {
-      await run()
-      return true
-    } catch (error) {
-      if (isReportedTogether((error as Error).cause)) this.#all.push(error as Error)
-      else if (this.#all.length === 0) throw error
-      return false
-    }
-  }
-
-  /** The only failure, or one error for all of them. */
-  get error(): Error | undefined {
-    if (this.#all.length < 2) return this.#all[0]
-    return Object.assign(SeveralPluginsError(this.#all.map(({ message }) => message)), { errors: this.#all })
-  }
-}
+  SeveralPluginsError: (all: readonly string[]) =>
+    `${all.length} plugins cannot run here:\n${all.map((one) => `- ${one}`).join('\n')}`,
+})
 
 /**
  * Boots the tree: runs every `setup` once, depth first, in order of dependencies. The first failure ends the boot, unless it is one of
@@ -71,7 +37,14 @@ class BootFailures {
 export function bootTree(root: PluginEntry, host: ContextHost): Promise<void> {
   return new Promise((resolve, reject) => {
     const boot = avvio(null, { autostart: false, timeout: 0 })
-    const failures = new BootFailures()
+    const failures: Error[] = []
+    // One that cannot run in this environment does not end the boot yet: the others are also tried.
+    const failed = (error: Error) => {
+      if (isReportedTogether(error.cause)) failures.push(error)
+      // After a first failure, any other may be a consequence, and is left out.
+      else if (failures.length === 0) throw error
+      return false
+    }
     const load = (entries: readonly PluginEntry[]) => {
       for (const entry of orderByDependencies(entries)) {
         let companions: readonly PluginEntry[] = []
@@ -82,7 +55,8 @@ export function bootTree(root: PluginEntry, host: ContextHost): Promise<void> {
           })
         }
         boot.use(async () => {
-          if (await failures.passes(() => setUp(entry, host))) load(entry.children.slice(companions.length))
+          const isUp = await setUp(entry, host).then(() => true, failed)
+          if (isUp) load(entry.children.slice(companions.length))
         })
       }
     }
@@ -95,7 +69,9 @@ export function bootTree(root: PluginEntry, host: ContextHost): Promise<void> {
     // Three parameters: with fewer, avvio keeps the error to itself.
     boot.ready((error: unknown, _context: unknown, done: Function) => {
       done()
-      const failure = error ?? failures.error ?? emptyPrefix(root)
+      const several = SeveralPluginsError(failures.map(({ message }) => message))
+      const together = failures.length > 1 ? Object.assign(several, { errors: failures }) : failures[0]
+      const failure = error ?? together ?? emptyPrefix(root)
       if (failure) reject(failure)
       else resolve()
     })
@@ -117,7 +93,7 @@ function emptyPrefix(owner: PluginEntry): Error | undefined {
 const hasRoutes = ({ routes, children }: PluginEntry): boolean => routes.length > 0 || children.some(hasRoutes)
 
 async function setUp(entry: PluginEntry, host: ContextHost): Promise<void> {
-  checkDependencies(entry)
+  checkDependencies(entry, host.server.knownPlugins)
   own(entry, host)
   const { setup } = entry.definition
   if (setup === undefined) return
@@ -176,12 +152,49 @@ function enrollCompanions(entry: PluginEntry, host: ContextHost): readonly Plugi
 }
 
 /** Checked when it is the plugin's turn, since an earlier sibling may have registered what it needs. */
-function checkDependencies(entry: PluginEntry): void {
+/**
+ * Orders the registrations of one list by their dependencies: a plugin that depends on a later one boots after it; all
+ * others keep their place.
+ */
+function orderByDependencies(entries: readonly PluginEntry[]): PluginEntry[] {
+  const named = new Map(entries.map((entry) => [entry.name, entry]))
+  const waitsFor = (entry: PluginEntry, done: Set<PluginEntry>) =>
+    (entry.definition.dependencies ?? []).find((name) => {
+      const needed = named.get(name)
+      return needed !== undefined && !done.has(needed)
+    })
+  const ordered: PluginEntry[] = []
+  const done = new Set<PluginEntry>()
+  let waiting = [...entries]
+  while (waiting.length > 0) {
+    const next = waiting.find((entry) => waitsFor(entry, done) === undefined)
+    if (next === undefined)
+      throw PluginCycleError(describeCycle(waiting[0]!, (entry) => named.get(waitsFor(entry, done)!)!))
+    ordered.push(next)
+    done.add(next)
+    waiting = waiting.filter((entry) => entry !== next)
+  }
+  return ordered
+}
+
+function describeCycle(start: PluginEntry, needed: (entry: PluginEntry) => PluginEntry): string {
+  const path: PluginEntry[] = []
+  let entry = start
+  while (!path.includes(entry)) {
+    path.push(entry)
+    entry = needed(entry)
+  }
+  return [...path.slice(path.indexOf(entry)), entry].map((one) => one.name).join(' → ')
+}
+
+function checkDependencies(entry: PluginEntry, known: readonly string[]): void {
   const from = entry.scoped ? entry.scope.parent! : entry.scope
   for (const name of entry.definition.dependencies ?? []) {
     if (entry.scope.findPlugin(name) !== undefined) continue
     const there = visibleNames(from).filter((one) => one !== entry.name)
-    throw PluginDependencyMissingError(name, entry.name, nearest(name, there), there.join(', ') || 'nothing')
+    // A plugin of the catalog that no one has registered may be meant as well.
+    const near = known.includes(name) ? undefined : nearest(name, [...there, ...known])
+    throw PluginDependencyMissingError(name, entry.name, near, there.join(', ') || 'nothing')
   }
 }
 

@@ -4,8 +4,8 @@ import type { Dispatcher } from '../pipeline/dispatch.ts'
 import type { ContextHost } from '../plugin/context.ts'
 import type { Hook, PluginEntry } from '../plugin/scope.ts'
 import type { Adapter, Address } from '../runtime/adapter.ts'
-import { loadAdapter } from '../runtime/load-adapter.ts'
-import { defineError, type FrameworkError, ServerClosingError } from '../support/errors.ts'
+import { detectRuntime } from '../runtime/runtime-name.ts'
+import { defineErrors, type FrameworkError, ServerClosingError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { warnInto } from '../support/logger.ts'
 import type { SupervisedServer } from '../support/worker.ts'
@@ -13,11 +13,11 @@ import { bootTree, ownAll } from './boot.ts'
 import { tracePlugin } from './plugin-trace.ts'
 import { shutDown } from './shutdown.ts'
 
-const ListeningTwiceError = defineError(
-  'ListeningTwiceError',
-  () => 'listen() was already called on this server. A server listens once; create another one for another port',
-)
-const ServerClosedError = defineError('ServerClosedError', 503, () => 'the server is closed. Create a new one')
+const { ListeningTwiceError, ServerClosedError } = defineErrors({
+  ListeningTwiceError: () =>
+    'listen() was already called on this server. A server listens once; create another one for another port',
+  ServerClosedError: [503, () => 'the server is closed. Create a new one'],
+})
 
 /** Called with each server that has booted. */
 export type BootCheck = (server: HostServer) => void
@@ -258,4 +258,11 @@ export class LifeCycle {
       },
     })
   }
+}
+
+/** Loads the adapter for a runtime; if none is named, for the current one. `'node'` runs everywhere. */
+async function loadAdapter(name = detectRuntime()): Promise<Adapter> {
+  if (name === 'bun') return new (await import('../runtime/bun.ts')).BunAdapter()
+  if (name === 'deno') return new (await import('../runtime/deno.ts')).DenoAdapter()
+  return new (await import('../runtime/node/node.ts')).NodeAdapter()
 }

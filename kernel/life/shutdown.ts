@@ -1,18 +1,16 @@
 import type { HookLists, PluginEntry } from '../plugin/scope.ts'
 import type { Adapter } from '../runtime/adapter.ts'
-import { defineError } from '../support/errors.ts'
+import { defineErrors } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
 import { isInTime } from '../support/within.ts'
 import { tracePlugin } from './plugin-trace.ts'
 
-export const CloseHookTimeoutError = defineError(
-  'CloseHookTimeoutError',
-  (plugin: string, ms: number) => `the close hook of the plugin "${plugin}" did not settle within ${ms} ms`,
-)
-export const CloseHookError = defineError(
-  'CloseHookError',
-  (phase: string, plugin: string, why: string) => `the ${phase} hook of the plugin "${plugin}" failed: ${why}`,
-)
+export const { CloseHookTimeoutError, CloseHookError } = defineErrors({
+  CloseHookTimeoutError: (plugin: string, ms: number) =>
+    `the close hook of the plugin "${plugin}" did not settle within ${ms} ms`,
+  CloseHookError: (phase: string, plugin: string, why: string) =>
+    `the ${phase} hook of the plugin "${plugin}" failed: ${why}`,
+})
 
 /** What closing needs. */
 export interface ShutdownParts {

@@ -1,16 +1,12 @@
 import type { KernelRequest } from '../http/request/request.ts'
 import { bodiesOf, type KernelResponse } from '../http/response/response-buffer.ts'
-import { defineError } from '../support/errors.ts'
+import { defineError, defineErrors } from '../support/errors.ts'
 import { isPromise } from '../support/within.ts'
 
-export const ChainStoppedError = defineError(
-  'ChainStoppedError',
-  (name: string) => `chain stopped in ${name}: it neither answered nor called next()`,
-)
-export const NextCalledTwiceError = defineError(
-  'NextCalledTwiceError',
-  (name: string) => `next() was called twice in ${name}. Return after calling it`,
-)
+export const { ChainStoppedError, NextCalledTwiceError } = defineErrors({
+  ChainStoppedError: (name: string) => `chain stopped in ${name}: it neither answered nor called next()`,
+  NextCalledTwiceError: (name: string) => `next() was called twice in ${name}. Return after calling it`,
+})
 
 const ClientGoneError = defineError('ClientGoneError', 499, () => 'the client disconnected')
 

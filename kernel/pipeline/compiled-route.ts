@@ -6,7 +6,7 @@ import type { Shape } from '../routing/pattern.ts'
 import { Route, type Step } from '../routing/route.ts'
 import { RouteTable } from '../routing/table.ts'
 import type { AddRoute } from '../routing/verbs.ts'
-import { defineError } from '../support/errors.ts'
+import { defineErrors } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
 import { isPromise } from '../support/within.ts'
 import type { Terminal } from './chain.ts'
@@ -20,11 +20,10 @@ import {
 } from './route-options.ts'
 import { tracedSteps, tracedTerminal } from './traces.ts'
 
-export const RouteCompileError = defineError(
-  'RouteCompileError',
-  (route: string, place: string, plugin: string, why: string) =>
+export const { RouteCompileError } = defineErrors({
+  RouteCompileError: (route: string, place: string, plugin: string, why: string) =>
     `${route} cannot be compiled: ${why} (plugin "${plugin}"). It is registered at ${place}`,
-)
+})
 
 /** Everything that a request needs once its route is known, decided before the first request. */
 export interface CompiledRoute {
@@ -178,9 +177,10 @@ export class CompiledRoutes {
         if (compiled === undefined) {
           const owner = this.#owners.get(record)
           const scope = owner?.scope ?? this.#root
+          const { parsed, check } = this.#options.read(record, owner, scope)
           const read = new Set<PropertyKey>()
-          compiled = compileRoute(record, owner, scope, this.#options.parse(record, owner, scope), read)
-          idle.push(...this.#options.check(record, owner, scope, read))
+          compiled = compileRoute(record, owner, scope, parsed, read)
+          idle.push(...check(read))
           this.#compiled.set(record, compiled)
         }
         table.add({ method: record.method, shapes }, compiled)

@@ -7,11 +7,10 @@ import type { Scope } from '../plugin/scope.ts'
 import { BadRequestError, ServerClosingError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { isPromise } from '../support/within.ts'
+import { Answers } from './answers.ts'
 import { runChain } from './chain.ts'
 import { type CompiledRoute, type CompiledRoutes, compiledMiss } from './compiled-route.ts'
 import { type FoundRoute, RouteFinder } from './find-route.ts'
-import { Answers } from './finish.ts'
-import { NotFound } from './not-found.ts'
 import { requestTrace, runTraced } from './traces.ts'
 
 const malformed: Target = { path: '/', sent: '/', query: '', match: '/' }
@@ -36,7 +35,6 @@ function runFollowed(answers: Answers, compiled: CompiledRoute, req: KernelReque
 /** The start of the request path: finds the route and runs the chain; {@link Answers} does the rest. */
 export class Dispatcher {
   readonly answers: Answers
-  readonly notFound = new NotFound()
   readonly rewriters: Rewriter[] = []
   readonly finder: RouteFinder
 
@@ -62,7 +60,7 @@ export class Dispatcher {
     this.answers = new Answers(state, () => {
       if (--this.inFlight === 0) this.#onIdle?.()
     })
-    this.finder = new RouteFinder(routes, root, this.notFound.answer)
+    this.finder = new RouteFinder(routes, root)
     this.#Request = classes.Request
     this.#Response = classes.Response
     this.#root = root

@@ -1,10 +1,16 @@
-import type { Miss, Routed } from '../http/request/request.ts'
-import type { Scope } from '../plugin/scope.ts'
+import type { KernelRequest, Miss, Request, Routed } from '../http/request/request.ts'
+import { sendFailure } from '../http/response/error-body.ts'
+import type { Response } from '../http/response/response.ts'
+import type { KernelResponse } from '../http/response/response-buffer.ts'
+import type { Fallback, Scope } from '../plugin/scope.ts'
 import type { RouteTable } from '../routing/table.ts'
+import { MethodNotAllowedError, RouteNotFoundError } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
-import type { Terminal } from './chain.ts'
+import { isPromise } from '../support/within.ts'
 import { type CompiledRoute, type CompiledRoutes, compiledMiss } from './compiled-route.ts'
-import type { Fallback } from './not-found.ts'
+
+/** Answers 404 and 405; the error says which of them, and the status is preset. */
+export type NotFoundHandler = (req: Request, res: Response, error: Error & { code: string; status: number }) => unknown
 
 /** What answers a request. */
 export interface FoundRoute extends Routed {
@@ -17,16 +23,15 @@ export interface FoundRoute extends Routed {
 export class RouteFinder {
   /** The fallbacks, the longest path first once {@link RouteFinder.compile} has run. */
   readonly fallbacks: Fallback[] = []
+  /** Of the application, for 404 and 405. */
+  notFoundHandler: NotFoundHandler | undefined
   readonly #routes: CompiledRoutes
   readonly #root: Scope
-  readonly #answerMiss: Terminal
   readonly #misses = new Map<Scope, { readonly compiled: CompiledRoute; readonly fallbacks: readonly Fallback[] }>()
 
-  /** `answerMiss` ends the chain of every request that matches no route. */
-  constructor(routes: CompiledRoutes, root: Scope, answerMiss: Terminal) {
+  constructor(routes: CompiledRoutes, root: Scope) {
     this.#routes = routes
     this.#root = root
-    this.#answerMiss = answerMiss
   }
 
   /** Fixes the order of the fallbacks. */
@@ -51,7 +56,7 @@ export class RouteFinder {
     if (known === undefined) {
       // A fallback of another scope would be reached without the guards of that scope.
       const fallbacks = this.fallbacks.filter((one) => scope.lineage.includes(one.scope))
-      known = { compiled: compiledMiss(scope, this.#answerMiss), fallbacks }
+      known = { compiled: compiledMiss(scope, (req, res) => this.#fallBack(0, req, res)), fallbacks }
       this.#misses.set(scope, known)
     }
     const fallbacks = known.fallbacks.filter(({ path }) => isWithin(path, match))
@@ -67,6 +72,27 @@ export class RouteFinder {
     const [other] = allowed
     const home = other === undefined ? undefined : table.match(other, match)?.target.home
     return home ?? this.fallbacks.find(({ path }) => isWithin(path, match))?.scope ?? this.#root
+  }
+
+  /** The end of the chain of a request that matches no route: the fallbacks of its path in turn, then 404 or 405. */
+  #fallBack(from: number, req: KernelRequest, res: KernelResponse): unknown {
+    const fallbacks = req.miss?.fallbacks ?? []
+    for (let i = from; i < fallbacks.length; i++) {
+      const result: unknown = fallbacks[i]!.run(req, res)
+      if (isPromise(result)) return result.then(() => (res.answered ? res : this.#fallBack(i + 1, req, res)))
+      if (res.answered) return res
+    }
+    return this.#answerMiss(req, res)
+  }
+
+  #answerMiss(req: KernelRequest, res: KernelResponse): unknown {
+    const { method, path } = req
+    const allowed = req.miss?.allowed ?? []
+    const error = allowed.length === 0 ? RouteNotFoundError(method, path) : MethodNotAllowedError(method, path)
+    res.code = error.status
+    if (this.notFoundHandler !== undefined) return this.notFoundHandler(req, res, error)
+    if (allowed.length > 0) res.setHeader('allow', allowed.join(', '))
+    return sendFailure(req, res, error)
   }
 }
 

@@ -2,16 +2,15 @@ import { readOption } from '../plugin/options.ts'
 import type { PluginEntry, Scope } from '../plugin/scope.ts'
 import { description } from '../routing/arguments.ts'
 import { RouteOptionError, type RouteRecord } from '../routing/collection.ts'
-import { defineError, isFrameworkError } from '../support/errors.ts'
+import { defineErrors, isFrameworkError } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
 import { nearest } from '../support/nearest.ts'
 import { OptionPlace, optionNames } from '../support/options.ts'
 
-const RouteOptionConflictError = defineError(
-  'RouteOptionConflictError',
-  (option: string, first: PluginEntry, second: PluginEntry) =>
+const { RouteOptionConflictError } = defineErrors({
+  RouteOptionConflictError: (option: string, first: PluginEntry, second: PluginEntry) =>
     `the plugins "${first.name}" (registered at ${first.site}) and "${second.name}" (at ${second.site}) both take the route option "${option}". Register one of them in a scope of its own`,
-)
+})
 
 /** The options of the kernel's own call forms; every other option belongs to a plugin, which names it in its definition. */
 const own: readonly PropertyKey[] = ['middlewares', description]
@@ -79,11 +78,19 @@ export class RouteOptionReading {
   }
 
   /**
-   * @throws RouteOptionError, which reports every mistake in the options of the route.
+   * Reads the options of a route. `check` then checks their names; it receives those that an `onRoute` hook has read and whose plugin
+   * declares none, and returns the options that do nothing, for a warning.
+   *
+   * @throws RouteOptionError, as `check` does for any other option that no plugin reads.
    */
-  parse(record: RouteRecord, owner: PluginEntry | undefined, scope: Scope): ParsedOptions {
+  read(
+    record: RouteRecord,
+    owner: PluginEntry | undefined,
+    scope: Scope,
+  ): { readonly parsed: ParsedOptions; check(read: ReadonlySet<PropertyKey>): IdleOption[] } {
     const { owners, known } = this.#takenIn(scope)
-    const { method, path, options } = record
+    const { method, path } = record
+    const options = record.options as Readonly<Record<PropertyKey, unknown>>
     const place = new OptionPlace('')
     const parsed = new Map<PluginEntry, Record<PropertyKey, unknown>>()
     const fail = (what: string) => RouteOptionError(`${method} ${path}`, placeOf(record, owner), what)
@@ -92,10 +99,9 @@ export class RouteOptionReading {
       const readers = entry?.definition.routeOptions as Readonly<Record<PropertyKey, unknown>> | undefined
       const reader = entry === undefined ? this.#absentOf(name)?.reader : readers?.[name]
       if (reader === undefined) continue
-      const given = (options as Readonly<Record<PropertyKey, unknown>>)[name]
       const route = { method, path, options, settings: entry?.settings, known }
       try {
-        const value = readOption(reader, given, place.in(String(name)), route)
+        const value = readOption(reader, options[name], place.in(String(name)), route)
         if (entry !== undefined) parsed.set(entry, { ...parsed.get(entry), [name]: value })
       } catch (error) {
         if (isFrameworkError(error)) throw error
@@ -104,38 +110,24 @@ export class RouteOptionReading {
       }
     }
     if (!place.isFine) throw fail(place.summary)
-    return parsed
-  }
 
-  /**
-   * Checks the names. `read` are the names that an `onRoute` hook has read and whose plugin declares none.
-   *
-   * @returns the options that do nothing, for a warning.
-   * @throws RouteOptionError for any other option that no plugin reads.
-   */
-  check(
-    record: RouteRecord,
-    owner: PluginEntry | undefined,
-    scope: Scope,
-    read: ReadonlySet<PropertyKey>,
-  ): IdleOption[] {
-    const { known } = this.#takenIn(scope)
-    const options = record.options as Readonly<Record<PropertyKey, unknown>>
-    const route = `${record.method} ${record.path}`
-    const fail = (what: string) => RouteOptionError(route, placeOf(record, owner), what)
-    const idle: IdleOption[] = []
-    for (const key of optionNames(options)) {
-      if (known.has(key) || read.has(key)) continue
-      const name = typeof key === 'symbol' ? String(key.description) : key
-      const absent = this.#absentOf(key)
-      // `false` means "not here", which is true without the plugin. Plugins' own routes use it whether the option is known or not.
-      if (options[key] === false && (absent !== undefined || owner !== undefined)) continue
-      if (absent === undefined) throw fail(describeUnknown(name, known))
-      const { plugin, absence } = absent
-      if (absence === 'error') throw fail(describeAbsent(name, plugin))
-      if (absence === 'warning') idle.push({ option: name, plugin, route: `${route} (${placeOf(record, owner)})` })
+    const check = (read: ReadonlySet<PropertyKey>) => {
+      const idle: IdleOption[] = []
+      for (const key of optionNames(options)) {
+        if (known.has(key) || read.has(key)) continue
+        const name = typeof key === 'symbol' ? String(key.description) : key
+        const absent = this.#absentOf(key)
+        // `false` means "not here", which is true without the plugin. Plugins' own routes use it whether the option is known or not.
+        if (options[key] === false && (absent !== undefined || owner !== undefined)) continue
+        if (absent === undefined) throw fail(describeUnknown(name, known))
+        const { plugin, absence } = absent
+        if (absence === 'error') throw fail(describeAbsent(name, plugin))
+        const route = `${method} ${path} (${placeOf(record, owner)})`
+        if (absence === 'warning') idle.push({ option: name, plugin, route })
+      }
+      return idle
     }
-    return idle
+    return { parsed, check }
   }
 
   #absentOf(name: PropertyKey): AbsentPlugin | undefined {

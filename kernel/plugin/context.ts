@@ -1,29 +1,35 @@
 import type { Rewriter } from '../http/raw.ts'
-import type { HostServer, Request } from '../http/request/request.ts'
+import { type HostServer, KernelRequest, type Request } from '../http/request/request.ts'
 import type { Response } from '../http/response/response.ts'
+import { KernelResponse } from '../http/response/response-buffer.ts'
 import { type Middleware, NotAMiddlewareError } from '../routing/middleware.ts'
 import { fixedPath, joinPaths } from '../routing/pattern.ts'
 import type { Route } from '../routing/route.ts'
 import { type AddRoute, RouteVerbs } from '../routing/verbs.ts'
 import type { Upgrade } from '../runtime/adapter.ts'
-import { defineError } from '../support/errors.ts'
+import { defineError, defineErrors } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import type { Logger } from '../support/logger.ts'
 import { isPluginFactory, type RegisterOptions } from './define.ts'
 import { enroll } from './enroll.ts'
 import type { ErrorHandler, HookName, HookTypes, LifeCycleHookName } from './hooks.ts'
-import type { Hook, HookLists } from './scope.ts'
-import { type PluginEntry, type Registrable, registerArguments, registeredName } from './scope.ts'
+import {
+  type Fallback,
+  type Hook,
+  type HookLists,
+  type PluginEntry,
+  type Registrable,
+  registerArguments,
+  registeredName,
+} from './scope.ts'
 import type { ServiceStore, Services } from './services.ts'
 
-export const PluginAfterBootError = defineError(
-  'PluginAfterBootError',
-  (what: string, which = '') =>
+export const { PluginAfterBootError, HookError } = defineErrors({
+  PluginAfterBootError: (what: string, which = '') =>
     `${what} after boot${which}. Plugins, middlewares and hooks are fixed once the server is ready: register them before listen(), ready() or the first request`,
-)
-export const HookError = defineError('HookError', (hook: string, plugin: string) =>
-  plugin === 'root' ? `${hook}() takes a function` : `${hook}() of the plugin "${plugin}" takes a function`,
-)
+  HookError: (hook: string, plugin: string) =>
+    plugin === 'root' ? `${hook}() takes a function` : `${hook}() of the plugin "${plugin}" takes a function`,
+})
 
 declare module './define.ts' {
   interface SetupContext<Parsed, Prefix extends string> extends Context<Parsed, Prefix> {}
@@ -39,10 +45,11 @@ export interface ContextHost {
   readonly owned: Set<unknown>
   /** The protocols for which plugins take over connections. */
   readonly upgrades: Upgrade[]
-  addRoute(owner: PluginEntry, ...route: AddRoute): void
-  decorate(target: 'request' | 'response', members: PropertyDescriptorMap, entry: PluginEntry): void
-  rewrite(rewriter: Rewriter): void
-  fallback(owner: PluginEntry, path: string, run: (req: Request, res: Response) => void | Promise<void>): void
+  readonly rewriters: Rewriter[]
+  readonly fallbacks: Fallback[]
+  readonly routes: { add(owner: PluginEntry, ...route: AddRoute): unknown }
+  /** Where the members are that plugins add to the requests and responses of this server. */
+  readonly prototypes: { readonly request: object; readonly response: object }
 }
 
 /**
@@ -64,7 +71,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   protected override addRoute(...[method, path, ...rest]: AddRoute): void {
     this.#mustBoot(`the plugin "${this.#entry.name}" registers the route ${method} ${path}`)
     const full = joinPaths(this.#entry.scope.prefix, path)
-    this.#host.addRoute(this.#entry, method, full, ...rest)
+    this.#host.routes.add(this.#entry, method, full, ...rest)
     this.#entry.routes.push(`${method} ${full}`)
   }
 
@@ -148,7 +155,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   decorate(target: 'response', members: PropertyDescriptorMap & ThisType<Response>): void
   decorate(target: 'request' | 'response', members: PropertyDescriptorMap): void {
     this.#mustBoot(`the plugin "${this.#entry.name}" decorates the ${target}`)
-    this.#host.decorate(target, members, this.#entry)
+    decorate(this.#host.prototypes, target, members, this.#entry)
   }
 
   /**
@@ -161,7 +168,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   rewrite(rewriter: Rewriter): void {
     this.#mustBoot(`the plugin "${this.#entry.name}" rewrites requests`)
     if (typeof rewriter !== 'function') throw HookError('rewrite', this.#entry.name)
-    this.#host.rewrite(rewriter)
+    this.#host.rewriters.push(rewriter)
   }
 
   /**
@@ -174,9 +181,11 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   fallback(path: string, handler: (req: Request, res: Response) => void | Promise<void>): void {
     this.#mustBoot(`the plugin "${this.#entry.name}" adds a fallback`)
     if (typeof handler !== 'function') throw HookError('fallback', this.#entry.name)
-    const full = fixedPath(joinPaths(this.#entry.scope.prefix, path))
-    this.#host.fallback(this.#entry, full === '/' ? '' : full, handler)
-    this.#entry.routes.push(`fallback ${full === '/' ? '' : full}/*`)
+    const { name: plugin, scope } = this.#entry
+    const fixed = fixedPath(joinPaths(scope.prefix, path))
+    const full = fixed === '/' ? '' : fixed
+    this.#host.fallbacks.push({ scope, plugin, path: full, run: handler })
+    this.#entry.routes.push(`fallback ${full}/*`)
   }
 
   /**
@@ -309,5 +318,56 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
 
   #mustBoot(what: string): void {
     if (this.#host.state.booted) throw PluginAfterBootError(what)
+  }
+}
+
+const DecorateError = defineError(
+  'DecorateError',
+  (plugin: string, what: string) => `the plugin "${plugin}" decorates ${what}`,
+)
+
+const nothing = {} as never
+
+/** Fields that each object has of its own hide the members of its class, so decorating them would have no effect. */
+const fields: Record<string, object> = {
+  request: new KernelRequest(nothing, nothing, nothing, nothing, nothing),
+  response: new KernelResponse(nothing),
+}
+
+/** Anything without one of these keys, such as a function, would add a member that is `undefined`. */
+const isDescriptor = (given: unknown): boolean =>
+  typeof given === 'object' && given !== null && ['get', 'set', 'value'].some((one) => one in given)
+
+/** The plugin that added each member, by the class that has it. */
+const owners = new WeakMap<object, Map<string, PluginEntry>>()
+
+/**
+ * Installs members on the class of one server's requests or responses. A getter of the kernel, `ip` for example, may be
+ * replaced once; a member of another plugin may not. A plugin that is registered in several scopes adds its members once.
+ */
+function decorate(
+  prototypes: ContextHost['prototypes'],
+  target: 'request' | 'response',
+  members: PropertyDescriptorMap,
+  entry: PluginEntry,
+): void {
+  if (!Object.hasOwn(fields, target)) {
+    throw DecorateError(entry.name, `"${target}"; it takes "request" or "response"`)
+  }
+  const prototype = prototypes[target]
+  const added = owners.get(prototype) ?? new Map<string, PluginEntry>()
+  owners.set(prototype, added)
+  for (const [name, descriptor] of Object.entries(members)) {
+    const fail = (why: string) => DecorateError(entry.name, `the ${target} with "${name}", which ${why}`)
+    const owner = added.get(name)
+    if (owner?.definition === entry.definition && owner !== entry) continue
+    if (Object.hasOwn(prototype, name)) {
+      const first = owner === undefined ? 'the kernel' : `the plugin "${owner.name}" (registered at ${owner.site})`
+      throw fail(`${first} already added. Choose another name`)
+    }
+    if (Object.hasOwn(fields[target]!, name)) throw fail('is a field of the kernel. Choose another name')
+    if (!isDescriptor(descriptor)) throw fail('is not a property descriptor: { get() { … } } or { value: … }')
+    Object.defineProperty(prototype, name, { configurable: true, ...descriptor })
+    added.set(name, entry)
   }
 }

@@ -1,7 +1,7 @@
 import { contractOf, pluginMark } from '../routing/middleware.ts'
 import { parsePattern } from '../routing/pattern.ts'
 import { CallSite } from '../support/call-site.ts'
-import { ArgumentsError, defineError } from '../support/errors.ts'
+import { ArgumentsError, defineErrors } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
 import { checkOptions, OptionError, quoted } from '../support/options.ts'
 import { isReader, type OptionsReader, type RouteOptionReader } from './options.ts'
@@ -10,15 +10,11 @@ import type { Services } from './services.ts'
 /** The version of the contract with plugins; it increases when a plugin written for an older kernel would not work with a newer one. */
 export const contractVersion = 1
 
-export const PluginDefinitionError = defineError(
-  'PluginDefinitionError',
-  (name: string, why: string) => `definePlugin(${name}): ${why}`,
-)
-export const PluginContractError = defineError(
-  'PluginContractError',
-  (name: string, theirs: unknown, ours: number) =>
+export const { PluginDefinitionError, PluginContractError } = defineErrors({
+  PluginDefinitionError: (name: string, why: string) => `definePlugin(${name}): ${why}`,
+  PluginContractError: (name: string, theirs: unknown, ours: number) =>
     `the plugin "${name}" was built for plugin contract ${String(theirs)}, this is contract ${ours}. Install versions of the plugin and the framework that belong together`,
-)
+})
 
 /**
  * Data that plugins provide for each other, such as description pages or health checks. The kernel knows nothing about it: the plugin that

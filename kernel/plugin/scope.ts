@@ -1,8 +1,10 @@
+import type { Request } from '../http/request/request.ts'
+import type { Response } from '../http/response/response.ts'
 import { type Middleware, nameOf } from '../routing/middleware.ts'
 import { joinPaths } from '../routing/pattern.ts'
 import type { Step } from '../routing/route.ts'
 import type { CallSite } from '../support/call-site.ts'
-import { defineError } from '../support/errors.ts'
+import { defineErrors } from '../support/errors.ts'
 import {
   isPluginFactory,
   isRegistration,
@@ -14,25 +16,16 @@ import {
 import type { ErrorHandler, HookName, HookTypes } from './hooks.ts'
 import { ServiceStore } from './services.ts'
 
-export const DuplicatePluginError = defineError(
-  'DuplicatePluginError',
-  (name: string, first: string, second: string) =>
+export const { DuplicatePluginError, NotAPluginError, RegisterArgumentsError, PluginSetupError } = defineErrors({
+  DuplicatePluginError: (name: string, first: string, second: string) =>
     `the plugin "${name}" is registered twice in one scope: at ${first} and at ${second}. Remove one, or register it within another plugin that has a scope of its own (a prefix, or scoped: true)`,
-)
-export const NotAPluginError = defineError(
-  'NotAPluginError',
-  (what: string) =>
+  NotAPluginError: (what: string) =>
     `${what} is neither a plugin nor a middleware. Pass a registration (cors({ … })) or a function (req, res, next)`,
-)
-export const RegisterArgumentsError = defineError(
-  'RegisterArgumentsError',
-  (why: string) =>
+  RegisterArgumentsError: (why: string) =>
     `register() takes one plugin, or one middleware, and options: register(plugin, { prefix: '/path' }). ${why}`,
-)
-export const PluginSetupError = defineError(
-  'PluginSetupError',
-  (name: string, phase: string, why: string, hint: string) => `the plugin "${name}" failed in ${phase}: ${why}${hint}`,
-)
+  PluginSetupError: (name: string, phase: string, why: string, hint: string) =>
+    `the plugin "${name}" failed in ${phase}: ${why}${hint}`,
+})
 
 /** The argument of `register`: a plugin with its options, or a bare middleware. */
 export type Registrable = Registration | Middleware
@@ -41,6 +34,16 @@ export type Registrable = Registration | Middleware
 export interface Hook<Name extends HookName> {
   readonly run: HookTypes[Name]
   readonly entry: PluginEntry
+}
+
+/** What answers requests at a path and below it that no route answers; without an answer, the next fallback is asked. */
+export interface Fallback {
+  /** Its middlewares run before it. */
+  readonly scope: Scope
+  readonly plugin: string
+  /** The path at which it applies; `''` for everything. */
+  readonly path: string
+  readonly run: (req: Request, res: Response) => void | Promise<void>
 }
 
 export type HookLists = { [Name in HookName]: Hook<Name>[] }

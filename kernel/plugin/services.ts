@@ -1,35 +1,27 @@
-import { defineError } from '../support/errors.ts'
+import { defineErrors } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
 
 /** The services that plugins provide, by name; each plugin merges its own line into this interface. */
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
 export interface Services {}
 
-export const ServiceMissingError = defineError(
-  'ServiceMissingError',
-  (name: string, near: string | undefined, there: string) => {
+export const { ServiceMissingError, ServiceProvidedTwiceError, ServiceNameError } = defineErrors({
+  ServiceMissingError: (name: string, near: string | undefined, there: string) => {
     const remedy =
       near === undefined
         ? `Register the plugin that provides it, for example plugins: [${name}()]`
         : `Did you mean "${near}"? Otherwise register the plugin that provides "${name}"`
     return `there is no service "${name}" here. ${remedy}. Provided here: ${there}`
   },
-)
-export const ServiceProvidedTwiceError = defineError(
-  'ServiceProvidedTwiceError',
-  (name: string, first: string, second: string) =>
+  ServiceProvidedTwiceError: (name: string, first: string, second: string) =>
     `the service "${name}" is provided by "${first}" and by "${second}". Remove one, or register it in a scope of its own (scoped: true, or a prefix)`,
-)
-export const ServiceNameError = defineError(
-  'ServiceNameError',
-  (name: string, plugin: string) =>
+  ServiceNameError: (name: string, plugin: string) =>
     `the plugin "${plugin}" provides a service named "${name}", which the store keeps for itself. Rename it`,
-)
-export const ServiceUndefinedError = defineError(
-  'ServiceUndefinedError',
-  (name: string, plugin: string) =>
+})
+export const { ServiceUndefinedError } = defineErrors({
+  ServiceUndefinedError: (name: string, plugin: string) =>
     `the plugin "${plugin}" provides the service "${name}", which is undefined. Leave the name out where there is nothing to provide`,
-)
+})
 
 const reserved = new Set(['get', 'find', 'has', 'provide', 'names', 'constructor', '__proto__', 'then'])
 

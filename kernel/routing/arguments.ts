@@ -1,13 +1,12 @@
-import { defineError } from '../support/errors.ts'
+import { defineErrors } from '../support/errors.ts'
 import { isOptions, optionNames } from '../support/options.ts'
 import { kindOf, type Middleware, middlewareMistake } from './middleware.ts'
 import type { RouteDescription, RouteOptions } from './options.ts'
 
-export const RouteArgumentsError = defineError(
-  'RouteArgumentsError',
-  (method: string, path: string, why: string) =>
+export const { RouteArgumentsError } = defineErrors({
+  RouteArgumentsError: (method: string, path: string, why: string) =>
     `${method} ${path}: ${why}. A route is registered as (path, handler), (path, options, handler) or (path, [middleware, …], handler)`,
-)
+})
 
 /** The arguments of a verb, in their one normal form. */
 export interface RouteArguments {
@@ -55,11 +54,10 @@ export function readRouteArguments(method: string, path: string, rest: readonly 
   return { options, handler: second }
 }
 
-const WebsocketArgumentsError = defineError(
-  'WebsocketArgumentsError',
-  (path: string, why: string) =>
+const { WebsocketArgumentsError } = defineErrors({
+  WebsocketArgumentsError: (path: string, why: string) =>
     `ws ${path}: ${why}. A websocket is registered as (path, handlers) or (path, options, handlers)`,
-)
+})
 
 /** Turns `(path, handlers)` or `(path, options, handlers)` of a websocket into the options of its route. The plugin reads the handlers. */
 export function readUpgradeArguments(path: string, rest: readonly unknown[]): RouteOptions {

@@ -1,22 +1,17 @@
 import type { Response } from '../http/response/response.ts'
 import { CallSite } from '../support/call-site.ts'
-import { defineError } from '../support/errors.ts'
+import { defineErrors } from '../support/errors.ts'
 import { optionNames } from '../support/options.ts'
 import type { Middleware } from './middleware.ts'
 import type { RouteOptions } from './options.ts'
 import { type Method, parsePattern, type Shape } from './pattern.ts'
 import { type AddRoute, RouteVerbs } from './verbs.ts'
 
-export const DuplicateRouteError = defineError(
-  'DuplicateRouteError',
-  ({ method, path, site }: RouteRecord, there: RouteRecord) =>
+export const { DuplicateRouteError, RouteOptionError } = defineErrors({
+  DuplicateRouteError: ({ method, path, site }: RouteRecord, there: RouteRecord) =>
     `${method} ${path} is registered twice: at ${there.site}${there.path === path ? '' : ` (as ${there.path})`} and at ${site}. Remove one of them or change its path`,
-)
-
-export const RouteOptionError = defineError(
-  'RouteOptionError',
-  (route: string, place: string, what: string) => `${route} (registered at ${place}): ${what}`,
-)
+  RouteOptionError: (route: string, place: string, what: string) => `${route} (registered at ${place}): ${what}`,
+})
 
 /** One registered route, as it was declared. */
 export interface RouteRecord {

@@ -1,5 +1,5 @@
 import type { CallSite } from '../support/call-site.ts'
-import { defineError } from '../support/errors.ts'
+import { defineErrors } from '../support/errors.ts'
 import { RouteOptionError, type RouteRecord } from './collection.ts'
 import { type Middleware, middlewareMistake, NotAMiddlewareError, nameOf } from './middleware.ts'
 import type { RouteOptions } from './options.ts'
@@ -16,15 +16,11 @@ export const slots = ['scope', 'group', 'guard', 'route', 'input', 'around'] as 
 /** A place in the chain of a route, in the order in which a request passes them: `scope`, `group`, `guard`, `route`, `input`, `around`. */
 export type Slot = (typeof slots)[number]
 
-export const RouteSlotError = defineError(
-  'RouteSlotError',
-  (slot: string, route: string) => `${route}: there is no slot "${slot}". The slots are ${slots.join(', ')}`,
-)
-
-export const RouteSealedError = defineError(
-  'RouteSealedError',
-  (route: string) => `${route} is compiled: add to its slots in an onRoute hook, not later`,
-)
+export const { RouteSlotError, RouteSealedError } = defineErrors({
+  RouteSlotError: (slot: string, route: string) =>
+    `${route}: there is no slot "${slot}". The slots are ${slots.join(', ')}`,
+  RouteSealedError: (route: string) => `${route} is compiled: add to its slots in an onRoute hook, not later`,
+})
 
 /** One step of a compiled chain, with the plugin that added it. */
 export interface Step {

@@ -1,6 +1,7 @@
 import type { Request } from '../http/request/request.ts'
 import type { Response } from '../http/response/response.ts'
-import { defineError, UpgradeRequiredError } from '../support/errors.ts'
+import { defineErrors, UpgradeRequiredError } from '../support/errors.ts'
+import { isPromise } from '../support/within.ts'
 import { readRouteArguments, readUpgradeArguments } from './arguments.ts'
 import { type Middleware, middlewareMistake, type Next } from './middleware.ts'
 import type { BodilessOptions, OptionChecks, RouteDescription, RouteOptions } from './options.ts'
@@ -200,9 +201,9 @@ function routesOver(register: Register, prefix = '', groups: readonly (readonly 
       if (parsePattern(path)[0]?.segments.at(-1)?.kind === 'wildcard')
         throw GroupArgumentsError(path, 'a prefix cannot end in a wildcard')
       const made: unknown = define(routesOver(register, joinPaths(prefix, path), [...groups, middlewares]))
-      if (typeof (made as Partial<PromiseLike<unknown>> | null | undefined)?.then !== 'function')
-        return // Its failure would otherwise end the process as an unhandled rejection.
-      ;(made as PromiseLike<unknown>).then(undefined, () => {})
+      if (!isPromise(made)) return
+      // Its failure would otherwise end the process as an unhandled rejection.
+      made.then(undefined, () => {})
       throw GroupArgumentsError(path, 'define is asynchronous, so its routes would come after boot. Await before it')
     },
   }
@@ -229,11 +230,10 @@ function upgradeRequired(_req: Request, res: Response): never {
 }
 upgradeRequired[upgradeAlone] = true
 
-const GroupArgumentsError = defineError(
-  'GroupArgumentsError',
-  (prefix: string, why: string) =>
+const { GroupArgumentsError } = defineErrors({
+  GroupArgumentsError: (prefix: string, why: string) =>
     `group ${prefix}: ${why}. A group is registered as (prefix, define) or (prefix, middlewares, define)`,
-)
+})
 
 export interface RouteVerbs<Prefix extends string = ''> extends Routes<{}, Prefix> {}
 

@@ -32,3 +32,18 @@ export class LimitedBody {
     return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, this.size)
   }
 }
+
+/** Reads a whole body, whatever length was declared; `check` is called after each part. */
+export async function collected(
+  parts: AsyncIterable<Uint8Array>,
+  limit: number,
+  check: () => void = () => {},
+): Promise<Uint8Array> {
+  const body = new LimitedBody(limit)
+  for await (const part of parts) {
+    const refusal = body.add(part)
+    if (refusal !== undefined) throw refusal
+    check()
+  }
+  return body.whole()
+}

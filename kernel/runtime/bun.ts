@@ -31,11 +31,7 @@ const leftSeconds = 5
 const graceMs = 120
 
 /** The adapter on `Bun.serve`. */
-export function bunAdapter(): Adapter {
-  return new BunAdapter()
-}
-
-class BunAdapter implements Adapter {
+export class BunAdapter implements Adapter {
   readonly name = 'bun'
   #server: BunServer | undefined
   readonly #activity: Activity = { count: 0, working: 0 }

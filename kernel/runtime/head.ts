@@ -1,6 +1,6 @@
 import { isValidHost } from '../http/request/host.ts'
 import { absoluteForm } from '../http/request/target.ts'
-import { defineError, FrameworkError, RequestTimeoutError } from '../support/errors.ts'
+import { BadRequestError, defineErrors, FrameworkError, RequestTimeoutError } from '../support/errors.ts'
 
 /**
  * The host that a request is for: that of an absolute target, otherwise the Host header (RFC 9112 section 3.2.2). A Host that is
@@ -20,19 +20,16 @@ export function separator(name: string): string {
   return name === 'cookie' ? '; ' : ', '
 }
 
-export const BodyReadError = defineError(
-  'BodyReadError',
-  () =>
+export const { BodyReadError, ExpectationFailedError, HeaderTooLargeError } = defineErrors({
+  BodyReadError: () =>
     'the body was already read, and it can be read only once. Keep what you have read, or turn the parser off for the route, for example with json: false',
-)
-export const ExpectationFailedError = defineError(
-  'ExpectationFailedError',
-  417,
-  () => 'the header Expect supports 100-continue only',
-)
-export const HeaderTooLargeError = defineError('HeaderTooLargeError', 431, (what: string) => what)
+  ExpectationFailedError: [417, () => 'the header Expect supports 100-continue only'],
+  HeaderTooLargeError: [431, (what: string) => what],
+})
 /** The error for a request that did not arrive in time: the same code, with the status that HTTP defines for it. */
 export function lateRequest(): FrameworkError {
   const { code, message } = RequestTimeoutError('the request did not arrive in time')
   return new FrameworkError(code, 408, message)
 }
+
+export const EndedEarlyError = () => BadRequestError('the connection ended before the body was complete')

@@ -1,7 +1,7 @@
 import { type Deadlines, Running } from '../support/deadlines.ts'
-import { BadRequestError, type FrameworkError } from '../support/errors.ts'
-import { LimitedBody, refuseLength } from './body-limit.ts'
-import { BodyReadError, lateRequest } from './head.ts'
+import type { FrameworkError } from '../support/errors.ts'
+import { collected, refuseLength } from './body-limit.ts'
+import { BodyReadError, EndedEarlyError, lateRequest } from './head.ts'
 
 /**
  * The body of one web request, read whole or piece by piece, with a time limit. The body is itself the entry in the deadlines, which
@@ -46,7 +46,7 @@ export class IncomingBody extends Running {
       return Promise.reject(refusal)
     }
     // The declared length has been compared with the limit, so the native reader can do the work.
-    return length === null || !this.#framed ? this.#counted(limit) : this.#whole()
+    return length === null || !this.#framed ? collected(this.stream(), limit) : this.#whole()
   }
 
   /** Called when the request is over: releases from memory a body that no read is waiting for, before its time is over. */
@@ -92,7 +92,7 @@ export class IncomingBody extends Running {
         this.#waiting++
         const { done, value } = (await reader?.read().catch(() => {
           leave()
-          return raiseGone()
+          throw EndedEarlyError()
         })) ?? { done: true, value: undefined }
         this.#waiting--
         if (late !== undefined) throw late
@@ -127,7 +127,7 @@ export class IncomingBody extends Running {
           this.#waiting--
           this.isAbandoned = true
           this.#end()
-          reject(gone())
+          reject(EndedEarlyError())
         },
       )
     })
@@ -138,23 +138,6 @@ export class IncomingBody extends Running {
     this.#deadlines?.end(this)
     this.#onLate = undefined
   }
-
-  async #counted(limit: number): Promise<Uint8Array> {
-    const body = new LimitedBody(limit)
-    for await (const chunk of this.stream()) {
-      const refusal = body.add(chunk)
-      if (refusal !== undefined) throw refusal
-    }
-    return body.whole()
-  }
-}
-
-function gone(): FrameworkError {
-  return BadRequestError('the connection ended before the body was complete')
-}
-
-function raiseGone(): never {
-  throw gone()
 }
 
 function ignore(): void {}

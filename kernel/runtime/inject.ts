@@ -4,7 +4,7 @@ import { ArgumentsError, BadRequestError, type FrameworkError } from '../support
 import type { LifeState } from '../support/life-state.ts'
 import { nearest } from '../support/nearest.ts'
 import type { RequestHandler } from './adapter.ts'
-import { LimitedBody, refuseLength } from './body-limit.ts'
+import { collected, refuseLength } from './body-limit.ts'
 import { BodyReadError, hostFor } from './head.ts'
 import { asChunk, declaredLength, lengthGuard } from './sending.ts'
 
@@ -84,26 +84,19 @@ class InjectRaw implements RawRequest {
 
   bytes(limit: number): Promise<Uint8Array> {
     const body = this.#body
-    const refusal = refuseLength(this.#headers['content-length'], limit)
-    if (refusal !== undefined) return Promise.reject(refusal)
-    if (typeof body !== 'string' && !(body instanceof Uint8Array)) return this.#collect(limit)
+    const mistake = refuseLength(this.#headers['content-length'], limit)
+    if (mistake !== undefined) return Promise.reject(mistake)
+    if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+      return collected(this.stream(), limit, () => {
+        if (this.#signal?.aborted) throw left()
+      })
+    }
     if (this.#isRead) return Promise.reject(BodyReadError())
     this.#isRead = true
-    // Measured, whatever content-length claims.
     const bytes = typeof body === 'string' ? Buffer.from(body) : body
-    const late = refuseLength(bytes.byteLength, limit)
-    if (late !== undefined) return Promise.reject(late)
-    return this.#signal?.aborted ? Promise.reject(left()) : Promise.resolve(bytes)
-  }
-
-  async #collect(limit: number): Promise<Uint8Array> {
-    const body = new LimitedBody(limit)
-    for await (const chunk of this.stream()) {
-      const refusal = body.add(chunk)
-      if (refusal !== undefined) throw refusal
-      if (this.#signal?.aborted) throw left()
-    }
-    return body.whole()
+    // Measured, whatever content-length claims.
+    const late = refuseLength(bytes.byteLength, limit) ?? (this.#signal?.aborted ? left() : undefined)
+    return late === undefined ? Promise.resolve(bytes) : Promise.reject(late)
   }
 
   async *stream(): AsyncGenerator<Uint8Array> {

@@ -1,27 +1,14 @@
-import { defineError, type FrameworkError, withCause } from '../support/errors.ts'
+import { defineErrors, type FrameworkError, withCause } from '../support/errors.ts'
 
-export const PortInUseError = defineError(
-  'PortInUseError',
-  (host: string, port: number) =>
+export const { PortInUseError, PortForbiddenError, HostUnavailableError, ListenError } = defineErrors({
+  PortInUseError: (host: string, port: number) =>
     `${host}:${port} is in use by another process; stop that process, or choose another port (option port or PORT; 0 takes a free one)`,
-)
-
-export const PortForbiddenError = defineError(
-  'PortForbiddenError',
-  (host: string, port: number) =>
+  PortForbiddenError: (host: string, port: number) =>
     `this process may not listen on ${host}:${port}; choose a port above 1023, or give the process the right to bind low ports`,
-)
-
-export const HostUnavailableError = defineError(
-  'HostUnavailableError',
-  (host: string, port: number) =>
+  HostUnavailableError: (host: string, port: number) =>
     `cannot listen on ${host}:${port}, because ${host} is not an address of this machine; use 0.0.0.0, ::, 127.0.0.1 or one of its addresses (option host or HOST)`,
-)
-
-export const ListenError = defineError(
-  'ListenError',
-  (host: string, port: number, reason: string) => `cannot listen on ${host}:${port}: ${reason}`,
-)
+  ListenError: (host: string, port: number, reason: string) => `cannot listen on ${host}:${port}: ${reason}`,
+})
 
 /** Node and Bun report the reason in `code`, Deno in the name of the error class. */
 const factories = new Map([

@@ -120,6 +120,33 @@ export function defineError<Values extends readonly unknown[]>(
   return Object.assign(make, { code, status })
 }
 
+type Row = Template<never> | readonly [status: number, template: Template<never>]
+type ValuesOf<Given> = Given extends readonly [number, infer Message]
+  ? ValuesOf<Message>
+  : Given extends Template<infer Values>
+    ? Values
+    : never
+
+/**
+ * Defines several errors in a table: by their codes, the function that makes the message, or the status and that function.
+ *
+ * @example
+ * const { PortInUseError, PortForbiddenError } = defineErrors({
+ *   PortInUseError: (port: number) => `the port ${port} is taken`,
+ *   PortForbiddenError: [403, (port: number) => `the port ${port} is not for you`],
+ * })
+ * throw PortInUseError(3000)
+ */
+export function defineErrors<const Rows extends { readonly [code: string]: Row }>(
+  rows: Rows,
+): { readonly [Code in keyof Rows]: ErrorFactory<ValuesOf<Rows[Code]>> } {
+  const all = Object.entries(rows).map(([code, row]) => {
+    const [status, template] = typeof row === 'function' ? [500, row] : row
+    return [code, defineError(code, status, template as Template<readonly unknown[]>)]
+  })
+  return Object.fromEntries(all)
+}
+
 const ErrorDefinitionError = defineError(
   'ErrorDefinitionError',
   (code: string, why: string) => `defineError(${code}): ${why}`,

@@ -87,18 +87,15 @@ export class Trace<Event extends object> {
       fail(error)
       throw error
     }
-    if (result instanceof Promise) result.then(() => this.end(one), fail)
-    // Only the caller awaits it: some libraries start their work with each `then`.
-    else if (!isPromise(result)) this.end(one)
-    else return followed(result, () => this.end(one), fail) as Result
-    return result
+    if (!isPromise(result)) {
+      this.end(one)
+      return result
+    }
+    // For a promise of another kind, only the caller awaits the new one: some libraries start their work with each `then`.
+    const promise = Promise.resolve(result)
+    promise.then(() => this.end(one), fail)
+    return promise as Result
   }
-}
-
-function followed(thenable: PromiseLike<unknown>, done: () => void, fail: (error: unknown) => void): Promise<unknown> {
-  const promise = Promise.resolve(thenable)
-  promise.then(done, fail)
-  return promise
 }
 
 /**

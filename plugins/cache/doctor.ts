@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs'
+import type { Kernel } from '../../kernel/index.ts'
 import type { DoctorCheck } from '../shared/doctor/check.ts'
 import { redisChecks } from '../shared/doctor/redis.ts'
 import { productionWarning, unused } from '../shared/doctor/usual.ts'
-import { severalWorkers } from './doctor-workers.ts'
 import type { CacheSettings } from './options.ts'
 
 export const checks: readonly DoctorCheck<CacheSettings>[] = [
@@ -21,3 +22,22 @@ export const checks: readonly DoctorCheck<CacheSettings>[] = [
     provider === 'redis' ? redis : undefined,
   ),
 ]
+
+/** The sign that the application runs in several processes, as far as one of them can see it. */
+function severalWorkers(own: Kernel['worker']): string | undefined {
+  if (own !== undefined && own.of > 1) return `this is worker ${own.number} of ${own.of}`
+  const [name, script] = Object.entries(scripts()).find(([, text]) => workers.test(text)) ?? []
+  return name === undefined ? undefined : `the script "${name}" of package.json runs ${workers.exec(script!)![0]}`
+}
+
+const workers = /(?:--workers|-w)[= ](?:max|[2-9]\d*|1\d+)\b/
+
+function scripts(): Readonly<Record<string, string>> {
+  try {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts?: Record<string, string> }
+    const ours = Object.entries(scripts ?? {}).filter(([, text]) => typeof text === 'string' && /\bstart\b/.test(text))
+    return Object.fromEntries(ours)
+  } catch {
+    return {}
+  }
+}

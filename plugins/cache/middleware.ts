@@ -1,7 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { defineError, type Middleware, type Request, type Response, TracePoint, within } from '../../kernel/index.ts'
+import {
+  defineError,
+  type Middleware,
+  type Request,
+  type Response,
+  type Route,
+  TracePoint,
+  within,
+} from '../../kernel/index.ts'
 import { personalState } from '../shared/http/client-specific.ts'
 import { isKnown } from '../shared/http/validators.ts'
+import { keysOf } from '../shared/schema/keys.ts'
 import { ServiceDown } from '../shared/stores/breaker.ts'
 import { type Entry, entryOf, namesIn } from './entry.ts'
 import type { Flight } from './flights.ts'
@@ -55,81 +64,82 @@ function replay(entry: Entry, how: 'HIT' | 'WAIT', req: Request, res: Response):
   return typeof entry.body === 'string' ? res.text(entry.body) : res.bytes(entry.body)
 }
 
-/** The cache of one route, for the slot `around`. */
-export class RouteCache {
-  readonly #service: CacheService
-  readonly #route: RouteSettings
-  readonly #lockTimeout: number
-  readonly #keyOf: (req: Request) => string | undefined
-  readonly #tagsOf: (req: Request) => readonly string[]
-
-  constructor(
-    service: CacheService,
-    route: RouteSettings,
-    place: { method: string; path: string },
-    lockTimeout: number,
-  ) {
-    this.#service = service
-    this.#route = route
-    this.#lockTimeout = lockTimeout
-    this.#keyOf = keyMaker(route, place.method)
-    this.#tagsOf = tagMaker(route.tags, place.path)
-  }
-
-  get middleware(): Middleware {
-    const self = this
-    const { personal } = this.#route
-    return function cache(req, res, next) {
-      // Such a request must neither receive nor store a shared response.
-      for (const name of personal) if (req.raw.header(name) !== undefined) return self.#pass('BYPASS', res, next)
-      const key = self.#keyOf(req)
-      if (key === undefined) return self.#pass('BYPASS', res, next)
-      const found = self.#service.store.get(key)
-      if (!(found instanceof Promise)) return self.#take(found, key, req, res, next)
-      return found.then(
-        (entry) => self.#take(entry, key, req, res, next),
-        (error: unknown) => self.#withoutStore(error, res, next),
-      )
+/** How a request waits for another one that computes the same response: in this process or in another one. */
+function waiting(service: CacheService, { lockBehavior }: RouteSettings, lockTimeout: number) {
+  /** Asks the store for the right to compute the response; while another process has that right, waits for its result. */
+  async function ask(key: string, tags: readonly string[], res: Response): Promise<Begun | 'down' | 'bypass' | 'late'> {
+    const { store } = service
+    const deadline = performance.now() + lockTimeout
+    try {
+      for (;;) {
+        const begun = await store.begin(key, tags)
+        if (begun !== undefined) return begun
+        mayWait(res)
+        if (lockBehavior === 'bypass') return 'bypass'
+        if (performance.now() > deadline) return 'late'
+        await pause(pollEvery)
+      }
+    } catch (error) {
+      if (error instanceof ServiceDown) return 'down'
+      throw error
     }
   }
 
-  #pass(how: 'MISS' | 'BYPASS', res: Response, next: Next): void | Promise<void> {
+  function mayWait(res: Response): void {
+    if (lockBehavior !== 'fail') return
+    res.setHeader('retry-after', String(Math.max(1, Math.ceil(lockTimeout / 1000))))
+    throw CacheLockedError()
+  }
+
+  return { ask, mayWait }
+}
+
+/** The cache of one route, for the slot `around`. */
+export function routeCache(service: CacheService, of: Route, settings: RouteSettings, lockTimeout: number): Middleware {
+  // The handler reads the headers named in the route's schema, so they are part of the key.
+  const headers = [...new Set([...settings.headers, ...headersIn(of.options)])].sort()
+  const route: RouteSettings = { ...settings, headers }
+  const keyOf = keyMaker(route, of.method)
+  const tagsOf = tagMaker(route.tags, of.path)
+  const { ask, mayWait } = waiting(service, route, lockTimeout)
+
+  function pass(how: 'MISS' | 'BYPASS', res: Response, next: Next): void | Promise<void> {
     trace(how, res)
     res.setHeader('x-cache', how)
     return next()
   }
 
-  #withoutStore(error: unknown, res: Response, next: Next): void | Promise<void> {
-    if (error instanceof ServiceDown) return this.#pass('BYPASS', res, next)
+  function withoutStore(error: unknown, res: Response, next: Next): void | Promise<void> {
+    if (error instanceof ServiceDown) return pass('BYPASS', res, next)
     throw error
   }
 
-  #take(entry: Entry | undefined, key: string, req: Request, res: Response, next: Next): unknown {
+  function take(entry: Entry | undefined, key: string, req: Request, res: Response, next: Next): unknown {
     if (entry !== undefined) return replay(entry, 'HIT', req, res)
     // The response to a HEAD has no body to keep, and a later GET needs one.
-    if (req.method === 'HEAD') return this.#pass('MISS', res, next)
-    const flight = this.#service.flights.find(key, this.#lockTimeout)
-    return flight === undefined ? this.#lead(key, req, res, next) : this.#follow(flight, req, res, next)
+    if (req.method === 'HEAD') return pass('MISS', res, next)
+    const flight = service.flights.find(key, lockTimeout)
+    return flight === undefined ? lead(key, req, res, next) : follow(flight, req, res, next)
   }
 
   /** Waits for the response, since another request of this process is computing it. */
-  async #follow(flight: Flight, req: Request, res: Response, next: Next): Promise<unknown> {
-    this.#mayWait(res)
-    if (this.#route.lockBehavior === 'bypass') return this.#pass('BYPASS', res, next)
-    const entry = await within(flight.landed, this.#lockTimeout, () => undefined)
+  async function follow(flight: Flight, req: Request, res: Response, next: Next): Promise<unknown> {
+    mayWait(res)
+    if (route.lockBehavior === 'bypass') return pass('BYPASS', res, next)
+    const entry = await within(flight.landed, lockTimeout, () => undefined)
     // No usable result: each request computes its own response. One after the other would take as long as all of them together.
-    return entry === undefined ? this.#pass('MISS', res, next) : replay(entry, 'WAIT', req, res)
+    return entry === undefined ? pass('MISS', res, next) : replay(entry, 'WAIT', req, res)
   }
 
   /** Computes the response for this request and for those that arrive meanwhile. */
-  async #lead(key: string, req: Request, res: Response, next: Next): Promise<unknown> {
-    const tags = this.#tagsOf(req)
-    const flight = this.#service.flights.start(key, tags)
+  async function lead(key: string, req: Request, res: Response, next: Next): Promise<unknown> {
+    const tags = tagsOf(req)
+    const flight = service.flights.start(key, tags)
     let fill: Fill | undefined
     let entry: Entry | undefined
     try {
-      const right = await this.#ask(key, tags, res)
-      if (right === 'down' || right === 'bypass') return this.#pass('BYPASS', res, next)
+      const right = await ask(key, tags, res)
+      if (right === 'down' || right === 'bypass') return pass('BYPASS', res, next)
       if (right !== 'late' && 'entry' in right) {
         entry = right.entry
         return replay(entry, 'WAIT', req, res)
@@ -142,9 +152,9 @@ export class RouteCache {
       await next()
       // If this response has changed a session, the cookie of the session is set only later.
       const isKept = fill !== undefined && personalState(req) === personal
-      entry = isKept ? entryOf(res, before, this.#route.headers) : undefined
+      entry = isKept ? entryOf(res, before, route.headers) : undefined
       if (fill === undefined || entry === undefined) return undefined
-      const committed = fill.commit(entry, this.#route.ttl)
+      const committed = fill.commit(entry, route.ttl)
       fill = undefined
       if ((await committed) === 'stale') entry = undefined
       return undefined
@@ -154,28 +164,23 @@ export class RouteCache {
     }
   }
 
-  /** Asks the store for the right to compute the response; while another process has that right, waits for its result. */
-  async #ask(key: string, tags: readonly string[], res: Response): Promise<Begun | 'down' | 'bypass' | 'late'> {
-    const { store } = this.#service
-    const deadline = performance.now() + this.#lockTimeout
-    try {
-      for (;;) {
-        const begun = await store.begin(key, tags)
-        if (begun !== undefined) return begun
-        this.#mayWait(res)
-        if (this.#route.lockBehavior === 'bypass') return 'bypass'
-        if (performance.now() > deadline) return 'late'
-        await pause(pollEvery)
-      }
-    } catch (error) {
-      if (error instanceof ServiceDown) return 'down'
-      throw error
-    }
+  return function cache(req, res, next) {
+    // Such a request must neither receive nor store a shared response.
+    for (const name of route.personal) if (req.raw.header(name) !== undefined) return pass('BYPASS', res, next)
+    const key = keyOf(req)
+    if (key === undefined) return pass('BYPASS', res, next)
+    const found = service.store.get(key)
+    if (!(found instanceof Promise)) return take(found, key, req, res, next)
+    return found.then(
+      (entry) => take(entry, key, req, res, next),
+      (error: unknown) => withoutStore(error, res, next),
+    )
   }
+}
 
-  #mayWait(res: Response): void {
-    if (this.#route.lockBehavior !== 'fail') return
-    res.setHeader('retry-after', String(Math.max(1, Math.ceil(this.#lockTimeout / 1000))))
-    throw CacheLockedError()
-  }
+/** Returns the headers that the route option `headers` names; none if its schema does not reveal them. */
+function headersIn(options: object): readonly string[] {
+  const { headers } = options as { readonly headers?: unknown }
+  if (typeof headers !== 'object' || headers === null) return []
+  return (keysOf(headers) ?? []).map((name) => name.toLowerCase())
 }

@@ -1,12 +1,27 @@
-import { definePlugin, type WorkerPlace } from '../../kernel/index.ts'
+import { definePlugin, type Request, type WorkerPlace } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import type { BreakerOptions } from '../shared/stores/breaker.ts'
 import { openRedis } from '../shared/stores/redis-store.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
+import type { CacheTrace } from './middleware.ts'
 import { type CacheSettings, cacheOfRoute, cacheOptions } from './options.ts'
-import { announce, CacheService, withdraw } from './service.ts'
-import type { RedisClient } from './stores/redis-client.ts'
-import { work } from './work.ts'
+import { CacheService, openServices } from './service.ts'
+import type { RedisClient } from './stores/redis.ts'
+
+const work: readonly WorkKind[] = [
+  workKind<CacheTrace>({
+    channel: 'cache',
+    form: 'moment',
+    list: { id: 'cache', title: 'Cache' },
+    help: 'Requests to routes with a cache: hit, miss, wait (for the one that computes it) or bypass',
+    span: () => 'cache',
+    note: ({ outcome }) => outcome,
+    labels: { outcome: { attribute: 'framework.cache.outcome', of: ({ outcome }) => outcome.toLowerCase() } },
+    request: ({ response }) => (response as { readonly request?: Request }).request,
+    metric: 'cache.requests',
+  }),
+]
 
 /**
  * Caches whole responses of the routes with the option `cache`, and computes each response only once for any number of
@@ -44,31 +59,29 @@ export const cache = definePlugin({
   doctor: async () => (await import('./doctor.ts')).checks,
   provide() {
     const cache = new CacheService()
-    announce(cache)
+    openServices.add(cache)
     return { cache }
   },
   async setup(ctx, settings) {
     const service = ctx.services.get('cache')
     // Loaded here, so that only servers with this plugin load the caching modules.
-    const [{ RouteCache }, { headersIn }] = await Promise.all([import('./middleware.ts'), import('./header-schema.ts')])
+    const { routeCache } = await import('./middleware.ts')
     ctx.onClose(async () => {
-      withdraw(service)
+      openServices.delete(service)
       await service.store?.close()
     })
     ctx.onRoute((route) => {
       const own = route.settings.cache
       if (own === undefined) return
       if (settings.provider === 'memory' && own.tags.length > 0) refuseToForget(ctx.server.worker)
-      // The handler reads the headers named in the route's schema, so they are part of the key.
-      const headers = [...new Set([...own.headers, ...headersIn(route.options)])].sort()
-      route.add('around', new RouteCache(service, { ...own, headers }, route, settings.lockTimeout).middleware)
+      route.add('around', routeCache(service, route, own, settings.lockTimeout))
     })
     if (settings.provider === 'memory') {
       const { MemoryStore } = await import('./stores/memory.ts')
       service.connect(new MemoryStore(settings.maxSize), () => refuseToForget(ctx.server.worker))
       return
     }
-    const { RedisStore } = await import('./stores/redis.ts')
+    const { redisStore } = await import('./stores/redis.ts')
     const open = await openRedis<RedisClient>(settings.redis, 'the cache plugin (provider "redis")')
     const onChange: BreakerOptions['onChange'] = (state, error) => {
       if (state === 'up') ctx.log.warn('Redis responds again: requests are cached')
@@ -77,7 +90,7 @@ export const cache = definePlugin({
       else ctx.log.warn({ err: error }, 'Redis does not respond: requests are served uncached')
     }
     const { lockTimeout, redis } = settings
-    service.connect(new RedisStore(open, { prefix: redis.prefix, lockTimeout, onChange }))
+    service.connect(redisStore(open, { prefix: redis.prefix, lockTimeout, onChange }))
   },
 })
 

@@ -64,18 +64,8 @@ export class CacheService {
   }
 }
 
-const open: CacheService[] = []
-
-/** @internal */
-export function announce(service: CacheService): void {
-  open.push(service)
-}
-
-/** @internal */
-export function withdraw(service: CacheService): void {
-  const index = open.indexOf(service)
-  if (index !== -1) open.splice(index, 1)
-}
+/** The services of the open servers, the newest last. @internal */
+export const openServices = new Set<CacheService>()
 
 /**
  * Returns the cache service of the newest open server that has one; `undefined` when none does.
@@ -86,5 +76,5 @@ export function withdraw(service: CacheService): void {
  * await getCacheService()?.invalidate(['books'])
  */
 export function getCacheService(): CacheService | undefined {
-  return open.at(-1)
+  return [...openServices].at(-1)
 }

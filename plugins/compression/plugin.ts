@@ -1,11 +1,26 @@
-import { definePlugin, type Response } from '../../kernel/index.ts'
+import type Negotiator from 'negotiator'
+import { definePlugin, type Response, type StreamBody } from '../../kernel/index.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { option } from '../shared/options/index.ts'
 import type { Coder } from './coders.ts'
-import { isCompressible, isLong, isTransformable } from './eligible.ts'
-import { negotiatorOf } from './negotiate.ts'
 import { compressionOptions } from './options.ts'
 import { compressStream } from './stream.ts'
+
+/** Text in any form, and other formats that are not compressed themselves. */
+const compressible = new RegExp(
+  `^\\s*(?:${[
+    'text/.*',
+    '[^;]*\\+(?:json|text|xml|yaml)',
+    'application/(?:(?:x-)?javascript|ecmascript|json|xml|xml-dtd|yaml|toml|dart|rtf|postscript|wasm|tar|x-tar|x-sh|x-httpd-php|openmetrics-text)',
+    'application/(?:x-www-form-urlencoded|x-ns-proxy-autoconfig|vnd\\.dart|vnd\\.ms-(?:fontobject|opentype))',
+    'font/(?:otf|ttf)',
+    'image/(?:bmp|x-ms-bmp|x-icon|vnd\\.(?:microsoft\\.icon|adobe\\.photoshop|ms-dds))',
+    'message/rfc822|model/gltf-binary|x-shader/x-(?:fragment|vertex)',
+  ].join('|')})\\s*(?:;|$)`,
+  'i',
+)
+// Events are small and must not wait for the next one.
+const events = /^\s*text\/event-stream\s*(?:;|$)/i
 
 /**
  * Compresses responses with zstd, brotli or gzip, as the client prefers: text of 1 kB or more, and streams of text.
@@ -21,8 +36,8 @@ export const compression = definePlugin({
   routeOptions: { compress: option.off() },
   async setup(ctx, { threshold, encodings }) {
     // Loaded here rather than on import: a server without this plugin should not load them.
-    const [{ codersOf }, { default: Negotiator }] = await Promise.all([import('./coders.ts'), import('negotiator')])
-    const negotiate = negotiatorOf(Negotiator, codersOf(encodings))
+    const [{ codersOf }, { default: Library }] = await Promise.all([import('./coders.ts'), import('negotiator')])
+    const negotiate = negotiatorOf(Library, codersOf(encodings))
 
     const ofRoutes = new RouteValue<false>()
     ctx.onRoute((route) => ofRoutes.set(route, route.settings.compress))
@@ -76,3 +91,54 @@ function describe(res: Response, { encoding }: Coder): void {
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+/** Whether a media type benefits from compression. */
+const isCompressible = (type: string): boolean => compressible.test(type) && !events.test(type)
+
+/** Whether the headers allow the body to be changed at all. */
+function isTransformable(res: Response): boolean {
+  if (res.getHeader('content-encoding') !== undefined) return false
+  const control = res.getHeader('cache-control')
+  return control === undefined || !/\bno-transform\b/i.test(String(control))
+}
+
+/** Whether a body is long enough. If the body is not available, its declared length counts; without a length, it is considered long. */
+function isLong(body: string | Uint8Array | StreamBody | null, res: Response, threshold: number): boolean {
+  if (typeof body === 'string') {
+    // A character has at most three bytes, so most bodies need not be measured.
+    if (body.length >= threshold) return true
+    return body.length * 3 >= threshold && Buffer.byteLength(body) >= threshold
+  }
+  if (body instanceof Uint8Array) return body.byteLength >= threshold
+  const declared = res.getHeader('content-length')
+  return declared === undefined || !(Number(declared) < threshold)
+}
+
+/** With equal weights, the installed version uses the server's order of encodings; that option is missing from its types. */
+interface Preferring {
+  encodings(available: readonly string[], options: { preferred: readonly string[] }): string[]
+}
+
+/** Returns the coder for an `Accept-Encoding` header; `undefined`: the body is sent as it is. */
+type Negotiate = (header: string | undefined) => Coder | undefined
+
+/** Chooses by the client's weights, then by the server's order. A client without the header receives an unencoded body. */
+function negotiatorOf(Library: typeof Negotiator, coders: readonly Coder[]): Negotiate {
+  const available = [...coders.map(({ encoding }) => encoding), 'identity']
+  const choose = (header: string): Coder | undefined => {
+    const negotiator = new Library({ headers: { 'accept-encoding': header } }) as unknown as Preferring
+    const [best] = negotiator.encodings(available, { preferred: available })
+    return coders.find(({ encoding }) => encoding === best)
+  }
+  // Browsers send only a handful of different headers; beyond the ones kept, headers that a client invents are parsed each time.
+  const chosen = new Map<string, Coder | undefined>()
+  return (header) => {
+    if (header === undefined || header === '') return undefined
+    if (chosen.has(header)) return chosen.get(header)
+    // The parser is linear, but 16 kB of header are not worth its time for a choice between four words.
+    if (header.length > 1_024) return undefined
+    const coder = choose(header)
+    if (chosen.size < 200) chosen.set(header, coder)
+    return coder
+  }
+}

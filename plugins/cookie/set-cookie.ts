@@ -1,5 +1,5 @@
 import { stringifySetCookie } from 'cookie'
-import { defineError } from '../../kernel/index.ts'
+import { defineErrors } from '../../kernel/index.ts'
 
 /** How one cookie is kept and sent; omitted attributes come from `cookie.defaults`. */
 export interface SetCookieOptions {
@@ -28,11 +28,10 @@ export interface SetCookieOptions {
   partitioned?: boolean
 }
 
-export const CookieError = defineError(
-  'CookieError',
-  (name: unknown, why: string) =>
+export const { CookieError } = defineErrors({
+  CookieError: (name: unknown, why: string) =>
     `the cookie ${typeof name === 'string' ? JSON.stringify(name.slice(0, 100)) : String(name)} ${why}`,
-)
+})
 
 // The largest cookie that browsers keep (RFC 6265bis section 5.6: name and value; here attributes count as well, as in some browsers).
 const maxBytes = 4096

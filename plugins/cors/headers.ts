@@ -1,12 +1,11 @@
-import { defineError, isPromise, type Request, type Response } from '../../kernel/index.ts'
+import { defineErrors, isPromise, type Request, type Response } from '../../kernel/index.ts'
 import type { CorsPolicy } from './options.ts'
 import { isOneOrigin } from './origin.ts'
 
-const OriginResultError = defineError(
-  'OriginResultError',
-  (result: string) =>
+const { OriginResultError } = defineErrors({
+  OriginResultError: (result: string) =>
     `the function in "cors.origin" returned ${result}. Return true, false, or a promise of one of them: its second argument is the request, not a callback as in the package "cors"`,
-)
+})
 
 /** The allowed origin, `undefined` for none; a promise if it is decided later. */
 export type Decision = string | undefined | Promise<string | undefined>

@@ -1,5 +1,5 @@
 import { described, quoted, type Request } from '../../kernel/index.ts'
-import { option } from '../shared/options/index.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
 import { OriginError, type OriginOption, type OriginRule, originRule } from './origin.ts'
 
 /** Options for cross-origin resource sharing, with the names of the `cors` package. */
@@ -23,18 +23,6 @@ export interface CorsOptions {
   preflightContinue?: boolean
   /** The status of the response to a preflight. Default 204. */
   optionsSuccessStatus?: number
-}
-
-/** The parsed options, as header values. */
-export interface CorsPolicy {
-  readonly rule: OriginRule<Request>
-  readonly credentials: boolean
-  readonly methods: string
-  readonly allowedHeaders: string | undefined
-  readonly exposedHeaders: string | undefined
-  readonly maxAge: string | undefined
-  readonly preflightContinue: boolean
-  readonly preflightStatus: number
 }
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
@@ -79,19 +67,14 @@ export const corsOptions = option
     preflightContinue: option.flag().default(false),
     optionsSuccessStatus: option.int({ min: 200, max: 299 }).says('a status from 200 to 299').default(204),
   })
-  .into((given, place): CorsPolicy => {
-    if (given.credentials && given.origin.kind === 'any') {
+  .into(({ origin: rule, maxAge, ...given }, place) => {
+    if (given.credentials && rule.kind === 'any') {
       place.in('credentials').wrong(true, `a named origin together with it: browsers refuse '*' with credentials`)
     }
-    return {
-      rule: given.origin,
-      credentials: given.credentials,
-      methods: given.methods.toUpperCase(),
-      allowedHeaders: given.allowedHeaders,
-      exposedHeaders: given.exposedHeaders,
-      maxAge: given.maxAge === undefined ? undefined : String(given.maxAge),
-      preflightContinue: given.preflightContinue,
-      preflightStatus: given.optionsSuccessStatus,
-    }
+    const seconds = maxAge === undefined ? undefined : String(maxAge)
+    return { ...given, rule, methods: given.methods.toUpperCase(), maxAge: seconds }
   })
   .typed<CorsOptions>()
+
+/** The parsed options, as header values. */
+export type CorsPolicy = SettingsOf<typeof corsOptions>

@@ -25,7 +25,7 @@ export const cors = definePlugin({
       }
       setPreflightHeaders(policy, allowed, req, res)
       if (policy.preflightContinue) return next()
-      return void res.status(policy.preflightStatus).send()
+      return void res.status(policy.optionsSuccessStatus).send()
     }
 
     const decide = (req: Request, then: (allowed: string | undefined) => void | Promise<void>) => {

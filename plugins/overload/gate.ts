@@ -1,3 +1,6 @@
+import { getHeapStatistics } from 'node:v8'
+import type { OverloadSettings } from './options.ts'
+
 /** The measured values, in the units of the limits. */
 export interface Load {
   /** The average delay of the event loop in milliseconds. */
@@ -129,5 +132,19 @@ export class Gate {
     const ms = performance.now() - this.#since!
     this.#since = undefined
     this.on?.ended(this.#refused - this.#refusedAtStart, ms)
+  }
+}
+
+/** The limit of the heap. Bun's statistics report one that does not exist. */
+const heapLimit = () => ('Bun' in globalThis ? Infinity : getHeapStatistics().heap_size_limit * 0.9)
+
+/** The measurements of the plugin `overload`, and its decisions. */
+export class OverloadState extends Gate {
+  constructor({ maxEventLoopDelay, maxHeapUsed, maxRequestsInFlight }: OverloadSettings) {
+    super({
+      eventLoopDelay: maxEventLoopDelay === false ? Infinity : maxEventLoopDelay,
+      heapUsed: maxHeapUsed === false ? Infinity : (maxHeapUsed ?? heapLimit()),
+      requestsInFlight: maxRequestsInFlight === false ? Infinity : maxRequestsInFlight,
+    })
   }
 }

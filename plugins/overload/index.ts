@@ -1,8 +1,8 @@
-import type { OverloadState } from './service.ts'
+import type { OverloadState } from './gate.ts'
 
+export type { OverloadState } from './gate.ts'
 export type { OverloadOptions } from './options.ts'
 export { overload } from './plugin.ts'
-export type { OverloadState } from './service.ts'
 
 // In the files that declare the interfaces: merging into the entry point would hide them from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {

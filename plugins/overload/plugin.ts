@@ -3,8 +3,8 @@ import { defineError, definePlugin, sendFailure } from '../../kernel/index.ts'
 import { watchLoopDelay } from '../shared/development/loop-delay.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
+import { OverloadState } from './gate.ts'
 import { overloadOfRoute, overloadOptions } from './options.ts'
-import { OverloadState } from './service.ts'
 
 const OverloadError = defineError('OverloadError', 503, () => 'the server has more to do than it can; try again later')
 

@@ -1,20 +1,19 @@
 import { createHash } from 'node:crypto'
-import { defineError, isPromise, type Request, type Response, sendFailure, TracePoint } from '../../kernel/index.ts'
+import { defineErrors, isPromise, type Request, type Response, sendFailure, TracePoint } from '../../kernel/index.ts'
 import { networkOf } from '../shared/http/network.ts'
 import type { Rule } from './options.ts'
 import type { Counter, Hit, OnStoreFailure } from './stores/contract.ts'
 
-const TooManyRequestsError = defineError(
-  'TooManyRequestsError',
-  429,
-  (limit: number, windowMs: number) => `more than ${limit} requests in ${windowMs / 1_000} s`,
-)
-
-const RateLimitUnavailableError = defineError(
-  'RateLimitUnavailableError',
-  503,
-  () => 'requests cannot be counted at the moment, and this one must be; try again later',
-)
+const { TooManyRequestsError, RateLimitUnavailableError } = defineErrors({
+  TooManyRequestsError: [
+    429,
+    (limit: number, windowMs: number) => `more than ${limit} requests in ${windowMs / 1_000} s`,
+  ],
+  RateLimitUnavailableError: [
+    503,
+    () => 'requests cannot be counted at the moment, and this one must be; try again later',
+  ],
+})
 
 /** One counted request. */
 export interface RateLimitTrace {
@@ -29,30 +28,30 @@ export interface RateLimitTrace {
 const countedPoint = new TracePoint<RateLimitTrace>('rateLimit')
 
 /** A limit as the inspector shows it. */
-export interface ShownLimit {
+interface ShownLimit {
   readonly name: string
   readonly rule: Pick<Rule, 'limit' | 'windowMs' | 'statusCode'>
   accepted: number
   refused: number
 }
 
-/** The limits and their counter, by the services of their scope. */
-export const limitsOfScopes = new WeakMap<
-  object,
-  { readonly shown: ShownLimit[]; readonly counter: Counter; readonly onStoreFailure: OnStoreFailure }
->()
+/** The limits of a scope, and what counts for them. */
+export interface Limits {
+  readonly shown: ShownLimit[]
+  readonly counter: Counter
+  readonly onStoreFailure: OnStoreFailure
+}
+
+/** By the services of their scope. */
+export const limitsOfScopes = new WeakMap<object, Limits>()
 
 /** Counts one request; returns true if it may continue, false if a response was sent. */
 export type Limiter = (req: Request, res: Response) => boolean | Promise<boolean>
 
 /** Makes a function of a limit; it returns no promise unless the store or a function of the application needs one. */
-export function limiterOf(
-  rule: Rule,
-  store: Counter,
-  kind: RateLimitTrace['limit'],
-  name: string,
-  shown: ShownLimit,
-): Limiter {
+export function limiterOf(rule: Rule, all: Limits, kind: RateLimitTrace['limit'], name: string): Limiter {
+  const shown: ShownLimit = { name, rule, accepted: 0, refused: 0 }
+  all.shown.push(shown)
   const { limit, windowMs, statusCode, key: keyOf, skip, onStoreFailure } = rule
   const policy = `${limit};w=${Math.ceil(windowMs / 1_000)}`
   // One error for all: an error with its stack for each refused request would cost the server more than the attacker.
@@ -97,7 +96,7 @@ export function limiterOf(
   const count = (key: string | undefined, req: Request, res: Response): boolean | Promise<boolean> => {
     // Also for `null`: a database's result for unknown clients must not put all of them into one counter.
     const who = key == null ? networkOf(addressOf(req)) : ownKey(String(key))
-    const hit = store.hit(`${name} ${who}`, windowMs, onStoreFailure)
+    const hit = all.counter.hit(`${name} ${who}`, windowMs, onStoreFailure)
     return hit instanceof Promise ? hit.then((settled) => judge(settled, req, res)) : judge(hit, req, res)
   }
   const identify = (req: Request, res: Response): boolean | Promise<boolean> => {

@@ -3,10 +3,29 @@ import type { DescribedRoute } from '../openapi/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import type { ServiceState } from '../shared/stores/breaker.ts'
-import type { Limiter, ShownLimit } from './limiter.ts'
-import { deadline, isStore, type RateLimitSettings, type Rule, rateLimitOfRoute, rateLimitOptions } from './options.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
+import type { Limiter, Limits, RateLimitTrace } from './limiter.ts'
+import { deadline, isStore, type RateLimitSettings, rateLimitOfRoute, rateLimitOptions } from './options.ts'
 import type { Counter } from './stores/contract.ts'
-import { work } from './work.ts'
+
+const work: readonly WorkKind[] = [
+  workKind<RateLimitTrace>({
+    channel: 'rateLimit',
+    form: 'moment',
+    list: { id: 'rateLimit', title: 'Rate limits' },
+    help: 'Requests that a rate limit has counted, by the limit (of the server or of the route) and what became of them',
+    span: () => 'rate limit',
+    note: ({ limit }) => `refused by the limit of the ${limit}`,
+    labels: {
+      limit: { attribute: 'framework.rate_limit.limit', of: ({ limit }) => limit },
+      outcome: { attribute: 'framework.rate_limit.outcome', of: ({ accepted }) => (accepted ? 'accepted' : 'refused') },
+    },
+    request: ({ request }) => request,
+    // Accepted requests are not worth a row, which would come with each of them.
+    isNotable: ({ accepted }) => !accepted,
+    metric: 'rate_limit.requests',
+  }),
+]
 
 /**
  * Refuses clients that send too many requests: 100 requests a minute by default, then 429 `TooManyRequestsError` with `Retry-After`.
@@ -47,20 +66,14 @@ export const rateLimit = definePlugin({
     ctx.onClose(() => counter.close?.())
 
     // By scope: two scopes may count in one Redis, each with a limit of its own.
-    const shown: ShownLimit[] = []
-    limitsOfScopes.set(ctx.services, { shown, counter, onStoreFailure: settings.onStoreFailure })
-    const show = (name: string, rule: Rule) => {
-      const one = { name, rule, accepted: 0, refused: 0 }
-      shown.push(one)
-      return one
-    }
-    const everything = ctx.scope === '' ? '*' : `*/${ctx.scope}`
-    const ofServer = limiterOf(settings, counter, 'server', everything, show(everything, settings))
+    const limits: Limits = { shown: [], counter, onStoreFailure: settings.onStoreFailure }
+    limitsOfScopes.set(ctx.services, limits)
+    const ofServer = limiterOf(settings, limits, 'server', ctx.scope === '' ? '*' : `*/${ctx.scope}`)
     const ofRoutes = new RouteValue<Limiter | false>()
     ctx.onRoute((route) => {
       const own = route.settings.rateLimit
       const name = `${route.isAny ? 'any' : route.method} ${route.path}`
-      ofRoutes.set(route, own && limiterOf(own, counter, 'route', name, show(name, own)))
+      ofRoutes.set(route, own && limiterOf(own, limits, 'route', name))
     })
 
     ctx.use(function rateLimit(req, res, next) {
@@ -83,7 +96,7 @@ function failures({ options, settings }: DescribedRoute): { readonly [status: st
 async function openCounter(given: RateLimitSettings['store'], log: Logger): Promise<Counter> {
   const memory = new (await import('./stores/memory.ts')).MemoryStore()
   if (given === 'memory') return memory
-  const [{ SharedStore }, { openRedisStore }] = await Promise.all([
+  const [{ sharedCounter }, { openRedisStore }] = await Promise.all([
     import('./stores/shared.ts'),
     import('./stores/redis.ts'),
   ])
@@ -99,5 +112,5 @@ async function openCounter(given: RateLimitSettings['store'], log: Logger): Prom
         )
     },
   }
-  return new SharedStore(store, memory, options)
+  return sharedCounter(store, memory, options)
 }

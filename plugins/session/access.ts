@@ -1,4 +1,4 @@
-import { defineError, type Request } from '../../kernel/index.ts'
+import { defineErrors, type Request } from '../../kernel/index.ts'
 import { watchPersonal } from '../shared/http/client-specific.ts'
 import type { SessionKeeper } from './keeper.ts'
 import { SessionRecord } from './session.ts'
@@ -7,11 +7,10 @@ import { SessionRecord } from './session.ts'
 export const slot = Symbol('session')
 export type WithSession = Request & { [slot]?: SessionRecord | SessionKeeper }
 
-const SessionUnavailableError = defineError(
-  'SessionUnavailableError',
-  () =>
+const { SessionUnavailableError } = defineErrors({
+  SessionUnavailableError: () =>
     'req.session was read where it is not loaded: before the session plugin, outside its scope, or after its store failed. Register session earlier, or in an outer scope',
-)
+})
 
 /** Gives a request its session. */
 export function place(req: WithSession, record: SessionRecord): SessionRecord {
@@ -29,11 +28,11 @@ export class SessionAccess {
     this.#everywhere = { keeper, marker }
   }
 
-  readonly member: PropertyDescriptor & ThisType<WithSession> = this.#member()
+  readonly member: PropertyDescriptor & ThisType<WithSession>
 
-  #member(): PropertyDescriptor & ThisType<WithSession> {
+  constructor() {
     const recordOf = (req: WithSession) => this.#recordOf(req)
-    return {
+    this.member = {
       get() {
         return recordOf(this).read()
       },

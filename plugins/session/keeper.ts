@@ -1,4 +1,4 @@
-import type { Logger } from '../../kernel/index.ts'
+import { isPromise, type Logger } from '../../kernel/index.ts'
 import { Availability, answerWithin } from '../shared/stores/availability.ts'
 import {
   type Awaitable,
@@ -102,7 +102,7 @@ export class SessionKeeper {
     } catch (error) {
       throw this.#failure(what, error)
     }
-    if (typeof (result as PromiseLike<T> | undefined)?.then !== 'function') return this.#works(result as T)
+    if (!isPromise(result)) return this.#works(result)
     return answerWithin(Promise.resolve(result), deadline).then(
       (value) => this.#works(value),
       (error: unknown) => {

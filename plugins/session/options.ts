@@ -59,11 +59,12 @@ const redis = inRedis(redisStore({ prefix: '', timeout: deadline })).into(
   ({ redis }): StoreChoice => ({ kind: 'redis', redis }),
 )
 
+const isStore = option.having<SessionStore>(['get', 'set', 'destroy'], takes).parts.fits
 const store = option.custom<SessionStoreOption, StoreChoice>(takes, (given, place) => {
   if (given === 'memory') return inMemory.read({ memory: {} }, place)
   if (given === 'redis') return redis.read(given, place)
   if (typeof given !== 'object' || given === null) return void place.wrong(quoted(given), takes)
-  if (has(given, 'get', 'set', 'destroy')) return ownStore(given as SessionStore, place)
+  if (isStore(given)) return ownStore(given as SessionStore, place)
   if ('memory' in given) return inMemory.read(given as {}, place)
   if (isInRedis(given)) return redis.read(given as {}, place)
   const names = Object.keys(given).slice(0, 5).join(', ')
@@ -99,9 +100,4 @@ function ownStore(store: SessionStore, place: OptionPlace): StoreChoice {
     if (method !== undefined && typeof method !== 'function') place.in(name).wrong(method, 'a function, or nothing')
   }
   return { kind: 'custom', store }
-}
-
-function has(value: unknown, ...methods: string[]): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return methods.every((method) => typeof (value as Record<string, unknown>)[method] === 'function')
 }

@@ -43,8 +43,8 @@ export const session = definePlugin({
         'Set session.store to { redis: "redis://…" } or a store of your own',
       )
     }
-    const { named, close } = await openStore(store, `${ctx.prefix}/${name}`, ctx.log)
-    if (close !== undefined) ctx.onClose(close)
+    const named = await openStore(store, `${ctx.prefix}/${name}`, ctx.log)
+    ctx.onClose(() => named.store.close?.())
     storesOfScopes.set(ctx.services, named.store)
     // Here and in `openStore`: loads the modules of sessions only if they are used.
     const { SessionKeeper } = await import('./keeper.ts')

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { defineError } from '../../kernel/index.ts'
-import { Call } from './call.ts'
+import { defineErrors } from '../../kernel/index.ts'
 import type { SessionKeeper } from './keeper.ts'
 
 /**
@@ -36,38 +35,29 @@ export interface SessionControls {
 /** `req.session`: the members of {@link SessionData}, all optional, and three methods. */
 export type Session = Partial<SessionData> & SessionControls
 
-export const SessionDataError = defineError(
-  'SessionDataError',
-  (why: string) => `the session cannot be written as JSON: ${why}. Keep plain data in it`,
-)
-
-export const SessionEndedError = defineError(
-  'SessionEndedError',
-  409,
-  () =>
-    'the session ended during this request: another request logged out or renewed the session id, or the session expired. Send the request again',
-)
+export const { SessionDataError, SessionEndedError } = defineErrors({
+  SessionDataError: (why: string) => `the session cannot be written as JSON: ${why}. Keep plain data in it`,
+  SessionEndedError: [
+    409,
+    () =>
+      'the session ended during this request: another request logged out or renewed the session id, or the session expired. Send the request again',
+  ],
+})
 
 const empty = '{}'
 const record = Symbol('record')
 type WithRecord = { [record]: SessionRecord }
 
 // Without a prototype: a polluted `Object.prototype.user` must not log every client in.
-const controls: object = Object.create(null, {
-  regenerate: method(function regenerate(this: WithRecord) {
-    return this[record].regenerate()
-  }),
-  destroy: method(function destroy(this: WithRecord) {
-    return this[record].destroy()
-  }),
-  save: method(function save(this: WithRecord) {
-    return this[record].save()
-  }),
-})
-
-/** A method that cannot be overwritten, so that data under its name is an error and not a session that cannot be destroyed. */
-function method(value: (this: WithRecord) => Promise<void>): PropertyDescriptor {
-  return { value }
+const controls: object = Object.create(null)
+for (const name of ['regenerate', 'destroy', 'save'] as const) {
+  const call = {
+    [name]: function (this: WithRecord) {
+      return this[record][name]()
+    },
+  }[name]
+  // It cannot be overwritten, so that data under its name is an error and not a session that cannot be destroyed.
+  Object.defineProperty(controls, name, { value: call })
 }
 
 /** A session from the store. */
@@ -244,6 +234,59 @@ export class SessionRecord {
       this.#failed.push({ call, error })
     })
     return call
+  }
+}
+
+/**
+ * The result of a session's method: a promise that knows whether its rejection is handled.
+ *
+ * Promises derived from it with `then` or `finally` reject as well: a handler there handles it, and without any handler the
+ * response reports the failure. Otherwise a failed log-out would seem successful, and end the process as an unhandled rejection.
+ */
+class Call<Value = void> implements Promise<Value> {
+  readonly [Symbol.toStringTag] = 'Promise'
+  readonly settled: Promise<Value>
+  readonly #first: Call<unknown> | undefined
+  #isFollowed = false
+  isHeard = false
+
+  constructor(settled: Promise<Value>, first?: Call<unknown>) {
+    this.settled = settled
+    this.#first = first
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: it takes the place of a promise
+  then<A = Value, B = never>(
+    resolved?: ((value: Value) => A | PromiseLike<A>) | null,
+    rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    if (typeof rejected !== 'function') return this.#follow(this.settled.then(resolved))
+    this.isHeard = true
+    if (this.#first !== undefined) this.#first.isHeard = true
+    return this.settled.then(resolved, rejected)
+  }
+
+  catch<B = never>(rejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<Value | B> {
+    return this.then(undefined, rejected)
+  }
+
+  finally(run?: (() => void) | null): Promise<Value> {
+    return this.#follow(this.settled.finally(run))
+  }
+
+  #follow<Next>(settled: Promise<Next>): Call<Next> {
+    this.#isFollowed = true
+    const first = this.#first ?? this
+    const next = new Call(settled, first)
+    settled.catch(async (error: unknown) => {
+      const own = await first.settled.then(
+        () => undefined,
+        (failure: unknown) => failure,
+      )
+      // A failure of the callback itself is treated as with any promise.
+      if (own !== error && !next.isHeard && !next.#isFollowed) throw error
+    })
+    return next
   }
 }
 

@@ -4,10 +4,11 @@ import { isMissingFile, type RegularFile, regularFile } from '../shared/files/re
 import type { StaticSettings } from './options.ts'
 import { hasDotfile, isOtherSpelling } from './path.ts'
 
-export type Found = RegularFile | 'folder' | undefined
-
 /** Finds and opens the file for a path: the measured file is the one that is sent, even if its name then refers to another file. */
-export async function openFile(settings: StaticSettings, segments: readonly string[]): Promise<Found> {
+export async function openFile(
+  settings: StaticSettings,
+  segments: readonly string[],
+): Promise<RegularFile | 'folder' | undefined> {
   const { root, followSymlinks, dotfiles } = settings
   const asked = join(root, ...segments)
   const isServable = (real: string) =>
@@ -23,28 +24,35 @@ export async function openFile(settings: StaticSettings, segments: readonly stri
 }
 
 /** Finds the file for a path: the path itself, with one of the extensions, or the index of a folder. */
-export async function findFile(settings: StaticSettings, segments: readonly string[]): Promise<Found | 'redirect'> {
+export async function findFile(
+  settings: StaticSettings,
+  segments: readonly string[],
+): Promise<RegularFile | 'redirect' | undefined> {
   const last = segments.at(-1)
   if (last === '') return findIndex(settings, segments.slice(0, -1))
   const found = await openFile(settings, segments)
   if (found === 'folder') {
     if (!settings.redirect) return undefined
     const index = await findIndex(settings, segments)
-    if (index === undefined || index === 'folder') return undefined
-    await index.handle.close()
-    return 'redirect'
+    await index?.handle.close()
+    return index && 'redirect'
   }
   if (found !== undefined) return found
-  for (const extension of settings.extensions) {
-    const other = await openFile(settings, [...segments.slice(0, -1), `${last}.${extension}`])
-    if (other !== undefined && other !== 'folder') return other
-  }
-  return undefined
+  const named = settings.extensions.map((extension) => [...segments.slice(0, -1), `${last}.${extension}`])
+  return firstOf(settings, named)
 }
 
-export async function findIndex(settings: StaticSettings, folder: readonly string[]): Promise<Found> {
-  for (const name of settings.index) {
-    const found = await openFile(settings, [...folder, name])
+export function findIndex(settings: StaticSettings, folder: readonly string[]): Promise<RegularFile | undefined> {
+  const named = settings.index.map((name) => [...folder, name])
+  return firstOf(settings, named)
+}
+
+async function firstOf(
+  settings: StaticSettings,
+  paths: readonly (readonly string[])[],
+): Promise<RegularFile | undefined> {
+  for (const segments of paths) {
+    const found = await openFile(settings, segments)
     if (found !== undefined && found !== 'folder') return found
   }
   return undefined

@@ -1,3 +1,5 @@
+import { safely } from '../shared/values/safely.ts'
+
 const windows = process.platform === 'win32'
 /** A stream or a drive (`:`), a wildcard, or a name whose last characters Windows drops. */
 const strangeOnWindows = /[<>:"|?*]|[. ]$/
@@ -23,12 +25,7 @@ export function segmentsOf(path: string): string[] | undefined {
 }
 
 function decode(segment: string): string | undefined {
-  if (!segment.includes('%')) return segment
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return undefined
-  }
+  return segment.includes('%') ? safely(() => decodeURIComponent(segment)) : segment
 }
 
 function isName(segment: string): boolean {

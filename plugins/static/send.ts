@@ -1,13 +1,20 @@
+import { basename } from 'node:path'
+import Negotiator from 'negotiator'
 import type { Request, Response } from '../../kernel/index.ts'
 import type { RegularFile } from '../shared/files/regular-file.ts'
 import { sendOpenFile } from '../shared/http/file-response.ts'
 import { knowMediaTypes, mediaTypeOfFile } from '../shared/http/media-types.ts'
 import { fileValidators } from '../shared/http/validators.ts'
-import { encodedSibling } from './encoded.ts'
+import { openFile } from './find.ts'
 import type { StaticSettings } from './options.ts'
 
 // A bare kernel has no server that has already done this.
 knowMediaTypes()
+
+const endings = { br: '.br', gzip: '.gz' } as const
+type Encoding = keyof typeof endings
+/** The encodings, the one with smaller files first. */
+const preferred: Encoding[] = ['br', 'gzip']
 
 /** The longest time for which browsers cache anything. */
 const longestMs = 365 * 24 * 60 * 60 * 1000
@@ -46,4 +53,22 @@ export async function sendFound(
     await file.handle.close().catch(() => {})
     throw error
   }
+}
+
+/** Finds the compressed sibling of a file that this client can read; `undefined` without one. */
+async function encodedSibling(
+  settings: StaticSettings,
+  { path }: RegularFile,
+  acceptEncoding: string | undefined,
+): Promise<{ readonly file: RegularFile; readonly encoding: Encoding } | undefined> {
+  if (acceptEncoding === undefined) return undefined
+  const accepted = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings(preferred)
+  const folder = path.slice(settings.root.length, -basename(path).length).split(/[\\/]/)
+  for (const encoding of preferred) {
+    if (!accepted.includes(encoding)) continue
+    const name = basename(path) + endings[encoding]
+    const file = await openFile(settings, [...folder.filter((part) => part !== ''), name])
+    if (file !== undefined && file !== 'folder') return { file, encoding }
+  }
+  return undefined
 }

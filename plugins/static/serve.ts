@@ -1,15 +1,13 @@
-import { defineError, FileNotFoundError, type Request, type Response } from '../../kernel/index.ts'
+import { defineErrors, FileNotFoundError, type Request, type Response } from '../../kernel/index.ts'
 import { prefersPage } from '../shared/failures/page.ts'
 import { findFile, findIndex } from './find.ts'
 import type { StaticSettings } from './options.ts'
 import { below, hasDotfile, segmentsOf } from './path.ts'
 import { sendFound } from './send.ts'
 
-export const FileForbiddenError = defineError(
-  'FileForbiddenError',
-  403,
-  () => 'files whose name begins with a dot are not served',
-)
+export const { FileForbiddenError } = defineErrors({
+  FileForbiddenError: [403, () => 'files whose name begins with a dot are not served'],
+})
 
 /** Serves the files of one root, below the segments of its prefix. */
 export function fileServer(settings: StaticSettings, prefix: readonly string[]) {
@@ -43,7 +41,7 @@ async function serve(
     res.vary('Accept')
     if (prefersPage(req)) found = await findIndex(settings, [])
   }
-  if (found === undefined || found === 'folder') miss(fallsThrough)
+  if (found === undefined) miss(fallsThrough)
   else if (found === 'redirect') redirect(req, res)
   else await sendFound(settings, found, req, res)
 }

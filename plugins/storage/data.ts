@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream'
-import type { ReadableStream as WebStream } from 'node:stream/web'
-import { OptionError, quoted } from '../../kernel/index.ts'
+import { OptionError, quoted, type StreamBody } from '../../kernel/index.ts'
 import { mediaTypeOfFile } from '../shared/http/media-types.ts'
+import { openSource } from '../shared/http/streams.ts'
 import { StorageDataError } from './errors.ts'
 import type { StorageBody } from './providers/contract.ts'
-import { readableOf } from './readable.ts'
 
 /** The argument of `putObject`. A string is stored as UTF-8. */
 export type StorageData =
@@ -28,7 +27,7 @@ export async function bodyOf(data: unknown): Promise<StorageBody> {
   if (data instanceof ArrayBuffer) return new Uint8Array(data)
   if (data instanceof Blob) {
     if (data.size < largeBlob) return new Uint8Array(await data.arrayBuffer())
-    return readable(data.stream() as unknown as AsyncIterable<unknown>)
+    return readable(data.stream())
   }
   if (data instanceof Readable) {
     if (data.destroyed || data.readableEnded) throw StorageDataError('a stream that was already read or destroyed')
@@ -36,10 +35,10 @@ export async function bodyOf(data: unknown): Promise<StorageBody> {
   }
   if (data instanceof ReadableStream) {
     if (isInUse(data)) throw StorageDataError('a stream that was already read or has another reader')
-    return readable(Readable.fromWeb(data as WebStream))
+    return readable(data)
   }
   if (typeof (data as AsyncIterable<unknown> | null)?.[Symbol.asyncIterator] === 'function') {
-    return readable(data as AsyncIterable<unknown>)
+    return readable(data as AsyncIterable<Uint8Array>)
   }
   throw StorageDataError(data === null ? 'null' : `a value of the type ${typeof data}`)
 }
@@ -58,31 +57,33 @@ function isInUse(stream: ReadableStream): boolean {
  * A stream of bytes, which fails if the source yields other chunks. Destroying it ends the source immediately: a generator in
  * between would wait for a chunk that may never come.
  */
-function readable(source: AsyncIterable<unknown>): Readable {
-  // A failure between two reads surfaces at the next read; without a listener it would end the process.
-  if (source instanceof Readable) source.on('error', () => {})
-  const chunks = source[Symbol.asyncIterator]()
+function readable(body: StreamBody): Readable {
+  const source = openSource(body)
   async function next(): Promise<Uint8Array | null> {
     for (;;) {
-      const { done, value } = await chunks.next()
+      const { done, value } = await source.next()
       if (done) return null
       const chunk = bytesOfChunk(value)
       if (chunk.length > 0) return chunk
     }
   }
-  return readableOf(next, () => {
-    if (source instanceof Readable) source.destroy()
-    else void stop(chunks)
-  })
+  return readableOf(next, source.cancel)
 }
 
-/** Lets an iterable clean up, whatever the result. */
-async function stop(chunks: AsyncIterator<unknown>): Promise<void> {
-  try {
-    await chunks.return?.()
-  } catch {
-    // The failure does not matter: the data is no longer needed.
-  }
+/** A stream of the results of `next`, until `null`. `end` releases the source, even if the stream is abandoned. */
+export function readableOf(next: () => Promise<Uint8Array | null>, end: () => void): Readable {
+  return new Readable({
+    read() {
+      next().then(
+        (chunk) => this.push(chunk),
+        (error) => this.destroy(error),
+      )
+    },
+    destroy(error, done) {
+      end()
+      done(error)
+    },
+  })
 }
 
 function bytesOfChunk(chunk: unknown): Uint8Array {

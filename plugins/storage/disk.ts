@@ -4,6 +4,7 @@ import { bodyOf, checkContentType, contentTypeOf, type StorageData } from './dat
 import { missing, StorageUrlError } from './errors.ts'
 import { checkKey, checkPrefix } from './key.ts'
 import type { StorageEntry, StorageMetadata, StorageProvider } from './providers/contract.ts'
+import { bytesOf } from './providers/memory.ts'
 import { type StorageSink, type StorageSinkOptions, sinkInto } from './sink.ts'
 
 /** The result of `getObject` for each mode. */
@@ -227,10 +228,6 @@ function checkExpiry(seconds: unknown): void {
 }
 
 async function whole(stream: Readable): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of stream) chunks.push(chunk as Uint8Array)
-  const [only] = chunks
-  // Not a Buffer, because a pooled Buffer exposes the rest of its pool's memory.
-  const all = chunks.length === 1 ? only! : Buffer.concat(chunks)
-  return new Uint8Array(all.buffer, all.byteOffset, all.byteLength)
+  const { buffer, byteOffset, byteLength } = await bytesOf(stream)
+  return new Uint8Array(buffer, byteOffset, byteLength)
 }

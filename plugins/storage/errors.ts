@@ -1,4 +1,4 @@
-import { defineError, FileNotFoundError } from '../../kernel/index.ts'
+import { defineError, defineErrors, FileNotFoundError } from '../../kernel/index.ts'
 
 /** The error for a key without an object. */
 export function missing(key: string): Error {
@@ -9,25 +9,15 @@ export function missing(key: string): Error {
 export const StorageKeyError = defineError('StorageKeyError', 400, (why: string) => `a key of the storage must ${why}`)
 
 // The other errors have status 500: details about an application are not for its clients.
-export const StorageProviderError = defineError(
-  'StorageProviderError',
-  (name: string, names: readonly string[]) =>
+export const { StorageProviderError, StorageDataError, StorageUrlError, StorageUnavailableError } = defineErrors({
+  StorageProviderError: (name: string, names: readonly string[]) =>
     `there is no storage provider "${name}". Known providers: ${names.join(', ')}; add it to the option providers`,
-)
-export const StorageDataError = defineError(
-  'StorageDataError',
-  (what: string) => `the storage cannot keep ${what}. It takes text, bytes, a Blob or a stream of bytes`,
-)
-export const StorageUrlError = defineError(
-  'StorageUrlError',
-  (provider: string, method: string, remedy: string) =>
+  StorageDataError: (what: string) =>
+    `the storage cannot keep ${what}. It takes text, bytes, a Blob or a stream of bytes`,
+  StorageUrlError: (provider: string, method: string, remedy: string) =>
     `the storage provider "${provider}" has no ${method}. ${remedy}`,
-)
-export const StorageUnavailableError = defineError(
-  'StorageUnavailableError',
-  (backend: string, why: string) => `${backend} cannot be reached: ${why}`,
-)
-export const StorageRefusedError = defineError(
-  'StorageRefusedError',
-  (backend: string, why: string) => `${backend} refuses: ${why}`,
-)
+  StorageUnavailableError: (backend: string, why: string) => `${backend} cannot be reached: ${why}`,
+})
+export const { StorageRefusedError } = defineErrors({
+  StorageRefusedError: (backend: string, why: string) => `${backend} refuses: ${why}`,
+})

@@ -1,3 +1,4 @@
+import { encodeExactly } from '../shared/http/sent-file.ts'
 import { StorageKeyError } from './errors.ts'
 
 /** The limit of S3 for a key. */
@@ -45,10 +46,5 @@ function whyUnusable(key: unknown): string | undefined {
 
 /** Encodes a key for the path of an address, keeping its slashes. */
 export function encodeKey(key: string): string {
-  return key.split('/').map(encodeSegment).join('/')
-}
-
-function encodeSegment(segment: string): string {
-  const hex = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
-  return encodeURIComponent(segment).replace(/[!'()*]/g, hex)
+  return key.split('/').map(encodeExactly).join('/')
 }

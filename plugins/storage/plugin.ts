@@ -1,10 +1,30 @@
 import { definePlugin, quoted } from '../../kernel/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
+import type { StorageTrace } from './disk.ts'
 import { storageOptions } from './options.ts'
 import { LocalStorageProvider } from './providers/local.ts'
 import { MemoryStorageProvider } from './providers/memory.ts'
 import { Storage } from './storage.ts'
-import { work } from './work.ts'
+
+const work: readonly WorkKind[] = [
+  workKind<StorageTrace>({
+    channel: 'storage',
+    role: 'call',
+    list: { id: 'storage', title: 'Storage' },
+    help: 'Operations on objects',
+    span: ({ operation }) => `storage ${operation}`,
+    title: ({ key }) => key,
+    note: ({ operation, disk }) => `${operation} on ${disk}`,
+    data: ({ disk, operation, key }) => ({ disk, operation, key }),
+    labels: {
+      disk: { attribute: 'framework.storage.disk', of: ({ disk }) => disk },
+      operation: { attribute: 'framework.storage.operation', of: ({ operation }) => operation },
+    },
+    attributes: ({ key }) => ({ 'framework.storage.key': key }),
+    metric: 'storage.operation',
+  }),
+]
 
 /**
  * Provides a storage as `services.storage`, handles requests for the signed addresses of its disks, and closes its connections with the
@@ -28,12 +48,8 @@ export const storage = definePlugin({
       const { path } = provider.urls
       const before = paths.get(path)
       if (before !== undefined && before !== provider) {
-        place
-          .in('providers')
-          .in(name)
-          .in('signedUrls')
-          .in('path')
-          .wrong(quoted(path), 'a path of its own for each disk')
+        const at = place.in('providers').in(name).in('signedUrls').in('path')
+        at.wrong(quoted(path), 'a path of its own for each disk')
       }
       paths.set(path, provider)
     }

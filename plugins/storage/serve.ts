@@ -1,24 +1,23 @@
 import { Readable } from 'node:stream'
-import { defineError, type Middleware, PayloadTooLargeError, type Request, type Response } from '../../kernel/index.ts'
+import { defineErrors, type Middleware, PayloadTooLargeError, type Request, type Response } from '../../kernel/index.ts'
 import { sendOpenFile } from '../shared/http/file-response.ts'
+import { encodeExactly } from '../shared/http/sent-file.ts'
 import { fileValidators } from '../shared/http/validators.ts'
+import { safely } from '../shared/values/safely.ts'
 import { typeOfKey } from './data.ts'
 import { missing } from './errors.ts'
 import { checkKey } from './key.ts'
 import type { LocalStorageProvider } from './providers/local.ts'
 import type { Grant, SignedUrls } from './providers/signed-urls.ts'
 
-export const StorageAddressError = defineError(
-  'StorageAddressError',
-  403,
-  (why: string) => `the address of an object ${why}`,
-)
+export const { StorageAddressError } = defineErrors({
+  StorageAddressError: [403, (why: string) => `the address of an object ${why}`],
+})
 
-const StorageOrderError = defineError(
-  'StorageOrderError',
-  () =>
+const { StorageOrderError } = defineErrors({
+  StorageOrderError: () =>
     'the body of an upload was already read. List the plugin storage before json and every other plugin that reads bodies',
-)
+})
 
 /** Serves the signed addresses of a disk: downloads with GET and HEAD, uploads with PUT. */
 export function addressServer(provider: LocalStorageProvider, urls: SignedUrls): Middleware {
@@ -32,19 +31,11 @@ export function addressServer(provider: LocalStorageProvider, urls: SignedUrls):
 }
 
 function granted(urls: SignedUrls, method: 'GET' | 'PUT', req: Request): Grant {
-  const key = decoded(req.path.slice(urls.path.length + 1))
+  const key = safely(() => decodeURIComponent(req.path.slice(urls.path.length + 1)))
   const grant = key === undefined ? undefined : urls.grant(method, key, req.query)
   if (grant === undefined) throw StorageAddressError('is not valid or has expired')
   checkKey(grant.key)
   return grant
-}
-
-function decoded(path: string): string | undefined {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return undefined
-  }
 }
 
 async function download(provider: LocalStorageProvider, { key }: Grant, req: Request, res: Response): Promise<void> {
@@ -57,7 +48,7 @@ async function download(provider: LocalStorageProvider, { key }: Grant, req: Req
       // Uploaded content must not run as a page of this origin.
       .header('content-security-policy', "sandbox; default-src 'none'")
       .header('x-content-type-options', 'nosniff')
-      .header('content-disposition', `attachment; filename*=UTF-8''${nameOf(key)}`)
+      .header('content-disposition', `attachment; filename*=UTF-8''${encodeExactly(key.split('/').at(-1)!)}`)
       .header('cache-control', 'private, no-cache')
       .header('etag', validators.etag)
       .header('last-modified', validators.lastModified)
@@ -67,12 +58,6 @@ async function download(provider: LocalStorageProvider, { key }: Grant, req: Req
     await handle.close().catch(() => {})
     throw error
   }
-}
-
-/** RFC 8187 allows fewer characters than an address does. */
-function nameOf(key: string): string {
-  const hex = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
-  return encodeURIComponent(key.split('/').at(-1)!).replace(/['()*]/g, hex)
 }
 
 async function upload(

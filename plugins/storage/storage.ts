@@ -21,7 +21,7 @@ import type { StorageProvider } from './providers/contract.ts'
  */
 export class Storage<Name extends string = string> extends StorageDisk {
   readonly #disks: ReadonlyMap<string, StorageDisk>
-  readonly #close: () => Promise<void>
+  readonly #providers: readonly StorageProvider[]
 
   /** `read`: options that a plugin has already read. */
   constructor(
@@ -33,9 +33,7 @@ export class Storage<Name extends string = string> extends StorageDisk {
     super(name, read.providers[name]!)
     const entries = Object.entries(read.providers)
     this.#disks = new Map(entries.map(([key, provider]) => [key, new StorageDisk(key, provider)]))
-    this.#close = async () => {
-      await Promise.all(entries.map(([, provider]) => provider.close?.()))
-    }
+    this.#providers = entries.map(([, provider]) => provider)
   }
 
   /**
@@ -61,7 +59,7 @@ export class Storage<Name extends string = string> extends StorageDisk {
   }
 
   /** Closes connections, so that a script can end; a provider that is used again reopens them. */
-  close(): Promise<void> {
-    return this.#close()
+  async close(): Promise<void> {
+    await Promise.all(this.#providers.map((provider) => provider.close?.()))
   }
 }

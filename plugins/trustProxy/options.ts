@@ -1,7 +1,7 @@
 import { quoted } from '../../kernel/index.ts'
 import { inNetworks, networkIn } from '../shared/http/network.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
-import { maxHops } from './list.ts'
+import { maxHops, type Trust } from './client.ts'
 
 /** Which proxies are trusted, and in which headers. */
 export interface TrustProxyOptions {
@@ -41,9 +41,6 @@ export const trustProxyOptions = option
     header: option.oneOf('x-forwarded', 'forwarded').default('x-forwarded'),
   })
   .typed<TrustProxyOptions>()
-
-/** Whether an address is a trusted proxy; `hop` counts from 0, the direct peer. */
-export type Trust = (address: string, hop: number) => boolean
 
 export function trustOf(proxies: SettingsOf<typeof trustProxyOptions>['trustedProxies']): Trust {
   if (proxies === true) return () => true

@@ -1,62 +1,52 @@
 import { randomBytes } from 'node:crypto'
-import { type FileHandle, mkdtemp, open, rm, unlink } from 'node:fs/promises'
+import { type FileHandle, mkdtemp, open, rm, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Store, Stored, StoreSource } from './store.ts'
+import type { Store } from './store.ts'
 
 /**
  * Stores files in a temporary folder that only this user can read, under names that can neither be guessed nor chosen.
  *
  * The folder is created for the first file, and created again if it was removed.
  */
-export class DiskStore implements Store {
-  readonly #base: string
-  #folder: Promise<string> | undefined
-  #closed = false
+export function diskStore(base: string): Store {
+  let folder: Promise<string> | undefined
+  let isClosed = false
 
-  constructor(base: string) {
-    this.#base = base
-  }
-
-  async write({ content }: StoreSource): Promise<Stored> {
-    const { path, handle } = await this.#create()
-    const remove = () => unlink(path).catch(ignore)
-    try {
-      for await (const chunk of content) await writeAll(handle, chunk)
-      await handle.close()
-    } catch (error) {
-      await handle.close().catch(ignore)
-      await remove()
-      throw error
-    }
-    return { path, release: remove }
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true
-    const folder = this.#folder
-    this.#folder = undefined
-    if (folder !== undefined) await rm(await folder, { recursive: true, force: true })
-  }
-
-  async #create(retry = true): Promise<{ path: string; handle: FileHandle }> {
-    if (this.#closed) throw new Error('a file was uploaded while the server closed')
+  const create = async (retry = true): Promise<{ path: string; handle: FileHandle }> => {
+    if (isClosed) throw new Error('a file was uploaded while the server closed')
     // mkdtemp creates the folder with mode 0700.
-    this.#folder ??= mkdtemp(join(this.#base, 'framework-upload-'))
-    const folder = this.#folder
+    folder ??= mkdtemp(join(base, 'framework-upload-'))
+    const mine = folder
     try {
-      const path = join(await folder, randomBytes(16).toString('hex'))
+      const path = join(await mine, randomBytes(16).toString('hex'))
       return { path, handle: await open(path, 'wx', 0o600) }
     } catch (error) {
       // A failure must not affect every later file.
-      if (this.#folder === folder) this.#folder = undefined
+      if (folder === mine) folder = undefined
       if (!retry || (error as { code?: unknown }).code !== 'ENOENT') throw error
-      return this.#create(false)
+      return create(false)
     }
   }
-}
 
-async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let at = 0; at < chunk.length; ) at += (await handle.write(chunk, at, chunk.length - at)).bytesWritten
+  return {
+    async write({ content }) {
+      const { path, handle } = await create()
+      const remove = () => unlink(path).catch(() => {})
+      try {
+        await writeFile(handle, content)
+        await handle.close()
+      } catch (error) {
+        await handle.close().catch(() => {})
+        await remove()
+        throw error
+      }
+      return { path, release: remove }
+    },
+    async close() {
+      isClosed = true
+      const last = folder
+      folder = undefined
+      if (last !== undefined) await rm(await last, { recursive: true, force: true })
+    },
+  }
 }
-
-function ignore(): void {}

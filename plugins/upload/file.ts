@@ -1,17 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { copyFile, type FileHandle, mkdir, rename, unlink, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { Readable } from 'node:stream'
-import { defineError } from '../../kernel/index.ts'
+import { defineErrors } from '../../kernel/index.ts'
 import { readRegularFileSync } from '../shared/files/read-file.ts'
 import { openRegularFile } from '../shared/files/regular-file.ts'
 import type { Stored } from './store.ts'
 
-export const UploadContentError = defineError(
-  'UploadContentError',
-  (member: string, field: string, where: string, instead: string) =>
+export const { UploadContentError } = defineErrors({
+  UploadContentError: (member: string, field: string, where: string, instead: string) =>
     `${member} of the file "${field}": it is ${where}. Read ${instead}`,
-)
+})
 
 /** An uploaded file; its content has not been inspected. */
 export interface UploadedFile<Result = unknown> {
@@ -44,12 +43,7 @@ export interface UploadedFile<Result = unknown> {
 }
 
 /** What the parser knows about a file. */
-export interface FileFacts {
-  readonly field: string
-  readonly filename: string
-  readonly mimeType: string
-  readonly size: number
-}
+export type FileFacts = Pick<UploadedFile, 'field' | 'filename' | 'mimeType' | 'size'>
 
 /** The implementation of {@link UploadedFile}. */
 export class StoredFile implements UploadedFile {
@@ -133,33 +127,16 @@ export class StoredFile implements UploadedFile {
 
 /** A stream that opens the file immediately, so that it can continue after the file is removed with the response. */
 function fileStream(path: string, explained: (error: unknown) => unknown): Readable {
-  let handle: FileHandle | undefined
-  return new Readable({
-    highWaterMark: 65_536,
-    construct(done) {
-      openRegularFile(path).then(
-        (file) => {
-          handle = file.handle
-          done()
-        },
-        (error: unknown) => done(explained(error) as Error),
-      )
-    },
-    read(size) {
-      const chunk = Buffer.allocUnsafe(size)
-      handle!.read(chunk, 0, size, null).then(
-        ({ bytesRead }) => this.push(bytesRead === 0 ? null : chunk.subarray(0, bytesRead)),
-        (error: Error) => this.destroy(error),
-      )
-    },
-    destroy(error, done) {
-      const closed = handle?.close() ?? Promise.resolve()
-      closed.then(
-        () => done(error),
-        (second: Error) => done(error ?? second),
-      )
-    },
-  })
+  const opening = openRegularFile(path)
+  async function* content(): AsyncGenerator<Uint8Array> {
+    const { handle } = await opening.catch((error: unknown) => {
+      throw explained(error)
+    })
+    yield* handle.createReadStream({ autoClose: false })
+  }
+  const stream = Readable.from(content(), { objectMode: false })
+  // A stream that no one reads has its file open as well.
+  return stream.once('close', () => opening.then(({ handle }) => handle.close()).catch(() => {}))
 }
 
 async function moveFile(from: string, to: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { BadRequestError, UnsupportedMediaTypeError } from '../../kernel/index.ts'
+import { utf8Text } from '../shared/http/body-parser.ts'
 import { mediaTypeOf } from '../shared/http/media-type.ts'
-import { baseName } from './filename.ts'
+import { safely } from '../shared/values/safely.ts'
 
 /** The header of one part as the parser returns it: names in lower case, one character per byte. */
 export type RawHeader = { readonly [name: string]: readonly string[] | undefined }
@@ -88,26 +89,49 @@ function dispositionOf(disposition: string | undefined): Map<string, string> {
   return parameters
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
 /** Decodes UTF-8 with the three escapes that browsers write (the «multipart/form-data encoding algorithm» of the HTML standard). */
 function decodeText(bytes: string): string {
-  let text: string
-  try {
-    text = utf8.decode(Buffer.from(bytes, 'latin1'))
-  } catch {
-    throw BadRequestError('a name in the form is not UTF-8')
-  }
+  const text = utf8Text(Buffer.from(bytes, 'latin1'))
+  if (text === undefined) throw BadRequestError('a name in the form is not UTF-8')
   return text.replace(/%0D|%0A|%22/gi, (escaped) => decodeURIComponent(escaped))
 }
 
 /** Decodes values such as `UTF-8''na%C3%AFve.txt` (RFC 8187). */
 function decodeExtended(value: string): string {
   const encoded = /^utf-8'[^']*'(.*)$/i.exec(value)?.[1]
-  try {
-    if (encoded !== undefined) return decodeURIComponent(encoded)
-  } catch {
-    // Invalid UTF-8 gets the same response as another charset.
-  }
+  const decoded = encoded === undefined ? undefined : safely(() => decodeURIComponent(encoded))
+  if (decoded !== undefined) return decoded
   throw BadRequestError('a filename* in the form is not percent-encoded UTF-8')
+}
+
+const maxBytes = 255
+/** A longer ending is not an extension, but part of the name. */
+const maxExtension = 32
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
+const invisible = /[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/**
+ * The client's name for a file, reduced to a base name: no folder, no drive, no control character (a NUL would end the name
+ * for the system, a change of text direction would show `exe.txt` for `txt.exe`), at most 255 bytes, and never empty.
+ */
+function baseName(given: string): string {
+  const last = Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\'))
+  const name = given
+    .slice(last + 1)
+    .replace(invisible, '')
+    .trim()
+  return name === '' || name === '.' || name === '..' ? 'unnamed' : shorten(name)
+}
+
+/** Shortens a name between characters, and keeps the extension. */
+function shorten(name: string): string {
+  if (Buffer.byteLength(name) <= maxBytes) return name
+  const dot = name.lastIndexOf('.')
+  const extension = dot > 0 && Buffer.byteLength(name.slice(dot)) <= maxExtension ? name.slice(dot) : ''
+  const bytes = Buffer.from(name.slice(0, name.length - extension.length))
+  let end = maxBytes - Buffer.byteLength(extension)
+  // The following bytes of a character begin with the bits 10.
+  while ((bytes[end]! & 0xc0) === 0x80) end--
+  return bytes.toString('utf8', 0, end) + extension
 }

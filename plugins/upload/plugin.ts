@@ -1,12 +1,34 @@
 import { definePlugin, type Request } from '../../kernel/index.ts'
 import { bodyFailures } from '../shared/http/body-parser.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import type { StoredFile, UploadedFile } from './file.ts'
 import { type UploadSettings, uploadOfRoute, uploadOptions } from './options.ts'
+import type { UploadTrace } from './receiver.ts'
 import type { Store } from './store.ts'
-import { work } from './work.ts'
 
 const none: readonly StoredFile[] = []
 const filesOf = new WeakMap<Request, readonly StoredFile[]>()
+
+const work: readonly WorkKind[] = [
+  workKind<UploadTrace>({
+    channel: 'upload',
+    list: { id: 'upload', title: 'Uploads' },
+    help: 'Forms with files that were read',
+    span: () => 'upload',
+    title: ({ request }) => request.route ?? request.path,
+    ended: ({ files, bytes }) => ({ 'framework.upload.files': files, 'framework.upload.size': bytes }),
+    measures: [
+      { name: 'upload_files', type: 'counter', help: 'Files that were uploaded', of: ({ files }) => files },
+      {
+        name: 'upload_bytes',
+        type: 'counter',
+        help: 'Bytes of the files that were uploaded',
+        unit: 'bytes',
+        of: ({ bytes }) => bytes,
+      },
+    ],
+  }),
+]
 
 /**
  * Parses multipart forms as they arrive: files at `req.files` and `req.file(field)`, the rest in `req.body`.

@@ -1,24 +1,21 @@
-import { BadRequestError, defineError, PayloadTooLargeError } from '../../kernel/index.ts'
+import { BadRequestError, defineErrors, PayloadTooLargeError } from '../../kernel/index.ts'
+import { utf8Text } from '../shared/http/body-parser.ts'
+import { addPair } from '../shared/http/query.ts'
 import { StoredFile } from './file.ts'
 import type { UploadLimits } from './options.ts'
 import { type PartHeader, readPartHeader } from './part-header.ts'
 import { type Part, type PartBody, PartReader } from './parts.ts'
 import type { FileContent, Store, Stored } from './store.ts'
 
-export const FileTooLargeError = defineError(
-  'FileTooLargeError',
-  413,
-  (what: string, limit: number) => `${what} is larger than ${limit} bytes`,
-)
+export const { FileTooLargeError } = defineErrors({
+  FileTooLargeError: [413, (what: string, limit: number) => `${what} is larger than ${limit} bytes`],
+})
 
 /** A form that has been read to its end. */
 export interface ReceivedForm {
   readonly fields: Record<string, string | string[]>
   readonly files: readonly StoredFile[]
 }
-
-const refused = new Set(['__proto__', 'constructor', 'prototype'])
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Reads one multipart body into fields and files. If that fails, the files already stored are released. */
 export class FormReceiver {
@@ -77,12 +74,9 @@ export class FormReceiver {
       if (size <= fieldSize) chunks.push(chunk)
       else this.fail(PayloadTooLargeError(`${fieldSize} bytes in the field "${shown(name)}"`))
     })
-    const value = decode(Buffer.concat(chunks), name)
-    if (refused.has(name)) return
-    const there = this.#fields[name]
-    if (there === undefined) this.#fields[name] = value
-    else if (typeof there === 'string') this.#fields[name] = [there, value]
-    else there.push(value)
+    const value = utf8Text(Buffer.concat(chunks))
+    if (value === undefined) throw BadRequestError(`the field "${shown(name)}" is not UTF-8`)
+    addPair(this.#fields, name, value)
   }
 
   async #takeFile({ field, mimeType, unnamed }: PartHeader, filename: string, body: PartBody): Promise<void> {
@@ -127,14 +121,6 @@ export class FormReceiver {
       throw error
     }
     this.#files.push(new StoredFile({ field, filename, mimeType, size }, stored))
-  }
-}
-
-function decode(bytes: Uint8Array, name: string): string {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    throw BadRequestError(`the field "${shown(name)}" is not UTF-8`)
   }
 }
 

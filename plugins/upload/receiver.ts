@@ -6,15 +6,13 @@ import {
   type Request,
   Trace,
   type TraceOutcome,
-  UnsupportedMediaTypeError,
 } from '../../kernel/index.ts'
-import { formTypeOf } from './content-type.ts'
-import { DiskStore } from './disk-store.ts'
+import { refuseEncoded } from '../shared/http/body-parser.ts'
+import { diskStore } from './disk-store.ts'
 import type { StoredFile } from './file.ts'
 import { limitsOf, type UploadSettings } from './options.ts'
 import { FileTooLargeError, FormReceiver, type ReceivedForm } from './receive.ts'
-import { sinkStore } from './sink-store.ts'
-import { memoryStore, type Store } from './store.ts'
+import { memoryStore, type Store, sinkStore } from './store.ts'
 
 /** The reading of a form with files. */
 export interface UploadTrace extends TraceOutcome {
@@ -31,7 +29,7 @@ const uploadTrace = new Trace<UploadTrace>('upload')
 /** The store for these settings. */
 export function storeOf({ storage, folder }: UploadSettings, warn: (error: unknown) => void): Store {
   if (storage === 'memory') return memoryStore
-  return storage === 'disk' ? new DiskStore(folder ?? tmpdir()) : sinkStore(storage, warn)
+  return storage === 'disk' ? diskStore(folder ?? tmpdir()) : sinkStore(storage, warn)
 }
 
 /**
@@ -46,24 +44,16 @@ export function receiver(
   return function upload(req, _res, next) {
     const { raw } = req
     if (!raw.hasBody) return next()
-    const type = formTypeOf(raw.header('content-type'))
-    if (type.kind === 'none') return next()
-    if (type.kind === 'malformed') throw BadRequestError('the content type of the form has no valid boundary')
-    refuseEncoding(raw)
+    const boundary = boundaryOf(raw.header('content-type'))
+    if (boundary === undefined) return next()
+    refuseEncoded(raw)
     if (Number(raw.header('content-length')) > limits.totalSize) return refuseUnread(raw, limits.totalSize)
-    const form = new FormReceiver(type.boundary, limits, store)
+    const form = new FormReceiver(boundary, limits, store)
     return followed(form, req).then((received) => {
       if (received.files.length > 0) keep(req, received.files)
       req.body = received.fields
       return next()
     })
-  }
-}
-
-function refuseEncoding(raw: RawRequest): void {
-  const encoding = raw.header('content-encoding')
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw UnsupportedMediaTypeError('a body with a content-encoding is not supported')
   }
 }
 
@@ -100,4 +90,44 @@ async function receive(form: FormReceiver, { raw, signal }: Request): Promise<Re
   } finally {
     signal.removeEventListener('abort', onAbort)
   }
+}
+
+const multipart = /^[\t ]*multipart\/form-data[\t ]*(?:;|$)/i
+const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+// RFC 2046 section 5.1.1: 1 to 70 of these characters, with no space at the end. Unquoted, clients use more of them than a token
+// allows, but no semicolon, comma or space.
+const quotedBoundary = '"([0-9A-Za-z\'()+_,./:=? -]{0,69}[0-9A-Za-z\'()+_,./:=?-])"'
+const bareBoundary = "([0-9A-Za-z'()+_./:=?-]{1,70})"
+const parameter = new RegExp(
+  `[\\t ]*;[\\t ]*(?:boundary=(?:${quotedBoundary}|${bareBoundary})|${token}=(?:${token}|"[^"\\\\\\x00-\\x1f]*"))(?=[\\t ]*(?:;|$))`,
+  'iy',
+)
+
+const malformed = () => BadRequestError('the content type of the form has no valid boundary')
+
+/**
+ * The boundary of a multipart form; `undefined` for any other body. Parses strictly (RFC 9110 section 8.3.1): a content type that begins as
+ * a multipart form must have exactly one.
+ */
+function boundaryOf(header: string | undefined): string | undefined {
+  if (header === undefined || !multipart.test(header)) return undefined
+  let at = header.indexOf(';')
+  if (at === -1) throw malformed()
+  let boundary: string | undefined
+  while (at < header.length) {
+    parameter.lastIndex = at
+    const found = parameter.exec(header)
+    if (found === null && /^[\t ;]*$/.test(header.slice(at))) break
+    if (found === null) throw malformed()
+    const [whole, quoted, bare] = found
+    const value = quoted ?? bare
+    // With two boundaries, this parser and another reader could each use a different one. A parameter named `boundary` that did not
+    // match as a boundary has an invalid value.
+    if (value !== undefined && boundary !== undefined) throw malformed()
+    if (value === undefined && /^[\t ;]*boundary=/i.test(whole)) throw malformed()
+    boundary = value ?? boundary
+    at += whole.length
+  }
+  if (boundary === undefined) throw malformed()
+  return boundary
 }

@@ -1,5 +1,5 @@
 import { BadRequestError, definePlugin } from '../../kernel/index.ts'
-import { bodyFailures, bodyParser } from '../shared/http/body-parser.ts'
+import { bodyFailures, bodyParser, utf8Text } from '../shared/http/body-parser.ts'
 import { bodyTypeOf } from '../shared/http/media-type.ts'
 import { parseQuery } from '../shared/http/query.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
@@ -23,18 +23,12 @@ export const urlencoded = definePlugin({
   setup(ctx, ofServer) {
     const ofRoutes = new RouteValue<UrlencodedSettings | false>()
     ctx.onRoute((route) => ofRoutes.set(route, route.settings.urlencoded))
-    const parse = (bytes: Uint8Array) => parseQuery(decode(bytes), 'the form')
+    const parse = (bytes: Uint8Array) => {
+      const text = utf8Text(bytes)
+      if (text === undefined) throw BadRequestError('the form is not UTF-8')
+      return parseQuery(text, 'the form')
+    }
     const typeOf = (header: string | undefined) => bodyTypeOf(header, /^application\/x-www-form-urlencoded$/, true)
     ctx.use(bodyParser({ name: 'urlencoded', typeOf, utf8Only: 'forms must be in UTF-8', parse }, ofServer, ofRoutes))
   },
 })
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    throw BadRequestError('the form is not UTF-8')
-  }
-}

@@ -1,14 +1,10 @@
-import { defineError } from '../../support/errors.ts'
+import { defineError, defineErrors } from '../../support/errors.ts'
 
-export const HeaderNameError = defineError(
-  'HeaderNameError',
-  (name: string) =>
+export const { HeaderNameError, HeaderValueError } = defineErrors({
+  HeaderNameError: (name: string) =>
     `${JSON.stringify(name)} is not a header name: letters, digits and !#$%&'*+-.^_\`|~ only (RFC 9110 section 5.1)`,
-)
-export const HeaderValueError = defineError(
-  'HeaderValueError',
-  (name: string, why: string) => `the value of the header "${name}" ${why}`,
-)
+  HeaderValueError: (name: string, why: string) => `the value of the header "${name}" ${why}`,
+})
 
 /** Headers that only the server can set, because they describe how the response is sent. */
 export const FramingHeaderError = defineError(

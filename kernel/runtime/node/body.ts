@@ -4,8 +4,9 @@ import type { StreamBody } from '../../http/raw.ts'
 import { openSource } from '../../http/streams.ts'
 import { LimitedBody } from '../body-limit.ts'
 import { Slices } from '../give-way.ts'
+import { EndedEarlyError } from '../head.ts'
 import { asChunk, lengthGuard } from '../sending.ts'
-import { type BodyReader, EndedEarlyError } from './message.ts'
+import type { BodyReader } from './message.ts'
 
 /**
  * Reads the whole body into one piece of memory, but never more than `limit` bytes. `onLeft` is called before the

@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http'
-import { BadRequestError } from '../../support/errors.ts'
 import { LimitedBody } from '../body-limit.ts'
+import { EndedEarlyError } from '../head.ts'
 
 /** Reads the whole body, but never more than `limit` bytes; `onLeft` is called when the rest will not be read. */
 export type BodyReader = (message: IncomingMessage, limit: number, onLeft: () => void) => Promise<Uint8Array>
@@ -68,9 +68,6 @@ export class CollectingMessage extends IncomingMessage {
     return false
   }
 }
-
-/** The error for a body that breaks off. */
-export const EndedEarlyError = () => BadRequestError('the connection ended before the body was complete')
 
 const { push } = CollectingMessage.prototype
 const { on } = IncomingMessage.prototype

@@ -6,12 +6,11 @@ import { type Activity, busiestMoment, silence } from '../drain-moments.ts'
 import { ListenError, listenError } from '../listen-errors.ts'
 import { detectRuntime, isBun } from '../runtime-name.ts'
 import { makeWay, type OpenSocket } from './direct.ts'
-import { keepShapes } from './hidden-classes.ts'
 import { announce, endIdle } from './idle.ts'
 import { isLingering } from './linger.ts'
 import { CollectingMessage } from './message.ts'
 import { type Pipeline, pipelineOf, whenAnswered } from './pipelining.ts'
-import { findCollecting, findDirectWriter, showsOwners } from './probe.ts'
+import { findCollecting, findDirectWriter, keepShapes, showsOwners } from './probe.ts'
 import { refuseConnect, refuseConnection } from './refuse.ts'
 import { type Expectation, type NodeContext, NodeRequest } from './request.ts'
 import { hasBody, takesAny, takeUpgrades } from './upgrade.ts'
@@ -22,17 +21,13 @@ const graceMs = 120
 /** How often a stopping server looks for connections that have become idle. */
 const sweepMs = 50
 
-/** The adapter on `node:http`: the default on Node, and the hardened choice on Deno, whose own server has no time limits. */
-export function nodeAdapter(options: NodeAdapterOptions = {}): Adapter {
-  return new NodeAdapter(options)
-}
-
 export interface NodeAdapterOptions {
   /** Leaves the writing of responses and the time limit of idle connections to `node:http` alone, at a higher cost. */
   ordinary?: boolean
 }
 
-class NodeAdapter implements Adapter {
+/** The adapter on `node:http`: the default on Node, and the hardened choice on Deno, whose own server has no time limits. */
+export class NodeAdapter implements Adapter {
   readonly name = 'node'
   readonly #sockets = new Set<Socket>()
   /** The encrypted ends of the same connections: only they show whether anything was sent after the handshake. */
@@ -43,7 +38,7 @@ class NodeAdapter implements Adapter {
   #server: Server | undefined
   #stopped: Promise<void> | undefined
 
-  constructor({ ordinary = false }: NodeAdapterOptions) {
+  constructor({ ordinary = false }: NodeAdapterOptions = {}) {
     this.#ordinary = ordinary
   }
 

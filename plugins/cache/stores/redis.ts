@@ -1,11 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import { Breaker, type BreakerOptions } from '../../shared/stores/breaker.ts'
 import type { OpenRedis } from '../../shared/stores/redis-store.ts'
-import { decodeEntry, type Entry, encodeEntry } from '../entry.ts'
+import { decodeEntry, encodeEntry } from '../entry.ts'
 import { redisGlob } from '../glob.ts'
-import type { Begun, CacheStore, Committed, Fill } from './contract.ts'
-import type { RedisClient } from './redis-client.ts'
+import type { CacheStore } from './contract.ts'
 import { abandonScript, beginScript, commitScript, epochScript, invalidateScript } from './redis-scripts.ts'
+
+/**
+ * The part of an ioredis client that is used here. The client's own type has thousands of overloads: comparing with them cost the
+ * type checker 245 000 instantiations for the cache alone.
+ */
+export interface RedisClient {
+  getBuffer(key: string): Promise<Buffer | null>
+  eval(script: string, keys: number, ...keysAndArguments: (string | number | Buffer)[]): Promise<unknown>
+  /** Sends any command; replies that are strings arrive as bytes. */
+  callBuffer(command: string, ...rest: (string | number | Buffer)[]): Promise<unknown>
+  scan(cursor: string, ...which: readonly (string | number)[]): Promise<[cursor: string, keys: string[]]>
+  unlink(...keys: string[]): Promise<number>
+  ping(): Promise<string>
+  on(event: 'error', listener: (error: unknown) => void): unknown
+}
 
 /** The settings of the store, apart from its client. */
 export interface RedisStoreOptions extends Pick<BreakerOptions, 'onChange'> {
@@ -18,117 +32,91 @@ export interface RedisStoreOptions extends Pick<BreakerOptions, 'onChange'> {
  * Keeps responses in Redis, for all processes of an application. Needs a single server or a replica set, not a cluster, because an
  * response and its tags are changed together.
  */
-export class RedisStore implements CacheStore {
-  readonly #client: RedisClient
-  readonly #disconnect: () => void
-  readonly #options: RedisStoreOptions
-  readonly #breaker: Breaker
+export function redisStore(
+  { client, timeout, close }: OpenRedis<RedisClient>,
+  { prefix, lockTimeout, ...options }: RedisStoreOptions,
+): CacheStore {
+  const breaker = new Breaker({ ...options, timeout, name: 'the Redis of the cache', probe: () => client.ping() })
+  // Without a listener, an error would end the process; every failed command reports its own reason.
+  client.on('error', () => {})
+  const named = (key: string) => prefix + key
+  const run = (script: string, keys: readonly string[], ...given: (string | number | Buffer)[]) =>
+    breaker.run(() => client.eval(script, keys.length, ...keys, ...given))
 
-  constructor({ client, timeout, close }: OpenRedis<RedisClient>, options: RedisStoreOptions) {
-    this.#client = client
-    this.#disconnect = close
-    this.#options = options
-    const probe = () => client.ping()
-    this.#breaker = new Breaker({ ...options, timeout, name: 'the Redis of the cache', probe })
-    // Without a listener, an error would end the process; every failed command reports its own reason.
-    client.on('error', () => {})
-  }
+  return {
+    check: () => breaker.check(),
 
-  check(): Promise<void> {
-    return this.#breaker.check()
-  }
+    async get(key) {
+      const bytes = await breaker.run(() => client.getBuffer(named(key)))
+      return bytes === null ? undefined : decodeEntry(bytes)
+    },
 
-  async get(key: string): Promise<Entry | undefined> {
-    const bytes = await this.#breaker.run(() => this.#client.getBuffer(this.#name(key)))
-    return bytes === null ? undefined : decodeEntry(bytes)
-  }
-
-  async begin(key: string, tags: readonly string[]): Promise<Begun | undefined> {
-    const token = randomUUID()
-    const lock = this.#name(`cache-lock:${key}`)
-    const versionKeys = [this.#name('cache-epoch'), ...tags.map((tag) => this.#name(`cache-version:${tag}`))]
-    const abandon = () => this.#breaker.run(() => this.#client.eval(abandonScript, 1, lock, token)).catch(() => {})
-    const keys = [lock, this.#name(key), ...versionKeys]
-    const ask = (looks: 0 | 1) =>
-      this.#breaker.run(() =>
-        this.#client.callBuffer('EVAL', beginScript, keys.length, ...keys, token, this.#options.lockTimeout, looks),
-      ) as Promise<Buffer | (Buffer | null)[] | null>
-    let found: Awaited<ReturnType<typeof ask>>
-    try {
-      found = await ask(1)
-      if (Buffer.isBuffer(found)) {
-        const entry = decodeEntry(found)
-        if (entry !== undefined) return { entry }
-        // An unreadable entry is computed again, and overwritten.
-        found = await ask(0)
-      }
-    } catch (error) {
-      // A frozen Redis would execute the lock command when it continues, and no process would release that lock.
-      this.#breaker.whenUp(abandon)
-      throw error
-    }
-    if (found === null) return undefined
-    const seen = (found as (Buffer | null)[]).map((version) => version ?? '')
-    const tagKeys = tags.map((tag) => this.#name(`cache-tag:${tag}`))
-    const fill: Fill = {
-      commit: async (entry, seconds): Promise<Committed> => {
-        const keys = [lock, this.#name(key), ...versionKeys, ...tagKeys]
-        const milliseconds = Math.ceil(seconds * 1000)
-        try {
-          const kept = await this.#breaker.run(() =>
-            this.#client.eval(
-              commitScript,
-              keys.length,
-              ...keys,
-              token,
-              milliseconds,
-              encodeEntry(entry),
-              tags.length,
-              ...seen,
-            ),
-          )
-          return kept === 1 ? 'stored' : 'stale'
-        } catch {
-          return 'failed'
+    async begin(key, tags) {
+      const token = randomUUID()
+      const lock = named(`cache-lock:${key}`)
+      const keys = [lock, named(key), named('cache-epoch'), ...tags.map((tag) => named(`cache-version:${tag}`))]
+      const abandon = () => run(abandonScript, [lock], token).catch(() => {})
+      const ask = (looks: 0 | 1) =>
+        breaker.run(() =>
+          client.callBuffer('EVAL', beginScript, keys.length, ...keys, token, lockTimeout, looks),
+        ) as Promise<Buffer | (Buffer | null)[] | null>
+      let found: Awaited<ReturnType<typeof ask>>
+      try {
+        found = await ask(1)
+        if (Buffer.isBuffer(found)) {
+          const entry = decodeEntry(found)
+          if (entry !== undefined) return { entry }
+          // An unreadable entry is computed again, and overwritten.
+          found = await ask(0)
         }
-      },
-      // The lock expires by itself when this command does not reach Redis.
-      abandon: async () => void (await abandon()),
-    }
-    return { fill }
-  }
+      } catch (error) {
+        // A frozen Redis would execute the lock command when it continues, and no process would release that lock.
+        breaker.whenUp(abandon)
+        throw error
+      }
+      if (found === null) return undefined
+      const seen = (found as (Buffer | null)[]).map((version) => version ?? '')
+      return {
+        fill: {
+          async commit(entry, seconds) {
+            const all = [...keys, ...tags.map((tag) => named(`cache-tag:${tag}`))]
+            const milliseconds = Math.ceil(seconds * 1000)
+            try {
+              const kept = await run(commitScript, all, token, milliseconds, encodeEntry(entry), tags.length, ...seen)
+              return kept === 1 ? 'stored' : 'stale'
+            } catch {
+              return 'failed'
+            }
+          },
+          // The lock expires by itself when this command does not reach Redis.
+          abandon: async () => void (await abandon()),
+        },
+      }
+    },
 
-  async invalidate(tags: readonly string[]): Promise<number> {
-    const removed = await Promise.all(
-      tags.map((tag) =>
-        this.#breaker.run(() =>
-          this.#client.eval(invalidateScript, 2, this.#name(`cache-version:${tag}`), this.#name(`cache-tag:${tag}`)),
-        ),
-      ),
-    )
-    return removed.reduce<number>((sum, count) => sum + Number(count), 0)
-  }
+    async invalidate(tags) {
+      const keysOf = (tag: string) => [named(`cache-version:${tag}`), named(`cache-tag:${tag}`)]
+      const removed = await Promise.all(tags.map((tag) => run(invalidateScript, keysOf(tag))))
+      return removed.reduce<number>((sum, count) => sum + Number(count), 0)
+    },
 
-  async invalidatePattern(pattern: string): Promise<number> {
-    const match = redisGlob(this.#options.prefix, pattern)
-    // This comes first: responses that are being computed at this moment use data that is now invalid.
-    await this.#breaker.run(() => this.#client.eval(epochScript, 1, this.#name('cache-epoch')))
-    let cursor = '0'
-    let removed = 0
-    do {
-      const [next, keys] = await this.#breaker.run(() => this.#client.scan(cursor, 'MATCH', match, 'COUNT', 1000))
-      if (keys.length > 0) removed += await this.#breaker.run(() => this.#client.unlink(...keys))
-      cursor = next
-    } while (cursor !== '0')
-    return removed
-  }
+    async invalidatePattern(pattern) {
+      const match = redisGlob(prefix, pattern)
+      // This comes first: responses that are being computed at this moment use data that is now invalid.
+      await run(epochScript, [named('cache-epoch')])
+      let cursor = '0'
+      let removed = 0
+      do {
+        const [next, keys] = await breaker.run(() => client.scan(cursor, 'MATCH', match, 'COUNT', 1000))
+        if (keys.length > 0) removed += await breaker.run(() => client.unlink(...keys))
+        cursor = next
+      } while (cursor !== '0')
+      return removed
+    },
 
-  close(): void {
-    this.#breaker.stop()
-    this.#disconnect()
-  }
-
-  #name(key: string): string {
-    return this.#options.prefix + key
+    close() {
+      breaker.stop()
+      close()
+    },
   }
 }

@@ -1,5 +1,5 @@
 import { Breaker, type BreakerOptions } from '../../shared/stores/breaker.ts'
-import type { Hit, OnStoreFailure, RateLimitStore } from './contract.ts'
+import type { Counter, Hit, RateLimitStore } from './contract.ts'
 import type { MemoryStore } from './memory.ts'
 
 /** A key that no client has: those have a space. */
@@ -11,41 +11,32 @@ const probeKey = 'health'
  * Refusing all clients would turn the counter's failure into a failure of the whole service; allowing all would invite
  * attackers who can make the counter fail.
  */
-export class SharedStore {
-  readonly #store: RateLimitStore
-  readonly #memory: MemoryStore
-  readonly #breaker: Breaker
-
-  constructor(store: RateLimitStore, memory: MemoryStore, options: Pick<BreakerOptions, 'timeout' | 'onChange'>) {
-    this.#store = store
-    this.#memory = memory
-    const probe = () => this.#ask(probeKey, 1_000)
-    this.#breaker = new Breaker({ ...options, name: 'the store of the rate limits', probe })
-  }
-
-  /** Returns `undefined` for a request that cannot be counted and is to be refused. */
-  async hit(key: string, windowMs: number, onFailure: OnStoreFailure): Promise<Hit | undefined> {
-    const asked = performance.now()
-    try {
-      return this.#memory.learn(key, await this.#breaker.run(() => this.#ask(key, windowMs)), asked)
-    } catch {
-      return onFailure === 'refuse' ? undefined : this.#memory.hit(key, windowMs)
-    }
-  }
-
-  check(): Promise<void> {
-    return this.#breaker.check()
-  }
-
-  close(): void | Promise<void> {
-    this.#breaker.stop()
-    return this.#store.close?.()
-  }
-
+export function sharedCounter(
+  store: RateLimitStore,
+  memory: MemoryStore,
+  options: Pick<BreakerOptions, 'timeout' | 'onChange'>,
+): Counter {
   /** Checks the count: compared with a limit, anything that is not a number would refuse every client. */
-  async #ask(key: string, windowMs: number): Promise<Hit> {
-    const hit = (await this.#store.hit(key, windowMs)) as Partial<Hit> | undefined
+  const ask = async (key: string, windowMs: number): Promise<Hit> => {
+    const hit = (await store.hit(key, windowMs)) as Partial<Hit> | undefined
     if (Number.isFinite(hit?.count) && Number.isFinite(hit?.resetMs)) return hit as Hit
     throw new TypeError('hit() of the store of the rate limits has to give { count, resetMs }, two numbers')
+  }
+  const probe = () => ask(probeKey, 1_000)
+  const breaker = new Breaker({ ...options, name: 'the store of the rate limits', probe })
+  return {
+    async hit(key, windowMs, onFailure) {
+      const asked = performance.now()
+      try {
+        return memory.learn(key, await breaker.run(() => ask(key, windowMs)), asked)
+      } catch {
+        return onFailure === 'refuse' ? undefined : memory.hit(key, windowMs)
+      }
+    },
+    check: () => breaker.check(),
+    close() {
+      breaker.stop()
+      return store.close?.()
+    },
   }
 }

@@ -1,4 +1,4 @@
-import { defineError } from '../../../kernel/index.ts'
+import { defineErrors } from '../../../kernel/index.ts'
 
 export type Awaitable<T> = T | Promise<T>
 
@@ -52,6 +52,8 @@ export interface TextStore {
   update(id: string, text: string, ttlSeconds: number): Awaitable<boolean>
   destroy(id: string): Awaitable<boolean | void>
   touch?(id: string, ttlSeconds: number): Awaitable<boolean | void>
+  /** Releases what the plugin has opened. */
+  close?(): void
 }
 
 /** A store with a name for messages. */
@@ -63,11 +65,9 @@ export interface NamedStore {
 /** The stores by the services of their scope, for the inspector. */
 export const storesOfScopes = new WeakMap<object, TextStore>()
 
-export const SessionStoreError = defineError(
-  'SessionStoreError',
-  503,
-  (name: string, what: string) => `the session store "${name}" ${what}. Try again later`,
-)
+export const { SessionStoreError } = defineErrors({
+  SessionStoreError: [503, (name: string, what: string) => `the session store "${name}" ${what}. Try again later`],
+})
 
 /** Milliseconds after which a store counts as failed: a request must not hang for one that does not respond. */
 export const deadline = 2_000

@@ -1,23 +1,19 @@
-import type { Logger } from '../../../kernel/index.ts'
+import { isPromise, type Logger } from '../../../kernel/index.ts'
 import { handover } from '../../shared/environment/handover.ts'
 import { isProduction } from '../../shared/environment/node-env.ts'
 import { Availability } from '../../shared/stores/availability.ts'
 import { openRedis } from '../../shared/stores/redis-store.ts'
 import type { StoreChoice } from '../options.ts'
-import type { ExactStore, NamedStore, SessionStore } from './contract.ts'
+import { type ExactStore, isData, type NamedStore, type SessionStore, type TextStore } from './contract.ts'
 import type { RedisClient } from './redis.ts'
 
-/** Opens the store of the options for the sessions of `owner`; also returns a function that closes a store the plugin has opened. */
-export async function openStore(
-  choice: StoreChoice,
-  owner: string,
-  log: Logger,
-): Promise<{ named: NamedStore; close?: () => void }> {
+/** Opens the store of the options for the sessions of `owner`. */
+export async function openStore(choice: StoreChoice, owner: string, log: Logger): Promise<NamedStore> {
   switch (choice.kind) {
     case 'memory':
-      return { named: { name: 'memory', store: await memoryStore(choice.max, owner, log) } }
+      return { name: 'memory', store: await memoryStore(choice.max, owner, log) }
     case 'redis': {
-      const { RedisStore } = await import('./redis.ts')
+      const { redisStore } = await import('./redis.ts')
       const availability = new Availability((isDown, error) => {
         if (isDown) log.warn({ err: error }, 'the Redis of the session store cannot be reached; trying again')
       })
@@ -25,13 +21,10 @@ export async function openStore(
         if (error === undefined) availability.works()
         else availability.fails(error)
       })
-      const store = new RedisStore(open, choice.redis.prefix)
-      return { named: { name: 'redis', store }, close: () => store.close() }
+      return { name: 'redis', store: redisStore(open, choice.redis.prefix) }
     }
-    case 'custom': {
-      const { ObjectStore } = await import('./objects.ts')
-      return { named: { name: nameOf(choice.store), store: new ObjectStore(await exactStore(choice.store, log)) } }
-    }
+    case 'custom':
+      return { name: nameOf(choice.store), store: textsIn(await exactStore(choice.store, log)) }
   }
 }
 
@@ -52,13 +45,13 @@ async function memoryStore(max: number, owner: string, log: Logger): Promise<Nam
 
 async function exactStore(store: SessionStore, log: Logger): Promise<ExactStore> {
   if (isExact(store)) return store
-  const { ReadFirstStore } = await import('./read-first.ts')
+  const { readFirst } = await import('./read-first.ts')
   if (isProduction()) {
     log.warn(
       `the session store "${nameOf(store)}" has no update(): if several processes share it, a slow request may restore a session that another request ended. Add update(id, data, ttlSeconds)`,
     )
   }
-  return new ReadFirstStore(store)
+  return readFirst(store)
 }
 
 const isExact = (store: SessionStore): store is ExactStore => typeof store.update === 'function'
@@ -66,4 +59,26 @@ const isExact = (store: SessionStore): store is ExactStore => typeof store.updat
 function nameOf(store: object): string {
   const { name } = store.constructor ?? {}
   return typeof name === 'string' && name !== '' && name !== 'Object' ? name : 'custom'
+}
+
+/** Wraps a store of the application, which keeps objects: each request gets its own copy, and the store's objects are not changed. */
+function textsIn(store: ExactStore): TextStore {
+  return {
+    get(id) {
+      const found = store.get(id)
+      // Not with `instanceof`: a library may have its own promises.
+      return isPromise(found) ? Promise.resolve(found).then(textOf) : textOf(found)
+    },
+    set: (id, text, ttl) => store.set(id, JSON.parse(text), ttl),
+    update: (id, text, ttl) => store.update(id, JSON.parse(text), ttl),
+    destroy: (id) => store.destroy(id),
+    ...(store.touch !== undefined && { touch: (id: string, ttl: number) => store.touch!(id, ttl) }),
+  }
+}
+
+/** Refuses strings: a store that returns them is an easy mistake, and each letter would become a member of the session. */
+function textOf(data: unknown): string | undefined {
+  if (data === undefined || data === null) return undefined
+  if (isData(data)) return JSON.stringify(data)
+  throw new TypeError(`get() gave ${Array.isArray(data) ? 'an array' : `a ${typeof data}`} and not an object`)
 }

@@ -20,47 +20,20 @@ export interface RedisClient {
  * Sessions in Redis, as JSON under `session:<id>`. While Redis does not respond, commands fail immediately: a request must not
  * wait for a timeout that another request has already suffered.
  */
-export class RedisStore implements TextStore {
-  readonly #client: RedisClient
-  readonly #breaker: Breaker
-  readonly #prefix: string
-  readonly #disconnect: () => void
-
-  constructor({ client, timeout, close }: OpenRedis<RedisClient>, prefix: string) {
-    this.#client = client
-    this.#prefix = prefix
-    this.#disconnect = close
-    // Not `ping`, which a client of the application may lack. No session has this id.
-    const probe = () => client.get(this.#keyOf(''))
-    this.#breaker = new Breaker({ name: 'Redis', timeout, probe })
-  }
-
-  #keyOf(id: string): string {
-    return `${this.#prefix}session:${id}`
-  }
-
-  get(id: string): Promise<string | null> {
-    return this.#breaker.run(() => this.#client.get(this.#keyOf(id)))
-  }
-
-  async set(id: string, text: string, ttlSeconds: number): Promise<void> {
-    await this.#breaker.run(() => this.#client.setex(this.#keyOf(id), ttlSeconds, text))
-  }
-
-  async update(id: string, text: string, ttlSeconds: number): Promise<boolean> {
-    return (await this.#breaker.run(() => this.#client.set(this.#keyOf(id), text, 'EX', ttlSeconds, 'XX'))) !== null
-  }
-
-  async destroy(id: string): Promise<boolean> {
-    return (await this.#breaker.run(() => this.#client.del(this.#keyOf(id)))) > 0
-  }
-
-  async touch(id: string, ttlSeconds: number): Promise<boolean> {
-    return (await this.#breaker.run(() => this.#client.expire(this.#keyOf(id), ttlSeconds))) > 0
-  }
-
-  close(): void {
-    this.#breaker.stop()
-    this.#disconnect()
+export function redisStore({ client, timeout, close }: OpenRedis<RedisClient>, prefix: string): TextStore {
+  const keyOf = (id: string) => `${prefix}session:${id}`
+  // Not `ping`, which a client of the application may lack. No session has this id.
+  const breaker = new Breaker({ name: 'Redis', timeout, probe: () => client.get(keyOf('')) })
+  const run = <Result>(call: () => Promise<Result>) => breaker.run(call)
+  return {
+    get: (id) => run(() => client.get(keyOf(id))),
+    set: async (id, text, ttl) => void (await run(() => client.setex(keyOf(id), ttl, text))),
+    update: async (id, text, ttl) => (await run(() => client.set(keyOf(id), text, 'EX', ttl, 'XX'))) !== null,
+    destroy: async (id) => (await run(() => client.del(keyOf(id)))) > 0,
+    touch: async (id, ttl) => (await run(() => client.expire(keyOf(id), ttl))) > 0,
+    close() {
+      breaker.stop()
+      close()
+    },
   }
 }

@@ -57,9 +57,21 @@ export function bodyParser<Settings extends { readonly sizeLimit: number }>(
   return Object.defineProperty(middleware, 'name', { value: name })
 }
 
-function refuseEncoded(raw: RawRequest): void {
+export function refuseEncoded(raw: RawRequest): void {
   const encoding = raw.header('content-encoding')
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw UnsupportedMediaTypeError('a body with a content-encoding is not supported')
+  }
+}
+
+// `fatal`: a lenient decoder makes different bytes equal. `ignoreBOM` keeps a byte order mark in the text.
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** The text of bytes; `undefined` if they are not UTF-8. */
+export function utf8Text(bytes: Uint8Array): string | undefined {
+  try {
+    return strict.decode(bytes)
+  } catch {
+    return undefined
   }
 }

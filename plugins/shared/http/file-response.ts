@@ -1,14 +1,12 @@
 import type { FileHandle } from 'node:fs/promises'
-import { defineError, type Request, type Response, sendFailure } from '../../../kernel/index.ts'
+import { defineErrors, type Request, type Response, sendFailure } from '../../../kernel/index.ts'
 import { readPart, smallPart } from '../files/regular-file.ts'
 import { judgeConditions, type Validators } from './validators.ts'
 
-const PreconditionFailedError = defineError(
-  'PreconditionFailedError',
-  412,
-  () => 'the file does not match the conditions of the request',
-)
-const RangeNotSatisfiableError = defineError('RangeNotSatisfiableError', 416, () => 'the file has no such range')
+const { PreconditionFailedError, RangeNotSatisfiableError } = defineErrors({
+  PreconditionFailedError: [412, () => 'the file does not match the conditions of the request'],
+  RangeNotSatisfiableError: [416, () => 'the file has no such range'],
+})
 
 /** An open file, and what its response says of it. */
 export interface ServedFile {

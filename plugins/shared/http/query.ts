@@ -36,15 +36,18 @@ export function parseQuery(text: string, what = 'the query'): Query {
       const equals = text.indexOf('=', start)
       const split = equals === -1 || equals > end ? end : equals
       const name = decode(text.slice(start, split))
-      if (!refused.has(name)) {
-        const value = decode(text.slice(split + 1, end))
-        const before = query[name]
-        if (before === undefined) query[name] = value
-        else if (typeof before === 'string') query[name] = [before, value]
-        else before.push(value)
-      }
+      addPair(query, name, decode(text.slice(split + 1, end)))
     }
     start = end + 1
   }
   return query
+}
+
+/** Adds a value to those of its name. Names that lead to a prototype are left out. */
+export function addPair(query: Query, name: string, value: string): void {
+  if (refused.has(name)) return
+  const before = query[name]
+  if (before === undefined) query[name] = value
+  else if (typeof before === 'string') query[name] = [before, value]
+  else before.push(value)
 }

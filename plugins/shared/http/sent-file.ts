@@ -38,14 +38,16 @@ export const download: Bodies['download'] = (res, pathOrBytes, given, more) => {
 /** `attachment` with an ASCII fallback and the exact name (RFC 6266 section 4.3, RFC 8187). */
 function dispositionOf(name: string): string {
   const fallback = name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
-  const exact = encodeURIComponent(wellFormed(name)).replace(
-    /['()*]/g,
-    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
-  return `attachment; filename="${fallback}"${fallback === name ? '' : `; filename*=UTF-8''${exact}`}`
+  return `attachment; filename="${fallback}"${fallback === name ? '' : `; filename*=UTF-8''${encodeExactly(wellFormed(name))}`}`
 }
 
 /** Opens a file and then measures it: if the path is replaced in between, the length still matches. */
+
+/** Encodes everything but letters, digits and "-_.~": `encodeURIComponent` leaves some characters that headers and signatures do not allow. */
+export function encodeExactly(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
 async function openFile(path: string, options: FileOptions | undefined) {
   if (options !== undefined) {
     checkOptions('res.file', options, ['root'])

@@ -297,13 +297,8 @@ export function shape(members: Members, other?: OtherMember<unknown>): Check<nev
       if (other === undefined) checkNames(given, place, names)
       else for (const name of optionNames(given)) if (typeof name === 'symbol') place.unknown(String(name), names)
       const settings: Record<string, unknown> = {}
-      for (const name of names) {
-        const check = members[name]!
-        const one = optionOf(given, name)
-        if (one === undefined && check.parts.isGuard && optionNames(given).includes(name))
-          place.in(name).wrong(undefined, check.takes)
-        settings[name] = check.read(one, place.in(name))
-      }
+      for (const name of names)
+        settings[name] = members[name]!.read(memberOf(given, name, members, place), place.in(name))
       if (other === undefined) return settings
       // Not assigned one by one: one of these names may be `__proto__`.
       const others = otherNames(given, names).map((name) => [name, other(name, optionOf(given, name), place)])
@@ -312,6 +307,14 @@ export function shape(members: Members, other?: OtherMember<unknown>): Check<nev
     // A value that a function reads may be a secret.
     show: (given: object) => showMembers(given, names, (name) => members[name]!),
   })
+}
+
+/** A member as it was given. A guard that is `undefined` comes from a wrong import, which would leave the route without it. */
+function memberOf(given: object, name: string, members: Members, place: OptionPlace): unknown {
+  const one = optionOf(given, name)
+  const { parts, takes } = members[name]!
+  if (one === undefined && parts.isGuard && optionNames(given).includes(name)) place.in(name).wrong(one, takes)
+  return one
 }
 
 function otherNames(given: object, known: readonly string[]): string[] {
@@ -334,11 +337,8 @@ export function overrides<Settings extends object>(plugin: Check<never, Settings
     if (!isOptions(given)) return void place.wrong(given, `false, or ${takes}`)
     checkNames(given, place, Object.keys(members))
     const own = Object.entries(members).flatMap(([name, check]) => {
-      const one = optionOf(given, name)
-      if (one !== undefined) return [[name, check.read(one, place.in(name))]]
-      // Otherwise a wrong import would leave the route with the option of the server.
-      if (check.parts.isGuard && optionNames(given).includes(name)) place.in(name).wrong(one, check.takes)
-      return []
+      const one = memberOf(given, name, members, place)
+      return one === undefined ? [] : [[name, check.read(one, place.in(name))]]
     })
     return { ...route.settings, ...Object.fromEntries(own) }
   }

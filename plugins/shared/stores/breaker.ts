@@ -40,16 +40,21 @@ export class Breaker {
 
   /** Rejects with {@link ServiceDown} if the call fails, and immediately while the service does not respond. */
   async run<Result>(call: () => Result | PromiseLike<Result>): Promise<Result> {
-    const { name, timeout } = this.#options
+    const { name } = this.#options
     if (this.#availability.isDown) throw new ServiceDown(`${name} does not respond`)
     try {
-      const response = call()
-      return await (timeout === undefined ? response : answerWithin(Promise.resolve(response), timeout))
+      return await this.#ask(call)
     } catch (error) {
       if ((error as Error | undefined)?.name === 'ReplyError') this.#refused(error)
       else this.failed(error)
       throw new ServiceDown(`${name} failed: ${(error as Error | undefined)?.message}`, { cause: error })
     }
+  }
+
+  async #ask<Result>(call: () => Result | PromiseLike<Result>): Promise<Result> {
+    const { timeout } = this.#options
+    const response = call()
+    return timeout === undefined ? response : answerWithin(Promise.resolve(response), timeout)
   }
 
   /** Rejects unless the service responds, for health checks. */
@@ -82,8 +87,10 @@ export class Breaker {
 
   #probeLater(): void {
     this.#timer = setTimeout(async () => {
-      const { probe, timeout } = this.#options
-      const responds = await respondsTo(probe, timeout)
+      const responds = await this.#ask(() => this.#options.probe()).then(
+        () => true,
+        () => false,
+      )
       if (this.#isStopped) return
       if (!responds) return this.#probeLater()
       this.#availability.works()
@@ -91,15 +98,5 @@ export class Breaker {
       this.#later.clear()
     }, restMs)
     this.#timer.unref?.()
-  }
-}
-
-async function respondsTo(probe: () => unknown, timeout: number | undefined): Promise<boolean> {
-  try {
-    const response = Promise.resolve(probe())
-    await (timeout === undefined ? response : answerWithin(response, timeout))
-    return true
-  } catch {
-    return false
   }
 }

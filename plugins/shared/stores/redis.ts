@@ -1,4 +1,4 @@
-import { defineError, isInTime } from '../../../kernel/index.ts'
+import { defineErrors, isInTime } from '../../../kernel/index.ts'
 import { peer } from '../environment/optional-package.ts'
 import { foreignOption } from '../options/foreign-options.ts'
 import { Check, option } from '../options/index.ts'
@@ -87,11 +87,10 @@ interface Connection {
   disconnect(reconnect?: boolean): void
 }
 
-const RedisDatabaseError = defineError(
-  'RedisDatabaseError',
-  (database: unknown, why: string) =>
+const { RedisDatabaseError } = defineErrors({
+  RedisDatabaseError: (database: unknown, why: string) =>
     `Redis refuses the database ${database}: ${why}. The number comes from the address (redis://127.0.0.1:6379/3) or the option db, and must be below the setting "databases" of that Redis, 16 by default`,
-)
+})
 
 /**
  * Reports each failed attempt to connect, and each success; all other errors of a client are ignored.

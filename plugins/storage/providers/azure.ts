@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ContainerClient } from '@azure/storage-blob'
+import type { BlobServiceClient, ContainerClient, UserDelegationKey } from '@azure/storage-blob'
 import { OptionError } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { variable } from '../../shared/environment/process.ts'
 import { option, type SettingsOf } from '../../shared/options/index.ts'
 import { Memoized } from '../../shared/values/memoize.ts'
+import { StorageUrlError } from '../errors.ts'
 import { timeout } from '../options.ts'
-import { BlobAddresses, feature } from './azure-sas.ts'
 import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'
 import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
 
@@ -22,6 +22,11 @@ export interface AzureBlobStorageOptions {
   /** Milliseconds for which the service may stay silent. Default 10000. */
   timeout?: number
 }
+
+const feature = 'the storage in Azure Blob (AzureBlobStorageProvider)'
+
+const hour = 3_600_000
+const week = 7 * 24 * hour
 
 const azureOptions = option
   .shape({
@@ -43,14 +48,14 @@ const azureOptions = option
 export class AzureBlobStorageProvider implements StorageProvider {
   readonly #options: SettingsOf<typeof azureOptions>
   readonly #backend: Backend
-  readonly #addresses: BlobAddresses
+  /** A key that the service has issued for a token. */
+  #lent: UserDelegationKey | undefined
   readonly #client = new Memoized(() => this.#open())
 
   constructor(options: AzureBlobStorageOptions) {
     this.#options = azureOptions.parse(options, 'AzureBlobStorageProvider')
     const { container, timeout } = this.#options
     this.#backend = new Backend(`the container "${container}" of Azure Blob Storage`, timeout)
-    this.#addresses = new BlobAddresses(this.#backend)
   }
 
   async #open(): Promise<ContainerClient> {
@@ -148,12 +153,44 @@ export class AzureBlobStorageProvider implements StorageProvider {
   }
 
   async downloadUrl(key: string, expirySeconds: number): Promise<string> {
-    return this.#addresses.sign(await this.#client.get(), key, 'r', expirySeconds)
+    return this.#sign(await this.#client.get(), key, 'r', expirySeconds)
   }
 
   /** An address for uploads: the client must send the header `x-ms-blob-type: BlockBlob`, and chooses the content type. */
   async uploadUrl(key: string, expirySeconds: number): Promise<string> {
-    return this.#addresses.sign(await this.#client.get(), key, 'cw', expirySeconds)
+    return this.#sign(await this.#client.get(), key, 'cw', expirySeconds)
+  }
+
+  /** Signs with the account key, or with a key that the service issues for a token. */
+  async #sign(client: ContainerClient, key: string, letters: string, expirySeconds: number): Promise<string> {
+    const sdk = await peer('@azure/storage-blob', () => import('@azure/storage-blob'), feature)
+    const blob = client.getBlobClient(key)
+    const permissions = sdk.BlobSASPermissions.parse(letters)
+    const expiresOn = new Date(Date.now() + expirySeconds * 1000)
+    if (!('getToken' in client.credential)) {
+      try {
+        return await blob.generateSasUrl({ permissions, expiresOn })
+      } catch (error) {
+        const remedy = 'Signed addresses need the key of the account or a token: use a client that has one'
+        throw Object.assign(StorageUrlError(this.#backend.name, 'signed address', remedy), { cause: error })
+      }
+    }
+    const lent = await this.#lend(new sdk.BlobServiceClient(serviceOf(client), pipelineOf(client)), expiresOn)
+    const what = { containerName: client.containerName, blobName: key, permissions, expiresOn }
+    return `${blob.url}?${sdk.generateBlobSASQueryParameters(what, lent, client.accountName)}`
+  }
+
+  /** Returns a key that is valid as long as the address, and can sign further addresses for the next hour. */
+  async #lend(service: BlobServiceClient, until: Date): Promise<UserDelegationKey> {
+    if (this.#lent !== undefined && this.#lent.signedExpiresOn >= until) return this.#lent
+    const now = Date.now()
+    const end = Math.min(until.getTime() + hour, now + week)
+    // Clocks may differ by minutes; a key is valid for a week at most.
+    const start = Math.max(now - hour / 4, end - week)
+    const ask = (abortSignal: AbortSignal) =>
+      service.getUserDelegationKey(new Date(start), new Date(end), { abortSignal })
+    this.#lent = await this.#backend.ask(ask)
+    return this.#lent
   }
 
   async publicUrl(key: string): Promise<string> {
@@ -178,4 +215,13 @@ interface Properties {
 /** An entry of a list. Azure's lists omit the quotes that the tag has in headers. */
 function entryOf(key: string, { contentLength = 0, lastModified = new Date(0), etag = '' }: Properties): StorageEntry {
   return { key, size: contentLength, lastModified, etag: etag.startsWith('"') ? etag : `"${etag}"` }
+}
+
+function serviceOf(client: ContainerClient): string {
+  return client.url.replace(/\/[^/]*\/?$/, '')
+}
+
+/** The client's pipeline, with all its settings: proxies, retries, the token. The type declarations hide it. */
+function pipelineOf(client: ContainerClient): ConstructorParameters<typeof BlobServiceClient>[1] {
+  return (client as unknown as { pipeline: ConstructorParameters<typeof BlobServiceClient>[1] }).pipeline
 }

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import { isFrameworkError } from '../../../kernel/index.ts'
+import { openSource } from '../../shared/http/streams.ts'
+import { readableOf } from '../data.ts'
 import { StorageRefusedError, StorageUnavailableError } from '../errors.ts'
-import { readableOf } from '../readable.ts'
 
 /** Bytes, in either direction, that extend a timeout by one second: a megabit per second. */
 const bytesPerSecond = 128 * 1024
@@ -120,21 +121,15 @@ export class Backend {
    * The size is `undefined` if the service does not send it.
    */
   receive(source: Readable, size: number | undefined): Readable {
-    // A failure between two reads surfaces at the next read; without a listener it would end the process.
-    source.on('error', () => {})
-    const chunks = source[Symbol.asyncIterator]()
-    const backend = this
+    const { next, cancel } = openSource(source)
     let received = 0
-    async function next(): Promise<Uint8Array | null> {
-      const step = await backend.ask(() => chunks.next())
-      if (!step.done) {
-        received += (step.value as Uint8Array).length
-        return step.value as Uint8Array
-      }
+    return readableOf(async () => {
+      const { done, value } = await this.ask(next)
+      received += done ? 0 : (value as Uint8Array).length
+      if (!done) return value as Uint8Array
       if (size === undefined || received === size) return null
-      throw StorageUnavailableError(backend.name, `it ended after ${received} of ${size} bytes`)
-    }
-    return readableOf(next, () => void source.destroy())
+      throw StorageUnavailableError(this.name, `it ended after ${received} of ${size} bytes`)
+    }, cancel)
   }
 
   failure(error: unknown): Error {

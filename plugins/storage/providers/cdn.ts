@@ -37,36 +37,20 @@ export const cdnOptions = option
   })
   .typed<CdnOptions>()
 
-type CdnSettings = SettingsOf<typeof cdnOptions>
-
-/** Makes addresses of objects on a CDN. */
-export class Cdn {
-  readonly #url: string
-  readonly #keyPairId: string
-  readonly #key: KeyObject | undefined
-
-  constructor({ url, keyPairId = '', privateKey }: CdnSettings) {
-    this.#url = url.replace(/\/+$/, '')
-    this.#keyPairId = keyPairId
-    this.#key = privateKey
-  }
-
-  get signs(): boolean {
-    return this.#key !== undefined
-  }
-
-  url(key: string): string {
-    return `${this.#url}/${encodeKey(key)}`
-  }
+/** Makes addresses of objects on a CDN, signed ones only with a key. */
+export function cdnOf({ url, keyPairId = '', privateKey }: SettingsOf<typeof cdnOptions>) {
+  const urlOf = (key: string) => `${url.replace(/\/+$/, '')}/${encodeKey(key)}`
 
   /** Signs with what CloudFront calls a canned policy: one address, one expiry time. It supports only RSA with SHA-1. */
-  signedUrl(key: string, seconds: number): string {
-    const url = this.url(key)
+  const signed = (by: KeyObject, key: string, seconds: number) => {
+    const url = urlOf(key)
     const expires = Math.floor(Date.now() / 1000) + seconds
     const condition = { DateLessThan: { 'AWS:EpochTime': expires } }
     const policy = JSON.stringify({ Statement: [{ Resource: url, Condition: condition }] })
-    const base64 = sign('RSA-SHA1', Buffer.from(policy), this.#key!).toString('base64')
+    const base64 = sign('RSA-SHA1', Buffer.from(policy), by).toString('base64')
     const signature = base64.replaceAll('+', '-').replaceAll('=', '_').replaceAll('/', '~')
-    return `${url}?Expires=${expires}&Signature=${signature}&Key-Pair-Id=${encodeURIComponent(this.#keyPairId)}`
+    return `${url}?Expires=${expires}&Signature=${signature}&Key-Pair-Id=${encodeURIComponent(keyPairId)}`
   }
+  const signedUrl = privateKey && ((key: string, seconds: number) => signed(privateKey, key, seconds))
+  return { url: urlOf, signedUrl }
 }

@@ -1,10 +1,12 @@
-import { lstat, mkdir, rmdir } from 'node:fs/promises'
+import type { BigIntStats } from 'node:fs'
+import { type FileHandle, lstat, mkdir, open, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isFrameworkError } from '../../../kernel/index.ts'
 import { descriptorPath, openInside, realRoot, showsPaths } from '../../shared/files/open-inside.ts'
 import { Memoized } from '../../shared/values/memoize.ts'
 import { StorageRefusedError } from '../errors.ts'
 import { keyError } from '../key.ts'
+import type { StorageBody } from './contract.ts'
 
 /** The provider's own folder in the root, for content types and for files that are being written. */
 export const ownFolder = '.storage'
@@ -146,7 +148,7 @@ async function makeFolder(path: string, key: string): Promise<void> {
   }
 }
 
-export function linked(key: string): Error {
+function linked(key: string): Error {
   return keyError(key, 'not lead through a symbolic link')
 }
 
@@ -176,4 +178,43 @@ async function openFolder(path: string): Promise<OpenFolder | undefined> {
   if (!showsPaths()) return (await realRoot(path)) === path ? { at: path, close: async () => {} } : undefined
   const folder = await openInside(path, path, (real) => real === path)
   return folder && { at: descriptorPath(folder.handle), close: () => folder.handle.close() }
+}
+
+/** The open file of a key: the file that was measured is the one that is read, even if its name now refers to another. */
+export interface OpenFile {
+  readonly handle: FileHandle
+  readonly stats: BigIntStats
+}
+
+/** Opens the file of a key; `undefined` for a missing one. @throws StorageKeyError for a symbolic link, even to a file inside. */
+export async function openFile(root: LocalRoot, key: string): Promise<OpenFile | undefined> {
+  const folder = await root.path()
+  const path = join(folder, ...segmentsOf(key))
+  try {
+    const found = await openInside(folder, path, (real) => real === path)
+    if (found === undefined) throw linked(key)
+    const { handle } = found
+    const stats = await handle.stat({ bigint: true })
+    if (stats.isFile()) return { handle, stats }
+    await handle.close()
+    return undefined
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (isMissing(error) || code === 'IrregularFileError') return undefined
+    if (code === 'ELOOP') throw linked(key)
+    throw error
+  }
+}
+
+/** Writes a new file; returns its status once it is on the disk. */
+export async function writeBody(path: string, body: StorageBody): Promise<BigIntStats> {
+  const handle = await open(path, 'wx')
+  try {
+    await writeFile(handle, body)
+    // Otherwise a machine that loses power right after the renaming may be left with an empty file.
+    await handle.datasync()
+    return await handle.stat({ bigint: true })
+  } finally {
+    await handle.close()
+  }
 }

@@ -8,11 +8,21 @@ import { readPart, smallPart } from '../../shared/files/regular-file.ts'
 import { option } from '../../shared/options/index.ts'
 import { StorageKeyError } from '../errors.ts'
 import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
-import { type OpenFile, openFile, writeFile } from './local-file.ts'
-import { isMissing, LocalRoot, ownFolder, refusal, segmentsOf, taken, using } from './local-paths.ts'
+import {
+  isMissing,
+  LocalRoot,
+  type OpenFile,
+  openFile,
+  ownFolder,
+  refusal,
+  segmentsOf,
+  taken,
+  using,
+  writeBody,
+} from './local-paths.ts'
 import { LocalTypes, versionOf } from './local-types.ts'
 import { byBytes } from './memory.ts'
-import { SignedUrls, type SignedUrlsOptions, signedUrlsOptions } from './signed-urls.ts'
+import { type SignedUrls, type SignedUrlsOptions, signedUrlsOf, signedUrlsOptions } from './signed-urls.ts'
 
 /** Options of `LocalStorageProvider`. */
 export interface LocalStorageOptions {
@@ -68,9 +78,9 @@ export class LocalStorageProvider implements StorageProvider {
     this.#root = new LocalRoot(this.folder)
     this.#types = new LocalTypes(this.#root)
     if (signedUrls === undefined) return
-    const urls = new SignedUrls(signedUrls)
+    const urls = signedUrlsOf(signedUrls)
     this.urls = urls
-    this.downloadUrl = async (key, seconds) => urls.make('GET', key, seconds, undefined)
+    this.downloadUrl = async (key, seconds) => urls.make('GET', key, seconds)
     this.uploadUrl = async (key, seconds, type) => urls.make('PUT', key, seconds, type)
   }
 
@@ -80,7 +90,7 @@ export class LocalStorageProvider implements StorageProvider {
     await using(await this.#named(this.#root.own('tmp')), async (tmp) => {
       const temporary = join(tmp, randomUUID())
       try {
-        const stats = await this.#named(writeFile(temporary, body))
+        const stats = await this.#named(writeBody(temporary, body))
         await this.#typed(key, stats, contentType, () => this.#publish(temporary, key))
       } catch (error) {
         await rm(temporary, { force: true }).catch(() => {})

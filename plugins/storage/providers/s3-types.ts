@@ -2,18 +2,16 @@ import type { Readable } from 'node:stream'
 
 // The used part of the client of S3: its own types choose among the overloads of a hundred commands at each call.
 
-export interface S3Response {
+export interface S3Object {
+  readonly LastModified?: Date
+  readonly ETag?: string
+}
+
+export interface S3Response extends S3Object {
   readonly Body?: Readable
   readonly ContentLength?: number
   readonly ContentType?: string
-  readonly LastModified?: Date
-  readonly ETag?: string
-  readonly Contents?: readonly {
-    readonly Key?: string
-    readonly Size?: number
-    readonly LastModified?: Date
-    readonly ETag?: string
-  }[]
+  readonly Contents?: readonly (S3Object & { readonly Key?: string; readonly Size?: number })[]
   readonly NextContinuationToken?: string
   readonly UploadId?: string
   readonly CopyPartResult?: { readonly ETag?: string }
@@ -24,21 +22,15 @@ export interface S3Client {
   destroy(): void
 }
 
-type Command = new (input: object) => object
+export type S3Command =
+  | `${'Copy' | 'Delete' | 'Get' | 'Head' | 'Put'}ObjectCommand`
+  | `${'Abort' | 'Complete' | 'Create'}MultipartUploadCommand`
+  | 'HeadBucketCommand'
+  | 'ListObjectsV2Command'
+  | 'UploadPartCopyCommand'
 
-export interface S3Sdk {
+export interface S3Sdk extends Readonly<Record<S3Command, new (input: object) => object>> {
   readonly S3Client: new (options: object) => S3Client
-  readonly AbortMultipartUploadCommand: Command
-  readonly CompleteMultipartUploadCommand: Command
-  readonly CopyObjectCommand: Command
-  readonly CreateMultipartUploadCommand: Command
-  readonly DeleteObjectCommand: Command
-  readonly GetObjectCommand: Command
-  readonly HeadBucketCommand: Command
-  readonly HeadObjectCommand: Command
-  readonly ListObjectsV2Command: Command
-  readonly PutObjectCommand: Command
-  readonly UploadPartCopyCommand: Command
 }
 
 export type SignUrl = (

@@ -6,9 +6,9 @@ import { Memoized } from '../../shared/values/memoize.ts'
 import { encodeKey } from '../key.ts'
 import { timeout } from '../options.ts'
 import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'
-import { Cdn, type CdnOptions, cdnOptions } from './cdn.ts'
+import { type CdnOptions, cdnOf, cdnOptions } from './cdn.ts'
 import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
-import type { S3Client, S3Response, S3Sdk, SignUrl, Upload } from './s3-types.ts'
+import type { S3Client, S3Command, S3Object, S3Response, S3Sdk, SignUrl, Upload } from './s3-types.ts'
 
 /** Options of `S3StorageProvider`. */
 export interface S3StorageOptions {
@@ -66,14 +66,14 @@ export class S3StorageProvider implements StorageProvider {
   readonly #options: SettingsOf<typeof s3Options>
   readonly #bucket: string
   readonly #backend: Backend
-  readonly #cdn: Cdn | undefined
+  readonly #cdn: ReturnType<typeof cdnOf> | undefined
   readonly #parts = new Memoized(() => this.#open())
 
   constructor(options: S3StorageOptions) {
     this.#options = s3Options.parse(options, 'S3StorageProvider')
     const { bucket, endpoint, cdn, timeout } = this.#options
     this.#bucket = bucket
-    this.#cdn = cdn === undefined ? undefined : new Cdn(cdn)
+    this.#cdn = cdn && cdnOf(cdn)
     // Only the origin, because an address may contain a password.
     const where = endpoint === undefined ? '' : ` at ${new URL(endpoint).origin}`
     this.#backend = new Backend(`the bucket "${bucket}" of S3${where}`, timeout)
@@ -92,15 +92,14 @@ export class S3StorageProvider implements StorageProvider {
     return { sdk, client: new sdk.S3Client({ ...given, ...sums, forcePathStyle }) }
   }
 
-  async #send(command: keyof S3Sdk, input: object, bytes?: number): Promise<S3Response> {
+  async #send(command: S3Command, input: object, bytes?: number): Promise<S3Response> {
     const { sdk, client } = await this.#parts.get()
-    const Command = sdk[command] as new (input: object) => object
-    const question = new Command({ Bucket: this.#bucket, ...input })
+    const question = new sdk[command]({ Bucket: this.#bucket, ...input })
     return this.#backend.ask((abortSignal) => client.send(question, { abortSignal }), bytes)
   }
 
   /** Sends a command like `#send`; `undefined` for a missing object. */
-  async #find(command: keyof S3Sdk, input: object, bytes?: number): Promise<S3Response | undefined> {
+  async #find(command: S3Command, input: object, bytes?: number): Promise<S3Response | undefined> {
     try {
       return await this.#send(command, input, bytes)
     } catch (error) {
@@ -182,7 +181,7 @@ export class S3StorageProvider implements StorageProvider {
   }
 
   async downloadUrl(key: string, expirySeconds: number): Promise<string> {
-    if (this.#cdn?.signs) return this.#cdn.signedUrl(key, expirySeconds)
+    if (this.#cdn?.signedUrl) return this.#cdn.signedUrl(key, expirySeconds)
     return this.#presigned('GetObjectCommand', { Key: key }, expirySeconds)
   }
 
@@ -202,7 +201,7 @@ export class S3StorageProvider implements StorageProvider {
   }
 
   async #presigned(
-    command: 'GetObjectCommand' | 'PutObjectCommand',
+    command: S3Command,
     input: object,
     expiresIn: number,
     signableHeaders = new Set<string>(),
@@ -225,10 +224,6 @@ export class S3StorageProvider implements StorageProvider {
   }
 }
 
-function entryOf(
-  key: string,
-  size = 0,
-  { LastModified, ETag }: Pick<S3Response, 'LastModified' | 'ETag'>,
-): StorageEntry {
+function entryOf(key: string, size = 0, { LastModified, ETag }: S3Object): StorageEntry {
   return { key, size, lastModified: LastModified ?? new Date(0), etag: ETag ?? '' }
 }

@@ -33,8 +33,6 @@ export const signedUrlsOptions = option
   })
   .typed<SignedUrlsOptions>()
 
-type SignedUrlsSettings = SettingsOf<typeof signedUrlsOptions>
-
 /** The rights that an address grants. */
 export interface Grant {
   readonly key: string
@@ -43,49 +41,43 @@ export interface Grant {
 }
 
 /** Addresses for one disk, one method, one key and a limited time; changing any of these invalidates the signature. */
-export class SignedUrls {
-  readonly path: string
-  readonly maxUploadSize: number
-  readonly #secrets: readonly string[]
-  readonly #origin: string
-
-  constructor({ secret, origin, path, maxUploadSize }: SignedUrlsSettings) {
-    this.#secrets = secret
-    this.#origin = origin
-    this.path = path
-    this.maxUploadSize = maxUploadSize
-  }
-
-  make(method: 'GET' | 'PUT', key: string, seconds: number, contentType: string | undefined): string {
-    const expires = String(Math.floor(Date.now() / 1000) + seconds)
-    const query = new URLSearchParams({ expires })
-    if (contentType !== undefined) query.set('type', contentType)
-    query.set('signature', this.#sign(this.#secrets[0]!, method, key, expires, contentType))
-    return `${this.#origin}${this.path}/${encodeKey(key)}?${query}`
-  }
-
-  /** The rights that a request's address grants; `undefined` if it is forged or expired. */
-  grant(method: 'GET' | 'PUT', key: string, query: { readonly [name: string]: unknown }): Grant | undefined {
-    const { expires, signature, type } = query
-    if (typeof expires !== 'string' || typeof signature !== 'string') return undefined
-    if (type !== undefined && typeof type !== 'string') return undefined
-    const given = Buffer.from(signature)
-    const isOurs = this.#secrets.some((secret) => {
-      const right = Buffer.from(this.#sign(secret, method, key, expires, type))
-      return given.length === right.length && timingSafeEqual(given, right)
-    })
-    // The signed seconds consist of digits only.
-    if (!isOurs || Number(expires) * 1000 <= Date.now()) return undefined
-    return { key, contentType: type }
-  }
-
+export function signedUrlsOf({ secret, origin, path, maxUploadSize }: SettingsOf<typeof signedUrlsOptions>) {
   /**
    * Signs the path as well: otherwise an address of one disk would be valid for another with the same secret. In JSON, so that no two
    * lists of values become the same string.
    */
-  #sign(secret: string, method: string, key: string, expires: string, type: string | undefined): string {
-    return createHmac('sha256', secret)
-      .update(JSON.stringify([this.path, method, key, expires, type ?? null]))
-      .digest('base64url')
+  const sign = (by: string, ...values: readonly [method: string, key: string, expires: string, type?: string]) => {
+    const signed = JSON.stringify([path, ...values.slice(0, 3), values[3] ?? null])
+    return createHmac('sha256', by).update(signed).digest('base64url')
+  }
+
+  return {
+    path,
+    maxUploadSize,
+
+    make(method: 'GET' | 'PUT', key: string, seconds: number, contentType?: string): string {
+      const expires = String(Math.floor(Date.now() / 1000) + seconds)
+      const query = new URLSearchParams({ expires })
+      if (contentType !== undefined) query.set('type', contentType)
+      query.set('signature', sign(secret[0]!, method, key, expires, contentType))
+      return `${origin}${path}/${encodeKey(key)}?${query}`
+    },
+
+    /** The rights that a request's address grants; `undefined` if it is forged or expired. */
+    grant(method: 'GET' | 'PUT', key: string, query: { readonly [name: string]: unknown }): Grant | undefined {
+      const { expires, signature, type } = query
+      if (typeof expires !== 'string' || typeof signature !== 'string') return undefined
+      if (type !== undefined && typeof type !== 'string') return undefined
+      const given = Buffer.from(signature)
+      const isOurs = secret.some((one) => {
+        const right = Buffer.from(sign(one, method, key, expires, type))
+        return given.length === right.length && timingSafeEqual(given, right)
+      })
+      // The signed seconds consist of digits only.
+      if (!isOurs || Number(expires) * 1000 <= Date.now()) return undefined
+      return { key, contentType: type }
+    },
   }
 }
+
+export type SignedUrls = ReturnType<typeof signedUrlsOf>

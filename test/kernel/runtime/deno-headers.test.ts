@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { headerLines } from '../../../kernel/runtime/deno-headers.ts'
+import { headerLines } from '../../../kernel/runtime/deno.ts'
 
 /** A request as Deno makes them: its list is in a member whose name is a symbol. */
 function requestOf(headers: [string, string][], list: unknown = headers): Request {

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { denoAdapter } from '../../../kernel/runtime/deno.ts'
+import { DenoAdapter } from '../../../kernel/runtime/deno.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -10,10 +10,10 @@ const abortThrows = (error: Error) =>
 
 it('cuts connections where Deno has closed the listener before', () => {
   abortThrows(Object.assign(new Error('Bad resource ID'), { name: 'BadResource' }))
-  expect(denoAdapter().cut()).toBe(0)
+  expect(new DenoAdapter().cut()).toBe(0)
 })
 
 it('throws other errors while it cuts connections', () => {
   abortThrows(new Error('something else'))
-  expect(() => denoAdapter().cut()).toThrow('something else')
+  expect(() => new DenoAdapter().cut()).toThrow('something else')
 })

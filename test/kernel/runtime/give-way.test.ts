@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { RawRequest, StreamBody } from '../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits } from '../../../kernel/runtime/adapter.ts'
-import { nodeAdapter } from '../../../kernel/runtime/node/node.ts'
+import { NodeAdapter } from '../../../kernel/runtime/node/node.ts'
 import { fetchHandler } from '../../../kernel/runtime/web/fetch.ts'
 import { FormattedFailures } from '../../../plugins/shared/failures/formatted-failures.ts'
 import { sendRaw } from '../../conformance/raw-client.ts'
@@ -64,7 +64,7 @@ const onWarning = (_message: string, error?: unknown) => warnings.push(error)
 /** Asks for the response of a handler, over a socket or as a web request, and reads all of it. */
 const ways: Record<string, (handler: (raw: RawRequest) => void) => Promise<unknown>> = {
   'a socket': async (handler) => {
-    adapter = nodeAdapter()
+    adapter = new NodeAdapter()
     const { port } = await adapter.listen(
       { port: 0, host: '127.0.0.1', failures, upgrades: [], limits: defaultLimits, onWarning },
       handler,

@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { defaultLimits } from '../../../kernel/runtime/adapter.ts'
 import { listenError } from '../../../kernel/runtime/listen-errors.ts'
-import { nodeAdapter } from '../../../kernel/runtime/node/node.ts'
+import { NodeAdapter } from '../../../kernel/runtime/node/node.ts'
 import { FormattedFailures } from '../../../plugins/shared/failures/formatted-failures.ts'
 
 const failures = new FormattedFailures()
 
-const adapters: ReturnType<typeof nodeAdapter>[] = []
+const adapters: NodeAdapter[] = []
 
 function listen(port: number, host: string) {
-  const adapter = nodeAdapter()
+  const adapter = new NodeAdapter()
   adapters.push(adapter)
   return adapter.listen({ port, host, failures, upgrades: [], limits: defaultLimits, onWarning: () => {} }, () => {})
 }

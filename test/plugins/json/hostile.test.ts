@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { RouteCollection, Server } from 'framework'
 import { afterEach, describe, expect, test } from 'vitest'
-import { parseJson } from '../../../plugins/json/parse.ts'
+import { parseJson } from '../../../plugins/json/plugin.ts'
 import { Chance } from '../../support/chance.ts'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 import { quickest } from '../../support/quickest.ts'

@@ -446,6 +446,13 @@ describe('registration', () => {
     second.assertBodyDeepEqual({ n: 2, cookies: ['sid'] })
   })
 
+  test('a misspelt dependency is compared with all plugins that the server knows', async () => {
+    const server = new Server({ logger: memoryLogger() })
+    servers.push(server)
+    server.register(definePlugin({ name: 'mine', dependencies: ['sesion'] })())
+    await expect(server.ready()).rejects.toThrow('Did you mean "session"? Otherwise register "sesion"')
+  })
+
   test('on a bare kernel it is asked for', async () => {
     const { kernel } = makeKernel()
     kernel.register(session({ secret }))

@@ -2,8 +2,8 @@ import type { SessionStore } from 'framework'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MemoryStore } from '../../../plugins/session/stores/memory.ts'
-import { ReadFirstStore } from '../../../plugins/session/stores/read-first.ts'
-import { RedisStore } from '../../../plugins/session/stores/redis.ts'
+import { readFirst } from '../../../plugins/session/stores/read-first.ts'
+import { redisStore } from '../../../plugins/session/stores/redis.ts'
 import { describeStore, objectsIn } from '../../contracts/session-store.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 
@@ -36,11 +36,11 @@ describeStore('a Map', () => ({
   },
 }))
 
-describeStore('a Map without update', () => new ReadFirstStore(plain))
+describeStore('a Map without update', () => readFirst(plain))
 
 test('a store without update reports no session as gone while that may still fail', async () => {
   let fail = (_error: Error) => {}
-  const store = new ReadFirstStore({
+  const store = readFirst({
     ...plain,
     destroy: () =>
       new Promise<void>((_resolve, reject) => {
@@ -58,7 +58,7 @@ test('a store without update reports no session as gone while that may still fai
 test('a store without update ends a session after writes in progress, and does not report it before', async () => {
   const done: string[] = []
   let land = () => {}
-  const store = new ReadFirstStore({
+  const store = readFirst({
     ...plain,
     async set(id, data, ttlSeconds) {
       await new Promise<void>((resolve) => {
@@ -82,7 +82,7 @@ test('a store without update ends a session after writes in progress, and does n
 // A slow one, so that overlapping calls finish in every order.
 describeStore('a slow one without update, with touch', () => {
   const later = () => new Promise<void>((resolve) => setTimeout(resolve, Math.random() * 4))
-  return new ReadFirstStore({
+  return readFirst({
     get: (id) => later().then(() => plain.get(id)),
     set: (id, data, ttl) => later().then(() => plain.set(id, data, ttl)),
     destroy: (id) => later().then(() => void rows.delete(id)),
@@ -104,5 +104,5 @@ describe.skipIf(!hasRedis)('with a Redis server', () => {
     client.disconnect()
     await redis.stop()
   })
-  describeStore('redis', () => objectsIn(new RedisStore({ client, timeout: 2_000, close() {} }, '')))
+  describeStore('redis', () => objectsIn(redisStore({ client, timeout: 2_000, close() {} }, '')))
 })

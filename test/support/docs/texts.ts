@@ -25,10 +25,12 @@ export function readFolder(folder: string, ending: string): Text[] {
     .map(read)
 }
 
-/** Every `defineError('Code', status, …)` of a source, without a status those of 500; those in docstrings do not count. */
+/** Every `defineError('Code', status, …)` and every row of `defineErrors({ … })`, without a status those of 500; docstrings do not count. */
 export function errorRows(text: string): { code: string; status: number }[] {
   const code = text.replace(/\/\*\*[\s\S]*?\*\//g, '')
-  return [...code.matchAll(/defineError\(\s*'(\w+)',\s*(\d+)?/g)].map(([, code, status = 500]) => ({
+  const tables = [...code.matchAll(/defineErrors\(\{\n([\s\S]*?)\n\}\)/g)].map(([, rows]) => rows!)
+  const rows = tables.flatMap((table) => [...table.matchAll(/^ {2}(\w+): (?:\[\s*(\d+)|\()/gm)])
+  return [...code.matchAll(/defineError\(\s*'(\w+)',\s*(\d+)?/g), ...rows].map(([, code, status = 500]) => ({
     code: code!,
     status: Number(status),
   }))

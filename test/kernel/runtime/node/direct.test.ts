@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import type { RawRequest, Reply } from '../../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits, type ListenOptions } from '../../../../kernel/runtime/adapter.ts'
 import { type Sending, writeOnce } from '../../../../kernel/runtime/node/direct.ts'
-import { nodeAdapter } from '../../../../kernel/runtime/node/node.ts'
+import { NodeAdapter } from '../../../../kernel/runtime/node/node.ts'
 import { findDirectWriter, isFaithful } from '../../../../kernel/runtime/node/probe.ts'
 import { FormattedFailures } from '../../../../plugins/shared/failures/formatted-failures.ts'
 import { sendRaw } from '../../../conformance/raw-client.ts'
@@ -68,7 +68,7 @@ async function serve(
   handler: (raw: RawRequest) => void = handle,
   more: Partial<ListenOptions> = {},
 ): Promise<number> {
-  const adapter = nodeAdapter({ ordinary: !direct })
+  const adapter = new NodeAdapter({ ordinary: !direct })
   adapters.push(adapter)
   const onWarning = (_message: string, error?: unknown) => warnings.push(error)
   const options = { port: 0, host: '127.0.0.1', failures, upgrades: [], limits: defaultLimits, onWarning, ...more }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RawRequest } from '../../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits, type ListenOptions } from '../../../../kernel/runtime/adapter.ts'
-import { nodeAdapter } from '../../../../kernel/runtime/node/node.ts'
+import { NodeAdapter } from '../../../../kernel/runtime/node/node.ts'
 import { showsOwners } from '../../../../kernel/runtime/node/probe.ts'
 import { FormattedFailures } from '../../../../plugins/shared/failures/formatted-failures.ts'
 import { type RawAnswer, type RawOptions, sendRaw } from '../../../conformance/raw-client.ts'
@@ -33,7 +33,7 @@ async function serve(
   keepAliveTimeout: number,
   https?: ListenOptions['https'],
 ): Promise<{ adapter: Adapter; port: number }> {
-  const adapter = nodeAdapter({ ordinary })
+  const adapter = new NodeAdapter({ ordinary })
   const limits = { ...defaultLimits, keepAliveTimeout }
   const options = {
     port: 0,

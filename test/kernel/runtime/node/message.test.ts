@@ -7,7 +7,7 @@ import type { RawRequest } from '../../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits } from '../../../../kernel/runtime/adapter.ts'
 import { readBody } from '../../../../kernel/runtime/node/body.ts'
 import { type BodyReader, collectBody } from '../../../../kernel/runtime/node/message.ts'
-import { nodeAdapter } from '../../../../kernel/runtime/node/node.ts'
+import { NodeAdapter } from '../../../../kernel/runtime/node/node.ts'
 import { findCollecting, readsAlike } from '../../../../kernel/runtime/node/probe.ts'
 import { FormattedFailures } from '../../../../plugins/shared/failures/formatted-failures.ts'
 import { sendRaw } from '../../../conformance/raw-client.ts'
@@ -26,7 +26,7 @@ function echo(raw: RawRequest): void {
 const adapters: Adapter[] = []
 
 async function serve(handler: (raw: RawRequest) => void, ordinary = false): Promise<number> {
-  const adapter = nodeAdapter({ ordinary })
+  const adapter = new NodeAdapter({ ordinary })
   adapters.push(adapter)
   const options = {
     host: '127.0.0.1',

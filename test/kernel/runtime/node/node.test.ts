@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RawRequest, StreamBody } from '../../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits } from '../../../../kernel/runtime/adapter.ts'
-import { nodeAdapter } from '../../../../kernel/runtime/node/node.ts'
+import { NodeAdapter } from '../../../../kernel/runtime/node/node.ts'
 import { FormattedFailures } from '../../../../plugins/shared/failures/formatted-failures.ts'
 import { sendRaw } from '../../../conformance/raw-client.ts'
 
@@ -13,7 +13,7 @@ let adapter: Adapter
 const warnings: unknown[] = []
 
 async function serve(handler: (raw: RawRequest) => void): Promise<number> {
-  adapter = nodeAdapter()
+  adapter = new NodeAdapter()
   const onWarning = (_message: string, error?: unknown) => warnings.push(error)
   const { port } = await adapter.listen(
     { port: 0, host: '127.0.0.1', failures, upgrades: [], limits: defaultLimits, onWarning },
@@ -155,7 +155,7 @@ describe('the adapter on node:http', () => {
 
   test('reports bytes that are not HTTP in one line, without a stack', async () => {
     const lines: unknown[][] = []
-    adapter = nodeAdapter()
+    adapter = new NodeAdapter()
     const options = {
       port: 0,
       host: '127.0.0.1',

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RawRequest } from '../../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits, type Limits } from '../../../../kernel/runtime/adapter.ts'
-import { nodeAdapter } from '../../../../kernel/runtime/node/node.ts'
+import { NodeAdapter } from '../../../../kernel/runtime/node/node.ts'
 import { FormattedFailures } from '../../../../plugins/shared/failures/formatted-failures.ts'
 import { sendRaw } from '../../../conformance/raw-client.ts'
 
@@ -15,7 +15,7 @@ let begun: string[] = []
 let open = new Map<string, RawRequest>()
 
 async function serve(handler: (raw: RawRequest) => void, limits: Partial<Limits> = {}): Promise<number> {
-  adapter = nodeAdapter()
+  adapter = new NodeAdapter()
   const options = {
     port: 0,
     host: '127.0.0.1',

@@ -1,11 +1,14 @@
+import type { Reply } from '../http/raw.ts'
 import type { KernelRequest } from '../http/request/request.ts'
 import { sendFailure } from '../http/response/error-body.ts'
+import { toReply } from '../http/response/reply.ts'
 import type { KernelResponse } from '../http/response/response-buffer.ts'
 import type { ErrorHandler, Thrown } from '../plugin/hooks.ts'
 import type { Hook } from '../plugin/scope.ts'
 import { isFrameworkError, RequestTimeoutError, withCause } from '../support/errors.ts'
+import type { LifeState } from '../support/life-state.ts'
 import { isPromise } from '../support/within.ts'
-import { Downstream, type Link } from './chain.ts'
+import { Downstream, type Link, trusted } from './chain.ts'
 import type { CompiledRoute } from './compiled-route.ts'
 import { type TimeLimit, TimeLimits } from './time-limit.ts'
 import { errorPoint } from './traces.ts'
@@ -55,23 +58,112 @@ function isAnsweredByFramework(error: unknown): error is Error & { status: numbe
 type Current = Link | Downstream | Hook<'onSend'> | { readonly task: string } | undefined
 
 const handlingError = { task: 'the error handler' }
+const openingFile = { task: 'opening the file of the response' }
 
 /** The route as the pipeline has compiled it; requests see only part of it. */
-export const routeOf = (res: KernelResponse): CompiledRoute => res.request.compiled as CompiledRoute
+const routeOf = (res: KernelResponse): CompiledRoute => res.request.compiled as CompiledRoute
 
-/** Decides what answers a failure: the framework, the error handler of the application, or the format of the server. */
-export abstract class ErrorHandling {
-  protected readonly limits = new TimeLimits((res, limit) => this.#giveUp(res, limit))
+/**
+ * Does the work after a chain has run: hooks, encoding, passing the response on; and decides what answers a failure: the framework, the error
+ * handler of the application, or the format of the server.
+ */
+export class Answers {
+  readonly #limits = new TimeLimits((res, limit) => this.#giveUp(res, limit))
   /** The `onSend` hooks that failed for a response; they do not run for the one that replaces it. */
   readonly #failedHooks = new WeakMap<KernelResponse, Set<Hook<'onSend'>>>()
+  readonly #state: LifeState
+  readonly #done: () => void
+
+  /** `done` is called once for each request, when its response has been passed to the runtime. */
+  constructor(state: LifeState, done: () => void) {
+    this.#state = state
+    this.#done = done
+  }
+
+  /**
+   * Continues when a chain has ended, or the `onSend` hook before `from` has, or when the request's
+   * time is over.
+   */
+  await(pending: Promise<unknown>, res: KernelResponse, from = 0): void {
+    const limit = this.#limits.start(res)
+    const { overs } = limit
+    pending.then(
+      () => {
+        if (limit.overs === overs) this.finish(res, from)
+      },
+      (error: unknown) => {
+        if (limit.overs !== overs) return
+        if (from === 0) this.fail(error, res)
+        else this.#failSending(error, res, routeOf(res).onSend[from - 1]!)
+      },
+    )
+  }
 
   /** Continues with what was answered: hooks, encoding, sending. */
-  abstract finish(res: KernelResponse): void
-  /** Sends what was answered, without hooks. */
-  protected abstract sendAsIs(res: KernelResponse): void
+  finish(res: KernelResponse, from = 0): void {
+    const { request: req, opening } = res
+    const { onError, onSend } = routeOf(res)
+    if (res.kind === 'none' && opening !== undefined) {
+      res.opening = undefined
+      req.current = openingFile
+      this.await(opening, res)
+      return
+    }
+    if (res.kind === 'none') {
+      res.answer('empty', undefined)
+      res.isDefault = true
+    }
+    if (from === 0 && onError.length > 0) this.#notifyReported(res)
+    for (let i = from; i < onSend.length; i++) {
+      const hook = onSend[i]!
+      if (res.failed && this.#failedHooks.get(res)?.has(hook)) continue
+      let result: unknown
+      try {
+        result = hook.run(req, res)
+        if (!isPromise(result)) continue
+      } catch (error) {
+        this.#failSending(error, res, hook)
+        return
+      }
+      req.current = hook
+      this.await(trusted(result), res, i + 1)
+      return
+    }
+    this.#send(res)
+  }
 
-  protected hasFailed(hook: Hook<'onSend'>, res: KernelResponse): boolean {
-    return res.failed && this.#failedHooks.get(res)?.has(hook) === true
+  #send(res: KernelResponse): void {
+    let reply: Reply
+    try {
+      reply = toReply(res, this.#state.draining)
+    } catch (error) {
+      if (res.failed) this.#answerBare(error, res)
+      else this.fail(error, res)
+      return
+    }
+    this.#respond(reply, res)
+  }
+
+  /** Sends what was answered, without hooks. */
+  #sendAsIs(res: KernelResponse): void {
+    this.#respond(toReply(res, this.#state.draining), res)
+  }
+
+  #respond(reply: Reply, res: KernelResponse): void {
+    const { request: req, started } = res
+    const { onResponse } = routeOf(res)
+    this.#limits.end(req)
+    try {
+      res.sent = true
+      if (!req.raw.respond(reply)) res.aborted = true
+    } catch (error) {
+      req.log.error({ err: error }, `the response to ${req.method} ${req.path} could not be sent`)
+    }
+    if (onResponse.length > 0) {
+      res.left = reply.body
+      this.#notify(onResponse, (run) => run(req, res, performance.now() - started), req)
+    }
+    this.#done()
   }
 
   /** Answers 503 for a request whose time is over. */
@@ -88,8 +180,8 @@ export abstract class ErrorHandling {
       this.#logTimeout(error, req)
       res.reset()
       sendFailure(req, res, error)
-      this.sendAsIs(res)
-    } else if (current !== undefined && 'entry' in current) this.failSending(error, res, current)
+      this.#sendAsIs(res)
+    } else if (current !== undefined && 'entry' in current) this.#failSending(error, res, current)
     else this.fail(error, res)
   }
 
@@ -102,7 +194,7 @@ export abstract class ErrorHandling {
    * Handles what an `onSend` hook threw. A body that cannot be serialised is the handler's failure; after any other failure the hook
    * does not run again, so that a store that is down is awaited once, and the response is sent even when all hooks fail.
    */
-  protected failSending(error: unknown, res: KernelResponse, hook: Hook<'onSend'>): void {
+  #failSending(error: unknown, res: KernelResponse, hook: Hook<'onSend'>): void {
     if (error !== undefined && error === res.unencodable && !res.failed) {
       this.fail(error, res)
       return
@@ -123,39 +215,35 @@ export abstract class ErrorHandling {
     res.reset()
     res.failed = true
     if (errorPoint.isOn) errorPoint.publish({ request: req, response: res, error: thrown })
-    if (route.onError.length > 0) this.notifyReported(res, error)
-    this.notify(route.onError, (run) => run(error as Thrown, req, res), req)
-    if (isAnsweredByFramework(error)) {
-      if (error.code === RequestTimeoutError.code && error.status === 503) this.#logTimeout(error, req)
-      // The client's request was not wrong, and the handler's effects are not undone: this must be logged.
-      else if (plugin !== undefined) this.#logFailure(error, req, { plugin })
-      sendFailure(req, res, error)
-      this.finish(res)
-      return
-    }
+    if (route.onError.length > 0) this.#notifyReported(res, error)
+    this.#notify(route.onError, (run) => run(error as Thrown, req, res), req)
+    const isFrameworks = isAnsweredByFramework(error)
     // The error handler is called only once.
-    const errorHandler = again ? undefined : route.errorHandler()
+    const errorHandler = again || isFrameworks ? undefined : route.errorHandler()
     if (errorHandler === undefined) {
-      this.#logFailure(error, req, plugin === undefined ? undefined : { plugin })
+      if (isFrameworks && error.code === RequestTimeoutError.code && error.status === 503) this.#logTimeout(error, req)
+      // After a hook, the client's request was not wrong, and the handler's effects are not undone: this must be logged.
+      else if (!isFrameworks || plugin !== undefined)
+        this.#logFailure(error, req, plugin === undefined ? undefined : { plugin })
       sendFailure(req, res, error)
       this.finish(res)
       return
     }
     req.current = handlingError
-    const limit = this.limits.start(res)
+    const limit = this.#limits.start(res)
     const { overs } = limit
     const isInTime = () => limit.overs === overs
     this.#callErrorHandler(errorHandler, error, res).then(
       () => void (isInTime() && this.finish(res)),
-      (second: unknown) => void (isInTime() && this.answerBare(second, res, { original: error })),
+      (second: unknown) => void (isInTime() && this.#answerBare(second, res, { original: error })),
     )
   }
 
   /** Reports once a failure that was answered where it occurred, even if the handler that answers it also throws it. */
-  protected notifyReported(res: KernelResponse, thrown?: unknown): void {
+  #notifyReported(res: KernelResponse, thrown?: unknown): void {
     const { request: req } = res
     const error = takeReported(res)
-    if (error !== undefined && error !== thrown) this.notify(routeOf(res).onError, (run) => run(error, req, res), req)
+    if (error !== undefined && error !== thrown) this.#notify(routeOf(res).onError, (run) => run(error, req, res), req)
   }
 
   async #callErrorHandler(handler: ErrorHandler, error: unknown, res: KernelResponse): Promise<void> {
@@ -179,7 +267,7 @@ export abstract class ErrorHandling {
   }
 
   /** Answers a failure that occurred while another one was answered: no more code of the application runs. */
-  protected answerBare(error: unknown, res: KernelResponse, more?: { original: unknown }): void {
+  #answerBare(error: unknown, res: KernelResponse, more?: { original: unknown }): void {
     const { request: req } = res
     const err = legible(error)
     res.reset()
@@ -189,7 +277,7 @@ export abstract class ErrorHandling {
     sendFailure(req, res, err, failure)
     // An HttpError that an error handler throws is its response: the session is saved with it, as with any other.
     if (more !== undefined && !failure.unhandled) this.finish(res)
-    else this.sendAsIs(res)
+    else this.#sendAsIs(res)
   }
 
   #logFailure(error: unknown, req: KernelRequest, more?: { plugin?: string; original?: unknown }): void {
@@ -208,7 +296,7 @@ export abstract class ErrorHandling {
   }
 
   /** Calls hooks that cannot change a response: their errors are logged, their promises are not awaited. */
-  protected notify<Run>(
+  #notify<Run>(
     hooks: readonly { run: Run; entry: { name: string } }[],
     call: (run: Run) => unknown,
     req: KernelRequest,
