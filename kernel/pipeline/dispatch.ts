@@ -7,34 +7,34 @@ import type { Scope } from '../plugin/scope.ts'
 import { BadRequestError, ServerClosingError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { isPromise } from '../support/within.ts'
-import { Answers } from './answers.ts'
 import { runChain } from './chain.ts'
 import { type CompiledRoute, type CompiledRoutes, compiledMiss } from './compiled-route.ts'
 import { type FoundRoute, RouteFinder } from './find-route.ts'
+import { Responder } from './respond.ts'
 import { requestTrace, runTraced } from './traces.ts'
 
 const malformed: Target = { path: '/', sent: '/', query: '', match: '/' }
 
-function run(answers: Answers, { steps, terminal }: CompiledRoute, req: KernelRequest, res: KernelResponse): void {
+function run(responder: Responder, { steps, terminal }: CompiledRoute, req: KernelRequest, res: KernelResponse): void {
   let result: unknown
   try {
     result = runChain(steps, 0, terminal, req, res)
   } catch (error) {
-    answers.fail(error, res)
+    responder.fail(error, res)
     return
   }
-  if (isPromise(result)) answers.await(result, res)
-  else answers.finish(res)
+  if (isPromise(result)) responder.await(result, res)
+  else responder.finish(res)
 }
 
 /** A function of its own: a closure in `handle` would put its variables on the heap for each request. */
-function runFollowed(answers: Answers, compiled: CompiledRoute, req: KernelRequest, res: KernelResponse): void {
-  runTraced(req, res, () => run(answers, compiled, req, res))
+function runFollowed(responder: Responder, compiled: CompiledRoute, req: KernelRequest, res: KernelResponse): void {
+  runTraced(req, res, () => run(responder, compiled, req, res))
 }
 
-/** The start of the request path: finds the route and runs the chain; {@link Answers} does the rest. */
+/** The start of the request path: finds the route and runs the chain; {@link Responder} does the rest. */
 export class Dispatcher {
-  readonly answers: Answers
+  readonly responder: Responder
   readonly rewriters: Rewriter[] = []
   readonly finder: RouteFinder
 
@@ -57,7 +57,7 @@ export class Dispatcher {
   ) {
     this.#kernel = kernel
     this.#state = state
-    this.answers = new Answers(state, () => {
+    this.responder = new Responder(state, () => {
       if (--this.inFlight === 0) this.#onIdle?.()
     })
     this.finder = new RouteFinder(routes, root)
@@ -104,7 +104,7 @@ export class Dispatcher {
     const req = new this.#Request(raw, this.#kernel, method, target ?? malformed, found)
     const res = new this.#Response(req)
     if (compiled.onResponse.length > 0) res.started = performance.now()
-    if (requestTrace.isOn) runFollowed(this.answers, compiled, req, res)
-    else run(this.answers, compiled, req, res)
+    if (requestTrace.isOn) runFollowed(this.responder, compiled, req, res)
+    else run(this.responder, compiled, req, res)
   }
 }

@@ -67,7 +67,7 @@ const routeOf = (res: KernelResponse): CompiledRoute => res.request.compiled as 
  * Does the work after a chain has run: hooks, encoding, passing the response on; and decides what answers a failure: the framework, the error
  * handler of the application, or the format of the server.
  */
-export class Answers {
+export class Responder {
   readonly #limits = new TimeLimits((res, limit) => this.#giveUp(res, limit))
   /** The `onSend` hooks that failed for a response; they do not run for the one that replaces it. */
   readonly #failedHooks = new WeakMap<KernelResponse, Set<Hook<'onSend'>>>()
