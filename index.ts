@@ -306,16 +306,7 @@ export type {
   SessionStore,
 } from './plugins/session/index.ts'
 export type { ClassMark, MethodMark } from './plugins/shared/decorators/decorator.ts'
-export type {
-  CommandArgument,
-  CommandArguments,
-  CommandDefinition,
-  CommandFlag,
-  CommandFlags,
-  CommandInput,
-  CommandShape,
-} from './plugins/shared/development/command-definition.ts'
-export { defineCommand } from './plugins/shared/development/command-definition.ts'
+export * from './plugins/shared/development/command-definition.ts'
 export type { CustomErrorFormat, ErrorFormat, ErrorFormatter } from './plugins/shared/failures/format.ts'
 export type { ExposeErrorDetails, FailureBody } from './plugins/shared/failures/formatted-failures.ts'
 export { HttpError, type HttpErrorDetails, type HttpErrorOptions } from './plugins/shared/failures/http-error.ts'

@@ -217,7 +217,8 @@ function levelOf(path: string): number {
 
 /** A package that `build.mjs` bundles, so that it is not installed. */
 const isBuiltIn = (edge: Edge) => edge.package === '@clack/prompts' && edge.from.startsWith('cli/')
-const isCatalog = (edge: Edge) => edge.from === 'plugins/catalog.ts'
+/** The catalog takes its plugins from `plugins/index.ts`, and does not compile if one of them is missing in it. */
+const isCatalog = (edge: Edge) => edge.from === 'plugins/catalog.ts' || edge.from === 'plugins/index.ts'
 
 function pluginFolders(project: Project): string[] {
   return [...new Set([...project.modules.keys()].map(pluginOf))].filter((name) => name !== undefined)
