@@ -112,7 +112,7 @@ function pluginPackage(folder: string, plugin: PluginValues, installed?: string)
 }
 
 function packageJson(name: string, kebab: string, installed: string | undefined): string {
-  const { version, engines, devDependencies } = manifest()
+  const { version, engines, devDependencies } = manifest
   const tools = ['@types/node', 'tsx', 'typescript'].map((tool) => [tool, devDependencies[tool] ?? '*'])
   const own = {
     name,

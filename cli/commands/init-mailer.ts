@@ -12,16 +12,17 @@ interface Engine {
   readonly template?: readonly [ending: string, variable: string]
 }
 
-const engines = {
+type MailKind = 'handlebars' | 'ejs' | 'edge' | 'mustache' | 'custom' | 'none'
+
+const engines: Readonly<Record<MailKind, Engine>> = {
   handlebars: { adapter: 'HandlebarsAdapter', packages: ['handlebars'], template: ['hbs', '{{name}}'] },
   ejs: { adapter: 'EjsAdapter', packages: ['ejs'], template: ['ejs', '<%= name %>'] },
   edge: { adapter: 'EdgeAdapter', packages: ['edge.js'], template: ['edge', '{{ name }}'] },
   mustache: { adapter: 'MustacheAdapter', packages: ['mustache'], template: ['mustache', '{{name}}'] },
   custom: { adapter: 'CustomAdapter', packages: [], template: ['tpl', '{{name}}'] },
   none: { packages: [] },
-} as const satisfies Readonly<Record<string, Engine>>
+}
 
-type MailKind = keyof typeof engines
 const mailKinds = Object.keys(engines) as [MailKind, ...MailKind[]]
 
 export const initMailer = ownCommand({
@@ -45,7 +46,7 @@ const smtpUrl: Variable = {
 
 /** The module that sends the emails of an application, with the first mail. */
 function mailer(place: Place, kind: MailKind): Scaffold {
-  const { adapter, packages, template: example }: Engine = engines[kind]
+  const { adapter, packages, template: example } = engines[kind]
   const [ending, variable] = example ?? []
   // Next to the module: a build includes the files among the sources.
   const template = ending && inFolder(place, `templates/welcome.${ending}`)

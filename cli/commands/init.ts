@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import type { CommandInput } from '../../plugins/shared/development/command-definition.ts'
 import { safely } from '../../plugins/shared/values/safely.ts'
 import { wrongUsage } from '../failure.ts'
-import { firstCommit, gitInit, inRepository, install, installAll, runCommand } from '../init/commands.ts'
+import { firstCommit, gitInit, install, installAll, runCommand } from '../init/commands.ts'
 import { extraFiles, projectFiles } from '../init/files.ts'
 import { type Extra, extraNames, partNames, parts } from '../init/parts.ts'
 import { askFor } from '../init/questions.ts'
@@ -17,7 +17,7 @@ import {
   vendored,
   vendoredPath,
 } from '../init/settings.ts'
-import { callingManager, findProject, type PackageManager, projectRoot } from '../project/project.ts'
+import { callingManager, findProject, inRepository, type PackageManager, projectRoot } from '../project/project.ts'
 import { asking, canAsk, cancelled } from '../prompts/ask.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { scaffoldFlags, writeFiles } from '../scaffold/files.ts'

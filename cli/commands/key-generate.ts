@@ -1,3 +1,6 @@
+import { keyFiles } from '../keys/files.ts'
+import { makeKeys } from '../keys/make.ts'
+import { readKeyOptions } from '../keys/options.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { scaffoldFlags, writeFiles } from '../scaffold/files.ts'
 
@@ -36,14 +39,9 @@ export const keyGenerate = ownCommand({
     '(0600), listed in .gitignore, and never printed. With --env the files src/env.ts, .env.example\n' +
     'and .env.test of the project also get the variables, with other values for tests.',
   async run({ flags, print, note }) {
-    const { readKeyOptions } = await import('../keys/options.ts')
-    const { declared } = await import('../keys/declared.ts')
-    const { keyFiles } = await import('../keys/files.ts')
-    const { makeKeys } = await import('../keys/make.ts')
     const options = readKeyOptions(flags, process.env)
     const made = await makeKeys(options.type, options)
-    const declaring = await declared(options, made)
-    const { root, files, notes, after } = keyFiles(options, made, declaring, flags.force)
+    const { root, files, notes, after } = await keyFiles(options, made, flags.force)
     writeFiles(root, files, { flags, print }, { type: options.type, folder: root })
     if (root !== process.cwd()) note(`In ${root}`)
     for (const line of [...notes, ...(flags['dry-run'] ? [] : after())]) note(line)

@@ -19,7 +19,7 @@ const tools = {
  * The file of the command line. `bun framework` would run the script with that name, which is this one, and Deno does not provide a
  * program for a package in a folder.
  */
-const program = `node_modules/${packageName}/${manifest().bin[programName]!.replace(/^\.\//, '')}`
+const program = `node_modules/${packageName}/${manifest.bin[programName]!.replace(/^\.\//, '')}`
 
 const scripts = {
   node: {
@@ -43,7 +43,7 @@ const scripts = {
 
 /** Every package of a project, with its version range. */
 export function packagesFor(settings: Pick<InitSettings, 'packageManager' | 'parts' | 'framework'>) {
-  const { devDependencies: versions } = manifest()
+  const { devDependencies: versions } = manifest
   const versioned = (names: readonly string[]) =>
     Object.fromEntries([...names].sort().map((name) => [name, versions[name] ?? '*']))
   const dependencies = { [packageName]: settings.framework.spec, ...versioned(packagesOf(settings.parts)) }
@@ -65,7 +65,7 @@ export function packageJson(settings: InitSettings): string {
     version: '0.0.0',
     private: true,
     type: 'module',
-    ...(runtime === 'node' && { engines: { node: manifest().engines.node } }),
+    ...(runtime === 'node' && { engines: { node: manifest.engines.node } }),
     ...(runtime !== 'deno' && { scripts: scripts[runtime] }),
     dependencies,
     devDependencies,

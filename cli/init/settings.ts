@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync } from 'node:fs'
 import { basename, join, relative, resolve, sep } from 'node:path'
 import { CommandFailure, quoted, wrongUsage } from '../failure.ts'
-import { manifest, packageFolder, packageName, programName, version } from '../package.ts'
+import { manifest, packageFolder, packageName, programName } from '../package.ts'
 import { installedFrom, type PackageManager, packageManagers } from '../project/project.ts'
 import { existingName } from './existing.ts'
 import { packageNameFrom, whyNoPackageName } from './package-name.ts'
@@ -78,12 +78,12 @@ export function frameworkFrom(typed: string | undefined, folder: string, manager
 /** The copy that `vendor` puts into the project. */
 export function vendored(manager: PackageManager): Framework {
   const path = vendoredPath(manager)
-  return manager === 'deno' ? { spec: `^${version()}`, link: `./${path}` } : { spec: `file:${path}` }
+  return manager === 'deno' ? { spec: `^${manifest.version}`, link: `./${path}` } : { spec: `file:${path}` }
 }
 
 function fromPath(path: string, folder: string, manager: PackageManager): Framework {
   const between = relative(folder, path).replaceAll('\\', '/')
-  return manager === 'deno' ? { spec: `^${version()}`, link: between } : { spec: `file:${between}` }
+  return manager === 'deno' ? { spec: `^${manifest.version}`, link: between } : { spec: `file:${between}` }
 }
 
 /**
@@ -94,7 +94,7 @@ function ownSource(folder: string, manager: PackageManager): Framework {
   const [root, ...inside] = packageFolder().split(`${sep}node_modules${sep}`)
   if (inside.length === 0) return fromPath(packageFolder(), folder, manager)
   const path = installedFrom(root!)
-  if (path === undefined) return { spec: `^${version()}` }
+  if (path === undefined) return { spec: `^${manifest.version}` }
   // Deno does not accept tarballs, and uses the package itself.
   return fromPath(manager === 'deno' ? packageFolder() : path, folder, manager)
 }
@@ -104,7 +104,7 @@ const stem = packageName.replace(/^@/, '').replace('/', '-')
 
 /** The path of the copy of the framework in a project, relative to it: a tarball, or for Deno, which accepts none, a folder. */
 export const vendoredPath = (manager: PackageManager): string =>
-  manager === 'deno' ? `vendor/${programName}` : `vendor/${stem}-${version()}.tgz`
+  manager === 'deno' ? `vendor/${programName}` : `vendor/${stem}-${manifest.version}.tgz`
 
 /**
  * Puts a copy of this package into a project, where it stays wherever the project is moved, cloned or built.
@@ -115,7 +115,7 @@ export function vendor(folder: string, manager: PackageManager): void {
   const from = packageFolder()
   if (!existsSync(join(from, 'dist'))) throw new CommandFailure(`${from} has no dist: npm run build creates it`)
   if (manager === 'deno') {
-    const own = ['package.json', 'README.md', 'LICENSE', ...manifest().files]
+    const own = ['package.json', 'README.md', 'LICENSE', ...manifest.files]
     const to = join(folder, vendoredPath(manager))
     for (const path of own.filter((one) => !one.startsWith('!'))) {
       // Source maps are half of the size, and only the package's authors need the tests.

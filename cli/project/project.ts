@@ -67,6 +67,12 @@ export function findProject(folder: string = process.cwd()): Project {
 export const runtimeOf = (manager: PackageManager): Runtime =>
   manager === 'bun' || manager === 'deno' ? manager : 'node'
 
+/** The module from which a generated test imports `test`: the test runner of the project. */
+export function testModule({ dependencies, runtime }: Pick<Project, 'dependencies' | 'runtime'>): string {
+  if (dependencies.has('vitest')) return 'vitest'
+  return runtime === 'bun' ? 'bun:test' : 'node:test'
+}
+
 /** The package manager that has started this process, recognised by the user agent of `npx`, `pnpm dlx` and the like. */
 export function callingManager(env: NodeJS.ProcessEnv = process.env): PackageManager | undefined {
   const name = /^(\w+)\//.exec(env.npm_config_user_agent ?? '')?.[1]
@@ -154,7 +160,11 @@ export function lockFolder(folder: string): string | undefined {
   return undefined
 }
 
-function above(folder: string): string[] {
+/** Whether the folder is in a repository, or will be once it exists. The entry is a file in a work tree and in a submodule. */
+export const inRepository = (folder: string): boolean => above(folder).some((one) => existsSync(join(one, '.git')))
+
+/** A folder and all folders around it, the nearest first. */
+export function above(folder: string): string[] {
   const up = dirname(folder)
   return up === folder ? [folder] : [folder, ...above(up)]
 }

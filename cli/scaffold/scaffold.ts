@@ -64,6 +64,10 @@ export async function scaffoldOneOf<Kind extends string>(
   return 0
 }
 
+/** For each of several kinds, whether it is this one: the conditions of a template. */
+export const isKind = (kind: string, kinds: readonly string[]): Readonly<Record<string, boolean>> =>
+  Object.fromEntries(kinds.map((one) => [one, one === kind]))
+
 /** The setting of the package manager that keeps dependencies of these packages at versions for every supported Node.js. */
 function pinFiles({ root, packageManager }: Project, packages: readonly string[]): ScaffoldFile[] {
   const pins = pinsFor(packages)

@@ -1,7 +1,7 @@
 import own from 'node:process'
 import { Child, type Ended, spawnWithChannel } from '../process/child.ts'
 import type { EndSignal } from '../process/ending.ts'
-import { type Crash, type Load, type News, type Order, type StoreContents, variable } from './protocol.ts'
+import { type Crash, type Kept, type Load, type News, type Order, type StoreContents, variable } from './protocol.ts'
 import type { Launch } from './runtime.ts'
 
 /** The report of a server that listens. */
@@ -19,9 +19,6 @@ export interface Start {
   /** Receives the changes of the data that its stores keep. */
   kept(change: Kept): void
 }
-
-/** A change in the data of a store. */
-export type Kept = Extract<News, { framework: 'kept' }>
 
 /**
  * One version of the application, in a process of its own, which loads everything that is the same for every version (the runtime, the

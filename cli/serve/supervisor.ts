@@ -7,11 +7,10 @@ import { Children } from '../process/child.ts'
 import type { EndSignal } from '../process/ending.ts'
 import { isCode, isSetting } from '../project/sources.ts'
 import { type Failure, Version } from './child.ts'
-import { makeKeptStores } from './kept-stores.ts'
+import { makeKeptStores } from './handover.ts'
 import { type Crash, isSameCrash } from './protocol.ts'
 import type { Report } from './report.ts'
 import type { Launch } from './runtime.ts'
-import { makeSpare } from './spare.ts'
 
 /** Milliseconds for a version to close; its own `closeTimeout` is at most half of it. */
 const patience = 2000
@@ -245,5 +244,29 @@ class Supervisor {
     const start = performance.now()
     await child.end(signal, patience)
     if (performance.now() - start >= patience) this.#supervision.report.forced(patience)
+  }
+}
+
+/** Keeps one process that has loaded everything except the application, and will become the next version. */
+function makeSpare(spawn: () => Version) {
+  let spare: Version | undefined
+  const take = () => {
+    const child = spare
+    spare = undefined
+    return child
+  }
+  /** Ends the spare process, whose packages are outdated. */
+  const drop = () => void take()?.kill()
+  return {
+    take,
+    drop,
+    /** Starts a spare process if there is none. */
+    keep() {
+      if (spare !== undefined) return
+      const child = spawn()
+      spare = child
+      void child.unfit.then(() => spare === child && drop())
+      void child.ended.then(() => spare === child && take())
+    },
   }
 }

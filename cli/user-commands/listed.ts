@@ -1,12 +1,22 @@
 import { createHash, type Hash } from 'node:crypto'
-import { mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { findEntry } from '../application/load.ts'
 import type { CommandFailure } from '../failure.ts'
 import { packageFolder } from '../package.ts'
 import { namedRoot, type Root, readContent, rootsOf } from '../project/sources.ts'
-import { commandFolders } from './folders.ts'
+
+/** The folders for the commands of an application. */
+const folders = ['src/commands', 'commands'] as const
+/** The folder for commands if only a build exists. */
+const builtFolder = 'dist/commands'
+
+/** The folders of this application that have its commands. */
+export function commandFolders(): readonly string[] {
+  const sources = folders.filter((folder) => existsSync(folder))
+  return sources.length > 0 ? sources : [builtFolder].filter((folder) => existsSync(folder))
+}
 
 /** A command of an application in a list. */
 export interface Listed {
