@@ -1,23 +1,5 @@
-import type { CacheRouteOptions } from './options.ts'
-import type { CacheService } from './service.ts'
-
 export type { RedisStoreOptions } from '../shared/stores/redis-store.ts'
 export { cacheDecorator } from './decorator.ts'
 export type { CacheTrace } from './middleware.ts'
-export type { CacheInclude, CacheOptions, CacheRouteOptions, LockBehavior } from './options.ts'
 export { cache } from './plugin.ts'
-export { CacheService, getCacheService } from './service.ts'
-
-declare module '../../kernel/routing/options.ts' {
-  interface RouteOptions {
-    /** Caches the responses of this route; needs the cache plugin. `true` uses the plugin's defaults. */
-    cache?: boolean | CacheRouteOptions
-  }
-}
-
-declare module '../../kernel/plugin/services.ts' {
-  interface Services {
-    /** Invalidates and clears cached responses; added by the plugin `cache`. */
-    cache: CacheService
-  }
-}
+export * from './public.ts'

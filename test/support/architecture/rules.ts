@@ -130,6 +130,8 @@ export const rules: Record<string, Rule> = {
         pluginOf(edge.to) !== undefined &&
         pluginOf(edge.from) !== pluginOf(edge.to) &&
         edge.to !== `${contract}/implement.ts` &&
+        // The names that the root entry point has as well.
+        !(edge.from === 'index.ts' && /^plugins\/[^/]+\/public\.ts$/.test(edge.to ?? '')) &&
         !/^plugins\/[^/]+\/(index|plugin)\.ts$/.test(edge.to ?? ''),
     ),
 
