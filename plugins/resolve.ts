@@ -106,7 +106,7 @@ const BareFunctionError = (key: string) =>
 
 type Given = Registration | PluginFactory<unknown, object> | undefined
 
-/** The plugin of a value that needs no key: `false` is none, which is `undefined`, and other values are left to `read`. */
+/** The plugin of a value that needs no key: none of `false`. Other values are left to `read`. */
 function pluginOf(key: string, value: unknown, read: () => Given): Given {
   if (value === false) return undefined
   if (isRegistration(value) || isPluginFactory(value)) return value

@@ -29,6 +29,17 @@ export function findEntry(): string | undefined {
   return files.find((file) => existsSync(file)) ?? server
 }
 
+/** The folders for the commands of an application. */
+const foldersOfCommands = ['src/commands', 'commands'] as const
+/** The folder for commands if only a build exists. */
+const builtCommands = 'dist/commands'
+
+/** The folders of this application that have its commands. */
+export function commandFolders(): readonly string[] {
+  const sources = foldersOfCommands.filter((folder) => existsSync(folder))
+  return sources.length > 0 ? sources : [builtCommands].filter((folder) => existsSync(folder))
+}
+
 /** The possible names of the export with the server. */
 const serverNames = ['server', 'default', 'app'] as const
 

@@ -16,14 +16,7 @@ export interface Layout {
   readonly out: string
 }
 
-export interface SourceFiles {
-  /** The TypeScript and JavaScript modules, absolute. */
-  readonly modules: readonly string[]
-  /** Files that are copied unchanged: templates, SDL, JSON, pages. */
-  readonly assets: readonly string[]
-  /** Keys and files of secrets, which do not belong in a build: its folder ends up in images, caches and artefacts. */
-  readonly secrets: readonly string[]
-}
+export type SourceFiles = ReturnType<typeof findSources>
 
 const module = /\.[cm]?[jt]sx?$/i
 const leftOut = /\.d\.[cm]?ts$|\.(test|spec|bench)\.[cm]?[jt]sx?$|\.tsbuildinfo$|~$|^[jt]sconfig.*\.json$/i
@@ -34,7 +27,7 @@ const tools = /\.config\.[cm]?[jt]s$|^(package(-lock)?|deno|biome|composer)\.jso
 export const isModule = (file: string): boolean => module.test(file)
 
 /** All files below the sources that belong to the running application. */
-export function findSources({ root, sources, out }: Layout): SourceFiles {
+export function findSources({ root, sources, out }: Layout) {
   const isFlat = root === sources
   const modules: string[] = []
   const assets: string[] = []
@@ -67,7 +60,14 @@ export function findSources({ root, sources, out }: Layout): SourceFiles {
     }
   }
   read(sources, false, [])
-  return { modules: modules.sort(), assets: assets.sort(), secrets: secrets.sort() }
+  return {
+    /** The TypeScript and JavaScript modules, absolute. */
+    modules: modules.sort(),
+    /** Files that are copied unchanged: templates, SDL, JSON, pages. */
+    assets: assets.sort(),
+    /** Keys and files of secrets, which do not belong in a build: its folder ends up in images, caches and artefacts. */
+    secrets: secrets.sort(),
+  }
 }
 
 /** The ending of a built module. */

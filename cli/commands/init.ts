@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { CommandInput } from '../../plugins/shared/development/command-definition.ts'
+import { callingManager, type PackageManager } from '../../plugins/shared/environment/optional-package.ts'
 import { safely } from '../../plugins/shared/values/safely.ts'
 import { wrongUsage } from '../failure.ts'
 import { firstCommit, gitInit, install, installAll, runCommand } from '../init/commands.ts'
@@ -17,7 +18,7 @@ import {
   vendored,
   vendoredPath,
 } from '../init/settings.ts'
-import { callingManager, findProject, inRepository, type PackageManager, projectRoot } from '../project/project.ts'
+import { findProject, inRepository, projectRoot } from '../project/project.ts'
 import { asking, canAsk, cancelled } from '../prompts/ask.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { scaffoldFlags, writeFiles } from '../scaffold/files.ts'

@@ -11,7 +11,7 @@ import { endWithScript } from '../run/orphan.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { chooseRuntime, nameOf, ownRuntime, runtimeOf } from '../serve/runtime.ts'
 import { sharedPorts } from '../start/port.ts'
-import { superviseWorkers } from '../start/supervisor.ts'
+import { Supervisor } from '../start/supervisor.ts'
 import { clusterBy, type Spawn, spawnBy } from '../start/worker.ts'
 
 export const start = ownCommand({
@@ -50,7 +50,7 @@ One that ends is replaced. SIGTERM and SIGINT close all of them; SIGHUP replaces
     note(`${file} on ${nameOf(runtime)}, ${of === 1 ? '1 worker' : `${of} workers`}`)
     endWithScript()
     process.env.NODE_ENV ??= 'production'
-    return superviseWorkers({ of, stuckAfter, note, spawn, share: sharedPorts() })
+    return new Supervisor({ of, stuckAfter, note, spawn, share: sharedPorts() }).run()
   },
 })
 

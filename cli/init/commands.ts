@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { git } from '../../plugins/shared/environment/git.ts'
+import type { PackageManager } from '../../plugins/shared/environment/optional-package.ts'
 import { CommandFailure } from '../failure.ts'
-import type { PackageManager } from '../project/project.ts'
 
 /** The command that runs a script of the project. */
 export function runCommand(manager: PackageManager, script: string): string {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import type { PackageManager } from '../../plugins/shared/environment/optional-package.ts'
 import { pinnedWorkspace } from '../project/packages.ts'
-import { commandLineOf, type PackageManager, runtimeOf, testModule } from '../project/project.ts'
+import { commandLineOf, runtimeOf, testModule } from '../project/project.ts'
 import { envModule } from '../scaffold/environment/schema-text.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { ignoring } from '../scaffold/ignore.ts'

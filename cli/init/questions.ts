@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { inRepository, type PackageManager, packageManagers } from '../project/project.ts'
+import { type PackageManager, packageManagers } from '../../plugins/shared/environment/optional-package.ts'
+import { inRepository } from '../project/project.ts'
 import type { Prompts } from '../prompts/prompts.ts'
 import { existingName } from './existing.ts'
 import { packageNameFrom, whyNoPackageName } from './package-name.ts'

@@ -7,18 +7,14 @@ import type { ScaffoldFile } from '../scaffold/files.ts'
 import { ignoring } from '../scaffold/ignore.ts'
 import { textOf } from '../text-file.ts'
 
-/** The place of the existing or future `.gitignore` for the contents of a folder. */
-export interface IgnorePlace {
-  readonly folder: string
-  /** The surrounding repository, if there is one. */
-  readonly repository: string | undefined
-}
+/** The place of the existing or future `.gitignore` for the contents of a folder, and the surrounding repository, if there is one. */
+type IgnorePlace = ReturnType<typeof ignorePlace>
 
 /**
  * The nearest folder upwards with a `.gitignore`, within the repository or, outside a repository, the project. If no folder has
  * one: in a repository, the folder of the project, or the top; outside a repository, the folder itself.
  */
-export function ignorePlace(folder: string): IgnorePlace {
+export function ignorePlace(folder: string) {
   const repository = repositoryOf(folder)
   const project = projectRoot(folder)
   const top = repository ?? project ?? folder

@@ -1,5 +1,5 @@
+import type { PackageManager } from '../../plugins/shared/environment/optional-package.ts'
 import { manifest, type Overrides } from '../package.ts'
-import type { PackageManager } from './project.ts'
 
 /**
  * A package, as it is typed, with the version with which the framework is tested: `bullmq@6`. A later version may be

@@ -1,13 +1,15 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import {
+  callingManager,
+  type PackageManager,
+  packageManagers,
+} from '../../plugins/shared/environment/optional-package.ts'
 import { CommandFailure } from '../failure.ts'
 import { packageName, programName } from '../package.ts'
 import { textOf } from '../text-file.ts'
 
 export type Runtime = 'node' | 'bun' | 'deno'
-export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun' | 'deno'
-
-export const packageManagers: readonly PackageManager[] = ['npm', 'pnpm', 'yarn', 'bun', 'deno']
 
 /** The project that a folder is in. */
 export interface Project {
@@ -73,15 +75,6 @@ export function testModule({ dependencies, runtime }: Pick<Project, 'dependencie
   return runtime === 'bun' ? 'bun:test' : 'node:test'
 }
 
-/** The package manager that has started this process, recognised by the user agent of `npx`, `pnpm dlx` and the like. */
-export function callingManager(env: NodeJS.ProcessEnv = process.env): PackageManager | undefined {
-  const name = /^(\w+)\//.exec(env.npm_config_user_agent ?? '')?.[1]
-  return (
-    packageManagers.find((one) => one === name) ??
-    ('Deno' in globalThis ? 'deno' : 'Bun' in globalThis ? 'bun' : undefined)
-  )
-}
-
 /**
  * The command line of a project: the script in its `package.json`. If the package is not installed, `npx` would fetch any package with
  * that name from the registry.
@@ -94,17 +87,6 @@ export const commandLineOf = (manager: PackageManager): string =>
     bun: `bun run ${programName}`,
     deno: `deno task ${programName}`,
   })[manager]
-
-/** The command that adds packages: `npm install --save-dev esbuild`. */
-export function installCommand(
-  manager: PackageManager,
-  packages: readonly string[],
-  { dev = false }: { readonly dev?: boolean } = {},
-): string {
-  const names = packages.map((name) => (manager === 'deno' ? `npm:${name}` : name)).join(' ')
-  if (manager === 'npm') return `npm install ${dev ? '--save-dev ' : ''}${names}`
-  return `${manager} add ${dev ? '--dev ' : ''}${names}`
-}
 
 /** Reads a `package.json`; empty if the file does not exist. */
 export function readManifest(file: string): Record<string, unknown> {

@@ -29,6 +29,13 @@ const startFiles = ['src/index', 'index'].flatMap((name) =>
   ['.ts', '.mts', '.js', '.mjs'].map((extension) => name + extension),
 )
 
+/** The flag for that file. */
+export const startFlag = {
+  type: 'string',
+  value: 'file',
+  description: 'The module that calls server.listen() (default src/index.ts, index.ts, …)',
+} as const
+
 /** The kind of an existing path: a file, or what it is instead. */
 const found = (path: string) => {
   const stat = statSync(path, { throwIfNoEntry: false })

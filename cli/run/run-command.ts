@@ -59,13 +59,8 @@ async function closeAll(servers: Booted, note: Output['note']): Promise<boolean>
   for (const [server, ready] of [...servers].reverse()) {
     try {
       // Closing a server waits for its boot, which may never end.
-      if (
-        !(await isInTime(
-          ready.catch(() => {}),
-          bootPatience,
-        ))
-      )
-        throw new Error('it is still booting')
+      const booted = ready.catch(() => {})
+      if (!(await isInTime(booted, bootPatience))) throw new Error('it is still booting')
       await quietly(() => server.close())
       if (server.abandonedWork) isClosed = false
     } catch (error) {

@@ -12,14 +12,6 @@ export type Failure =
   | { readonly kind: 'ended'; readonly why: Ended }
   | { readonly kind: 'failed'; readonly message: string }
 
-/** The options of a start other than the launch. */
-export interface Start {
-  readonly folder: string
-  readonly env: NodeJS.ProcessEnv
-  /** Receives the changes of the data that its stores keep. */
-  kept(change: Kept): void
-}
-
 /**
  * One version of the application, in a process of its own, which loads everything that is the same for every version (the runtime, the
  * framework, the compiler), and then waits for the order to load the application.
@@ -35,8 +27,9 @@ export class Version extends Child<Order, News> {
   readonly #listening: Promise<{ readonly kind: 'listening'; readonly news: Listening }>
   #failure: Crash | undefined
 
-  constructor({ program, args }: Launch, { folder, env, kept }: Start) {
-    super(spawnWithChannel(program, args, { cwd: folder, env: { ...env, [variable]: String(own.pid) } }))
+  /** `kept` receives the changes of the data that its stores keep. */
+  constructor({ program, args }: Launch, cwd: string, env: NodeJS.ProcessEnv, kept: (change: Kept) => void) {
+    super(spawnWithChannel(program, args, { cwd, env: { ...env, [variable]: String(own.pid) } }))
     this.unfit = this.news.next('unfit')
     this.#failed = Promise.race([
       this.news.next('failed').then(({ message }) => ({ kind: 'failed', message }) as const),

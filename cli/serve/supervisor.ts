@@ -49,17 +49,13 @@ interface Cause {
 }
 
 /**
- * Runs an application and restarts it after each change, until a signal ends it; resolves with the exit code.
+ * Runs an application and restarts it after each change.
  *
  * A new version boots while the previous one still answers, and takes over its port when that one has closed: a version that does not
  * boot never gets that far. So two versions never listen, or run jobs, at the same time. A spare process, which has not yet loaded any
  * part of the application, saves most of the time of a start: for a small application on Node.js 20, 0.7 s become 0.2.
  */
-export function supervise(supervision: Supervision): Promise<number> {
-  return new Supervisor(supervision).run()
-}
-
-class Supervisor {
+export class Supervisor {
   readonly #supervision: Supervision
   /** All running processes: the live version, one that boots, one that closes, and the spare one. */
   readonly #children = new Children<Version>()
@@ -90,6 +86,7 @@ class Supervisor {
     })
   }
 
+  /** Runs it until a signal ends it; resolves with the exit code. */
   async run(): Promise<number> {
     const stop = this.#supervision.watch((files) => this.#onChange(files))
     let cause: Cause = { changed: undefined, since: performance.now() }
@@ -144,7 +141,7 @@ class Supervisor {
 
   #spawn(): Version {
     const { launch, folder, env } = this.#supervision
-    return this.#children.add(new Version(launch, { folder, env, kept: this.#kept.take }))
+    return this.#children.add(new Version(launch, folder, env, this.#kept.take))
   }
 
   #keepSpare(): void {

@@ -6,13 +6,6 @@ import { Child, spawnWithChannel } from '../process/child.ts'
 import type { SharePort } from './port.ts'
 import { type Given, type News, type Order, variable } from './protocol.ts'
 
-/** The place of a worker among the others. */
-export interface Place {
-  readonly number: number
-  /** Whether it does the work that only one may do from the start. */
-  readonly leads: boolean
-}
-
 /** What all workers share. */
 export interface Launch {
   readonly spawn: Spawn
@@ -20,9 +13,6 @@ export interface Launch {
   readonly of: number
   readonly share: SharePort
 }
-
-/** Asks the leading worker. */
-export type AskLead = (topic: string, question: unknown) => Promise<unknown>
 
 /** Timeout of a response in milliseconds. */
 const answerMs = 5000
@@ -39,7 +29,8 @@ export class Worker extends Child<Order, News> {
   #missed = 0
   #listens = false
 
-  constructor({ spawn, of, share }: Launch, { number, leads }: Place, askLead: AskLead) {
+  /** `leads`: whether it does the work that only one may do from the start; `askLead` asks the worker that does it later. */
+  constructor({ spawn, of, share }: Launch, number: number, leads: boolean, askLead: Worker['ask']) {
     const given: Given = { parent: own.pid, leads }
     super(spawn({ FRAMEWORK_WORKER: `${number}/${of}`, [variable]: JSON.stringify(given) }))
     this.number = number
