@@ -128,11 +128,10 @@ const limitOf = (seconds: number | undefined): ImportLimit =>
   seconds === undefined ? { seconds: defaultTimeout } : { seconds, remedy: '--timeout <seconds> waits longer' }
 
 /** The places where no server was found. */
-export const noServer = () => `no server found in ${process.cwd()}: looked for ${summary()}`
-
-const summary = () =>
-  [...new Set(entryFiles.map((file) => file.replace(/\.\w+$/, '')))].map((name) => `${name}.ts`).join(', ') +
-  ' (also .mts, .js, .mjs), dist/server.js'
+export function noServer(): string {
+  const names = new Set(entryFiles.map((file) => file.replace(/\.\w+$/, '.ts')))
+  return `no server found in ${process.cwd()}: looked for ${[...names].join(', ')} (also .mts, .js, .mjs), dist/server.js`
+}
 
 async function pickServer(exported: Record<string, unknown>, entry: string, name: string | undefined): Promise<Kernel> {
   const names = name === undefined ? serverNames : [name]

@@ -1,6 +1,6 @@
 // The names that `framework` has as well.
 import type { Env } from './env.ts'
-import type { EnvVariables } from './variables.ts'
+import type { EnvVariables } from './types.ts'
 
 export { createEnvSchema, type Env } from './env.ts'
 export type { EnvFileOptions, EnvOptions } from './options.ts'
@@ -15,8 +15,8 @@ export type {
   EnvValue,
   EnvValueOptions,
   EnvValues,
+  EnvVariables,
 } from './types.ts'
-export type { EnvVariables } from './variables.ts'
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
