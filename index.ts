@@ -52,244 +52,34 @@ export type {
   TypedRequest,
 } from './kernel/index.ts'
 export { defineMiddleware, definePlugin, RouteCollection, router } from './kernel/index.ts'
-export type {
-  AsyncApiChannel,
-  AsyncApiDocument,
-  AsyncApiExchange,
-  AsyncApiFragment,
-  AsyncApiMessage,
-  AsyncApiOptions,
-  MessageDescription,
-  MessageDescriptionOptions,
-} from './plugins/asyncapi/index.ts'
-export {
-  type CacheInclude,
-  type CacheOptions,
-  type CacheRouteOptions,
-  CacheService,
-  cacheDecorator as cache,
-  getCacheService,
-  type LockBehavior,
-} from './plugins/cache/index.ts'
-export {
-  type AnyChannel,
-  type Channel,
-  type ChannelClient,
-  type ChannelHistory,
-  type ChannelOptions,
-  type ChannelParams,
-  type ChannelPublishOptions,
-  type ChannelRemoval,
-  type ChannelsOptions,
-  type ChannelsRedisOptions,
-  channel,
-  type Membership,
-  type PresentClient,
-} from './plugins/channels/index.ts'
+export * from './plugins/asyncapi/public.ts'
+export { cacheDecorator as cache } from './plugins/cache/index.ts'
+export * from './plugins/cache/public.ts'
+export * from './plugins/channels/public.ts'
 export { Command } from './plugins/command.ts'
 export type { CompressionOptions, Encoding } from './plugins/compression/index.ts'
 export { implement } from './plugins/contract/implement.ts'
-export {
-  type ControllerClass,
-  type ControllerMethod,
-  type ControllersOptions,
-  type CustomError,
-  controller,
-  del,
-  get,
-  middleware,
-  patch,
-  post,
-  put,
-  type SerializeOptions,
-  serialize,
-  type Validate,
-  type ValidateOptions,
-  type ValidateSchemas,
-  type VerbDecorator,
-  validate,
-} from './plugins/controllers/index.ts'
+export * from './plugins/controllers/public.ts'
 export type { SetCookieOptions } from './plugins/cookie/index.ts'
 export type { CorsOptions } from './plugins/cors/index.ts'
-export {
-  BaseCron,
-  type CronClock,
-  type CronErrorHandler,
-  type CronHandle,
-  type CronHandler,
-  type CronJobInfo,
-  type CronJobOptions,
-  type CronLock,
-  type CronOptions,
-  type CronRun,
-  CronService,
-  cronJob as cron,
-  cronUi,
-  type MemoryClock,
-  memoryClock,
-  memoryCronLock,
-  setCronGlobalErrorHandler,
-} from './plugins/cron/index.ts'
-export {
-  createEnvSchema,
-  type Env,
-  type EnvArrayBuilder,
-  type EnvBuilder,
-  type EnvFileOptions,
-  type EnvOf,
-  type EnvOptionalOptions,
-  type EnvOptions,
-  type EnvSchema,
-  type EnvType,
-  type EnvTypes,
-  type EnvValue,
-  type EnvValueOptions,
-  type EnvValues,
-  type EnvVariables,
-} from './plugins/env/index.ts'
+export { cronJob as cron } from './plugins/cron/index.ts'
+export * from './plugins/cron/public.ts'
+export * from './plugins/env/public.ts'
 export type { GraphqlOptions, GraphqlResolver, GraphqlResolvers, GraphqlService } from './plugins/graphql/index.ts'
 export type { HealthOptions } from './plugins/health/index.ts'
 export type { HelmetOptions } from './plugins/helmet/index.ts'
 export type { InspectorOptions } from './plugins/inspector/index.ts'
 export type { JsonOptions } from './plugins/json/index.ts'
 export { logger } from './plugins/log/index.ts'
-export {
-  CustomAdapter,
-  EdgeAdapter,
-  type EdgeEngine,
-  EjsAdapter,
-  type EmailAddress,
-  HandlebarsAdapter,
-  type HandlebarsEngine,
-  type MailAttachment,
-  type MailBuilder,
-  type MailCallback,
-  Mailer,
-  type MailerOptions,
-  type MailerSettings,
-  type MailMatch,
-  type MailMessage,
-  type MailProvider,
-  type MailProviders,
-  type MailReceipt,
-  type MailSender,
-  type MailTransporter,
-  type MemoryTransport,
-  MustacheAdapter,
-  memoryTransport,
-  type NamedAddress,
-  type Recipients,
-  type SmtpOptions,
-  type TemplateAdapter,
-} from './plugins/mailer/index.ts'
+export * from './plugins/mailer/public.ts'
 export type { MethodOverrideOptions } from './plugins/methodOverride/index.ts'
-export type {
-  Counter,
-  Gauge,
-  Histogram,
-  HistogramOptions,
-  MetricOptions,
-  Metrics,
-  MetricsOptions,
-} from './plugins/metrics/index.ts'
-export {
-  BaseMqtt,
-  type BaseMqttClass,
-  type Mqtt,
-  type MqttConnectOptions,
-  type MqttDetails,
-  type MqttErrorHandler,
-  type MqttFailure,
-  type MqttHandle,
-  type MqttHandler,
-  type MqttOptions,
-  type MqttPatternTopic,
-  type MqttPayload,
-  type MqttPublishOptions,
-  type MqttQos,
-  MqttService,
-  type MqttServiceOptions,
-  type MqttSource,
-  type MqttSubscribeOptions,
-  type MqttSubscription,
-  type MqttTopic,
-  type MqttTopicOptions,
-  type MqttTopics,
-  type MqttWill,
-  mqttMessages as mqtt,
-  setMqttGlobalErrorHandler,
-} from './plugins/mqtt/index.ts'
-export type {
-  ApiDescription,
-  ApiDoc,
-  DescribedRoute,
-  DescriptionOptions,
-  OpenApiDocument,
-  OpenApiFragment,
-  OpenApiOperation,
-  OpenApiOptions,
-  OpenApiRoute,
-  OpenApiSchema,
-} from './plugins/openapi/index.ts'
+export * from './plugins/metrics/public.ts'
+export { mqttMessages as mqtt } from './plugins/mqtt/index.ts'
+export * from './plugins/mqtt/public.ts'
+export * from './plugins/openapi/public.ts'
 export type { OverloadOptions, OverloadState } from './plugins/overload/index.ts'
-export {
-  forResource,
-  type PolicyCheck,
-  type PolicyDecorator,
-  type PolicyErrorCallback,
-  type PolicyErrorHandler,
-  type PolicyErrorOptions,
-  PolicyManager,
-  type PolicyManagerOptions,
-  type PolicyOption,
-  type PolicyRecord,
-  type PolicyRequirement,
-  type PolicyStatus,
-  type ProvingCheck,
-  proves,
-  type ResourceMark,
-} from './plugins/policy/index.ts'
-export {
-  type Backoff,
-  type BatchOptions,
-  type BullmqConfig,
-  type BullmqPublishOptions,
-  type BullmqQueue,
-  bullmqQueue,
-  type CustomDelivery,
-  type CustomHandler,
-  createQueue,
-  type DeadMessage,
-  defineQueueConfiguration,
-  type GenericPubSub,
-  type KeptJobs,
-  type MemoryPublishOptions,
-  type MemoryQueue,
-  type MemoryQueueConfig,
-  memoryQueue,
-  type PgbossConfig,
-  type PgbossPublishOptions,
-  pgbossQueue,
-  type Queue,
-  type QueueConfig,
-  type QueueCounts,
-  type QueueErrorHandler,
-  type QueueFailure,
-  type QueueHandle,
-  type QueueHandler,
-  type QueueMessage,
-  type QueueMethod,
-  type QueueOptions,
-  type QueueReport,
-  QueueService,
-  type QueueSettings,
-  type QueueSubscriber,
-  type QueuesOptions,
-  type SqsConfig,
-  type SqsPublishOptions,
-  type SubscribeOptions,
-  sqsQueue,
-} from './plugins/queues/index.ts'
+export * from './plugins/policy/public.ts'
+export * from './plugins/queues/public.ts'
 export type { RateLimitOptions, RateLimitRule, RateLimitStore } from './plugins/rateLimit/index.ts'
 export { currentContext, type RequestContext } from './plugins/requestContext/index.ts'
 export type { ResponsesOptions } from './plugins/responses/index.ts'
@@ -306,75 +96,19 @@ export type {
   SessionStore,
 } from './plugins/session/index.ts'
 export type { ClassMark, MethodMark } from './plugins/shared/decorators/decorator.ts'
-export type {
-  CommandArgument,
-  CommandArguments,
-  CommandDefinition,
-  CommandFlag,
-  CommandFlags,
-  CommandInput,
-  CommandShape,
-} from './plugins/shared/development/command-definition.ts'
-export { defineCommand } from './plugins/shared/development/command-definition.ts'
+export * from './plugins/shared/development/command-definition.ts'
 export type { CustomErrorFormat, ErrorFormat, ErrorFormatter } from './plugins/shared/failures/format.ts'
 export type { ExposeErrorDetails, FailureBody } from './plugins/shared/failures/formatted-failures.ts'
 export { HttpError, type HttpErrorDetails, type HttpErrorOptions } from './plugins/shared/failures/http-error.ts'
 export { option } from './plugins/shared/options/index.ts'
 export type { StaticOptions } from './plugins/static/index.ts'
-export {
-  type AzureBlobStorageOptions,
-  AzureBlobStorageProvider,
-  type CdnOptions,
-  type LocalStorageOptions,
-  LocalStorageProvider,
-  MemoryStorageProvider,
-  type S3StorageOptions,
-  S3StorageProvider,
-  type SignedUrlsOptions,
-  Storage,
-  type StorageBody,
-  type StorageContents,
-  type StorageData,
-  type StorageDisk,
-  type StorageEntry,
-  type StorageMetadata,
-  type StorageMode,
-  type StorageOptions,
-  type StorageProvider,
-  type StorageSettings,
-  type StorageSink,
-  type StorageSinkOptions,
-  type StoredUpload,
-} from './plugins/storage/index.ts'
+export * from './plugins/storage/public.ts'
 export type { Telemetry, TelemetryOptions } from './plugins/telemetry/index.ts'
 export type { TimeoutOptions } from './plugins/timeout/index.ts'
 export type { TrustProxyOptions } from './plugins/trustProxy/index.ts'
-export type {
-  RouteUploadOptions,
-  UploadedFile,
-  UploadOptions,
-  UploadSink,
-  UploadSource,
-} from './plugins/upload/index.ts'
+export * from './plugins/upload/public.ts'
 export type { UrlencodedOptions } from './plugins/urlencoded/index.ts'
-export type {
-  InputOf,
-  OutputOf,
-  ValidationError,
-  ValidationErrorCallback,
-  ValidationErrorHandler,
-  ValidationErrorOptions,
-  ValidationIssue,
-} from './plugins/validation/index.ts'
+export * from './plugins/validation/public.ts'
 export { webRequest } from './plugins/web-request.ts'
-export type {
-  Message,
-  MessageSchemas,
-  ServerSocket,
-  SlowReaders,
-  WebsocketHandlers,
-  WebsocketLimits,
-  WebsocketOptions,
-  WebsocketRouteOptions,
-} from './plugins/websocket/index.ts'
+export * from './plugins/websocket/public.ts'
 export { type BackgroundOptions, type MockServerOptions, Server, type ServerOptions } from './server.ts'

@@ -1,3 +1,5 @@
+import { messageOf } from '../plugins/shared/values/safely.ts'
+
 /** Ends a command with a message for the user, without a stack. `usage` marks a typing mistake. */
 export class CommandFailure extends Error {
   readonly exitCode: 1 | 2
@@ -15,3 +17,7 @@ export const wrongUsage = (message: string, cause?: unknown): CommandFailure =>
 
 /** Typed text, for messages: in quotes, on one line, and not longer than a line. */
 export const quoted = (typed: string): string => JSON.stringify(typed.length > 80 ? `${typed.slice(0, 80)}…` : typed)
+
+/** An error from one of the framework's checks, for the user: without its code, which users do not need. */
+export const refusal = (error: unknown): CommandFailure =>
+  wrongUsage(messageOf(error).replace(/^[A-Z][A-Z_]*: /, ''), error)

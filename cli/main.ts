@@ -5,7 +5,7 @@ import { CommandFailure, wrongUsage } from './failure.ts'
 import { printCommands, printHelp } from './help.ts'
 import { load } from './load.ts'
 import { type Output, outputTo, type Streams } from './output.ts'
-import { programName, version } from './package.ts'
+import { manifest, programName } from './package.ts'
 import { enterProject } from './project/working-folder.ts'
 import { ownCommands } from './registry.ts'
 import { sendLogsTo } from './run/standard-output.ts'
@@ -32,7 +32,7 @@ export async function main(argv: readonly string[], streams: Streams): Promise<n
 
 async function dispatch([name = '', ...rest]: readonly string[], output: Output): Promise<number> {
   if (name === '-v' || name === '--version') {
-    output.print(version())
+    output.print(manifest.version)
     return 0
   }
   if (['', '-h', '--help', 'help'].includes(name)) {

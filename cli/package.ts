@@ -29,18 +29,10 @@ export function folderWith(path: string, folder = dirname(fileURLToPath(import.m
 /** The folder of this package. */
 export const packageFolder = (): string => folderWith('package.json')
 
-const own = JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8')) as Manifest
-
-export function manifest(): Manifest {
-  return own
-}
+export const manifest = JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8')) as Manifest
 
 /** The name that an application imports: only the `package.json` has it. */
-export const packageName = own.name
+export const packageName = manifest.name
 
 /** The name of the program. */
-export const programName = Object.keys(own.bin)[0]!
-
-export function version(): string {
-  return manifest().version
-}
+export const programName = Object.keys(manifest.bin)[0]!

@@ -3,37 +3,10 @@ export * from '../kernel/index.ts'
 export { Command } from './command.ts'
 export { kernelMembers, kernelOptions } from './kernel-options.ts'
 export type { ApiDoc } from './openapi/index.ts'
-export {
-  type AnyClass,
-  type AnyMethod,
-  type ClassMark,
-  type Decorated,
-  type DecoratedClass,
-  type DecoratedMethod,
-  DecoratorError,
-  decoratedClasses,
-  decoratedMethods,
-  decorator,
-  type MethodMark,
-} from './shared/decorators/decorator.ts'
+export * from './shared/decorators/decorator.ts'
 export { Notes } from './shared/decorators/notes.ts'
-export {
-  guardedClasses,
-  noteGuarded,
-  type RouteContribution,
-  routeContributions,
-  routeDecorator,
-} from './shared/decorators/route-decorator.ts'
-export {
-  type CommandArgument,
-  type CommandArguments,
-  type CommandDefinition,
-  type CommandFlag,
-  type CommandFlags,
-  type CommandInput,
-  type CommandShape,
-  defineCommand,
-} from './shared/development/command-definition.ts'
+export * from './shared/decorators/route-decorator.ts'
+export * from './shared/development/command-definition.ts'
 export type { Figure, FigureSample, FigureSource } from './shared/development/metrics.ts'
 export type { InspectorPanel, PanelAction, PanelCell, PanelRow, PanelServices } from './shared/development/panels.ts'
 export type { DoctorCheck, DoctorFinding, DoctorInput, DoctorLevel } from './shared/doctor/check.ts'

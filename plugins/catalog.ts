@@ -1,40 +1,9 @@
 import type { AbsentPlugin, PluginFactory, Registration } from '../kernel/index.ts'
-import { asyncapi } from './asyncapi/plugin.ts'
-import { cache } from './cache/index.ts'
-import { channels } from './channels/index.ts'
-import { compression } from './compression/index.ts'
 import { controllers } from './controllers/index.ts'
-import { cookie } from './cookie/index.ts'
-import { cors } from './cors/index.ts'
-import { cron } from './cron/index.ts'
-import { env } from './env/index.ts'
-import { graphql } from './graphql/index.ts'
-import { health } from './health/index.ts'
-import { helmet } from './helmet/index.ts'
-import { inspector } from './inspector/index.ts'
-import { json } from './json/index.ts'
-import { log } from './log/index.ts'
-import { mailer } from './mailer/index.ts'
-import { methodOverride } from './methodOverride/index.ts'
-import { metrics } from './metrics/index.ts'
-import { mqtt } from './mqtt/index.ts'
-import { openapi } from './openapi/plugin.ts'
-import { overload } from './overload/index.ts'
+import * as plugins from './index.ts'
 import { policy } from './policy/index.ts'
-import { queues } from './queues/index.ts'
-import { rateLimit } from './rateLimit/index.ts'
-import { requestContext } from './requestContext/index.ts'
 import { responses } from './responses/index.ts'
-import { session } from './session/index.ts'
-import { static as staticFiles } from './static/index.ts'
-import { storage } from './storage/index.ts'
-import { telemetry } from './telemetry/index.ts'
-import { timeout } from './timeout/index.ts'
-import { trustProxy } from './trustProxy/index.ts'
-import { upload } from './upload/index.ts'
-import { urlencoded } from './urlencoded/index.ts'
 import { validation } from './validation/index.ts'
-import { websocket } from './websocket/index.ts'
 
 /**
  * Every first-party plugin by its key in the object form, in the order in which that form registers them: first the plugins that can
@@ -42,43 +11,43 @@ import { websocket } from './websocket/index.ts'
  * reverse order: a plugin that the last jobs and requests use comes before the plugins that run them.
  */
 export const catalog = {
-  env,
-  trustProxy,
-  methodOverride,
+  env: plugins.env,
+  trustProxy: plugins.trustProxy,
+  methodOverride: plugins.methodOverride,
   // Before the log, to whose lines it adds fields, and before everything that it traces.
-  telemetry,
-  log,
+  telemetry: plugins.telemetry,
+  log: plugins.log,
   // After the log, whose lines it records, and before any plugin that could block its page.
-  inspector,
-  requestContext,
-  helmet,
-  health,
-  metrics,
-  cors,
+  inspector: plugins.inspector,
+  requestContext: plugins.requestContext,
+  helmet: plugins.helmet,
+  health: plugins.health,
+  metrics: plugins.metrics,
+  cors: plugins.cors,
   // After the plugins that identify the request in the log and let pages of other origins read the response, before anything expensive.
-  overload,
-  timeout,
-  rateLimit,
-  cookie,
-  session,
-  storage,
-  mailer,
-  json,
-  urlencoded,
-  upload,
+  overload: plugins.overload,
+  timeout: plugins.timeout,
+  rateLimit: plugins.rateLimit,
+  cookie: plugins.cookie,
+  session: plugins.session,
+  storage: plugins.storage,
+  mailer: plugins.mailer,
+  json: plugins.json,
+  urlencoded: plugins.urlencoded,
+  upload: plugins.upload,
   // Before the cache, which would respond to an upgrade with a page.
-  websocket,
-  channels,
-  cache,
-  static: staticFiles,
-  compression,
-  openapi,
-  asyncapi,
-  graphql,
-  cron,
-  queues,
-  mqtt,
-} as const
+  websocket: plugins.websocket,
+  channels: plugins.channels,
+  cache: plugins.cache,
+  static: plugins.static,
+  compression: plugins.compression,
+  openapi: plugins.openapi,
+  asyncapi: plugins.asyncapi,
+  graphql: plugins.graphql,
+  cron: plugins.cron,
+  queues: plugins.queues,
+  mqtt: plugins.mqtt,
+} as const satisfies typeof plugins
 
 export type Catalog = typeof catalog
 export type CatalogKey = keyof Catalog

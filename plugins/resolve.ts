@@ -104,26 +104,33 @@ const BareFunctionError = (key: string) =>
     'is a bare function. Pass a middleware to server.use(fn), or in the array form, plugins: [fn]; pass a plugin as the result of its factory',
   )
 
-function fromCatalog(key: CatalogKey, value: unknown): Registration | PluginFactory<unknown, object> | undefined {
+type Given = Registration | PluginFactory<unknown, object> | undefined
+
+/** The plugin of a value that needs no key: none of `false`. Other values are left to `read`. */
+function pluginOf(key: string, value: unknown, read: () => Given): Given {
   if (value === false) return undefined
   if (isRegistration(value) || isPluginFactory(value)) return value
-  if (value === true) return factoryOf(key)()
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return factoryOf(key)(value)
-  // `static` accepts a list of roots; no other first-party plugin accepts an array.
-  if (Array.isArray(value)) return factoryOf(key)(value)
   if (typeof value === 'function') throw BareFunctionError(key)
-  throw PluginFormError(
-    key,
-    `is ${value === null ? 'null' : `a ${typeof value}`}. It takes options ({ … }), true for the defaults, false for off, or a registration`,
-  )
+  return read()
 }
 
-function fromFreeKey(key: string, value: unknown): Registration | PluginFactory<unknown, object> | undefined {
-  if (value === false) return undefined
-  if (isRegistration(value) || isPluginFactory(value)) return value
-  if (typeof value === 'function') throw BareFunctionError(key)
-  throw UnknownPluginError(key, nearest(key, Object.keys(catalog)))
-}
+const fromCatalog = (key: CatalogKey, value: unknown): Given =>
+  pluginOf(key, value, () => {
+    if (value === true) return factoryOf(key)()
+    // `static` accepts a list of roots; no other first-party plugin accepts an array.
+    if (typeof value === 'object' && value !== null) return factoryOf(key)(value)
+    throw PluginFormError(
+      key,
+      `is ${kindOf(value)}. It takes options ({ … }), true for the defaults, false for off, or a registration`,
+    )
+  })
+
+const fromFreeKey = (key: string, value: unknown): Given =>
+  pluginOf(key, value, () => {
+    throw UnknownPluginError(key, nearest(key, Object.keys(catalog)))
+  })
+
+const kindOf = (value: unknown) => (value === null ? 'null' : `a ${typeof value}`)
 
 /** A plugin to register, with the path of its option; `undefined` for a plugin given as a registration. */
 export interface Resolved {
@@ -224,7 +231,7 @@ function resolveOption(plugins: PluginsOption | undefined): Resolved[] {
   if (plugins === undefined) return resolveObject({})
   if (Array.isArray(plugins)) return resolveArray(plugins)
   if (typeof plugins !== 'object' || plugins === null) {
-    throw PluginFormError('', `is ${plugins === null ? 'null' : `a ${typeof plugins}`}. It takes an object or an array`)
+    throw PluginFormError('', `is ${kindOf(plugins)}. It takes an object or an array`)
   }
   if (isRegistration(plugins)) {
     throw PluginFormError(

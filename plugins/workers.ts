@@ -1,6 +1,6 @@
+import { constants } from 'node:os'
 import { defineError } from '../kernel/support/errors.ts'
-import type { LeadParts, WorkerPlace, Workers } from '../kernel/support/worker.ts'
-import { closeOnSignals } from './shared/environment/signals.ts'
+import type { Closable, LeadParts, WorkerPlace, Workers } from '../kernel/support/worker.ts'
 import { isLeading, supervisor } from './shared/environment/supervisor.ts'
 import { safely } from './shared/values/safely.ts'
 
@@ -31,16 +31,12 @@ export function workersOfProcess(): Workers {
 }
 
 function placeOfProcess(): WorkerPlace | undefined {
-  const given = variable()
+  // Deno throws where the permission is missing.
+  const given = safely(() => process.env.FRAMEWORK_WORKER)
   if (given === undefined || given === '') return undefined
   const [, number, of] = /^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(given) ?? []
   if (number === undefined || Number(number) > Number(of)) throw WorkerVariableError(given)
   return { number: Number(number), of: Number(of) }
-}
-
-/** Reads the variable; Deno throws where the permission is missing. */
-function variable(): string | undefined {
-  return safely(() => process.env.FRAMEWORK_WORKER)
 }
 
 /** No caller is left to receive a failure at this point, and requests continue, so a hook that fails is called again. */
@@ -55,5 +51,37 @@ async function takeOver({ hooks, isClosing, report }: LeadParts): Promise<void> 
         await new Promise<void>((resolve) => void setTimeout(resolve, pause).unref?.())
       }
     }
+  }
+}
+
+const signals = ['SIGTERM', 'SIGINT'] as const
+const open = new Set<Closable>()
+let closing = false
+
+function onSignal(signal: (typeof signals)[number]): void {
+  // A second signal ends the process immediately.
+  if (closing) process.exit(128 + (constants.signals[signal] ?? 15))
+  closing = true
+  let status = 0
+  const failed = (server: Closable) => (error: unknown) => {
+    status = 1
+    server.report(error)
+  }
+  const servers = [...open]
+  const closed = servers.map((server) => server.close().catch(failed(server)))
+  Promise.all(closed).then(() => process.exit(servers.some((one) => one.abandonedWork) ? 1 : status))
+}
+
+/**
+ * Closes a server, together with all others of the process, on SIGTERM and SIGINT, and then exits: with 0, or 1 when a close failed or
+ * did not wait for running work.
+ * Returns a function that stops watching.
+ */
+function closeOnSignals(server: Closable): () => void {
+  if (open.size === 0) for (const signal of signals) process.on(signal, onSignal)
+  open.add(server)
+  return () => {
+    open.delete(server)
+    if (open.size === 0 && !closing) for (const signal of signals) process.off(signal, onSignal)
   }
 }

@@ -198,9 +198,11 @@ describe('a breach is found', () => {
     expect(
       broken('server.ts', `import { mock } from './plugins/testing/index.ts'`, ['plugins/testing/index.ts']),
     ).toEqual([])
-    expect(broken('plugins/catalog.ts', `import { origin } from './cors/origin.ts'`, others)).toEqual([
-      'a plugin folder is entered through index.ts or plugin.ts',
-    ])
+    const door = 'a plugin folder is entered through index.ts or plugin.ts'
+    expect(broken('plugins/catalog.ts', `import { origin } from './cors/origin.ts'`, others)).toEqual([door])
+    const names = ['plugins/cors/public.ts']
+    expect(broken('index.ts', `export * from './plugins/cors/public.ts'`, names)).toEqual([])
+    expect(broken('plugins/catalog.ts', `export * from './cors/public.ts'`, names)).toEqual([door])
   })
 
   test('a plugin that the catalog forgot', () => {

@@ -4,6 +4,10 @@ import * as mainDoor from 'framework'
 import type { AnyCheck } from 'framework/kernel'
 import * as kernelDoor from 'framework/kernel'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { applicationChecks } from '../cli/doctor/application.ts'
+import { imageChecks } from '../cli/doctor/image.ts'
+import { packageChecks } from '../cli/doctor/packages.ts'
+import { repositoryChecks } from '../cli/doctor/repository.ts'
 import { statuses } from '../kernel/http/response/statuses.ts'
 import { type CatalogKey, catalog, onByDefault } from '../plugins/catalog.ts'
 import { type Block, docstringBlocks, markdownAnchors, markdownBlocks, markdownLinks } from './support/docs/blocks.ts'
@@ -86,14 +90,16 @@ test('docs/doctor.md has every check with its level and whether it is for produc
   const page = read('docs/doctor.md').text
   const rows = [...page.matchAll(/^\| `([\w.-]+)` \| (error|warning|hint) \| (yes|no) \|/gm)].map(([, ...row]) => row)
   const row = (code?: string, level?: string, production?: unknown) => [code, level, production ? 'yes' : 'no']
-  // The checks of the command line are found in its sources.
-  const ofProject = sources
-    .filter(({ file }) => /^cli\/.*\bdoctor[./]/.test(file))
-    .flatMap(({ text }) => [...text.matchAll(/\bcode: '([^']+)',\s+level: '(\w+)'(,\s+production: true)?/g)])
-    .map(([, code, level, production]) => row(code, level, production))
+  const ofProject = [...applicationChecks, ...imageChecks, ...packageChecks, ...repositoryChecks].map((one) =>
+    row(one.code, one.level, one.production),
+  )
+  // The findings of the command itself are found in its source.
+  const ofCommand = [...read('cli/doctor/examine.ts').text.matchAll(/\bcode: '([^']+)', level: '(\w+)'/g)].map(
+    ([, code, level]) => row(code, level),
+  )
   const plugins = [...Object.values(catalog), mainDoor.cronUi].map(({ plugin }) => plugin.doctor?.() ?? [])
   const ofPlugins = (await Promise.all(plugins)).flat().map((one) => row(one.code, one.level, one.production))
-  const checks = [...ofProject, ...ofPlugins]
+  const checks = [...ofProject, ...ofCommand, ...ofPlugins]
   expect(checks.length).toBeGreaterThan(40)
   const real = new Set(checks.map((check) => check.join(' ')))
   expect(rows.map((row) => row.join(' ')).sort()).toEqual([...real].sort())

@@ -6,20 +6,13 @@ import { packageName } from '../package.ts'
 import { endWithScript } from '../run/orphan.ts'
 import { sendLogsTo } from '../run/standard-output.ts'
 import { type applicationFlags, applicationOf } from './flags.ts'
-import type { Application } from './load.ts'
-import { resolveFrom } from './resolve.ts'
-
-/** An application that runs in the foreground, without listening. */
-export interface Background extends Application {
-  /** Resolves when the process is asked to end, or the server closes. */
-  readonly ended: Promise<void>
-}
+import { type Application, resolveFrom } from './load.ts'
 
 /** Boots the application of a command that keeps running, for the work of one plugin. */
 export async function bootInBackground(
   { flags, note, boot }: Pick<CommandInput<{ readonly flags: typeof applicationFlags }>, 'flags' | 'note' | 'boot'>,
   plugin: 'cron' | 'queues',
-): Promise<Background> {
+) {
   // As in a server: people watch the logs of such a process.
   sendLogsTo('stdout')
   const application = await applicationOf(flags)
@@ -27,7 +20,11 @@ export async function bootInBackground(
   // Before anything is started that must be stopped.
   const ended = watchForEnd(application.server, note)
   await boot(application.server)
-  return { ...application, ended }
+  return {
+    ...application,
+    /** Resolves when the process is asked to end, or the server closes. */
+    ended,
+  }
 }
 
 /**

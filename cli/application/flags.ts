@@ -23,12 +23,9 @@ export const applicationFlags = {
   },
 } as const
 
-/** The values of these flags; a command may also have others. */
-export type ApplicationFlags = CommandFlags<typeof applicationFlags>
-
 /** Imports the application that the flags name. */
 export function applicationOf(
-  flags: ApplicationFlags,
+  flags: CommandFlags<typeof applicationFlags>,
   rules: Pick<ApplicationOptions, 'mayListen'> = {},
 ): Promise<Application> {
   return loadApplication({

@@ -1,15 +1,17 @@
 import { existsSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Kernel } from '../../kernel/index.ts'
 import { kindOf } from '../../plugins/shared/files/regular-file.ts'
+import { safely } from '../../plugins/shared/values/safely.ts'
 import { builtOf } from '../build/layout.ts'
 import { CommandFailure } from '../failure.ts'
-import { projectSettings } from '../project/settings.ts'
+import { packageName } from '../package.ts'
+import { projectSettings } from '../project/start-file.ts'
 import { quietly } from '../run/standard-output.ts'
 import { registerTypeScript } from '../typescript/register.ts'
 import { failed, guardImport, type ImportLimit } from './guard.ts'
-import { forbidListening, listens } from './listening.ts'
 
 /** Where to look for the server of an application, in this order. */
 export const entryFiles = ['src/server', 'server', 'src/app', 'app'].flatMap((name) =>
@@ -25,6 +27,17 @@ export function findEntry(): string | undefined {
   const files = server === undefined ? [...entryFiles, ...builtFiles] : [server, builtOf(process.cwd(), server)]
   // A named module that does not exist is reported by its name.
   return files.find((file) => existsSync(file)) ?? server
+}
+
+/** The folders for the commands of an application. */
+const foldersOfCommands = ['src/commands', 'commands'] as const
+/** The folder for commands if only a build exists. */
+const builtCommands = 'dist/commands'
+
+/** The folders of this application that have its commands. */
+export function commandFolders(): readonly string[] {
+  const sources = foldersOfCommands.filter((folder) => existsSync(folder))
+  return sources.length > 0 ? sources : [builtCommands].filter((folder) => existsSync(folder))
 }
 
 /** The possible names of the export with the server. */
@@ -115,11 +128,10 @@ const limitOf = (seconds: number | undefined): ImportLimit =>
   seconds === undefined ? { seconds: defaultTimeout } : { seconds, remedy: '--timeout <seconds> waits longer' }
 
 /** The places where no server was found. */
-export const noServer = () => `no server found in ${process.cwd()}: looked for ${summary()}`
-
-const summary = () =>
-  [...new Set(entryFiles.map((file) => file.replace(/\.\w+$/, '')))].map((name) => `${name}.ts`).join(', ') +
-  ' (also .mts, .js, .mjs), dist/server.js'
+export function noServer(): string {
+  const names = new Set(entryFiles.map((file) => file.replace(/\.\w+$/, '.ts')))
+  return `no server found in ${process.cwd()}: looked for ${[...names].join(', ')} (also .mts, .js, .mjs), dist/server.js`
+}
 
 async function pickServer(exported: Record<string, unknown>, entry: string, name: string | undefined): Promise<Kernel> {
   const names = name === undefined ? serverNames : [name]
@@ -148,4 +160,39 @@ function isServer(value: unknown): value is Kernel {
     typeof (value as Partial<Kernel>).listen === 'function' &&
     'listing' in value
   )
+}
+
+/** The file to which a name resolves for a module of the application: it may belong to another copy of the package. */
+export function resolveFrom(file: string, specifier: string): string | undefined {
+  return safely(() => createRequire(file).resolve(specifier))
+}
+
+/** The message about a module that starts the server while it is imported. */
+const listens = (file: string) =>
+  new CommandFailure(
+    `${file} calls server.listen() when it is imported. Move that call to a file of its own (src/index.ts), which imports the server`,
+  )
+
+/**
+ * Makes `listen()` of the framework that a module uses throw before it could bind a port. Returns a function that allows it again.
+ */
+async function forbidListening(file: string, shown: string): Promise<() => void> {
+  const entryPoint = resolveFrom(file, packageName)
+  if (entryPoint === undefined) return () => {}
+  // If it cannot be imported because its layout is different, listening is detected afterwards.
+  const { Server } = await import(pathToFileURL(entryPoint).href).catch(() => ({}) as { Server?: never })
+  const prototype = (Server as { readonly prototype: Kernel } | undefined)?.prototype
+  if (prototype === undefined) return () => {}
+  const { listen } = prototype
+  let isForbidden = true
+  const guarded: Kernel['listen'] = async function (this: Kernel, ...given) {
+    if (isForbidden) throw listens(shown)
+    return listen.apply(this, given)
+  }
+  // A server keeps the method that it was created with: it must be able to listen if a command needs that afterwards.
+  Object.defineProperty(prototype, 'listen', { configurable: true, writable: true, value: guarded })
+  return () => {
+    isForbidden = false
+    Reflect.deleteProperty(prototype, 'listen')
+  }
 }

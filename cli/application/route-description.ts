@@ -7,45 +7,33 @@ const parts = ['headers', 'params', 'query', 'body', 'all'] as const
 const known: readonly string[] = [...parts, 'middlewares', 'policy', 'cache', 'responses', 'apidoc']
 
 /** A route as it was declared, as plain data. */
-export interface RouteDescription {
-  readonly method: string
-  readonly path: string
-  /** The plugin that registered it; `application` for the application itself. */
-  readonly owner: string
-  /** The name of the function; `Class.method` for a controller. */
-  readonly handler: string
-  /** The policies, each as `<scope>.<handler>`: those of the route, then those of guards of its server, plugins and groups. */
-  readonly policies: readonly string[]
-  /** The other middlewares by name: those of its groups, then its own. */
-  readonly middlewares: readonly string[]
-  /** Which parts of a request have a schema. */
-  readonly validates: readonly string[]
-  /** The statuses that have a schema. */
-  readonly responses: readonly string[]
-  readonly cached: boolean
-  /** Its other options, by name. */
-  readonly options: readonly string[]
-  /** Where it was registered: file, line and column. */
-  readonly at: string
-}
+export type RouteDescription = ReturnType<typeof describeRoute>
 
-export function describeRoute({ record, plugin, middlewares }: ListedRoute): RouteDescription {
+export function describeRoute({ record, plugin, middlewares }: ListedRoute) {
   const options = record.options as { readonly [name: string]: unknown }
   const isSet = (name: string) => options[name] !== undefined && options[name] !== false
   const own = (options.middlewares ?? []) as readonly Middleware[]
   return {
     method: record.method,
     path: record.path,
+    /** The plugin that registered it; `application` for the application itself. */
     owner: plugin,
+    /** The name of the function; `Class.method` for a controller. */
     handler: record.handler.name || 'handler',
+    /** The policies, each as `<scope>.<handler>`: those of the route, then those of guards of its server, plugins and groups. */
     policies: [options, ...guardsOf(middlewares)].flatMap(({ policy }) => policiesOf(policy)),
+    /** The other middlewares by name: those of its groups, then its own. */
     middlewares: [...record.groupMiddlewares.flat(), ...own]
       .filter((one) => guardsOf([one]).length === 0)
       .map(({ name }) => name || 'anonymous'),
+    /** Which parts of a request have a schema. */
     validates: parts.filter(isSet),
+    /** The statuses that have a schema. */
     responses: Object.keys((options.responses ?? {}) as object),
     cached: isSet('cache'),
+    /** Its other options, by name. */
     options: Object.keys(options).filter((name) => isSet(name) && !known.includes(name)),
+    /** Where it was registered: file, line and column. */
     at: relativeTo(String(record.site)),
   }
 }

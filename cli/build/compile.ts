@@ -3,7 +3,7 @@ import { dirname, extname, join, relative, sep } from 'node:path'
 import type { BuildOptions, Message, OutputFile, Plugin } from 'esbuild'
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { CommandFailure } from '../failure.ts'
-import { codeFrame, type Mistake, mistakesOf } from '../typescript/code-frame.ts'
+import { codeFrame, mistakesOf } from '../typescript/code-frame.ts'
 import { endingOf, isModule, type Layout, placeOf } from './layout.ts'
 
 export interface CompileOptions {
@@ -15,11 +15,6 @@ export interface CompileOptions {
   readonly marker: string
 }
 
-export interface Compiled {
-  readonly files: readonly Pick<OutputFile, 'path' | 'contents'>[]
-  readonly warnings: readonly Message[]
-}
-
 /**
  * Translates modules one by one, each into a file of its own, including imported modules outside the sources.
  *
@@ -28,11 +23,11 @@ export interface Compiled {
  *
  * @throws (as a rejection) CommandFailure with every mistake, each with its line.
  */
-export async function compile(layout: Layout, modules: readonly string[], options: CompileOptions): Promise<Compiled> {
+export async function compile(layout: Layout, modules: readonly string[], options: CompileOptions) {
   const { build } = await import('esbuild')
   const files: OutputFile[] = []
   const warnings: Message[] = []
-  const mistakes: Mistake[] = []
+  const mistakes: Message[] = []
   const known = new Set(modules)
   const one = async (file: string) => {
     try {

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { extname, join, relative, resolve, sep } from 'node:path'
 import { CommandFailure } from '../failure.ts'
 import { isInside } from '../project/inside.ts'
-import { readManifest } from '../project/project.ts'
+import { above, readManifest } from '../project/project.ts'
+import { leftOutFolders, otherFolders, servedFolders } from '../project/sources.ts'
 import { sourcesOf } from '../project/start-file.ts'
 
 /** The paths of a project and its build. */
@@ -15,42 +16,18 @@ export interface Layout {
   readonly out: string
 }
 
-export interface SourceFiles {
-  /** The TypeScript and JavaScript modules, absolute. */
-  readonly modules: readonly string[]
-  /** Files that are copied unchanged: templates, SDL, JSON, pages. */
-  readonly assets: readonly string[]
-  /** Keys and files of secrets, which do not belong in a build: its folder ends up in images, caches and artefacts. */
-  readonly secrets: readonly string[]
-}
+export type SourceFiles = ReturnType<typeof findSources>
 
 const module = /\.[cm]?[jt]sx?$/i
 const leftOut = /\.d\.[cm]?ts$|\.(test|spec|bench)\.[cm]?[jt]sx?$|\.tsbuildinfo$|~$|^[jt]sconfig.*\.json$/i
 const secret =
   /\.(pem|key|p8|p12|pfx|pkcs12|jks|keystore|ppk|gpg|kdbx|env)$|\.env\.[^.]+$|^id_(rsa|dsa|ecdsa|ed25519)(_sk)?$/i
-const leftOutFolders = new Set(['node_modules', '__tests__', '__mocks__'])
-/** Folders for browsers: their scripts are not modules of the server. */
-const servedFolders = new Set(['public', 'static'])
-/** Other folders at the top of a project, where its sources may be. */
-const otherFolders = new Set([
-  ...leftOutFolders,
-  ...servedFolders,
-  'test',
-  'tests',
-  'dist',
-  'build',
-  'out',
-  'coverage',
-  'uploads',
-  'logs',
-  'tmp',
-])
 const tools = /\.config\.[cm]?[jt]s$|^(package(-lock)?|deno|biome|composer)\.jsonc?$/i
 
 export const isModule = (file: string): boolean => module.test(file)
 
 /** All files below the sources that belong to the running application. */
-export function findSources({ root, sources, out }: Layout): SourceFiles {
+export function findSources({ root, sources, out }: Layout) {
   const isFlat = root === sources
   const modules: string[] = []
   const assets: string[] = []
@@ -83,7 +60,14 @@ export function findSources({ root, sources, out }: Layout): SourceFiles {
     }
   }
   read(sources, false, [])
-  return { modules: modules.sort(), assets: assets.sort(), secrets: secrets.sort() }
+  return {
+    /** The TypeScript and JavaScript modules, absolute. */
+    modules: modules.sort(),
+    /** Files that are copied unchanged: templates, SDL, JSON, pages. */
+    assets: assets.sort(),
+    /** Keys and files of secrets, which do not belong in a build: its folder ends up in images, caches and artefacts. */
+    secrets: secrets.sort(),
+  }
 }
 
 /** The ending of a built module. */
@@ -143,9 +127,8 @@ export function refuseClashes(layout: Layout, { modules, assets }: SourceFiles):
 
 /** Whether Node.js would treat the `.js` files in a folder as modules: the nearest `package.json` upwards decides that. */
 export function isModuleScope(folder: string): boolean {
-  for (let at = folder; ; at = join(at, '..')) {
-    const manifest = join(at, 'package.json')
-    if (existsSync(manifest)) return readManifest(manifest).type === 'module'
-    if (at === join(at, '..')) return false
-  }
+  const manifest = above(folder)
+    .map((one) => join(one, 'package.json'))
+    .find((file) => existsSync(file))
+  return manifest !== undefined && readManifest(manifest).type === 'module'
 }

@@ -13,12 +13,11 @@ import {
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
+import { isInside } from '../project/inside.ts'
 import type { Layout } from './layout.ts'
 
 /** The file in each built folder that lists the files that may be replaced. */
 const manifest = '.framework-build.json'
-
-const holds = (folder: string, path: string) => path === folder || path.startsWith(folder + sep)
 
 /** The real path, even of a file that does not exist yet. */
 function real(path: string): string {
@@ -34,10 +33,10 @@ function real(path: string): string {
 export function checkOut(layout: Layout, force: boolean): void {
   const [root, sources, out] = [real(layout.root), real(layout.sources), real(layout.out)]
   const name = relative(layout.root, layout.out) || '.'
-  if (holds(out, root) || holds(out, sources)) {
+  if (isInside(out, root) || isInside(out, sources)) {
     throw wrongUsage(`--out ${name} contains the sources: choose a separate folder for the build, for example dist`)
   }
-  if (sources !== root && holds(sources, out)) {
+  if (sources !== root && isInside(sources, out)) {
     throw wrongUsage(
       `--out ${name} is inside the sources, so the next build would treat it as source: choose another folder`,
     )
@@ -129,7 +128,7 @@ function readManifest(out: string): string[] {
 function remove(out: string, name: string): void {
   const file = resolve(out, name)
   if (isAbsolute(name) || !file.startsWith(out + sep) || !existsSync(dirname(file))) return
-  if (!holds(realpathSync(out), realpathSync(dirname(file)))) return
+  if (!isInside(realpathSync(out), realpathSync(dirname(file)))) return
   rmSync(file, { force: true })
   for (let folder = dirname(file); folder !== out && readdirSync(folder).length === 0; folder = dirname(folder)) {
     rmdirSync(folder)

@@ -1,13 +1,14 @@
 import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
+import { installCommand } from '../../plugins/shared/environment/optional-package.ts'
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { compile } from '../build/compile.ts'
 import { findSources, isModuleScope, type Layout, placeOf, placeOfAsset, refuseClashes } from '../build/layout.ts'
 import { type BuiltFile, checkOut, writeOut } from '../build/out-folder.ts'
 import { columns } from '../columns.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
-import { findProject, installCommand } from '../project/project.ts'
-import { findStartFile, sourcesOf } from '../project/start-file.ts'
+import { findProject } from '../project/project.ts'
+import { findStartFile, sourcesOf, startFlag } from '../project/start-file.ts'
 import { typedPath } from '../project/working-folder.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { codeFrame } from '../typescript/code-frame.ts'
@@ -17,11 +18,7 @@ export const build = ownCommand({
 templates, SDL and JSON, except keys and files of secrets (.pem, .key, .p12, .env). "node dist/index.js" runs the result with the packages of the project. The build does not check types:
 "tsc --noEmit" does. Bun and Deno run the sources as they are and need no build.`,
   flags: {
-    entry: {
-      type: 'string',
-      value: 'file',
-      description: 'The module that calls server.listen() (default src/index.ts, index.ts, …)',
-    },
+    entry: startFlag,
     out: { type: 'string', value: 'folder', short: 'o', description: 'The output folder (default dist)' },
     minify: { type: 'boolean', description: 'Minifies the code, but keeps the names of functions and classes' },
     sourcemap: { type: 'boolean', description: 'Writes source maps, for node --enable-source-maps', default: true },

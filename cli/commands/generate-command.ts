@@ -3,9 +3,8 @@ import { programName } from '../package.ts'
 import { commandLineOf } from '../project/project.ts'
 import { ownCommands } from '../registry.ts'
 import { ownCommand } from '../run/own-command.ts'
-import { type Names, namesOf } from '../scaffold/names.ts'
-import type { Place } from '../scaffold/place.ts'
-import { generateFlags, type Scaffold, scaffold } from '../scaffold/scaffold.ts'
+import { namesOf } from '../scaffold/names.ts'
+import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 import { moduleAndTest } from '../scaffold/source.ts'
 
 export const generateCommand = ownCommand({
@@ -13,19 +12,16 @@ export const generateCommand = ownCommand({
   arguments: [{ name: 'name', description: 'The name of the command: send-report', required: true }],
   flags: generateFlags,
   run(input) {
-    const names = namesOf(input.arguments.name, 'command')
-    if (ownCommands.some(({ name }) => name === names.kebab)) {
-      throw wrongUsage(`"${names.kebab}" is a command of the framework: choose another name`)
+    const { kebab, pascal } = namesOf(input.arguments.name, 'command')
+    if (ownCommands.some(({ name }) => name === kebab)) {
+      throw wrongUsage(`"${kebab}" is a command of the framework: choose another name`)
     }
-    scaffold(input, 'commands', (place) => command(place, names))
+    scaffold(input, 'commands', (place) => {
+      const line = commandLineOf(place.project.packageManager)
+      return {
+        files: moduleAndTest(place, kebab, 'command', { kebab, className: `${pascal}Command` }),
+        next: [`Try it: ${line} ${kebab} world --loud; "${line} list" shows it.`],
+      }
+    })
   },
 })
-
-/** A command of the application. */
-function command(place: Place, { kebab, pascal }: Names): Scaffold {
-  const line = commandLineOf(place.project.packageManager)
-  return {
-    files: moduleAndTest(place, kebab, 'command', { kebab, className: `${pascal}Command` }),
-    next: [`Try it: ${line} ${kebab} world --loud; "${line} list" shows it.`],
-  }
-}

@@ -1,7 +1,7 @@
 import { ownCommand } from '../run/own-command.ts'
-import { type Names, namesOf } from '../scaffold/names.ts'
-import { decoratorNotes, globOf, importPath, inFolder, type Place } from '../scaffold/place.ts'
-import { generateFlags, type Scaffold, scaffold } from '../scaffold/scaffold.ts'
+import { namesOf } from '../scaffold/names.ts'
+import { decoratorNotes, globOf, importPath, inFolder } from '../scaffold/place.ts'
+import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 import { moduleAndTest } from '../scaffold/source.ts'
 
 export const generateController = ownCommand({
@@ -15,21 +15,16 @@ and a test.`,
     ...generateFlags,
   },
   run(input) {
-    const names = namesOf(input.arguments.name, 'controller')
-    scaffold(input, 'controllers', (place) => controller(place, names, input.flags.decorators))
+    const { kebab, pascal } = namesOf(input.arguments.name, 'controller')
+    const asClass = input.flags.decorators
+    scaffold(input, 'controllers', (place) => ({
+      files: moduleAndTest(place, kebab, 'controller', { kebab, asClass, className: `${pascal}Controller` }),
+      next: [
+        `In ${place.server}, which has the routes of every file that is imported:`,
+        `  import '${importPath(place, inFolder(place, `${kebab}.ts`))}'`,
+        `or, for all files of the folder: new Server({ controllerPatterns: ['${globOf(place)}'] })`,
+        ...(asClass ? decoratorNotes(place) : []),
+      ],
+    }))
   },
 })
-
-/** Routes of one resource; with `decorators` as the methods of a class, which is the deprecated form. */
-function controller(place: Place, { kebab, pascal }: Names, decorators: boolean): Scaffold {
-  const file = inFolder(place, `${kebab}.ts`)
-  return {
-    files: moduleAndTest(place, kebab, 'controller', { kebab, asClass: decorators, className: `${pascal}Controller` }),
-    next: [
-      `In ${place.server}, which has the routes of every file that is imported:`,
-      `  import '${importPath(place, file)}'`,
-      `or, for all files of the folder: new Server({ controllerPatterns: ['${globOf(place)}'] })`,
-      ...(decorators ? decoratorNotes(place) : []),
-    ],
-  }
-}

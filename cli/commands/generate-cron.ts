@@ -1,9 +1,8 @@
-import { quoted, wrongUsage } from '../failure.ts'
+import { quoted, refusal, wrongUsage } from '../failure.ts'
 import { ownCommand } from '../run/own-command.ts'
-import { type Names, namesOf } from '../scaffold/names.ts'
-import { decoratorNotes, globOf, type Place } from '../scaffold/place.ts'
-import { refusal } from '../scaffold/refusal.ts'
-import { generateFlags, type Scaffold, scaffold } from '../scaffold/scaffold.ts'
+import { namesOf } from '../scaffold/names.ts'
+import { decoratorNotes, globOf } from '../scaffold/place.ts'
+import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 import { identifier, literal, moduleAndTest } from '../scaffold/source.ts'
 
 export const generateCron = ownCommand({
@@ -26,10 +25,29 @@ export const generateCron = ownCommand({
     ...generateFlags,
   },
   async run(input) {
-    const { pattern, timezone, class: asClass } = input.flags
-    const names = namesOf(input.arguments.name, 'cron')
-    const settings = { pattern: await patternOf(pattern), timezone: zoneOf(timezone), asClass }
-    scaffold(input, 'crons', (place) => cron(place, names, settings))
+    const { kebab, camel, pascal } = namesOf(input.arguments.name, 'cron')
+    const { class: asClass } = input.flags
+    const pattern = await patternOf(input.flags.pattern)
+    const timezone = zoneOf(input.flags.timezone)
+    const values = {
+      kebab,
+      name: identifier(camel, 'Cron'),
+      className: `${pascal}Cron`,
+      asClass,
+      pattern: literal(pattern),
+      timezone: timezone && literal(timezone),
+    }
+    scaffold(input, 'crons', (place) => ({
+      files: moduleAndTest(place, kebab, 'cron', values),
+      packages: ['node-schedule'],
+      next: [
+        `In ${place.server}, unless it is there already; the files of the folder are loaded when the server listens:`,
+        place.folder === 'src/crons'
+          ? `  new Server({ plugins: { cron: true } })`
+          : `  new Server({ plugins: { cron: { crons: ['${globOf(place)}'] } } })`,
+        ...(asClass ? decoratorNotes(place) : []),
+      ],
+    }))
   },
 })
 
@@ -55,36 +73,5 @@ function zoneOf(given: string | undefined): string | undefined {
       `--timezone takes a zone of the IANA database, for example Europe/Rome, not ${quoted(given)}`,
       error,
     )
-  }
-}
-
-interface CronSettings {
-  readonly pattern: string
-  readonly timezone: string | undefined
-  /** Whether it is a method of a class. */
-  readonly asClass: boolean
-}
-
-/** A scheduled job. */
-function cron(place: Place, { kebab, camel, pascal }: Names, settings: CronSettings): Scaffold {
-  const { pattern, timezone, asClass } = settings
-  const isDefault = place.folder === 'src/crons'
-  return {
-    files: moduleAndTest(place, kebab, 'cron', {
-      kebab,
-      name: identifier(camel, 'Cron'),
-      className: `${pascal}Cron`,
-      asClass,
-      pattern: literal(pattern),
-      timezone: timezone && literal(timezone),
-    }),
-    packages: ['node-schedule'],
-    next: [
-      `In ${place.server}, unless it is there already; the files of the folder are loaded when the server listens:`,
-      isDefault
-        ? `  new Server({ plugins: { cron: true } })`
-        : `  new Server({ plugins: { cron: { crons: ['${globOf(place)}'] } } })`,
-      ...(asClass ? decoratorNotes(place) : []),
-    ],
   }
 }

@@ -1,7 +1,7 @@
 import { ownCommand } from '../run/own-command.ts'
-import { type Names, namesOf } from '../scaffold/names.ts'
-import { importPath, inFolder, type Place } from '../scaffold/place.ts'
-import { generateFlags, type Scaffold, scaffold } from '../scaffold/scaffold.ts'
+import { namesOf } from '../scaffold/names.ts'
+import { importPath, inFolder } from '../scaffold/place.ts'
+import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 import { identifier, moduleAndTest } from '../scaffold/source.ts'
 
 export const generateMiddleware = ownCommand({
@@ -9,8 +9,19 @@ export const generateMiddleware = ownCommand({
   arguments: [{ name: 'name', description: 'The member that it adds: tenant, api-key', required: true }],
   flags: generateFlags,
   run(input) {
-    const names = namesOf(input.arguments.name, 'middleware')
-    scaffold(input, 'middlewares', (place) => middleware(place, names))
+    const { kebab, camel, pascal } = namesOf(input.arguments.name, 'middleware')
+    const name = identifier(camel, 'Middleware')
+    const member = members.has(camel) ? `${camel}Value` : camel
+    const values = { kebab, name, member, extension: `${pascal}Extension`, header: `x-${kebab}` }
+    scaffold(input, 'middlewares', (place) => ({
+      files: moduleAndTest(place, kebab, 'middleware', values),
+      next: [
+        `For the routes of a group, whose handlers then have req.${member}:`,
+        `  import { ${name} } from '${importPath(place, inFolder(place, `${kebab}.ts`))}'`,
+        `  router.group('/path', [${name}], (routes) => { … })`,
+        `For one route: router.get('/path', { middlewares: [${name}] }, handler). For all: server.use(${name}).`,
+      ],
+    }))
   },
 })
 
@@ -19,25 +30,3 @@ const members = new Set(
   `abort body context cookie cookies file files headers id ip log method params path protocol query raw rawHeaders route
   server session signal signedCookies url validated`.split(/\s+/),
 )
-
-/** A middleware that adds a member to the request, and refuses requests without it. */
-function middleware(place: Place, { kebab, camel, pascal }: Names): Scaffold {
-  const file = inFolder(place, `${kebab}.ts`)
-  const name = identifier(camel, 'Middleware')
-  const member = members.has(camel) ? `${camel}Value` : camel
-  return {
-    files: moduleAndTest(place, kebab, 'middleware', {
-      kebab,
-      name,
-      member,
-      extension: `${pascal}Extension`,
-      header: `x-${kebab}`,
-    }),
-    next: [
-      `For the routes of a group, whose handlers then have req.${member}:`,
-      `  import { ${name} } from '${importPath(place, file)}'`,
-      `  router.group('/path', [${name}], (routes) => { … })`,
-      `For one route: router.get('/path', { middlewares: [${name}] }, handler). For all: server.use(${name}).`,
-    ],
-  }
-}

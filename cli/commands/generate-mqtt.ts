@@ -1,9 +1,8 @@
 import { ownCommand } from '../run/own-command.ts'
 import { optional } from '../scaffold/environment/variables.ts'
-import { decoratorNotes, globOf, importPath, type Place } from '../scaffold/place.ts'
-import { generateFlags, type Scaffold, scaffold } from '../scaffold/scaffold.ts'
+import { decoratorNotes, globOf, importPath } from '../scaffold/place.ts'
+import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 import { literal, moduleAndTest, propertyName } from '../scaffold/source.ts'
-import type { Topic } from '../scaffold/topic.ts'
 
 export const generateMqtt = ownCommand({
   details: `Writes src/mqtt/<name>.ts, which is loaded when the server listens: the type of the messages and a subscriber; and a test
@@ -19,41 +18,37 @@ on a broker in memory. The name is derived from the topic.`,
   async run(input) {
     // Loaded late: it imports the rules for topics from the mqtt plugin.
     const { readTopic } = await import('../scaffold/topic.ts')
-    const topic = readTopic(input.arguments.topic, input.flags.name)
-    scaffold(input, 'mqtt', (place) => mqtt(place, topic, input.flags.class))
+    const { names, topic, isPattern, filter } = readTopic(input.arguments.topic, input.flags.name)
+    const asClass = input.flags.class
+    const values = {
+      kebab: names.kebab,
+      className: `${names.pascal}Mqtt`,
+      topic: literal(topic),
+      key: propertyName(filter),
+      sample: literal(sampleOf(filter)),
+      isPattern,
+      // The broker's own topics have plain text, and no other client publishes to them.
+      isOfBroker: filter.startsWith('$'),
+      asClass,
+    }
+    scaffold(input, 'mqtt', (place) => {
+      const subscribe = place.folder === 'src/mqtt' ? '' : `, subscribe: ['${globOf(place)}']`
+      return {
+        files: moduleAndTest(place, names.kebab, 'mqtt', values),
+        packages: ['mqtt'],
+        next: [
+          `In ${place.server}, unless it is there already; the files of the folder are loaded when the server listens:`,
+          `  import { env } from '${importPath(place, place.env)}'`,
+          `  const url = env.get('MQTT_URL')`,
+          `  new Server({ plugins: { mqtt: { connect: url === undefined ? { provider: 'memory' } : { url }${subscribe} } } })`,
+          'Without MQTT_URL the broker is one within the process, which needs no package.',
+          ...(asClass ? decoratorNotes(place) : []),
+        ],
+        variables: [optional('MQTT_URL', 'mqtt://localhost:1883')],
+      }
+    })
   },
 })
-
-/** A subscriber of a topic. */
-function mqtt(place: Place, { names, topic, isPattern, filter }: Topic, asClass: boolean): Scaffold {
-  const { kebab, pascal } = names
-  // The broker's own topics have plain text, and no other client publishes to them.
-  const isOfBroker = filter.startsWith('$')
-  const values = {
-    kebab,
-    className: `${pascal}Mqtt`,
-    topic: literal(topic),
-    key: propertyName(filter),
-    sample: literal(sampleOf(filter)),
-    isPattern,
-    isOfBroker,
-    asClass,
-  }
-  const subscribe = place.folder === 'src/mqtt' ? '' : `, subscribe: ['${globOf(place)}']`
-  return {
-    files: moduleAndTest(place, kebab, 'mqtt', values),
-    packages: ['mqtt'],
-    next: [
-      `In ${place.server}, unless it is there already; the files of the folder are loaded when the server listens:`,
-      `  import { env } from '${importPath(place, place.env)}'`,
-      `  const url = env.get('MQTT_URL')`,
-      `  new Server({ plugins: { mqtt: { connect: url === undefined ? { provider: 'memory' } : { url }${subscribe} } } })`,
-      'Without MQTT_URL the broker is one within the process, which needs no package.',
-      ...(asClass ? decoratorNotes(place) : []),
-    ],
-    variables: [optional('MQTT_URL', 'mqtt://localhost:1883')],
-  }
-}
 
 /** A topic that the filter matches. */
 const sampleOf = (filter: string) =>

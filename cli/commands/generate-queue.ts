@@ -1,9 +1,9 @@
 import { programName } from '../package.ts'
 import { ownCommand } from '../run/own-command.ts'
-import { type Names, namesOf } from '../scaffold/names.ts'
-import { importPath, inFolder, type Place } from '../scaffold/place.ts'
-import { type QueueKind, queueKinds, queuePackages } from '../scaffold/queue-kinds.ts'
-import { generateFlags, type Scaffold, scaffoldOneOf } from '../scaffold/scaffold.ts'
+import { namesOf } from '../scaffold/names.ts'
+import { importPath, inFolder } from '../scaffold/place.ts'
+import { queueKinds, queues } from '../scaffold/queue-kinds.ts'
+import { generateFlags, scaffoldOneOf } from '../scaffold/scaffold.ts'
 import { identifier, moduleAndTest } from '../scaffold/source.ts'
 
 export const generateQueue = ownCommand({
@@ -21,26 +21,22 @@ both on a queue in memory.`,
     ...generateFlags,
   },
   async run(input) {
-    const names = namesOf(input.arguments.name, 'queue')
-    return scaffoldOneOf(input, queueKinds, 'queues', (place, kind) => queue(place, names, kind))
+    const { kebab, camel } = namesOf(input.arguments.name, 'queue')
+    const name = identifier(camel, 'Queue')
+    return scaffoldOneOf(input, queueKinds, 'queues', (place, kind) => ({
+      files: moduleAndTest(place, kebab, 'queue', { kebab, name, factory: `${kind}Queue` }),
+      packages: queues[kind].packages,
+      next: [
+        `In ${place.server}, which has the subscribers of every file that is imported:`,
+        `  import '${importPath(place, inFolder(place, `${kebab}.ts`))}'`,
+        ...(kind === 'memory'
+          ? [`  new Server({ plugins: { queues: { run: true } } })`]
+          : [
+              `  new Server({ plugins: { queues: { config: { ${kind}: { … } }, run: true } } })`,
+              `"${programName} init-queue -t ${kind}" writes the configuration.`,
+            ]),
+        `To publish a message, import ${name} from there: await ${name}.publish({ id: '1' })`,
+      ],
+    }))
   },
 })
-
-/** A queue with a subscriber. */
-function queue(place: Place, { kebab, camel }: Names, kind: QueueKind): Scaffold {
-  const file = inFolder(place, `${kebab}.ts`)
-  const name = identifier(camel, 'Queue')
-  return {
-    files: moduleAndTest(place, kebab, 'queue', { kebab, name, factory: `${kind}Queue` }),
-    packages: queuePackages[kind],
-    next: [
-      `In ${place.server}, which has the subscribers of every file that is imported:`,
-      `  import '${importPath(place, file)}'`,
-      kind === 'memory'
-        ? `  new Server({ plugins: { queues: { run: true } } })`
-        : `  new Server({ plugins: { queues: { config: { ${kind}: { … } }, run: true } } })`,
-      ...(kind === 'memory' ? [] : [`"${programName} init-queue -t ${kind}" writes the configuration.`]),
-      `To publish a message, import ${name} from there: await ${name}.publish({ id: '1' })`,
-    ],
-  }
-}

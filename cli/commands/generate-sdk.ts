@@ -1,8 +1,7 @@
-import { mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { realpathSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Kernel } from '../../kernel/index.ts'
 import type { CommandInput } from '../../plugins/shared/development/command-definition.ts'
-import { safely } from '../../plugins/shared/values/safely.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
 import { programName } from '../package.ts'
@@ -13,7 +12,7 @@ import type { ApiDocument } from '../sdk/document.ts'
 import { fetchDescriptions } from '../sdk/fetch-descriptions.ts'
 import { generateClient, isGenerated, wordsOf } from '../sdk/generate.ts'
 import { type MessageDocument, socketsOf } from '../sdk/messages.ts'
-import { textOf } from '../text-file.ts'
+import { replaceText, textOf } from '../text-file.ts'
 
 export const generateSdk = ownCommand({
   details: `Imports the module that exports the server, without booting it or listening, and writes one TypeScript file
@@ -78,6 +77,9 @@ their setup are known only after boot: use --boot. With --url it reads the descr
     return 0
   },
 })
+
+/** The flags that decide what the client is, in the order of the typed command; `out` is only where it is. */
+const flagsOfClient = ['entry', 'export', 'url', 'openapi', 'asyncapi', 'name'] as const
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
@@ -164,7 +166,7 @@ function optionsOf(server: Kernel, plugin: 'openapi' | 'asyncapi', members: read
 /** The flags that the file was written with, unless others are typed: when CI checks a file, no one repeats them. */
 function asWritten<Flags extends CommandInput['flags']>(flags: Flags, file: string): Flags {
   const words = wordsOf(file)
-  const given = ['entry', 'export', 'name', 'url', 'openapi', 'asyncapi'].flatMap((flag) => {
+  const given = flagsOfClient.flatMap((flag) => {
     const value = words[words.indexOf(`--${flag}`) + 1]
     const isTyped = text(flags[flag]) !== undefined && !(flag === 'name' && flags.name === 'Client')
     return isTyped || value === undefined || !words.includes(`--${flag}`) ? [] : [[flag, value] as const]
@@ -203,16 +205,10 @@ function write(out: string, client: string, force: boolean): boolean {
       `${out} was not written by this command: --force overwrites it, --out chooses another file`,
     )
   }
-  // The target of a link is replaced, not the link.
-  const file = there === undefined ? resolve(out) : realpathSync(out)
-  // Written next to it and then renamed, so that half a client is never read.
-  const half = `${file}.${process.pid}.tmp`
   try {
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(half, client)
-    renameSync(half, file)
+    // The target of a link is replaced, not the link.
+    replaceText(there === undefined ? resolve(out) : realpathSync(out), client)
   } catch (error) {
-    safely(() => rmSync(half, { force: true }))
     throw new CommandFailure(`${out} cannot be written: ${(error as Error).message}`, { cause: error })
   }
   return true

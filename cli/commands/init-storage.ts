@@ -1,20 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { ownCommand } from '../run/own-command.ts'
-import { awsVariables, optional, required, requiredSecret, type Variable } from '../scaffold/environment/variables.ts'
+import { awsVariables, optional, required, requiredSecret } from '../scaffold/environment/variables.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { ignoring } from '../scaffold/ignore.ts'
 import { importPath, inFolder, type Place } from '../scaffold/place.ts'
-import { generateFlags, type Scaffold, scaffoldOneOf } from '../scaffold/scaffold.ts'
+import { generateFlags, isKind, scaffoldOneOf } from '../scaffold/scaffold.ts'
 import { moduleAndTest } from '../scaffold/source.ts'
 import { fromTemplate } from '../scaffold/template.ts'
 import { textOf } from '../text-file.ts'
-
-interface Provider {
-  readonly provider: string
-  readonly packages: readonly string[]
-  readonly variables: readonly Variable[]
-}
 
 const providers = {
   s3: {
@@ -43,7 +37,7 @@ const providers = {
       },
     ],
   },
-} as const satisfies Readonly<Record<string, Provider>>
+}
 
 type StorageKind = keyof typeof providers
 const storageKinds = Object.keys(providers) as [StorageKind, ...StorageKind[]]
@@ -54,34 +48,23 @@ export const initStorage = ownCommand({
     type: { type: 'string', short: 't', value: storageKinds.join('|'), description: 'The provider of the storage' },
     ...generateFlags,
   },
-  run: (input) => scaffoldOneOf(input, storageKinds, '', storage),
+  run: (input) =>
+    scaffoldOneOf(input, storageKinds, '', (place, kind) => {
+      const { provider, packages, variables } = providers[kind]
+      const values = { ...isKind(kind, storageKinds), provider, aws: fromTemplate('aws.ts').trimEnd() }
+      return {
+        files: [...moduleAndTest(place, 'storage', 'storage', values), ...(kind === 'local' ? [ignored(place)] : [])],
+        packages,
+        next: [
+          `In ${place.server}:`,
+          `  import { storageOptions } from '${importPath(place, inFolder(place, 'storage.ts'))}'`,
+          `  new Server({ plugins: { storage: storageOptions } })`,
+          `In a handler: await req.server.services.get('storage').putObject('notes/1.txt', 'hello', 'text/plain')`,
+        ],
+        variables,
+      }
+    }),
 })
-
-/** The storage of an application. */
-function storage(place: Place, kind: StorageKind): Scaffold {
-  const { provider, packages, variables } = providers[kind]
-  const isKind = (one: StorageKind) => kind === one
-  return {
-    files: [
-      ...moduleAndTest(place, 'storage', 'storage', {
-        provider,
-        s3: isKind('s3'),
-        azure: isKind('azure'),
-        local: isKind('local'),
-        aws: fromTemplate('aws.ts').trimEnd(),
-      }),
-      ...(kind === 'local' ? [ignored(place)] : []),
-    ],
-    packages,
-    next: [
-      `In ${place.server}:`,
-      `  import { storageOptions } from '${importPath(place, inFolder(place, 'storage.ts'))}'`,
-      `  new Server({ plugins: { storage: storageOptions } })`,
-      `In a handler: await req.server.services.get('storage').putObject('notes/1.txt', 'hello', 'text/plain')`,
-    ],
-    variables,
-  }
-}
 
 /** Objects must not be committed. */
 function ignored({ project }: Place): ScaffoldFile {

@@ -1,9 +1,25 @@
-import { dirname, relative, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import type { CommandInput } from '../../plugins/shared/development/command-definition.ts'
+import { callingManager, type PackageManager } from '../../plugins/shared/environment/optional-package.ts'
 import { safely } from '../../plugins/shared/values/safely.ts'
 import { wrongUsage } from '../failure.ts'
-import type { Answers } from '../init/questions.ts'
-import type { PackageManager } from '../project/project.ts'
-import { canAsk } from '../prompts/ask.ts'
+import { firstCommit, gitInit, install, installAll, runCommand } from '../init/commands.ts'
+import { extraFiles, projectFiles } from '../init/files.ts'
+import { type Extra, extraNames, partNames, parts } from '../init/parts.ts'
+import { askFor } from '../init/questions.ts'
+import {
+  checkedName,
+  checkedPackageManager,
+  frameworkFrom,
+  type InitSettings,
+  ownName,
+  vendor,
+  vendored,
+  vendoredPath,
+} from '../init/settings.ts'
+import { findProject, inRepository, projectRoot } from '../project/project.ts'
+import { asking, canAsk, cancelled } from '../prompts/ask.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { scaffoldFlags, writeFiles } from '../scaffold/files.ts'
 
@@ -47,10 +63,6 @@ export const init = ownCommand({
     'existing README.md, .env and settings files, such as tsconfig.json, stay unchanged. If src/server.ts exists, --container, --agents\n' +
     'and --editor add their files and nothing else.',
   async run({ arguments: { folder }, flags, print, note }) {
-    const { callingManager } = await import('../project/project.ts')
-    const { checkedName, checkedPackageManager, extras, frameworkFrom, ownName, parts, vendored } = await import(
-      '../init/settings.ts'
-    )
     if (flags.vendor && flags.framework !== undefined) {
       throw wrongUsage('--vendor copies this version: leave --framework out')
     }
@@ -58,23 +70,21 @@ export const init = ownCommand({
       folder,
       name: flags.name === undefined ? undefined : checkedName(flags.name),
       packageManager: flags.pm === undefined ? undefined : checkedPackageManager(flags.pm),
-      parts: typedOf(parts, flags),
-      extras: typedOf(extras, flags),
+      parts: typedOf(partNames, flags),
+      extras: typedOf(extraNames, flags),
       install: either(flags.install, flags['skip-install']),
       git: either(flags.git, flags['skip-git']),
     }
     if (typed.extras !== undefined && typed.parts === undefined) {
-      const { addExtras, hasServer } = await import('../init/added.ts')
       const there = resolve(folder ?? '.')
       if (hasServer(there)) return addExtras(there, typed.extras, typed.packageManager, { flags, print, note })
     }
-    const around = await enclosing(resolve(folder ?? '.'))
+    // The project that would contain the new one.
+    const around = safely(() => findProject(dirname(resolve(folder ?? '.'))))
     const detected = callingManager() ?? around?.packageManager ?? 'npm'
-    const answers = canAsk() && !flags.yes && !flags.json ? await ask(typed, detected) : typed
-    if (answers === undefined) {
-      note('\nCancelled: nothing was written.')
-      return 130
-    }
+    const ask = () => asking((prompts) => askFor(typed, { prompts, packageManager: detected }))
+    const answers = canAsk() && !flags.yes && !flags.json ? await ask() : typed
+    if (answers === undefined) return cancelled(note)
     const root = resolve(answers.folder ?? '.')
     const packageManager = answers.packageManager ?? detected
     const settings = {
@@ -85,25 +95,16 @@ export const init = ownCommand({
       extras: answers.extras ?? new Set(),
       framework: flags.vendor ? vendored(packageManager) : frameworkFrom(flags.framework, root, packageManager),
     } as const
-    const { projectFiles } = await import('../init/files.ts')
-    const about = {
-      folder: root,
-      name: settings.name,
-      packageManager: settings.packageManager,
-      parts: [...settings.parts],
-    }
-    writeFiles(root, projectFiles(settings, around !== undefined), { flags, print }, about)
+    writeFiles(root, projectFiles(settings, around !== undefined), { flags, print }, aboutOf(settings))
     if (around !== undefined) {
       note(`It is within the project ${around.root}, which may have to list it as a workspace.`)
       if (packageManager === 'pnpm') note('Its pnpm-workspace.yaml needs "allowBuilds: { esbuild: false }", or true.')
     }
     if (flags['dry-run']) return
     if (flags.vendor) {
-      const { vendor, vendoredPath } = await import('../init/vendor.ts')
       vendor(root, packageManager)
       note(`The framework is in ${vendoredPath(packageManager)}.`)
     }
-    const { firstCommit, gitInit, inRepository, install, installAll, runCommand } = await import('../init/commands.ts')
     const isNew = answers.git === true && !inRepository(root)
     const noRepository = isNew ? gitInit(root) : undefined
     if (noRepository !== undefined) note(`It is not a git repository: ${noRepository}`)
@@ -131,21 +132,38 @@ function typedOf<Name extends string>(names: readonly Name[], flags: Readonly<Re
   return chosen.length === 0 ? undefined : new Set(chosen)
 }
 
-/** Asks the open questions; `undefined` if they were cancelled. */
-async function ask(given: Answers, packageManager: PackageManager): Promise<Answers | undefined> {
-  const { askFor } = await import('../init/questions.ts')
-  const { Cancelled, openPrompts } = await import('../prompts/prompts.ts')
-  const prompts = openPrompts(process.stdin, process.stderr)
-  try {
-    return await askFor(given, { prompts, packageManager })
-  } catch (error) {
-    if (error instanceof Cancelled) return undefined
-    throw error
-  }
-}
+/** The description of a project in the JSON of the command. */
+const aboutOf = ({ parts, folder, name, packageManager }: InitSettings) => ({
+  folder,
+  name,
+  packageManager,
+  parts: [...parts],
+})
 
-/** The project that would contain the new one. */
-async function enclosing(folder: string) {
-  const { findProject } = await import('../project/project.ts')
-  return safely(() => findProject(dirname(folder)))
+/** Whether a folder is already a project with an application, to which `init` only adds files. */
+const hasServer = (folder: string): boolean =>
+  projectRoot(folder) === folder && existsSync(join(folder, 'src/server.ts'))
+
+/** Writes the files next to the code into an existing project, and nothing else. */
+function addExtras(
+  root: string,
+  extras: ReadonlySet<Extra>,
+  typedManager: PackageManager | undefined,
+  { flags, print, note }: Pick<CommandInput, 'flags' | 'print' | 'note'>,
+): void {
+  const packageManager = typedManager ?? findProject(root).packageManager
+  const settings = {
+    folder: root,
+    name: ownName(root),
+    packageManager,
+    parts: new Set(partNames.filter((part) => existsSync(join(root, parts[part].folder)))),
+    extras,
+    // A copy of the framework is also in the image.
+    framework: existsSync(join(root, 'vendor'))
+      ? vendored(packageManager)
+      : frameworkFrom(undefined, root, packageManager),
+  }
+  writeFiles(root, extraFiles(settings), { flags, print }, aboutOf(settings))
+  const names = [...extras].map((extra) => `--${extra}`).join(' and ')
+  note(`src/server.ts already exists: only the files of ${names} are added.`)
 }

@@ -4,13 +4,13 @@ import { isatty } from 'node:tty'
 import { paintFor } from '../../plugins/shared/terminal/paint.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
 import { namedRoot, rootsOf } from '../project/sources.ts'
-import { findStartFile } from '../project/start-file.ts'
+import { findStartFile, startFlag } from '../project/start-file.ts'
 import { typedPath } from '../project/working-folder.ts'
 import { endWithScript } from '../run/orphan.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { reportTo } from '../serve/report.ts'
 import { chooseLaunch, nameOf, runtimeOf } from '../serve/runtime.ts'
-import { supervise } from '../serve/supervisor.ts'
+import { Supervisor } from '../serve/supervisor.ts'
 import { watchFiles } from '../serve/watch.ts'
 
 export const serve = ownCommand({
@@ -18,11 +18,7 @@ export const serve = ownCommand({
 still answers, and replaces it after boot. If the new version fails, the last working version keeps answering.
 It uses the runtime of the project: Bun with a bun.lock, Deno with a deno.json, else Node.js.`,
   flags: {
-    entry: {
-      type: 'string',
-      value: 'file',
-      description: 'The module that calls server.listen() (default src/index.ts, index.ts, …)',
-    },
+    entry: startFlag,
     port: { type: 'number', short: 'p', description: 'The environment variable PORT of the application' },
     host: { type: 'string', value: 'address', description: 'Its environment variable HOST' },
     runtime: { type: 'string', value: 'name', description: 'node, bun or deno, instead of the detected one' },
@@ -54,7 +50,7 @@ It uses the runtime of the project: Bun with a bun.lock, Deno with a deno.json, 
     const report = reportTo(note, paintFor(isatty(2)), startFile, folder, flags.quiet)
     report.starting(nameOf(launch.runtime))
     endWithScript()
-    return supervise({
+    const supervisor = new Supervisor({
       launch,
       folder,
       port,
@@ -70,6 +66,7 @@ It uses the runtime of the project: Bun with a bun.lock, Deno with a deno.json, 
       },
       watch: (changed) => watchFiles(roots, { poll, changed, exhausted: report.exhausted }),
     })
+    return supervisor.run()
   },
 })
 

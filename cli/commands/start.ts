@@ -6,13 +6,12 @@ import { builtOf } from '../build/layout.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
 import { packageFolder, programName } from '../package.ts'
 import type { Runtime } from '../project/project.ts'
-import { projectSettings } from '../project/settings.ts'
-import { findStartFile } from '../project/start-file.ts'
+import { findStartFile, projectSettings } from '../project/start-file.ts'
 import { endWithScript } from '../run/orphan.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { chooseRuntime, nameOf, ownRuntime, runtimeOf } from '../serve/runtime.ts'
 import { sharedPorts } from '../start/port.ts'
-import { superviseWorkers } from '../start/supervisor.ts'
+import { Supervisor } from '../start/supervisor.ts'
 import { clusterBy, type Spawn, spawnBy } from '../start/worker.ts'
 
 export const start = ownCommand({
@@ -51,7 +50,7 @@ One that ends is replaced. SIGTERM and SIGINT close all of them; SIGHUP replaces
     note(`${file} on ${nameOf(runtime)}, ${of === 1 ? '1 worker' : `${of} workers`}`)
     endWithScript()
     process.env.NODE_ENV ??= 'production'
-    return superviseWorkers({ of, stuckAfter, note, spawn, ports: sharedPorts() })
+    return new Supervisor({ of, stuckAfter, note, spawn, share: sharedPorts() }).run()
   },
 })
 

@@ -1,6 +1,5 @@
 import type { Listing, PluginNode } from '../../kernel/index.ts'
 import { core } from '../../plugins/catalog.ts'
-import type { DoctorFinding } from '../../plugins/shared/doctor/check.ts'
 import type { ProjectCheck, ProjectView } from './view.ts'
 
 type Listed = Listing['plugins'][number]
@@ -20,18 +19,34 @@ const platforms: Readonly<Record<string, string>> = {
   AWS_EXECUTION_ENV: 'AWS',
 }
 
-/** Why there must be a proxy before the server, if that can be determined here. */
-function proxyOf({ server }: ProjectView): string | undefined {
+/** What is lost behind a proxy that is certain here: on a known platform, or if only this machine reaches the server. */
+function lostBehindProxy({ server }: ProjectView): string | undefined {
   const name = Object.keys(platforms).find((one) => process.env[one])
-  if (name !== undefined) return `${name} says that this is ${platforms[name]}`
   const { host, https } = server!.settings
-  const isLocal = /^(localhost|127(\.\d+){3}|::1)$/.test(host)
-  return isLocal && https === undefined ? `the server listens at ${host}, where only a proxy reaches it` : undefined
+  const isLocal = https === undefined && /^(localhost|127(\.\d+){3}|::1)$/.test(host)
+  if (name === undefined && !isLocal) return undefined
+  const why = name
+    ? `${name} says that this is ${platforms[name]}`
+    : `the server listens at ${host}, where only a proxy reaches it`
+  return `${why}, so that every client has the address of the proxy`
 }
 
-const missing = (plugin: string, why: string): DoctorFinding => ({
-  problem: `the plugin ${plugin} is missing: ${why}`,
-  remedy: `Add it: plugins: { ${plugin}: ${plugin === 'trustProxy' ? "{ trustedProxies: ['10.0.0.0/8'] }" : plugin === 'cors' ? "{ origin: 'https://…' }" : 'true'} }`,
+/** The check for a plugin that servers in production have; `why` returns what is lost without it, if that is anything. */
+const expects = (
+  plugin: string,
+  level: ProjectCheck['level'],
+  options: string,
+  why: (view: ProjectView) => string | undefined,
+): ProjectCheck => ({
+  code: `application.no-${plugin.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+  level,
+  production: true,
+  find(view) {
+    const lost = has(view, plugin) ? undefined : why(view)
+    if (lost === undefined) return undefined
+    const remedy = `Add it: plugins: { ${plugin}: ${options} }`
+    return { problem: `the plugin ${plugin} is missing: ${lost}`, remedy }
+  },
 })
 
 /** All plugins in the order of the listing. */
@@ -57,38 +72,15 @@ function waitsInVain(plugin: Listed, node: PluginNode, { routes, plugins }: List
 const readers = ['urlencoded', 'upload', 'methodOverride']
 
 export const applicationChecks: readonly ProjectCheck[] = [
-  {
-    code: 'application.no-helmet',
-    level: 'warning',
-    production: true,
-    find: (view) =>
-      has(view, 'helmet') ? undefined : missing('helmet', 'answers have none of the headers that protect pages'),
-  },
-  {
-    code: 'application.no-rate-limit',
-    level: 'warning',
-    production: true,
-    find: (view) =>
-      has(view, 'rateLimit') ? undefined : missing('rateLimit', 'one client can ask as often as it likes'),
-  },
-  {
-    code: 'application.no-cors',
-    level: 'hint',
-    production: true,
-    find: (view) =>
-      has(view, 'cors') ? undefined : missing('cors', 'no page of another origin can read a response, if one should'),
-  },
-  {
-    code: 'application.no-trust-proxy',
-    level: 'warning',
-    production: true,
-    find(view) {
-      const why = has(view, 'trustProxy') ? undefined : proxyOf(view)
-      return why === undefined
-        ? undefined
-        : missing('trustProxy', `${why}, so that every client has the address of the proxy`)
-    },
-  },
+  expects('helmet', 'warning', 'true', () => 'answers have none of the headers that protect pages'),
+  expects('rateLimit', 'warning', 'true', () => 'one client can ask as often as it likes'),
+  expects(
+    'cors',
+    'hint',
+    "{ origin: 'https://…' }",
+    () => 'no page of another origin can read a response, if one should',
+  ),
+  expects('trustProxy', 'warning', "{ trustedProxies: ['10.0.0.0/8'] }", lostBehindProxy),
   {
     code: 'application.unused-plugin',
     level: 'hint',

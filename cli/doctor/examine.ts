@@ -1,13 +1,37 @@
 import { within } from '../../kernel/support/within.ts'
-import type { DoctorCheck, DoctorFinding } from '../../plugins/shared/doctor/check.ts'
+import type { DoctorCheck, DoctorFinding, DoctorLevel } from '../../plugins/shared/doctor/check.ts'
 import { PeerMissingError } from '../../plugins/shared/environment/optional-package.ts'
 import { CommandFailure } from '../failure.ts'
+import { printable } from '../printable.ts'
 import { applicationChecks } from './application.ts'
-import { Findings, levels, messageOf, mustBeFinding } from './findings.ts'
 import { imageChecks } from './image.ts'
 import { packageChecks } from './packages.ts'
 import { repositoryChecks } from './repository.ts'
 import type { ProjectView, Reported } from './view.ts'
+
+const levels: readonly DoctorLevel[] = ['error', 'warning', 'hint']
+
+/** Findings, one for each code and each thing that they are about. */
+class Findings {
+  readonly #found = new Map<string, Reported>()
+
+  add({ code, level }: Pick<DoctorCheck, 'code' | 'level'>, found: DoctorFinding): void {
+    const { problem, remedy, about = problem } = found
+    const key = `${code}\0${about}`
+    if (!this.#found.has(key))
+      this.#found.set(key, {
+        code,
+        level: found.level ?? level,
+        problem: printable(problem),
+        remedy: printable(remedy),
+      })
+  }
+
+  /** All findings by severity, those of the same severity in the order in which they were found. */
+  get all(): Reported[] {
+    return levels.flatMap((level) => [...this.#found.values()].filter((one) => one.level === level))
+  }
+}
 
 /** Findings of the command itself. */
 const own = {
@@ -177,3 +201,13 @@ function causesOf(error: unknown): object[] {
     causes.add(one)
   return [...causes]
 }
+
+/** Refuses a finding that would be shown without its texts or, with an unknown level, not at all. */
+function mustBeFinding(found: DoctorFinding | null): void {
+  const { problem, remedy, level = 'error' } = found ?? ({} as DoctorFinding)
+  if (typeof problem !== 'string' || typeof remedy !== 'string')
+    throw new TypeError('a finding has the texts problem and remedy')
+  if (!levels.includes(level)) throw new TypeError(`the level of a finding is one of ${levels.join(', ')}`)
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message || error.name : String(error))

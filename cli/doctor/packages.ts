@@ -2,17 +2,16 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { DoctorFinding } from '../../plugins/shared/doctor/check.ts'
 import { manifest, packageFolder, packageName } from '../package.ts'
-import { readManifest } from '../project/project.ts'
+import { above, readManifest } from '../project/project.ts'
 import { nameOf, ownRuntime } from '../serve/runtime.ts'
 import { isIn } from './versions.ts'
 import type { ProjectCheck } from './view.ts'
 
 /** The real folder of the package to which a name resolves from this folder, if it is in `node_modules`. */
 function installed(from: string, name: string): string | undefined {
-  const folder = join(from, 'node_modules', name)
-  if (existsSync(join(folder, 'package.json'))) return realpathSync(folder)
-  const up = dirname(from)
-  return up === from ? undefined : installed(up, name)
+  const folders = above(from).map((folder) => join(folder, 'node_modules', name))
+  const found = folders.find((folder) => existsSync(join(folder, 'package.json')))
+  return found && realpathSync(found)
 }
 
 const namesIn = (manifest: Record<string, unknown>, ...kinds: string[]) =>
@@ -54,7 +53,7 @@ export const packageChecks: readonly ProjectCheck[] = [
     find({ folder }) {
       const [engine, version] = runningVersion()
       const wanted = [
-        [packageName, manifest().engines as Record<string, string>],
+        [packageName, manifest.engines as Record<string, string>],
         ['package.json', (manifestOf(folder).engines ?? {}) as Record<string, string>],
       ] as const
       return wanted.flatMap(([who, engines]) => {
@@ -70,7 +69,7 @@ export const packageChecks: readonly ProjectCheck[] = [
     level: 'warning',
     find({ folder }) {
       const names = asked(folder)
-      return Object.entries(manifest().peerDependencies).flatMap(([name, range]) => {
+      return Object.entries(manifest.peerDependencies).flatMap(([name, range]) => {
         const copy = names.includes(name) ? installed(folder, name) : undefined
         if (copy === undefined || isIn(versionOf(copy), range) !== false) return []
         const problem = `${name} is installed in version ${versionOf(copy)}, and ${packageName} works with ${range}`
@@ -92,7 +91,7 @@ export const packageChecks: readonly ProjectCheck[] = [
         const at = user === packageName ? undefined : installed(folder, user)
         return at === undefined ? [] : [[user, at, manifestOf(at)] as const]
       })
-      const shared = Object.keys(manifest().peerDependencies).filter((name) => names.includes(name))
+      const shared = Object.keys(manifest.peerDependencies).filter((name) => names.includes(name))
       return [packageName, ...shared].flatMap((name) => {
         // A package's own dependency is intentionally a private copy, except for the framework, of which there must be one.
         const kinds = name === packageName ? ['dependencies', 'peerDependencies'] : ['peerDependencies']

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { parse } from 'dotenv'
 import type { DoctorFinding } from '../../plugins/shared/doctor/check.ts'
-import { git } from '../../plugins/shared/doctor/git.ts'
 import { envForEveryone } from '../../plugins/shared/doctor/secrets.ts'
+import { git } from '../../plugins/shared/environment/git.ts'
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { safely } from '../../plugins/shared/values/safely.ts'
+import { inRepository } from '../project/project.ts'
 import type { ProjectCheck } from './view.ts'
 
 /** The largest file, in bytes, that may have secrets; a larger one was not written by a person. */
@@ -51,19 +52,15 @@ function foldersAbove(folder: string): readonly string[] {
 
 const envIn = (folder: string) => [`:(glob)${folder}.env`, `:(glob)${folder}.env.*`]
 
-/** Whether there must be a repository: its folder exists, or its file, as in a work tree or a submodule. */
-const isRepository = (folder: string): boolean =>
-  existsSync(join(folder, '.git')) || (dirname(folder) !== folder && isRepository(dirname(folder)))
-
 export const repositoryChecks: readonly ProjectCheck[] = [
   {
     code: 'doctor.not-asked',
     level: 'hint',
     find({ folder }) {
-      const failure = isRepository(folder) ? git(['rev-parse', '--git-dir'], { folder }).failure : undefined
+      const failure = inRepository(folder) ? git(['rev-parse', '--git-dir'], { folder }).failure : undefined
       if (failure === undefined) return undefined
       return {
-        problem: `git could not be asked what is in the repository: ${failure}`,
+        problem: `git could not be asked what is in the repository: ${failure.split('\n')[0]}`,
         remedy:
           'Run it where git is installed and trusts the folder: git config --global --add safe.directory <folder>',
       }

@@ -1,9 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { git } from '../../plugins/shared/environment/git.ts'
+import type { PackageManager } from '../../plugins/shared/environment/optional-package.ts'
 import { CommandFailure } from '../failure.ts'
-import type { PackageManager } from '../project/project.ts'
 
 /** The command that runs a script of the project. */
 export function runCommand(manager: PackageManager, script: string): string {
@@ -48,31 +47,10 @@ export async function install(folder: string, manager: PackageManager): Promise<
   if (code !== 0) throw new CommandFailure(`${manager} install ended with ${signal ?? `code ${code}`}: ${again}`)
 }
 
-/** Whether the folder is in a repository, or will be once it exists. */
-export function inRepository(folder: string): boolean {
-  if (existsSync(join(folder, '.git'))) return true
-  const up = dirname(folder)
-  return up !== folder && inRepository(up)
-}
-
 /** Creates a repository; if that fails, returns the reason, since a project works without one. */
-export const gitInit = (folder: string): string | undefined => git(folder, 'init', '--quiet')
+export const gitInit = (folder: string): string | undefined => git(['init', '--quiet'], { folder }).failure
 
 /** Commits all files that git does not ignore; returns the reason if that fails, for example because git does not know the committer. */
-export function firstCommit(folder: string): string | undefined {
-  return git(folder, 'add', '--all') ?? git(folder, 'commit', '--quiet', '--message', 'First commit')
-}
-
-function git(cwd: string, ...args: readonly string[]): string | undefined {
-  const { status, error, stderr } = spawnSync('git', args, { cwd, encoding: 'utf8', env: withoutGit() })
-  if (error !== undefined) return 'git cannot be started'
-  return status === 0 ? undefined : stderr.trim()
-}
-
-/** The environment without git's variables: in a git hook they name its repository, where the first commit of a new project would go. */
-const withoutGit = () =>
-  Object.fromEntries(
-    Object.entries(process.env).filter(
-      ([name]) => !/^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|PREFIX|OBJECT_DIRECTORY)$/.test(name),
-    ),
-  )
+export const firstCommit = (folder: string): string | undefined =>
+  git(['add', '--all'], { folder }).failure ??
+  git(['commit', '--quiet', '--message', 'First commit'], { folder }).failure

@@ -1,20 +1,50 @@
 import { join } from 'node:path'
+import type { PackageManager } from '../../plugins/shared/environment/optional-package.ts'
 import { pinnedWorkspace } from '../project/packages.ts'
-import { commandLineOf, runtimeOf } from '../project/project.ts'
+import { commandLineOf, runtimeOf, testModule } from '../project/project.ts'
 import { envModule } from '../scaffold/environment/schema-text.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { ignoring } from '../scaffold/ignore.ts'
 import { fromTemplate, type Values } from '../scaffold/template.ts'
-import { testModule } from '../scaffold/test-runner.ts'
 import { textOf } from '../text-file.ts'
 import { runCommand } from './commands.ts'
-import { imageValues } from './image.ts'
 import { denoJson, packageJson, packagesFor, pinsOf } from './manifest.ts'
-import type { InitSettings, Part } from './settings.ts'
+import { extras, parts } from './parts.ts'
+import type { InitSettings } from './settings.ts'
+
+/** The Dockerfile's holes for a package manager. */
+interface Image {
+  readonly image?: string
+  /** Lock files, as a pattern where they may be missing. */
+  readonly locked: string
+  readonly install: string
+  /** The command that keeps only the packages that the application runs with. */
+  readonly prune?: string
+}
+
+const images: Readonly<Record<PackageManager, Image>> = {
+  npm: { locked: 'package*.json', install: 'npm ci', prune: 'npm prune --omit=dev' },
+  pnpm: {
+    locked: 'package.json pnpm-*.yaml',
+    install: 'corepack enable && pnpm install --frozen-lockfile',
+    prune: 'pnpm prune --prod',
+  },
+  yarn: {
+    locked: 'package.json yarn.lock* .yarnrc.yml*',
+    install: 'yarn install --frozen-lockfile',
+    prune: 'yarn install --production --frozen-lockfile',
+  },
+  bun: {
+    image: 'oven/bun:1',
+    locked: 'package.json bun.lock* bunfig.toml',
+    install: 'bun install --production --frozen-lockfile',
+  },
+  deno: { image: 'denoland/deno:2', locked: 'package.json deno.json deno.lock*', install: 'deno install' },
+}
 
 /** Every file of a new project. `isPart` says that it is in another project, which has its own settings for the package manager. */
 export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldFile[] {
-  const { packageManager, parts } = settings
+  const { packageManager, parts: chosen } = settings
   const runtime = runtimeOf(packageManager)
   const { file, keep } = templatesFor(settings)
   const workspace = keep('pnpm-workspace.yaml')
@@ -31,7 +61,9 @@ export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldF
     ...(packageManager === 'yarn' && !isPart ? [keep('.yarnrc.yml')] : []),
     ...['src/index.ts', 'src/server.ts', 'src/server.test.ts', 'src/logger.ts'].map(file),
     { path: 'src/env.ts', text: envModule(variables(settings)) },
-    ...[...parts].flatMap((part) => modulesOf[part]).map(file),
+    ...[...chosen]
+      .map((part) => parts[part])
+      .flatMap(({ folder, module }) => ['ts', 'test.ts'].map((end) => file(`${folder}/${module}.${end}`))),
     // A repository that was created on a website already has this and a .gitignore.
     keep('README.md'),
     gitignore(settings),
@@ -44,13 +76,11 @@ export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldF
 
 /** The files next to the code. */
 export function extraFiles(settings: InitSettings): ScaffoldFile[] {
-  const { extras, packageManager } = settings
-  const launch = runtimeOf(packageManager) === 'node' ? ['.vscode/launch.json'] : []
-  return [
-    ...(extras.has('container') ? ['Dockerfile', '.dockerignore', 'compose.yaml'] : []),
-    ...(extras.has('agents') ? ['AGENTS.md'] : []),
-    ...(extras.has('editor') ? ['.editorconfig', '.vscode/settings.json', ...launch] : []),
-  ].map(templatesFor(settings).keep)
+  const isNode = runtimeOf(settings.packageManager) === 'node'
+  return [...settings.extras]
+    .flatMap((extra) => extras[extra].files)
+    .filter((file) => isNode || !file.endsWith('launch.json'))
+    .map(templatesFor(settings).keep)
 }
 
 /** Files from the templates of a project; `keep` is for those that may exist, since there may be reasons for their text. */
@@ -62,7 +92,7 @@ function templatesFor(settings: InitSettings) {
 }
 
 function valuesOf(settings: InitSettings): Values {
-  const { name, packageManager, parts } = settings
+  const { name, packageManager, parts, framework } = settings
   const runtime = runtimeOf(packageManager)
   const scripts = ['dev', 'test', 'check', 'build', 'start'].map((script) => [
     script,
@@ -71,7 +101,9 @@ function valuesOf(settings: InitSettings): Values {
   const dependencies = new Set(Object.keys(packagesFor(settings).devDependencies))
   return {
     ...Object.fromEntries(scripts),
-    ...imageValues(settings),
+    ...images[packageManager],
+    // Whether a copy of the framework is in the project, from which its packages are installed.
+    vendor: /^(file:|\.\/)vendor\//.test(framework.link ?? framework.spec),
     name,
     runtime,
     node: runtime === 'node',
@@ -90,13 +122,6 @@ const variables = ({ parts }: InitSettings) => [
   `LOG_LEVEL: schema.enum(['debug', 'info', 'warn', 'error', 'silent'] as const, { default: 'info' }),`,
   ...(parts.has('mqtt') ? [`MQTT_URL: schema.string({ optional: true }),`] : []),
 ]
-
-/** The modules of the optional parts, each a working example and its test. */
-const modulesOf: Readonly<Record<Part, readonly string[]>> = {
-  mqtt: ['src/mqtt/temperatures.ts', 'src/mqtt/temperatures.test.ts'],
-  cron: ['src/crons/heartbeat.ts', 'src/crons/heartbeat.test.ts'],
-  graphql: ['src/graphql/schema.ts', 'src/graphql/schema.test.ts'],
-}
 
 function gitignore({ folder, packageManager }: InitSettings): ScaffoldFile {
   const file = join(folder, '.gitignore')

@@ -2,14 +2,11 @@ import { manifest, packageName, programName } from '../package.ts'
 import { pinMember, pinsFor } from '../project/packages.ts'
 import { runtimeOf } from '../project/project.ts'
 import { completed, existingIndent } from './existing.ts'
-import type { InitSettings, Part } from './settings.ts'
+import { type Part, parts } from './parts.ts'
+import type { InitSettings } from './settings.ts'
 
-/** The packages of a part; their versions are those with which the framework itself is tested. */
-const packagesOf: Readonly<Record<Part, readonly string[]>> = {
-  mqtt: ['mqtt'],
-  cron: ['node-schedule'],
-  graphql: ['graphql', '@graphql-tools/schema'],
-}
+/** The packages of the parts; their versions are those with which the framework itself is tested. */
+const packagesOf = (chosen: ReadonlySet<Part>) => [...chosen].flatMap((part) => parts[part].packages)
 
 const tools = {
   node: ['@types/node', 'esbuild', 'typescript', 'vitest'],
@@ -22,7 +19,7 @@ const tools = {
  * The file of the command line. `bun framework` would run the script with that name, which is this one, and Deno does not provide a
  * program for a package in a folder.
  */
-const program = `node_modules/${packageName}/${manifest().bin[programName]!.replace(/^\.\//, '')}`
+const program = `node_modules/${packageName}/${manifest.bin[programName]!.replace(/^\.\//, '')}`
 
 const scripts = {
   node: {
@@ -44,19 +41,12 @@ const scripts = {
   deno: {},
 } as const
 
-/** The scripts of a project by name, for code that shows which command to type. */
-export const scriptsOf = ({
-  packageManager,
-}: Pick<InitSettings, 'packageManager'>): Readonly<Record<string, string>> =>
-  packageManager === 'deno' ? denoTasks : scripts[runtimeOf(packageManager)]
-
 /** Every package of a project, with its version range. */
 export function packagesFor(settings: Pick<InitSettings, 'packageManager' | 'parts' | 'framework'>) {
-  const { devDependencies: versions } = manifest()
+  const { devDependencies: versions } = manifest
   const versioned = (names: readonly string[]) =>
     Object.fromEntries([...names].sort().map((name) => [name, versions[name] ?? '*']))
-  const optional = [...settings.parts].flatMap((part) => packagesOf[part])
-  const dependencies: Record<string, string> = { [packageName]: settings.framework.spec, ...versioned(optional) }
+  const dependencies = { [packageName]: settings.framework.spec, ...versioned(packagesOf(settings.parts)) }
   return {
     dependencies: Object.fromEntries(Object.entries(dependencies).sort(([a], [b]) => (a < b ? -1 : 1))),
     devDependencies: versioned(tools[runtimeOf(settings.packageManager)]),
@@ -64,8 +54,7 @@ export function packagesFor(settings: Pick<InitSettings, 'packageManager' | 'par
 }
 
 /** Dependencies of the parts' packages that must stay older. */
-export const pinsOf = ({ parts }: Pick<InitSettings, 'parts'>) =>
-  pinsFor([...parts].flatMap((part) => packagesOf[part]))
+export const pinsOf = ({ parts }: Pick<InitSettings, 'parts'>) => pinsFor(packagesOf(parts))
 
 export function packageJson(settings: InitSettings): string {
   const runtime = runtimeOf(settings.packageManager)
@@ -76,7 +65,7 @@ export function packageJson(settings: InitSettings): string {
     version: '0.0.0',
     private: true,
     type: 'module',
-    ...(runtime === 'node' && { engines: { node: manifest().engines.node } }),
+    ...(runtime === 'node' && { engines: { node: manifest.engines.node } }),
     ...(runtime !== 'deno' && { scripts: scripts[runtime] }),
     dependencies,
     devDependencies,

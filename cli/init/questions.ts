@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { type PackageManager, packageManagers } from '../project/project.ts'
+import { type PackageManager, packageManagers } from '../../plugins/shared/environment/optional-package.ts'
+import { inRepository } from '../project/project.ts'
 import type { Prompts } from '../prompts/prompts.ts'
-import { inRepository } from './commands.ts'
 import { existingName } from './existing.ts'
 import { packageNameFrom, whyNoPackageName } from './package-name.ts'
-import type { Extra, Part } from './settings.ts'
+import { parts as allParts, type Extra, extras as extraFiles, type Part } from './parts.ts'
 
 /** The decisions of `init`: given by flags, by answers, or left open. */
 export interface Answers {
@@ -18,22 +18,10 @@ export interface Answers {
   readonly git?: boolean | undefined
 }
 
-const descriptions: Readonly<Record<Part, string>> = {
-  mqtt: 'messages of an MQTT broker',
-  cron: 'scheduled jobs',
-  graphql: 'GraphQL at /graphql',
-}
-
-const extraDescriptions: Readonly<Record<Extra, string>> = {
-  container: 'a Dockerfile and a compose.yaml',
-  agents: 'an AGENTS.md, for assistants',
-  editor: 'settings of editors',
-}
-
 /** Asks for the decisions that no flag has made. */
 export async function askFor(
   given: Answers,
-  { prompts, packageManager: detected }: { prompts: Prompts; packageManager: PackageManager },
+  { prompts, packageManager: detected }: { readonly prompts: Prompts; readonly packageManager: PackageManager },
 ): Promise<Answers> {
   const folder = given.folder ?? (await prompts.text('Folder', freeFolder(), isTaken))
   const own = basename(resolve(folder))
@@ -44,10 +32,10 @@ export async function askFor(
       ? own
       : await prompts.text('Name of the package', packageNameFrom(own) ?? 'my-app', whyNoPackageName))
   const packageManager = given.packageManager ?? (await prompts.choice('Package manager', packageManagers, detected))
-  const parts = given.parts ?? new Set(await prompts.several<Part>('Which features should it include?', descriptions))
-  const extras = given.extras ?? new Set(await prompts.several<Extra>('Which files should it add?', extraDescriptions))
-  const git = given.git ?? (!inRepository(resolve(folder)) && (await prompts.confirm('Create a git repository?', true)))
-  const install = given.install ?? (await prompts.confirm(`Install the packages with ${packageManager}?`, true))
+  const parts = given.parts ?? new Set(await prompts.several('Which features should it include?', allParts))
+  const extras = given.extras ?? new Set(await prompts.several('Which files should it add?', extraFiles))
+  const git = given.git ?? (!inRepository(resolve(folder)) && (await prompts.confirm('Create a git repository?')))
+  const install = given.install ?? (await prompts.confirm(`Install the packages with ${packageManager}?`))
   return { folder, name, packageManager, parts, extras, git, install }
 }
 

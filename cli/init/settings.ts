@@ -1,19 +1,13 @@
-import { existsSync } from 'node:fs'
-import { basename, relative, resolve, sep } from 'node:path'
-import { quoted, wrongUsage } from '../failure.ts'
-import { packageFolder, version } from '../package.ts'
-import { installedFrom, type PackageManager, packageManagers } from '../project/project.ts'
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync } from 'node:fs'
+import { basename, join, relative, resolve, sep } from 'node:path'
+import { type PackageManager, packageManagers } from '../../plugins/shared/environment/optional-package.ts'
+import { CommandFailure, quoted, wrongUsage } from '../failure.ts'
+import { manifest, packageFolder, packageName, programName } from '../package.ts'
+import { installedFrom } from '../project/project.ts'
 import { existingName } from './existing.ts'
 import { packageNameFrom, whyNoPackageName } from './package-name.ts'
-import { vendoredPath } from './vendor.ts'
-
-/** The optional parts, by the names of their flags. */
-export const parts = ['mqtt', 'cron', 'graphql'] as const
-export type Part = (typeof parts)[number]
-
-/** The files next to the code, by the names of their flags. */
-export const extras = ['container', 'agents', 'editor'] as const
-export type Extra = (typeof extras)[number]
+import type { Extra, Part } from './parts.ts'
 
 /** The decisions about a project that are made before its files. */
 export interface InitSettings {
@@ -85,12 +79,12 @@ export function frameworkFrom(typed: string | undefined, folder: string, manager
 /** The copy that `vendor` puts into the project. */
 export function vendored(manager: PackageManager): Framework {
   const path = vendoredPath(manager)
-  return manager === 'deno' ? { spec: `^${version()}`, link: `./${path}` } : { spec: `file:${path}` }
+  return manager === 'deno' ? { spec: `^${manifest.version}`, link: `./${path}` } : { spec: `file:${path}` }
 }
 
 function fromPath(path: string, folder: string, manager: PackageManager): Framework {
   const between = relative(folder, path).replaceAll('\\', '/')
-  return manager === 'deno' ? { spec: `^${version()}`, link: between } : { spec: `file:${between}` }
+  return manager === 'deno' ? { spec: `^${manifest.version}`, link: between } : { spec: `file:${between}` }
 }
 
 /**
@@ -101,7 +95,43 @@ function ownSource(folder: string, manager: PackageManager): Framework {
   const [root, ...inside] = packageFolder().split(`${sep}node_modules${sep}`)
   if (inside.length === 0) return fromPath(packageFolder(), folder, manager)
   const path = installedFrom(root!)
-  if (path === undefined) return { spec: `^${version()}` }
+  if (path === undefined) return { spec: `^${manifest.version}` }
   // Deno does not accept tarballs, and uses the package itself.
   return fromPath(manager === 'deno' ? packageFolder() : path, folder, manager)
+}
+
+/** The name of a copy in the project, without the folder of an npm scope. */
+const stem = packageName.replace(/^@/, '').replace('/', '-')
+
+/** The path of the copy of the framework in a project, relative to it: a tarball, or for Deno, which accepts none, a folder. */
+export const vendoredPath = (manager: PackageManager): string =>
+  manager === 'deno' ? `vendor/${programName}` : `vendor/${stem}-${manifest.version}.tgz`
+
+/**
+ * Puts a copy of this package into a project, where it stays wherever the project is moved, cloned or built.
+ *
+ * @throws CommandFailure with npm's error if it cannot pack.
+ */
+export function vendor(folder: string, manager: PackageManager): void {
+  const from = packageFolder()
+  if (!existsSync(join(from, 'dist'))) throw new CommandFailure(`${from} has no dist: npm run build creates it`)
+  if (manager === 'deno') {
+    const own = ['package.json', 'README.md', 'LICENSE', ...manifest.files]
+    const to = join(folder, vendoredPath(manager))
+    for (const path of own.filter((one) => !one.startsWith('!'))) {
+      // Source maps are half of the size, and only the package's authors need the tests.
+      cpSync(join(from, path), join(to, path), { recursive: true, filter: (one) => !/\.(map|test\.ts)$/.test(one) })
+    }
+    return
+  }
+  const to = join(folder, 'vendor')
+  mkdirSync(to, { recursive: true })
+  // On Windows it is a .cmd file, which needs a shell: quotes keep the path as one word.
+  const shell = process.platform === 'win32'
+  const destination = shell ? `"${to}"` : to
+  const args = ['pack', '--ignore-scripts', '--silent', '--pack-destination', destination]
+  const { status, error, stderr } = spawnSync('npm', args, { cwd: from, shell, encoding: 'utf8' })
+  if (error !== undefined)
+    throw new CommandFailure(`npm, which packs the framework, cannot be started: ${error.message}`)
+  if (status !== 0) throw new CommandFailure(`npm cannot pack the framework: ${stderr.trim()}`)
 }

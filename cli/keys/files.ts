@@ -1,22 +1,19 @@
+import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
+import { projectRoot } from '../project/project.ts'
+import { declaringFiles, type EnvironmentFiles } from '../scaffold/environment/files.ts'
+import type { Variable } from '../scaffold/environment/variables.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
-import type { Declared } from './declared.ts'
+import { placeFor } from '../scaffold/place.ts'
 import { envFile } from './env-file.ts'
+import { quoted } from './env-text.ts'
 import { ignorePlace, leaveOut, outsideNote, publishedNotes, repositoryOf } from './ignored.ts'
-import { type Made, variablesOf } from './make.ts'
+import { type Made, makeKeys, variablesOf } from './make.ts'
 import type { KeyOptions } from './options.ts'
 
-/** The files to write, and the notes to print. */
-interface KeyFiles {
-  readonly root: string
-  readonly files: readonly ScaffoldFile[]
-  readonly notes: readonly string[]
-  /** Returns the notes once everything is written. */
-  readonly after: () => readonly string[]
-}
-
 /** The files for a key. @throws CommandFailure for existing variables that only `force` replaces, or if their file cannot be used. */
-export function keyFiles(options: KeyOptions, made: Made, declared: Declared, force: boolean): KeyFiles {
+export async function keyFiles(options: KeyOptions, made: Made, force: boolean) {
+  const declared = await declaredBy(options, made)
   const out = resolve(options.out)
   const folder = options.env ? dirname(out) : out
   const place = ignorePlace(process.cwd())
@@ -24,34 +21,24 @@ export function keyFiles(options: KeyOptions, made: Made, declared: Declared, fo
   const isHere = folder === place.folder || folder.startsWith(place.folder + sep)
   const root = isHere ? place.folder : folder
   const at = (path: string) => relative(root, path).split(sep).join('/')
-  const { files, notes } = options.env
-    ? envFiles(out, at(out), variablesOf(options.name, made), force)
-    : { files: pemFiles(options, made).map((file) => ({ ...file, path: at(join(out, file.path)) })), notes: [] }
-  const declaring = declared.files.map((file) => ({ ...file, path: at(file.path) }))
+  const env = options.env ? envFile(out, at(out), variablesOf(options.name, made), force) : undefined
+  const files = env ? [env.file] : pemFiles(options, made).map((file) => ({ ...file, path: at(join(out, file.path)) }))
   /** The secret files. */
   const secret = files.map(({ path }) => path).filter((path) => !path.endsWith('-public.pem'))
   // If the files have a folder of their own, it is ignored as a whole, so that the next key is also ignored.
   const left = options.env || folder === root ? secret[0]! : `${at(folder)}/`
   const repository = repositoryOf(folder)
-  if (!isHere || repository !== place.repository) {
-    const about = repository === undefined ? [outsideNote(folder, secret[0]!)] : []
-    const after = () => (repository === undefined ? [] : publishedNotes(root, secret, 'ignored'))
-    return { root, files: [...files, ...declaring], notes: [...notes, ...declared.notes, ...about], after }
-  }
-  const { file, notes: about } = leaveOut(place, left)
-  const after = () => (about.length > 0 ? [] : publishedNotes(root, secret, 'not seen'))
-  const ignoring = file === undefined ? [] : [file]
+  const isOutside = !isHere || repository !== place.repository
+  const outside = { file: undefined, notes: repository === undefined ? [outsideNote(folder, secret[0]!)] : [] }
+  const { file: ignoring, notes } = isOutside ? outside : leaveOut(place, left)
+  const declaring = declared.files.map((file) => ({ ...file, path: at(resolve(file.path)) }))
   return {
     root,
-    files: [...files, ...declaring, ...ignoring],
-    notes: [...notes, ...declared.notes, ...about],
-    after,
+    files: [...files, ...declaring, ...(ignoring === undefined ? [] : [ignoring])],
+    notes: [...(env?.notes ?? []), ...declared.notes, ...notes],
+    /** Returns the notes once everything is written. */
+    after: () => (notes.length > 0 ? [] : publishedNotes(root, secret, isOutside ? 'ignored' : 'not seen')),
   }
-}
-
-function envFiles(file: string, path: string, variables: Record<string, string>, force: boolean) {
-  const { file: changed, notes } = envFile(file, path, variables, force)
-  return { files: [changed], notes }
 }
 
 function pemFiles({ name: { file } }: KeyOptions, made: Made): ScaffoldFile[] {
@@ -61,3 +48,33 @@ function pemFiles({ name: { file } }: KeyOptions, made: Made): ScaffoldFile[] {
     { path: `${file}-public.pem`, text: made.publicKey, mode: 0o644 },
   ]
 }
+
+/**
+ * The environment module, `.env.example` and `.env.test` of the project, with the variables of keys, so that a clone without
+ * `.env` passes its tests. Only for existing files, and only for keys in files that are read in every mode.
+ */
+async function declaredBy(options: KeyOptions, made: Made): Promise<EnvironmentFiles> {
+  const root = projectRoot(process.cwd())
+  const out = resolve(options.out)
+  const isRead = root !== undefined && ['.env', '.env.local'].some((file) => out === join(root, file))
+  if (!options.env || !isRead) return { files: [], notes: [] }
+  const tests: Record<string, string> = existsSync(join(root, '.env.test')) ? await valuesOfTests(options) : {}
+  const variables = Object.keys(variablesOf(options.name, made)).map((name) => variable(name, tests[name]))
+  return declaringFiles(placeFor('', undefined), variables)
+}
+
+/** Makes worthless keys for tests: `.env.test` is committed, so the passphrase of the real key does not protect them, either. */
+async function valuesOfTests(options: KeyOptions): Promise<Record<string, string>> {
+  const { type, bits } = options
+  if (type === 'secret') return variablesOf(options.name, { secret: 'a secret that only tests know' })
+  const values = Object.entries(variablesOf(options.name, await makeKeys(type, { bits })))
+  return Object.fromEntries(values.map(([name, value]) => [name, quoted(value)]))
+}
+
+const variable = (name: string, test: string | undefined): Variable => ({
+  name,
+  type: name.endsWith('_PUBLIC_KEY') ? 'string()' : 'string({ secret: true })',
+  example: '',
+  value: '',
+  ...(test !== undefined && { test }),
+})

@@ -1,37 +1,29 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { git } from '../../plugins/shared/environment/git.ts'
 import { isInside } from '../project/inside.ts'
-import { projectRoot } from '../project/project.ts'
+import { above, projectRoot } from '../project/project.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { ignoring } from '../scaffold/ignore.ts'
 import { textOf } from '../text-file.ts'
 
-/** The place of the existing or future `.gitignore` for the contents of a folder. */
-export interface IgnorePlace {
-  readonly folder: string
-  /** The surrounding repository, if there is one. */
-  readonly repository: string | undefined
-}
+/** The place of the existing or future `.gitignore` for the contents of a folder, and the surrounding repository, if there is one. */
+type IgnorePlace = ReturnType<typeof ignorePlace>
 
 /**
  * The nearest folder upwards with a `.gitignore`, within the repository or, outside a repository, the project. If no folder has
  * one: in a repository, the folder of the project, or the top; outside a repository, the folder itself.
  */
-export function ignorePlace(folder: string): IgnorePlace {
+export function ignorePlace(folder: string) {
   const repository = repositoryOf(folder)
   const project = projectRoot(folder)
   const top = repository ?? project ?? folder
-  const nearest = withIgnoreFile(folder, top)
+  const hasFile = (one: string) => lstatSync(join(one, '.gitignore'), { throwIfNoEntry: false }) !== undefined
+  const nearest = above(folder).find((one) => isInside(top, one) && hasFile(one))
   if (nearest !== undefined) return { folder: nearest, repository }
   if (repository === undefined) return { folder, repository }
   // A package.json above the repository is that of another project.
   return { folder: project !== undefined && isInside(repository, project) ? project : repository, repository }
-}
-
-function withIgnoreFile(folder: string, top: string): string | undefined {
-  if (lstatSync(join(folder, '.gitignore'), { throwIfNoEntry: false }) !== undefined) return folder
-  return folder === top ? undefined : withIgnoreFile(dirname(folder), top)
 }
 
 /** The repository of a folder, which does not have to exist yet: for a link, the place of its target counts and not its own. */
@@ -71,7 +63,7 @@ export const outsideNote = (folder: string, path: string): string =>
  */
 export function publishedNotes(folder: string, paths: readonly string[], unless: 'not seen' | 'ignored'): string[] {
   return paths.flatMap((path) => {
-    if (git(folder, ['ls-files', '--error-unmatch', '--', path]) === 0) {
+    if (git(['ls-files', '--error-unmatch', '--', path], { folder }).status === 0) {
       return `Warning: git already tracks ${path}, so .gitignore has no effect on it: git rm --cached ${shellWord(path)}`
     }
     const ignored = gitIgnores(folder, path)
@@ -83,11 +75,9 @@ export function publishedNotes(folder: string, paths: readonly string[], unless:
 
 /** Whether git ignores a path; `undefined` if git is not installed, or does not recognise this repository. */
 function gitIgnores(folder: string, path: string): boolean | undefined {
-  const status = git(folder, ['check-ignore', '--quiet', '--no-index', '--', path])
+  const { status } = git(['check-ignore', '--quiet', '--no-index', '--', path], { folder })
   return status === 0 || status === 1 ? status === 0 : undefined
 }
-
-const git = (cwd: string, args: string[]) => spawnSync('git', args, { cwd, stdio: 'ignore' }).status
 
 /** A path in the spelling of a `.gitignore`, where #, !, \, *, ?, [ and a blank at the end have a meaning. */
 const lineFor = (path: string) =>

@@ -1,32 +1,46 @@
+import type { CommandFlags } from '../../plugins/shared/development/command-definition.ts'
 import { CommandFailure, quoted, wrongUsage } from '../failure.ts'
 import { typedPath } from '../project/working-folder.ts'
+import { scaffoldFlags } from '../scaffold/files.ts'
 import { wordsOf } from '../scaffold/names.ts'
 import { type KeyType, keyTypes, rsaBits } from './make.ts'
 
-/** The typed options, checked. */
-export interface KeyOptions {
-  readonly type: KeyType
-  readonly bits?: number | undefined
-  readonly passphrase?: string | undefined
-  /** The name in the spelling of files and of variables: `web-push` and `WEB_PUSH`. */
-  readonly name: { readonly file: string; readonly variable: string }
-  readonly env: boolean
-  readonly out: string
-}
+export const keyFlags = {
+  type: { type: 'string', short: 't', value: 'type', default: 'rsa', description: 'rsa, ed25519, or secret' },
+  bits: { type: 'number', value: 'number', description: 'Of an RSA key (default: 3072)' },
+  name: {
+    type: 'string',
+    short: 'n',
+    value: 'name',
+    default: 'app',
+    description: 'The prefix of the names of files and variables',
+  },
+  env: {
+    type: 'boolean',
+    short: 'e',
+    description: 'Writes variables into .env and declares them, instead of writing files',
+  },
+  out: {
+    type: 'string',
+    short: 'o',
+    value: 'path',
+    description: 'The folder of the files (default: keys), or the file of --env (default: .env)',
+  },
+  'passphrase-env': {
+    type: 'string',
+    value: 'variable',
+    description: 'Encrypts the private key with the value of this environment variable',
+  },
+  ...scaffoldFlags,
+} as const
 
-interface Typed {
-  readonly type: string
-  readonly bits: number | undefined
-  readonly name: string
-  readonly env: boolean
-  readonly out: string | undefined
-  readonly 'passphrase-env': string | undefined
-}
+/** The typed options, checked. */
+export type KeyOptions = ReturnType<typeof readKeyOptions>
 
 const wrong = (message: string) => wrongUsage(`key-generate: ${message}`)
 
 /** Reads the typed options. @throws CommandFailure for invalid options; no message contains the passphrase. */
-export function readKeyOptions(flags: Typed, environment: NodeJS.ProcessEnv): KeyOptions {
+export function readKeyOptions(flags: CommandFlags<typeof keyFlags>, environment: NodeJS.ProcessEnv) {
   const type = keyTypes.find((one) => one === flags.type)
   if (type === undefined) throw wrong(`--type takes ${keyTypes.join(', ')}, not "${flags.type}"`)
   const { bits, out } = flags
@@ -44,6 +58,7 @@ export function readKeyOptions(flags: Typed, environment: NodeJS.ProcessEnv): Ke
     type,
     bits,
     passphrase: passphraseOf(flags['passphrase-env'], type, environment),
+    /** The name in the spelling of files and of variables: `web-push` and `WEB_PUSH`. */
     name: { file: words.join('-'), variable: words.join('_').toUpperCase() },
     env: flags.env,
     out: out === undefined ? (flags.env ? '.env' : 'keys') : typedPath(out),

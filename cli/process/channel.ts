@@ -36,10 +36,7 @@ export class Messages<Message extends Named> {
 }
 
 /** The channel of this process to its parent. */
-export interface ParentChannel<Order extends Named, News extends Named> {
-  readonly orders: Messages<Order | Stop>
-  send(news: News): void
-}
+export type ParentChannel<Order extends Named, News extends Named> = ReturnType<typeof channelTo<Order, News>>
 
 /**
  * Opens the channel to the parent process, with which this one ends.
@@ -50,7 +47,7 @@ export interface ParentChannel<Order extends Named, News extends Named> {
 export function channelTo<Order extends Named, News extends Named>(
   parent: number,
   ...ending: [signals: readonly EndSignal[], grouped: readonly EndSignal[]]
-): ParentChannel<Order, News> {
+) {
   const end = endWithParent(parent, ...ending)
   const orders = new Messages<Order | Stop>()
   const { emit } = process
@@ -62,7 +59,7 @@ export function channelTo<Order extends Named, News extends Named>(
   void orders.next('stop').then((order) => end((order as Stop).signal))
   return {
     orders,
-    send(news) {
+    send(news: News) {
       // A closed channel accepts no message.
       if (process.connected) process.send?.(news)
     },

@@ -1,12 +1,12 @@
+import type { PackageManager } from '../../plugins/shared/environment/optional-package.ts'
 import { manifest, type Overrides } from '../package.ts'
-import type { PackageManager } from './project.ts'
 
 /**
  * A package, as it is typed, with the version with which the framework is tested: `bullmq@6`. A later version may be
  * unsupported.
  */
 export function versioned(name: string): string {
-  const range = manifest().devDependencies[name]
+  const range = manifest.devDependencies[name]
   // 11 and 12 require a later Node.js.
   if (name === 'pg-boss' && isBefore(process.versions.node, 22, 12)) return 'pg-boss@10'
   const [, major, minor] = /^[~^]?(\d+)\.(\d+)/.exec(range ?? '') ?? []
@@ -26,7 +26,7 @@ const tooNew: Readonly<Record<string, readonly string[]>> = {
 
 /** The last versions of these packages' dependencies that run on our oldest Node.js, as the framework pins them for itself. */
 export function pinsFor(packages: readonly string[]): Readonly<Record<string, string>> {
-  const pinned = flat(manifest().overrides)
+  const pinned = flat(manifest.overrides)
   return Object.fromEntries(
     packages.flatMap((name) => tooNew[name] ?? []).flatMap((name) => (pinned[name] ? [[name, pinned[name]]] : [])),
   )

@@ -1,13 +1,15 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import {
+  callingManager,
+  type PackageManager,
+  packageManagers,
+} from '../../plugins/shared/environment/optional-package.ts'
 import { CommandFailure } from '../failure.ts'
 import { packageName, programName } from '../package.ts'
 import { textOf } from '../text-file.ts'
 
 export type Runtime = 'node' | 'bun' | 'deno'
-export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun' | 'deno'
-
-export const packageManagers: readonly PackageManager[] = ['npm', 'pnpm', 'yarn', 'bun', 'deno']
 
 /** The project that a folder is in. */
 export interface Project {
@@ -67,13 +69,10 @@ export function findProject(folder: string = process.cwd()): Project {
 export const runtimeOf = (manager: PackageManager): Runtime =>
   manager === 'bun' || manager === 'deno' ? manager : 'node'
 
-/** The package manager that has started this process, recognised by the user agent of `npx`, `pnpm dlx` and the like. */
-export function callingManager(env: NodeJS.ProcessEnv = process.env): PackageManager | undefined {
-  const name = /^(\w+)\//.exec(env.npm_config_user_agent ?? '')?.[1]
-  return (
-    packageManagers.find((one) => one === name) ??
-    ('Deno' in globalThis ? 'deno' : 'Bun' in globalThis ? 'bun' : undefined)
-  )
+/** The module from which a generated test imports `test`: the test runner of the project. */
+export function testModule({ dependencies, runtime }: Pick<Project, 'dependencies' | 'runtime'>): string {
+  if (dependencies.has('vitest')) return 'vitest'
+  return runtime === 'bun' ? 'bun:test' : 'node:test'
 }
 
 /**
@@ -88,17 +87,6 @@ export const commandLineOf = (manager: PackageManager): string =>
     bun: `bun run ${programName}`,
     deno: `deno task ${programName}`,
   })[manager]
-
-/** The command that adds packages: `npm install --save-dev esbuild`. */
-export function installCommand(
-  manager: PackageManager,
-  packages: readonly string[],
-  { dev = false }: { readonly dev?: boolean } = {},
-): string {
-  const names = packages.map((name) => (manager === 'deno' ? `npm:${name}` : name)).join(' ')
-  if (manager === 'npm') return `npm install ${dev ? '--save-dev ' : ''}${names}`
-  return `${manager} add ${dev ? '--dev ' : ''}${names}`
-}
 
 /** Reads a `package.json`; empty if the file does not exist. */
 export function readManifest(file: string): Record<string, unknown> {
@@ -154,7 +142,11 @@ export function lockFolder(folder: string): string | undefined {
   return undefined
 }
 
-function above(folder: string): string[] {
+/** Whether the folder is in a repository, or will be once it exists. The entry is a file in a work tree and in a submodule. */
+export const inRepository = (folder: string): boolean => above(folder).some((one) => existsSync(join(one, '.git')))
+
+/** A folder and all folders around it, the nearest first. */
+export function above(folder: string): string[] {
   const up = dirname(folder)
   return up === folder ? [folder] : [folder, ...above(up)]
 }

@@ -15,22 +15,13 @@ const settings =
   /^(package(-lock)?\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|bunfig\.toml|deno\.(jsonc?|lock)|[jt]sconfig.*\.json|\.env.*)$/i
 /** Environment files that no development server reads: the one for tests, and the example. */
 const unread = () => (process.env.NODE_ENV === 'test' ? /^\.env\.example$/i : /^\.env\.(example|test(\.local)?)$/i)
-/** Folders at the top that are not part of the running application. */
-const otherFolders = new Set([
-  'node_modules',
-  'dist',
-  'build',
-  'out',
-  'coverage',
-  'test',
-  'tests',
-  '__tests__',
-  'public',
-  'static',
-  'uploads',
-  'tmp',
-  'logs',
-])
+/** Folders for browsers: their scripts are not modules of the server. */
+export const servedFolders: ReadonlySet<string> = new Set(['public', 'static'])
+/** Folders of packages and of tests, wherever they are. */
+export const leftOutFolders: ReadonlySet<string> = new Set(['node_modules', '__tests__', '__mocks__'])
+const besideSources = ['test', 'tests', 'dist', 'build', 'out', 'coverage', 'uploads', 'logs', 'tmp']
+/** Folders at the top of a project, where its sources may be, that are not part of the running application. */
+export const otherFolders: ReadonlySet<string> = new Set([...leftOutFolders, ...servedFolders, ...besideSources])
 
 export const isSource = (name: string): boolean => source.test(name) && !beside.test(name) && !isTemporary(name)
 /** Whether a file is written by people and not by the application. */
@@ -66,7 +57,7 @@ export function rootsOf(folder: string, startFile: string): readonly Root[] {
 const sourceRoot = (folder: string): Root => ({
   folder,
   counts: isSource,
-  enters: (name) => isOpen(name) && name !== 'public' && name !== 'static',
+  enters: (name) => isOpen(name) && !servedFolders.has(name),
 })
 
 /** The top of the project, without its subfolders. */

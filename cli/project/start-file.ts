@@ -1,14 +1,40 @@
 import { statSync } from 'node:fs'
-import { dirname, relative, resolve, sep } from 'node:path'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import { kindOf } from '../../plugins/shared/files/regular-file.ts'
+import { option, type SettingsOf } from '../../plugins/shared/options/index.ts'
 import { CommandFailure } from '../failure.ts'
-import { projectSettings } from './settings.ts'
+import { programName } from '../package.ts'
+import { readManifest } from './project.ts'
 import { typedPath } from './working-folder.ts'
+
+const settings = option.shape({ start: option.name(), server: option.name(), export: option.name() })
+
+/**
+ * Where the application is, if it is not in the usual places: the member of its `package.json` with the name of this program. `start`
+ * is the module that calls `listen()`, `server` the one that exports the server, and `export` the name of that export.
+ *
+ * @throws CommandFailure with the mistakes in it.
+ */
+export function projectSettings(folder: string = process.cwd()): SettingsOf<typeof settings> {
+  const given = readManifest(join(folder, 'package.json'))[programName]
+  try {
+    return settings.parse(given ?? {}, programName)
+  } catch (error) {
+    throw new CommandFailure((error as Error).message.replace(/^\w+: /, 'package.json: '), { cause: error })
+  }
+}
 
 /** Where to look for the file that starts an application, in this order. */
 const startFiles = ['src/index', 'index'].flatMap((name) =>
   ['.ts', '.mts', '.js', '.mjs'].map((extension) => name + extension),
 )
+
+/** The flag for that file. */
+export const startFlag = {
+  type: 'string',
+  value: 'file',
+  description: 'The module that calls server.listen() (default src/index.ts, index.ts, …)',
+} as const
 
 /** The kind of an existing path: a file, or what it is instead. */
 const found = (path: string) => {

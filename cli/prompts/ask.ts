@@ -1,5 +1,6 @@
 import { nearest } from '../../kernel/support/nearest.ts'
 import { quoted, wrongUsage } from '../failure.ts'
+import type { Prompts } from './prompts.ts'
 
 /**
  * One of several choices, from a flag or from the user at the terminal; `undefined` if the question was cancelled.
@@ -13,7 +14,8 @@ export async function oneOf<Choice extends string>(
 ): Promise<Choice | undefined> {
   const all = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`
   if (given === undefined) {
-    if (canAsk()) return ask(`Which ${flag.replace(/^-+/, '')}?`, choices)
+    const question = `Which ${flag.replace(/^-+/, '')}?`
+    if (canAsk()) return asking((prompts) => prompts.choice(question, choices, choices[0]))
     throw wrongUsage(`${flag} is missing: ${all}`)
   }
   const found = choices.find((choice) => choice === given)
@@ -27,14 +29,11 @@ export async function oneOf<Choice extends string>(
 export const canAsk = (): boolean =>
   !process.env.CI && [process.stdin, process.stdout, process.stderr].every((stream) => stream.isTTY === true)
 
-async function ask<Choice extends string>(
-  question: string,
-  choices: readonly [Choice, ...Choice[]],
-): Promise<Choice | undefined> {
+/** Asks questions on the terminal; `undefined` if one of them was cancelled. */
+export async function asking<Answer>(ask: (prompts: Prompts) => Promise<Answer>): Promise<Answer | undefined> {
   const { Cancelled, openPrompts } = await import('./prompts.ts')
-  const prompts = openPrompts(process.stdin, process.stderr)
   try {
-    return await prompts.choice(question, choices, choices[0])
+    return await ask(openPrompts(process.stdin, process.stderr))
   } catch (error) {
     if (error instanceof Cancelled) return undefined
     throw error

@@ -19,7 +19,7 @@ export async function runCommand(
   argv: readonly string[],
   { print, note }: Output,
 ): Promise<number> {
-  const input = await readArguments(command.name, command, argv)
+  const input = readArguments(command.name, command, argv)
   const booted: Booted = new Map()
   const boot = async <Server extends Kernel = Kernel>(given?: Server): Promise<Server> => {
     const server = given ?? (await loadApplication()).server
@@ -59,13 +59,8 @@ async function closeAll(servers: Booted, note: Output['note']): Promise<boolean>
   for (const [server, ready] of [...servers].reverse()) {
     try {
       // Closing a server waits for its boot, which may never end.
-      if (
-        !(await isInTime(
-          ready.catch(() => {}),
-          bootPatience,
-        ))
-      )
-        throw new Error('it is still booting')
+      const booted = ready.catch(() => {})
+      if (!(await isInTime(booted, bootPatience))) throw new Error('it is still booting')
       await quietly(() => server.close())
       if (server.abandonedWork) isClosed = false
     } catch (error) {

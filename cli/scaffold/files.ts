@@ -19,6 +19,7 @@ import type { CommandDefinition, CommandInput } from '../../plugins/shared/devel
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { CommandFailure } from '../failure.ts'
 import { isInside } from '../project/inside.ts'
+import { above } from '../project/project.ts'
 import { textOf } from '../text-file.ts'
 
 /** A file that a command wants to write. */
@@ -102,9 +103,7 @@ function inside(root: string, path: string): string {
 }
 
 /** The folder itself, or its nearest existing parent. */
-function nearestOf(folder: string): string {
-  return existsSync(folder) ? folder : nearestOf(dirname(folder))
-}
+const nearestOf = (folder: string) => above(folder).find((one) => existsSync(one))!
 
 function writeAll(root: string, files: readonly Planned[]): void {
   const undo: (() => void)[] = []
@@ -152,10 +151,15 @@ function makeFolder(folder: string, mode: number | undefined): boolean {
 }
 
 /** Writes a new file, with its mode from the first moment, so that no one can read a secret before the mode is set. */
-function write(file: string, text: string | Uint8Array, mode: number | undefined, opened: () => void): void {
+function write(
+  file: string,
+  text: string | Uint8Array,
+  mode: number | undefined,
+  opened: (descriptor: number) => void,
+): void {
   const descriptor = openSync(file, 'wx', mode)
   try {
-    opened()
+    opened(descriptor)
     // The umask has removed bits from the mode.
     if (mode !== undefined) fchmodSync(descriptor, mode & 0o777)
     writeFileSync(descriptor, text)
@@ -169,9 +173,9 @@ function replace(file: string, text: string | Uint8Array, mode?: number): void {
   const { uid, gid, mode: modeBefore } = statSync(file)
   const half = `${file}.${randomUUID()}.tmp`
   try {
-    write(half, text, mode ?? modeBefore, () => {})
     // Root keeps the owner of the file.
-    if (process.getuid?.() === 0) giveTo(half, uid, gid)
+    const keepOwner = (descriptor: number) => process.getuid?.() === 0 && fchownSync(descriptor, uid, gid)
+    write(half, text, mode ?? modeBefore, keepOwner)
     renameSync(half, file)
   } catch (error) {
     rmSync(half, { force: true })
@@ -179,16 +183,8 @@ function replace(file: string, text: string | Uint8Array, mode?: number): void {
   }
 }
 
-function giveTo(file: string, uid: number, gid: number): void {
-  const descriptor = openSync(file, 'r+')
-  try {
-    fchownSync(descriptor, uid, gid)
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
 /** The missing folders of the path, the outermost first. Node.js never returns from a recursive mkdir in /proc. */
-function missingOf(folder: string): string[] {
-  return existsSync(folder) ? [] : [...missingOf(dirname(folder)), folder]
-}
+const missingOf = (folder: string) =>
+  above(folder)
+    .filter((one) => !existsSync(one))
+    .reverse()

@@ -3,10 +3,9 @@ import { join, posix, relative, resolve, sep } from 'node:path'
 import { entryFiles } from '../application/load.ts'
 import { wrongUsage } from '../failure.ts'
 import { isInside } from '../project/inside.ts'
-import { findProject, type Project } from '../project/project.ts'
+import { findProject, type Project, testModule } from '../project/project.ts'
 import { typedPath } from '../project/working-folder.ts'
 import { textOf } from '../text-file.ts'
-import { testModule } from './test-runner.ts'
 
 /** The place of a scaffold, and its existing surroundings. */
 export interface Place {

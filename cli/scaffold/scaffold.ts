@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import type { CommandDefinition, CommandInput } from '../../plugins/shared/development/command-definition.ts'
+import { installCommand } from '../../plugins/shared/environment/optional-package.ts'
 import { existingIndent } from '../init/existing.ts'
 import { pinMember, pinnedWorkspace, pinsFor, versioned } from '../project/packages.ts'
-import { installCommand, type Project, readManifest } from '../project/project.ts'
+import { type Project, readManifest } from '../project/project.ts'
 import { cancelled, oneOf } from '../prompts/ask.ts'
 import { textOf } from '../text-file.ts'
 import { environmentFiles } from './environment/files.ts'
@@ -63,6 +64,10 @@ export async function scaffoldOneOf<Kind extends string>(
   scaffold(input, folder, (place) => make(place, kind))
   return 0
 }
+
+/** For each of several kinds, whether it is this one: the conditions of a template. */
+export const isKind = (kind: string, kinds: readonly string[]): Readonly<Record<string, boolean>> =>
+  Object.fromEntries(kinds.map((one) => [one, one === kind]))
 
 /** The setting of the package manager that keeps dependencies of these packages at versions for every supported Node.js. */
 function pinFiles({ root, packageManager }: Project, packages: readonly string[]): ScaffoldFile[] {

@@ -1,7 +1,7 @@
 import own from 'node:process'
 import { Child, type Ended, spawnWithChannel } from '../process/child.ts'
 import type { EndSignal } from '../process/ending.ts'
-import { type Crash, type Load, type News, type Order, type StoreContents, variable } from './protocol.ts'
+import { type Crash, type Kept, type Load, type News, type Order, type StoreContents, variable } from './protocol.ts'
 import type { Launch } from './runtime.ts'
 
 /** The report of a server that listens. */
@@ -11,17 +11,6 @@ export type Listening = Extract<News, { framework: 'listening' }>
 export type Failure =
   | { readonly kind: 'ended'; readonly why: Ended }
   | { readonly kind: 'failed'; readonly message: string }
-
-/** The options of a start other than the launch. */
-export interface Start {
-  readonly folder: string
-  readonly env: NodeJS.ProcessEnv
-  /** Receives the changes of the data that its stores keep. */
-  kept(change: Kept): void
-}
-
-/** A change in the data of a store. */
-export type Kept = Extract<News, { framework: 'kept' }>
 
 /**
  * One version of the application, in a process of its own, which loads everything that is the same for every version (the runtime, the
@@ -38,8 +27,9 @@ export class Version extends Child<Order, News> {
   readonly #listening: Promise<{ readonly kind: 'listening'; readonly news: Listening }>
   #failure: Crash | undefined
 
-  constructor({ program, args }: Launch, { folder, env, kept }: Start) {
-    super(spawnWithChannel(program, args, { cwd: folder, env: { ...env, [variable]: String(own.pid) } }))
+  /** `kept` receives the changes of the data that its stores keep. */
+  constructor({ program, args }: Launch, cwd: string, env: NodeJS.ProcessEnv, kept: (change: Kept) => void) {
+    super(spawnWithChannel(program, args, { cwd, env: { ...env, [variable]: String(own.pid) } }))
     this.unfit = this.news.next('unfit')
     this.#failed = Promise.race([
       this.news.next('failed').then(({ message }) => ({ kind: 'failed', message }) as const),

@@ -1,5 +1,5 @@
 import { type HandedOver, setHandover } from '../../plugins/shared/environment/handover.ts'
-import type { News, StoreContents } from './protocol.ts'
+import type { Kept, News, StoreContents } from './protocol.ts'
 
 /**
  * Lets stores of this process keep their data after its end: each change is sent to the development server immediately, because a
@@ -26,5 +26,32 @@ export function bringHandover(send: (news: News) => void): (left: StoreContents)
   return (given) => {
     left = given
     for (const [store, restore] of stores) restore(given[store] ?? [])
+  }
+}
+
+/** The data that the stores of all versions keep from one version to the next: only in the memory of the development server. */
+export function makeKeptStores() {
+  const stores = new Map<string, Map<string, { readonly text: string; readonly until: number }>>()
+  return {
+    take({ store, id, text, until }: Kept): void {
+      const entries = stores.get(store) ?? new Map()
+      stores.set(store, entries)
+      if (text === undefined || until === undefined) entries.delete(id)
+      else entries.set(id, { text, until })
+    },
+    /** The unexpired data; the rest is dropped. */
+    left(): StoreContents {
+      // A version that does not receive an expired session does not know about it, and never reports that it has gone.
+      const now = Date.now()
+      for (const entries of stores.values()) {
+        for (const [id, { until }] of entries) if (until <= now) entries.delete(id)
+      }
+      return Object.fromEntries(
+        [...stores].map(([store, entries]) => [
+          store,
+          [...entries].map(([id, { text, until }]) => [id, text, until] as const),
+        ]),
+      )
+    },
   }
 }

@@ -8,19 +8,11 @@ import type { News } from './protocol.ts'
 
 type KernelClass = { readonly prototype: AnyKernel }
 
-/** The result of `holdListening`. */
-export interface Held {
-  /** Lets all calls of `listen()` continue, including later ones. */
-  open(): void
-  /** Whether the framework of the application could be loaded. */
-  readonly isComplete: boolean
-}
-
 /**
  * Makes every `listen()` in this process boot its server, report that, and wait until `open` is called: until then, the port belongs to
  * the previous version, and so do jobs and queue workers. A callback runs after `shown`, so that what it prints follows the addresses.
  */
-export async function holdListening(send: (news: News) => void, shown: Promise<unknown>): Promise<Held> {
+export async function holdListening(send: (news: News) => void, shown: Promise<unknown>) {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {
     open = resolve
@@ -33,10 +25,7 @@ export async function holdListening(send: (news: News) => void, shown: Promise<u
         await this.ready()
         // No load balancer has to notice the end of a version, and the developer is waiting for it.
         const { closeTimeout } = this.settings
-        Object.assign(this.settings, {
-          drainWindow: 0,
-          closeTimeout: Math.min(closeTimeout, 1000),
-        })
+        Object.assign(this.settings, { drainWindow: 0, closeTimeout: Math.min(closeTimeout, 1000) })
         send({ framework: 'booted' })
         // A process that only waits for an order is not kept alive by anything else.
         const alive = setInterval(() => {}, 1 << 30)
@@ -56,7 +45,12 @@ export async function holdListening(send: (news: News) => void, shown: Promise<u
       }
     }
   }
-  return { open, isComplete }
+  return {
+    /** Lets all calls of `listen()` continue, including later ones. */
+    open,
+    /** Whether the framework of the application could be loaded. */
+    isComplete,
+  }
 }
 
 /** Loads the framework: the class that the application uses, and the one of this package if that is a different copy. */

@@ -76,14 +76,16 @@ async function loadFiles(): Promise<void> {
     const { loadEnvironment } = await import('../../plugins/shared/environment/process.ts')
     loadEnvironment()
   } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n`)
-    process.exit(1)
+    fail(error as Error)
   }
 }
 
 /** Fails, unless the module is JavaScript, which does not need a compiler. */
 function giveUp(error: Error): void {
-  if (!/\.[cm]?tsx?$/.test(process.argv[1] ?? '')) return
-  process.stderr.write(`${error.message}\n`)
+  if (/\.[cm]?tsx?$/.test(process.argv[1] ?? '')) fail(error)
+}
+
+function fail({ message }: Error): void {
+  process.stderr.write(`${message}\n`)
   process.exit(1)
 }

@@ -66,6 +66,9 @@ export type News =
   /** `listen()` rejects. */
   | { readonly framework: 'failed'; readonly message: string }
 
+/** A change in the data of a store. */
+export type Kept = Extract<News, { framework: 'kept' }>
+
 /** Whether a version has failed like the previous one: with the same message, at the same place. */
 export const isSameCrash = (one: Crash, other: Crash | undefined): boolean =>
   one.said === other?.said && one.place === other.place

@@ -11,26 +11,7 @@ import type { Listening } from './child.ts'
 import type { Crash } from './protocol.ts'
 
 /** All messages of the development server to the developer. */
-export interface Report {
-  starting(runtime: string): void
-  /** A version listens, `ms` milliseconds after the start, or after the change that led to it. */
-  serving(news: Listening, ms: number, changed: readonly string[] | undefined): void
-  /** A port was requested, but the application has another one. */
-  otherPort(asked: number, port: number): void
-  /** A version does not start; `serves` says whether the previous one continues. */
-  notStarted(why: Ended | string, serves: boolean): void
-  /** The same for a failure that it has shown itself; `again` is the same failure of the previous version, which is not shown twice. */
-  failed(again: Crash | undefined, serves: boolean): void
-  /** A version that was running has ended. */
-  ended(why: Ended): void
-  silent(seconds: number, serves: boolean): void
-  forced(ms: number): void
-  /** The application has a port that two versions cannot have at the same time. */
-  alone(): void
-  /** Files that change whenever the application starts. */
-  repeated(files: readonly string[]): void
-  exhausted(error: Error): void
-}
+export type Report = ReturnType<typeof reportTo>
 
 /** Makes a report. @param quiet Whether to omit the optional messages. */
 export function reportTo(
@@ -39,7 +20,7 @@ export function reportTo(
   startFile: string,
   folder: string,
   quiet: boolean,
-): Report {
+) {
   // Notes are dim; links, and messages that the developer must read, are not.
   const stress = (color: 'cyan' | 'red', text: string) => paint('bright', paint(color, text))
   const alarm = (line: string) => note(stress('red', line))
@@ -50,8 +31,9 @@ export function reportTo(
       ? 'the previous version keeps answering; the next change starts a new attempt'
       : 'the next change starts a new attempt'
   return {
-    starting: (runtime) => talk(`${startFile} on ${runtime}`),
-    serving(news, ms, changed) {
+    starting: (runtime: string) => talk(`${startFile} on ${runtime}`),
+    /** A version listens, `ms` milliseconds after the start, or after the change that led to it. */
+    serving(news: Listening, ms: number, changed: readonly string[] | undefined) {
       if (changed === undefined) {
         talk(printTree(timesOnly(news.plugins)))
         talk(`${stress('cyan', news.url)} (ready in ${ms} ms)`)
@@ -62,34 +44,40 @@ export function reportTo(
       if (pages !== '' && pages !== shownPages) talk(pages)
       shownPages = pages
     },
-    otherPort: (asked, port) =>
+    /** A port was requested, but the application has another one. */
+    otherPort: (asked: number, port: number) =>
       note(
         `--port ${asked} is in the environment as PORT, but the application listens on ${port} because of its option "port"`,
       ),
-    notStarted: (why, serves) =>
+    /** A version does not start; `serves` says whether the previous one continues. */
+    notStarted: (why: Ended | string, serves: boolean) =>
       alarm(
         `${startFile} did not start: ${typeof why === 'string' ? firstLine(why) : endedBy(why)}; ${goesOn(serves)}`,
       ),
-    failed: (again, serves) =>
+    /** The same for a failure that it has shown itself; `again` is the same failure of the previous version, which is not shown twice. */
+    failed: (again: Crash | undefined, serves: boolean) =>
       alarm(
         `${startFile} did not start${again === undefined ? '' : `, as before: ${crashed(again)}`}; ${goesOn(serves)}`,
       ),
-    ended: (why) => alarm(`${startFile}: ${endedBy(why)}; the next change starts it again`),
-    silent: (seconds, serves) =>
+    /** A version that was running has ended. */
+    ended: (why: Ended) => alarm(`${startFile}: ${endedBy(why)}; the next change starts it again`),
+    silent: (seconds: number, serves: boolean) =>
       talk(
         `${startFile} has run for ${seconds} s, and no server of "${packageName}" listens: does it await something that never settles? A server that belongs to another package, or to another copy of this one, is not seen.` +
           (serves ? ' The previous version keeps answering.' : ''),
       ),
-    forced: (ms) => note(`${startFile} did not exit within ${ms} ms and was killed`),
+    forced: (ms: number) => note(`${startFile} did not exit within ${ms} ms and was killed`),
+    /** The application has a port that two versions cannot have at the same time. */
     alone: () =>
       note(
         `${startFile} opens a port while it is loaded, but the previous version holds that port until it exits. From now on the previous version exits first. To avoid this, open the port after listen()`,
       ),
-    repeated: (files) =>
+    /** Files that change whenever the application starts. */
+    repeated: (files: readonly string[]) =>
       note(
         `${listed(files, folder)}: every start of the application changes these files, which restarts it again. Write such files to a folder outside the sources`,
       ),
-    exhausted: (error) =>
+    exhausted: (error: Error) =>
       note(`the system cannot watch more folders (${error.message}): the rest is polled every 300 ms, as with --poll`),
   }
 }

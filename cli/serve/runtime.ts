@@ -6,14 +6,7 @@ import { packageFolder } from '../package.ts'
 import { findProject, type Runtime } from '../project/project.ts'
 
 /** How the application is started. */
-export interface Launch {
-  readonly runtime: Runtime
-  /** The runtime with its version, for people. */
-  readonly program: string
-  /** The module of this package that runs before the start file. */
-  readonly preload: string
-  readonly args: readonly string[]
-}
+export type Launch = ReturnType<typeof chooseLaunch>
 
 const runtimes: readonly Runtime[] = ['node', 'bun', 'deno']
 
@@ -23,7 +16,7 @@ const names = { node: 'Node.js', bun: 'Bun', deno: 'Deno' } as const
 export const nameOf = (runtime: Runtime): string => names[runtime]
 
 /** How the development server runs a start file. */
-export function chooseLaunch(folder: string, startFile: string, asked?: Runtime): Launch {
+export function chooseLaunch(folder: string, startFile: string, asked?: Runtime) {
   const { runtime, program } = chooseRuntime(folder, asked)
   const preload = join(packageFolder(), 'dist/cli/serve/preload.js')
   const args = {
@@ -32,7 +25,13 @@ export function chooseLaunch(folder: string, startFile: string, asked?: Runtime)
     bun: ['--no-env-file', '--preload', preload, startFile],
     deno: ['run', '-A', '--preload', preload, startFile],
   }
-  return { runtime, program, preload, args: args[runtime] }
+  return {
+    runtime,
+    program,
+    /** The module of this package that runs before the start file. */
+    preload,
+    args: args[runtime],
+  }
 }
 
 /**
@@ -41,10 +40,7 @@ export function chooseLaunch(folder: string, startFile: string, asked?: Runtime)
  *
  * @throws CommandFailure if the requested runtime is not installed.
  */
-export function chooseRuntime(
-  folder: string,
-  asked?: Runtime,
-): { readonly runtime: Runtime; readonly program: string } {
+export function chooseRuntime(folder: string, asked?: Runtime) {
   const runtime = asked ?? (ownRuntime() === 'node' ? ofProject(folder) : ownRuntime())
   const program = programOf(runtime)
   if (program === undefined) {

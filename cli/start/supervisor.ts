@@ -34,12 +34,8 @@ interface Slot {
   wake(): void
 }
 
-/** Runs workers until a signal ends them; resolves with the exit code. */
-export function superviseWorkers(supervision: Supervision): Promise<number> {
-  return new Supervisor(supervision).run()
-}
-
-class Supervisor {
+/** Runs the workers of an application. */
+export class Supervisor {
   readonly #supervision: Supervision
   readonly #slots: readonly Slot[]
   /** All running workers, including those that boot and those that close. */
@@ -68,6 +64,7 @@ class Supervisor {
     }))
   }
 
+  /** Runs them until a signal ends them; resolves with the exit code. */
   async run(): Promise<number> {
     const { of, note } = this.#supervision
     this.#alive.onSignal(['SIGINT', 'SIGTERM'], (signal) => this.#end(signal))
@@ -100,9 +97,8 @@ class Supervisor {
   }
 
   #begin(slot: Slot, leads: boolean): Worker {
-    const { number } = slot
-    const ask = (topic: string, question: unknown) => this.#askLead(topic, question)
-    const worker = this.#alive.add(new Worker(this.#supervision, { number, leads }, ask))
+    const ask: Worker['ask'] = (topic, question) => this.#askLead(topic, question)
+    const worker = this.#alive.add(new Worker(this.#supervision, slot.number, leads, ask))
     if (leads) this.#lead = worker
     void worker.ended.then((ended) => {
       if (this.#alive.isStopping) this.#code = Math.max(this.#code, codeOf(ended))

@@ -3,26 +3,16 @@ import own from 'node:process'
 import { within } from '../../kernel/support/within.ts'
 import { Questions, replyTo } from '../process/channel.ts'
 import { Child, spawnWithChannel } from '../process/child.ts'
-import type { SharedPorts } from './port.ts'
+import type { SharePort } from './port.ts'
 import { type Given, type News, type Order, variable } from './protocol.ts'
-
-/** The place of a worker among the others. */
-export interface Place {
-  readonly number: number
-  /** Whether it does the work that only one may do from the start. */
-  readonly leads: boolean
-}
 
 /** What all workers share. */
 export interface Launch {
   readonly spawn: Spawn
   /** The number of workers. */
   readonly of: number
-  readonly ports: SharedPorts
+  readonly share: SharePort
 }
-
-/** Asks the leading worker. */
-export type AskLead = (topic: string, question: unknown) => Promise<unknown>
 
 /** Timeout of a response in milliseconds. */
 const answerMs = 5000
@@ -39,7 +29,8 @@ export class Worker extends Child<Order, News> {
   #missed = 0
   #listens = false
 
-  constructor({ spawn, of, ports }: Launch, { number, leads }: Place, askLead: AskLead) {
+  /** `leads`: whether it does the work that only one may do from the start; `askLead` asks the worker that does it later. */
+  constructor({ spawn, of, share }: Launch, number: number, leads: boolean, askLead: Worker['ask']) {
     const given: Given = { parent: own.pid, leads }
     super(spawn({ FRAMEWORK_WORKER: `${number}/${of}`, [variable]: JSON.stringify(given) }))
     this.number = number
@@ -52,7 +43,7 @@ export class Worker extends Child<Order, News> {
       news.next('failed').then(() => 'failed' as const),
       this.ended.then(() => 'ended' as const),
     ])
-    news.each('share', (asked) => this.#reply(asked.number, () => ports.share(asked.host, asked.port, asked.nth)))
+    news.each('share', (asked) => this.#reply(asked.number, () => share(asked.host, asked.port, asked.nth)))
     news.each('ask', (asked) => this.#reply(asked.number, () => askLead(asked.topic, asked.question)))
     news.each('answered', (reply) => this.#questions.settle(reply))
   }

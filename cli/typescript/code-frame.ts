@@ -1,23 +1,12 @@
-/** A mistake as esbuild reports it. */
-export interface Mistake {
-  readonly text: string
-  readonly location: {
-    readonly file: string
-    readonly line: number
-    /** The column, counted from 0. */
-    readonly column: number
-    readonly length: number
-    readonly lineText: string
-  } | null
-}
+import type { Message } from 'esbuild'
 
 /** `file:line:column`, as editors understand it. */
-export function placeOf({ location }: Mistake): string | undefined {
+export function placeOf({ location }: Message): string | undefined {
   return location === null ? undefined : `${location.file}:${location.line}:${location.column + 1}`
 }
 
 /** A mistake as `file:line:column: text`, followed by its line with a mark below it. */
-export function codeFrame(mistake: Mistake): string {
+export function codeFrame(mistake: Message): string {
   const { text, location } = mistake
   if (location === null) return text
   const { line, column, length, lineText } = location
@@ -34,7 +23,7 @@ export function codeFrame(mistake: Mistake): string {
 }
 
 /** The mistakes of a failed build, if it failed because of them. */
-export function mistakesOf(error: unknown): readonly Mistake[] {
+export function mistakesOf(error: unknown): readonly Message[] {
   const { errors } = (error ?? {}) as { errors?: unknown }
-  return Array.isArray(errors) ? (errors as Mistake[]) : []
+  return Array.isArray(errors) ? (errors as Message[]) : []
 }

@@ -1,12 +1,13 @@
 import { createHash, type Hash } from 'node:crypto'
-import { mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { statSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
-import { findEntry } from '../application/load.ts'
+import { safely } from '../../plugins/shared/values/safely.ts'
+import { commandFolders, findEntry } from '../application/load.ts'
 import type { CommandFailure } from '../failure.ts'
 import { packageFolder } from '../package.ts'
 import { namedRoot, type Root, readContent, rootsOf } from '../project/sources.ts'
-import { commandFolders } from './folders.ts'
+import { replaceText } from '../text-file.ts'
 
 /** A command of an application in a list. */
 export interface Listed {
@@ -37,17 +38,15 @@ export async function listedCommands(): Promise<ListedCommands & { readonly prob
   const kept = readKept(state)
   if (kept !== undefined) return { ...kept, problems: [] }
   const { applicationCommands } = await import('./find.ts')
-  const { own, plugins, problems } = await applicationCommands()
-  const listed = { own: own.map(listedOf), plugins: plugins.map(listedOf) }
-  if (problems.length === 0) keep({ state, ...listed })
-  return { ...listed, problems }
+  const { found, problems } = await applicationCommands()
+  const listed = (ofPlugins: boolean): Listed[] =>
+    found
+      .filter(({ isOfPlugin }) => isOfPlugin === ofPlugins)
+      .map(({ command: { name, description }, from }) => ({ name, description, from }))
+  const lists = { own: listed(false), plugins: listed(true) }
+  if (problems.length === 0) keep({ state, ...lists })
+  return { ...lists, problems }
 }
-
-const listedOf = ({ command, from }: { readonly command: Omit<Listed, 'from'>; readonly from: string }): Listed => ({
-  name: command.name,
-  description: command.description,
-  from,
-})
 
 /** A fingerprint of all files and variables on which the commands of an application depend. */
 function stateOf(roots: readonly Root[]): string {
@@ -72,21 +71,14 @@ function addFolder(hash: Hash, root: Root, folder: string): void {
 }
 
 function readKept(state: string): ListedCommands | undefined {
-  try {
+  return safely(() => {
     const kept = JSON.parse(readRegularFileSync(file).toString('utf8')) as ListedCommands & { readonly state: string }
     return kept.state === state ? kept : undefined
-  } catch {
-    return undefined
-  }
+  })
 }
 
-/** Writes the cache and renames it, so that no call reads half a file. If it cannot be written, the next call takes as long as this one. */
+/** Writes the cache. If it cannot be written, the next call takes as long as this one. */
 function keep(kept: ListedCommands & { readonly state: string }): void {
   if (statSync('node_modules', { throwIfNoEntry: false })?.isDirectory() !== true) return
-  try {
-    mkdirSync(dirname(file), { recursive: true })
-    const half = resolve(`${file}.${process.pid}`)
-    writeFileSync(half, JSON.stringify(kept))
-    renameSync(half, file)
-  } catch {}
+  safely(() => replaceText(file, JSON.stringify(kept)))
 }

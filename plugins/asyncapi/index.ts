@@ -1,14 +1,8 @@
-import type { AsyncApiFragment } from './fragment.ts'
-import type { MessageDescription } from './service.ts'
-
 export { describeMessages } from './document/describe.ts'
-export type { AsyncApiChannel, AsyncApiExchange, AsyncApiFragment, AsyncApiMessage } from './fragment.ts'
-export type { AsyncApiOptions, MessageDescriptionOptions } from './options.ts'
 export { asyncapi } from './plugin.ts'
-export type { MessageDescription } from './service.ts'
+export * from './public.ts'
 export type {
   AsyncApiChannelObject,
-  AsyncApiDocument,
   AsyncApiInfo,
   AsyncApiMessageObject,
   AsyncApiOperation,
@@ -17,17 +11,3 @@ export type {
   AsyncApiServer,
   AsyncApiTag,
 } from './types.ts'
-
-declare module '../../kernel/plugin/define.ts' {
-  interface PluginData {
-    /** The plugin's part of the description of messages. */
-    readonly asyncapi?: AsyncApiFragment
-  }
-}
-
-declare module '../../kernel/plugin/services.ts' {
-  interface Services {
-    /** Describes the messages of the server. */
-    asyncapi: MessageDescription
-  }
-}

@@ -1,31 +1,6 @@
-import type { AnyChannel } from './channel.ts'
-import type { ChannelsService } from './service.ts'
-
-export {
-  type AnyChannel,
-  Channel,
-  type ChannelPublishOptions,
-  type ChannelRemoval,
-  channel,
-} from './channel.ts'
-export type { ChannelClient, ChannelHistory, ChannelOptions, ChannelParams } from './declared.ts'
-export type { ChannelCounts, ChannelPublishTrace, Membership, PresentClient } from './hub.ts'
-export type { ChannelsOptions, ChannelsRedisOptions } from './options.ts'
+export { Channel } from './channel.ts'
+export type { ChannelCounts, ChannelPublishTrace } from './hub.ts'
 export { channels } from './plugin.ts'
+export * from './public.ts'
 export { ChannelsService } from './service.ts'
 export type { JoinableSocket } from './socket-client.ts'
-
-// Augments the files that declare the interfaces: augmenting the entry point would hide this from applications that do the same.
-declare module '../../kernel/routing/options.ts' {
-  interface RouteOptions {
-    /** The channels that clients of this websocket may join; the same path also offers them as server-sent events. */
-    channels?: readonly AnyChannel[]
-  }
-}
-
-declare module '../../kernel/plugin/services.ts' {
-  interface Services {
-    /** The channels of this server. */
-    channels: ChannelsService
-  }
-}

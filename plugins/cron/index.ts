@@ -1,37 +1,15 @@
-import type { CronService } from './service.ts'
-
-export { type CronErrorHandler, setCronGlobalErrorHandler } from './failures.ts'
-export { BaseCron, type BaseCronClass } from './jobs/base-cron.ts'
-export { type CronHandle, cronJob } from './jobs/handle.ts'
+export type { BaseCronClass } from './jobs/base-cron.ts'
+export { cronJob } from './jobs/handle.ts'
 export type { CronRunTrace } from './jobs/job.ts'
-export type { CronJobOptions } from './jobs/job-options.ts'
-export type { CronCounts, CronHandler, CronJobInfo, CronRecord, CronRun } from './jobs/run.ts'
+export type { CronCounts, CronRecord } from './jobs/run.ts'
 export type {
   CronClaim,
   CronClaimed,
-  CronLock,
   CronPostgresClient,
   CronPostgresOptions,
   CronRedisClient,
   CronRedisOptions,
 } from './locks/contract.ts'
-export { memoryCronLock } from './locks/memory.ts'
-export type {
-  CronLockOption,
-  CronOptions,
-  CronServiceOptions,
-  CronSource,
-  CronUiOptions,
-} from './options.ts'
+export type { CronLockOption, CronServiceOptions, CronSource, CronUiOptions } from './options.ts'
 export { cron } from './plugin.ts'
-export { type CronClock, type MemoryClock, memoryClock } from './schedule/clock.ts'
-export { CronService } from './service.ts'
-export { cronUi } from './ui/ui.ts'
-
-// Augments the file that declares the interface: augmenting the entry point would hide this from applications that do the same.
-declare module '../../kernel/plugin/services.ts' {
-  interface Services {
-    /** The cron jobs of this server: `jobs()`, `trigger(name)`, `idle()`. */
-    cron: CronService
-  }
-}
+export * from './public.ts'

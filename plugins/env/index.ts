@@ -1,26 +1,2 @@
-import type { Env } from './env.ts'
-import type { EnvVariables } from './variables.ts'
-
-export { createEnvSchema, type Env } from './env.ts'
-export type { EnvFileOptions, EnvOptions } from './options.ts'
 export { env } from './plugin.ts'
-export type {
-  EnvArrayBuilder,
-  EnvBuilder,
-  EnvOf,
-  EnvOptionalOptions,
-  EnvSchema,
-  EnvType,
-  EnvTypes,
-  EnvValue,
-  EnvValueOptions,
-  EnvValues,
-} from './types.ts'
-export type { EnvVariables } from './variables.ts'
-
-declare module '../../kernel/plugin/services.ts' {
-  interface Services {
-    /** The variables of the schema, read with `get`; added by the plugin `env`. */
-    env: Env<EnvVariables>
-  }
-}
+export * from './public.ts'

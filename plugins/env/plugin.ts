@@ -1,7 +1,7 @@
 import { definePlugin } from '../../kernel/index.ts'
 import { Env } from './env.ts'
 import { envOptions } from './options.ts'
-import type { EnvVariables } from './variables.ts'
+import type { EnvVariables } from './types.ts'
 
 /**
  * Checks the environment before anything else in the server starts, and provides it as `services.env`.

@@ -23,12 +23,13 @@ function type(kind: string, expected: string, options: object | undefined, read:
   return { expected, ...typeOptions.parse(options, `schema.${kind}`), read }
 }
 
-/** Returns a type after checking that its default is one of its values. */
-function checked(kind: string, made: EnvType<unknown>): EnvType<unknown> {
+/** A type whose default was checked to be one of its values. */
+function checked(kind: string, expected: string, options: object | undefined, read: Read): EnvType<unknown> {
+  const made = type(kind, expected, options, read)
   const refuse = () => {
-    throw OptionError(`schema.${kind}.default`, hidden(made.default), made.expected)
+    throw OptionError(`schema.${kind}.default`, hidden(made.default), expected)
   }
-  if (made.default !== undefined) made.read(made.default, '', refuse, false)
+  if (made.default !== undefined) read(made.default, '', refuse, false)
   return made
 }
 
@@ -48,12 +49,11 @@ export function readValue(
 
 /** Makes a type whose values are converted in one step; a result of `undefined` means an invalid value. */
 function plain(kind: string, expected: string, options: object | undefined, convert: (raw: unknown) => unknown) {
-  const read: Read = (raw, path, report) => {
+  return checked(kind, expected, options, (raw, path, report) => {
     const value = convert(raw)
     if (value === undefined) report(path, `is not valid; it takes ${expected}`)
     return value
-  }
-  return checked(kind, type(kind, expected, options, read))
+  })
 }
 
 const textOf = (raw: unknown) => (typeof raw === 'string' ? raw : undefined)
@@ -93,7 +93,7 @@ function array(first?: object, second?: object): EnvType<unknown> {
     if (element === undefined || items === undefined) return items
     return items.map((item, index) => readValue(element, item, `${path}[${index}]`, report, secret))
   }
-  return checked('array', type('array', expected, element === undefined ? first : second, read))
+  return checked('array', expected, element === undefined ? first : second, read)
 }
 
 function object(members: EnvTypes, options?: object): EnvType<unknown> {
@@ -112,7 +112,7 @@ function object(members: EnvTypes, options?: object): EnvType<unknown> {
       }),
     )
   }
-  return checked('object', type('object', expected, options, read))
+  return checked('object', expected, options, read)
 }
 
 /** Whether a message quotes a value, or enough of it to identify it. */

@@ -1,21 +1,5 @@
-import type { MqttService } from './service.ts'
-
-export type { MqttPatternTopic, MqttTopic, MqttTopicOptions } from './api.ts'
-export { type MqttErrorHandler, type MqttFailure, setMqttGlobalErrorHandler } from './failures.ts'
-export type { MqttPublishOptions, MqttQos, MqttSubscribeOptions, MqttWill } from './messages/message-options.ts'
-export { type Mqtt, mqtt as mqttMessages } from './mqtt.ts'
-export type { MqttConnectOptions, MqttOptions, MqttServiceOptions, MqttSource } from './options.ts'
+export { mqtt as mqttMessages } from './mqtt.ts'
 export { mqtt } from './plugin.ts'
+export * from './public.ts'
 export type { MqttPublishTrace } from './service.ts'
-export { MqttService } from './service.ts'
-export { BaseMqtt, type BaseMqttClass } from './subscriptions/base-mqtt.ts'
-export type { MqttHandle, MqttSubscription } from './subscriptions/handle.ts'
 export type { MqttMessageTrace } from './subscriptions/handler-queue.ts'
-export type { MqttDetails, MqttHandler, MqttPayload, MqttTopics } from './types.ts'
-
-declare module '../../kernel/plugin/services.ts' {
-  interface Services {
-    /** The connection to the broker. */
-    mqtt: MqttService
-  }
-}

@@ -1,48 +1,17 @@
-import type { ApiDoc } from './apidoc.ts'
-import type { OpenApiFragment } from './fragment.ts'
-import type { ApiDescription } from './service.ts'
-
-export type { ApiDoc } from './apidoc.ts'
 export { describeServer } from './document/describe.ts'
-export type { DescribedRoute, OpenApiFragment } from './fragment.ts'
-export type { DescriptionOptions, OpenApiOptions, OpenApiRoute } from './options.ts'
 export { openapi } from './plugin.ts'
-export type { ApiDescription } from './service.ts'
+export * from './public.ts'
 export type {
   OpenApiComponents,
-  OpenApiDocument,
   OpenApiExternalDocs,
   OpenApiInfo,
   OpenApiMediaType,
-  OpenApiOperation,
   OpenApiParameter,
   OpenApiPathItem,
   OpenApiReference,
   OpenApiRequestBody,
   OpenApiResponse,
-  OpenApiSchema,
   OpenApiSecurity,
   OpenApiServer,
   OpenApiTag,
 } from './types.ts'
-
-declare module '../../kernel/plugin/define.ts' {
-  interface PluginData {
-    /** The plugin's part of the API description. */
-    readonly openapi?: OpenApiFragment
-  }
-}
-
-declare module '../../kernel/routing/options.ts' {
-  interface RouteOptions {
-    /** The API description of the route, in addition to the parts from the other options; `false`: the route is left out. */
-    apidoc?: ApiDoc | false
-  }
-}
-
-declare module '../../kernel/plugin/services.ts' {
-  interface Services {
-    /** Describes the routes of the server. */
-    openapi: ApiDescription
-  }
-}

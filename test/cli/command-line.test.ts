@@ -9,7 +9,7 @@ import { Sink } from '../support/cli/lines.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { framework, makeProject, type Project, root } from '../support/cli.ts'
 
-// vitest would load the files of clipanion that are for bundlers.
+// Commands in a folder: they change the folder and the streams of their process.
 let runner: Runner
 beforeAll(() => {
   runner = startRunner()

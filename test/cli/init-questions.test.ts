@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Extra, Part } from '../../cli/init/parts.ts'
 import { type Answers, askFor } from '../../cli/init/questions.ts'
-import type { Extra, Part } from '../../cli/init/settings.ts'
 import { Cancelled, openPrompts } from '../../cli/prompts/prompts.ts'
 
 let folder: string

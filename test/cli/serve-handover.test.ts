@@ -1,7 +1,6 @@
 import { type Context, definePlugin, RouteCollection, Server } from 'framework'
 import { afterEach, expect, test, vi } from 'vitest'
-import { bringHandover } from '../../cli/serve/handover.ts'
-import { makeKeptStores } from '../../cli/serve/kept-stores.ts'
+import { bringHandover, makeKeptStores } from '../../cli/serve/handover.ts'
 import type { News } from '../../cli/serve/protocol.ts'
 import { MemoryStore } from '../../plugins/session/stores/memory.ts'
 import { handover } from '../../plugins/shared/environment/handover.ts'

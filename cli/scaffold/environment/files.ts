@@ -55,8 +55,10 @@ const neededOf = (variables: readonly Variable[]) => variables.filter(({ value }
 function sharedTexts({ env }: Place, variables: readonly Variable[], before: Before): readonly Planned[] {
   const example = (variable: Variable) => (variable.value === undefined ? undefined : variable.example)
   const ofTests = ({ test, value }: Variable) => test ?? value
+  const module = before(env)
+  const lines = variables.map((one) => declaration(one))
   return [
-    { path: env, text: moduleWith(before(env), variables) },
+    { path: env, text: module === undefined ? envModule(lines) : withDeclarations(module, variables) },
     { path: '.env.example', text: withLines(before('.env.example') ?? exampleNote, variables, example) },
     { path: '.env.test', text: withLines(before('.env.test') ?? '', neededOf(variables), ofTests, false) },
   ]
@@ -81,9 +83,6 @@ function changed(
 const secretFiles = ['.env', '.env.local', '.env.*.local']
 const ownNote = '# Git leaves this file out. The environment of the process takes precedence.\n'
 const exampleNote = '# A template of .env for people who clone this: copy it to .env.\n'
-
-const moduleWith = (text: string | undefined, variables: readonly Variable[]) =>
-  text === undefined ? envModule(variables.map((one) => declaration(one))) : withDeclarations(text, variables)
 
 /** The lines to add by hand to a file whose form does not allow adding them automatically. */
 const leftFor = (path: string, variables: readonly Variable[], isModule: boolean): string[] => [

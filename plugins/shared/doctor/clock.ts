@@ -1,3 +1,5 @@
+import { within } from '../../../kernel/index.ts'
+import { PeerMissingError } from '../environment/optional-package.ts'
 import type { DoctorFinding } from './check.ts'
 
 /** A reading of another machine's clock. */
@@ -22,5 +24,21 @@ export function clockFinding(where: string, { ahead, within }: ClockReading): Do
     problem: `the clock of ${where} is ${seconds} s ${ahead > 0 ? 'ahead of' : 'behind'} that of this machine`,
     remedy: 'Synchronise both by NTP: delays, schedules and locks are compared between them',
     about: where,
+  }
+}
+
+/** Milliseconds to wait, fewer than the doctor waits for a check: the doctor could not name the machine. */
+const patience = 4_000
+
+/** Waits for the response of another machine; if it does not come, the error names the machine. */
+export async function responseOf<Response>(where: string, asked: Promise<Response>): Promise<Response> {
+  try {
+    return await within(asked, patience, () => {
+      throw new Error(`no response within ${patience / 1000} s`)
+    })
+  } catch (error) {
+    const { code, message = String(error) } = Object(error) as { code?: unknown; message?: string }
+    if (code === PeerMissingError.code) throw error
+    throw new Error(`${where}: ${message || code}`, { cause: error })
   }
 }

@@ -1,8 +1,7 @@
 import { peer } from '../environment/optional-package.ts'
 import { addressOf, shownAddress } from '../stores/address.ts'
 import type { DoctorCheck, DoctorInput } from './check.ts'
-import { clockFinding, readingOf } from './clock.ts'
-import { responseOf } from './question.ts'
+import { clockFinding, readingOf, responseOf } from './clock.ts'
 
 interface AskedClient {
   query(text: string): Promise<{ readonly rows: readonly object[] }>

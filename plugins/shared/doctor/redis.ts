@@ -1,8 +1,7 @@
 import { shownAddress } from '../stores/address.ts'
 import { connectRedis, type RedisAddress, redisPlace } from '../stores/redis.ts'
 import type { DoctorCheck, DoctorInput } from './check.ts'
-import { type ClockReading, clockFinding, readingOf } from './clock.ts'
-import { responseOf } from './question.ts'
+import { type ClockReading, clockFinding, readingOf, responseOf } from './clock.ts'
 
 /** The part of a client of ioredis that is used here. */
 interface AskedClient {

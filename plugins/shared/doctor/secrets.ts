@@ -1,6 +1,6 @@
+import { git } from '../environment/git.ts'
 import { enough } from '../environment/secrets.ts'
 import type { DoctorCheck, DoctorFinding } from './check.ts'
-import { git } from './git.ts'
 
 /** The checks of the secrets of a plugin, which its option `secret` has. */
 export function secretChecks<Settings>(

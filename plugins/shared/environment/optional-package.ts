@@ -9,18 +9,26 @@ export const PeerMissingError = defineError(
       : `${feature} needs the packages ${names.map((name) => `"${name}"`).join(' and ')}, which are not installed. Add them: ${install}`,
 )
 
-/** The install command of the package manager that runs this process: npm, yarn, pnpm or bun, recognised by the user agent. */
-function installCommand(names: readonly string[]): string {
-  const wanted = names.map((name) => `${name}${versionOf(name)}`)
-  if ('Deno' in globalThis) return `deno add ${wanted.map((one) => `npm:${one}`).join(' ')}`
-  return `${installer()} ${wanted.join(' ')}`
+export const packageManagers = ['npm', 'pnpm', 'yarn', 'bun', 'deno'] as const
+export type PackageManager = (typeof packageManagers)[number]
+
+/** The package manager of this process: that of its runtime, or the one that has started it, by the user agent of `npx`, `pnpm dlx` and the like. */
+export function callingManager(): PackageManager | undefined {
+  if ('Bun' in globalThis) return 'bun'
+  if ('Deno' in globalThis) return 'deno'
+  const name = /^\w+/.exec(process.env.npm_config_user_agent ?? '')?.[0]
+  return packageManagers.find((one) => one === name)
 }
 
-function installer(): string {
-  const agent = process.env.npm_config_user_agent ?? ''
-  if ('Bun' in globalThis || agent.startsWith('bun')) return 'bun add'
-  if (agent.startsWith('pnpm')) return 'pnpm add'
-  return agent.startsWith('yarn') ? 'yarn add' : 'npm install'
+/** The command that adds packages: `npm install --save-dev esbuild`. */
+export function installCommand(
+  manager: PackageManager,
+  packages: readonly string[],
+  { dev = false }: { readonly dev?: boolean } = {},
+): string {
+  const names = packages.map((name) => (manager === 'deno' ? `npm:${name}` : name)).join(' ')
+  if (manager === 'npm') return `npm install ${dev ? '--save-dev ' : ''}${names}`
+  return `${manager} add ${dev ? '--dev ' : ''}${names}`
 }
 
 /** The peer dependencies of this package; empty where the package cannot be found, as in a bundle. */
@@ -77,7 +85,8 @@ export async function peer<Module>(name: string, load: () => Promise<Module>, fe
 type MissingPeers = FrameworkError & { readonly feature: string; readonly names: readonly string[] }
 
 function missing(feature: string, names: readonly string[], cause: unknown): MissingPeers {
-  const error = PeerMissingError(feature, names, installCommand(names))
+  const wanted = names.map((name) => `${name}${versionOf(name)}`)
+  const error = PeerMissingError(feature, names, installCommand(callingManager() ?? 'npm', wanted))
   return Object.assign(reportedTogether(error), { cause, feature, names })
 }
 

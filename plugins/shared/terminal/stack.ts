@@ -36,15 +36,11 @@ const maxFrame = 1_000
 function placeIn(line: string): Place | undefined {
   const [, name = '', given = '', at = '', column = '0'] = (line.length < maxFrame && frame.exec(line.trim())) || []
   if (given === '') return undefined
-  const file = given.startsWith('file:') ? pathOf(given) : given
+  // An import with a query is the same file.
+  const file = given.startsWith('file:') ? safely(() => fileURLToPath(given.replace(/[?#].*$/, ''))) : given
   if (file === undefined || !source.test(file) || isOfPackage(file)) return undefined
   const isNamed = name !== '' && !name.includes('<anonymous>')
   return { file, line: Number(at), column: Number(column), name: isNamed ? name : undefined }
-}
-
-function pathOf(url: string): string | undefined {
-  // An import with a query is the same file.
-  return safely(() => fileURLToPath(url.replace(/[?#].*$/, '')))
 }
 
 /** The folders of this framework: if it is linked to another folder, it is not below `node_modules`. */

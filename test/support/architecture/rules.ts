@@ -130,6 +130,8 @@ export const rules: Record<string, Rule> = {
         pluginOf(edge.to) !== undefined &&
         pluginOf(edge.from) !== pluginOf(edge.to) &&
         edge.to !== `${contract}/implement.ts` &&
+        // The names that the root entry point has as well.
+        !(edge.from === 'index.ts' && /^plugins\/[^/]+\/public\.ts$/.test(edge.to ?? '')) &&
         !/^plugins\/[^/]+\/(index|plugin)\.ts$/.test(edge.to ?? ''),
     ),
 
@@ -217,7 +219,8 @@ function levelOf(path: string): number {
 
 /** A package that `build.mjs` bundles, so that it is not installed. */
 const isBuiltIn = (edge: Edge) => edge.package === '@clack/prompts' && edge.from.startsWith('cli/')
-const isCatalog = (edge: Edge) => edge.from === 'plugins/catalog.ts'
+/** The catalog takes its plugins from `plugins/index.ts`, and does not compile if one of them is missing in it. */
+const isCatalog = (edge: Edge) => edge.from === 'plugins/catalog.ts' || edge.from === 'plugins/index.ts'
 
 function pluginFolders(project: Project): string[] {
   return [...new Set([...project.modules.keys()].map(pluginOf))].filter((name) => name !== undefined)

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runTsc } from '../typescript.ts'
 import type { Block } from './blocks.ts'
@@ -72,10 +72,14 @@ export declare class PrismaClient {
 }
 `
 
-/** The names that an entry point exports, values and types alike, read from its source. */
+/** The names that a file declares and exports. */
+const declaredIn = (source: string) =>
+  [...source.matchAll(/^export (?:async )?(?:function\*?|class|const|interface|type) (\w+)/gm)].map(([, name]) => name!)
+
+/** The names that an entry point exports, values and types alike, read from its source and from the files that it exports as a whole. */
 function exportsOf(entryPoint: string): string[] {
   const source = readFileSync(join(root, entryPoint), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
-  return [...source.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list]) =>
+  const listed = [...source.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list]) =>
     list!
       .split(',')
       .map((name) =>
@@ -86,6 +90,10 @@ function exportsOf(entryPoint: string): string[] {
       )
       .filter((name) => name !== ''),
   )
+  const whole = [...source.matchAll(/export \* from '([^']+)'/g)].flatMap(([, file]) =>
+    exportsOf(join(dirname(entryPoint), file!)),
+  )
+  return [...new Set([...listed, ...declaredIn(source), ...whole])]
 }
 
 const uses = (code: string, name: string) => new RegExp(`(?<![\\w.$'"])${name}(?![\\w$'":]|\\?:)`).test(code)
@@ -103,13 +111,12 @@ function declares(code: string, name: string): boolean {
 function exportsFor(file: string): [specifier: string, names: string[]][] {
   const entryPoints: [string, string[]][] = [
     ['framework', exportsOf('index.ts')],
-    ['framework/kernel', [...exportsOf('kernel/index.ts'), ...exportsOf('plugins/authors.ts')]],
+    ['framework/kernel', exportsOf('plugins/authors.ts')],
     ['framework/plugins', exportsOf('plugins/index.ts')],
   ]
   if (!file.endsWith('.ts') || !existsSync(join(root, file))) return entryPoints
   const source = readFileSync(join(root, file), 'utf8')
-  const own = [...source.matchAll(/^export (?:async )?(?:function\*?|class|const|interface|type) (\w+)/gm)]
-  return [...entryPoints, [join(root, file), own.map(([, name]) => name!)]]
+  return [...entryPoints, [join(root, file), declaredIn(source)]]
 }
 
 /** One line that declares the names that a fragment uses; a block with imports of its own is unchanged. */

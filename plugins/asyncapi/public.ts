@@ -1,0 +1,22 @@
+// The names that `framework` has as well.
+import type { AsyncApiFragment } from './fragment.ts'
+import type { MessageDescription } from './service.ts'
+
+export type { AsyncApiChannel, AsyncApiExchange, AsyncApiFragment, AsyncApiMessage } from './fragment.ts'
+export type { AsyncApiOptions, MessageDescriptionOptions } from './options.ts'
+export type { MessageDescription } from './service.ts'
+export type { AsyncApiDocument } from './types.ts'
+
+declare module '../../kernel/plugin/define.ts' {
+  interface PluginData {
+    /** The plugin's part of the description of messages. */
+    readonly asyncapi?: AsyncApiFragment
+  }
+}
+
+declare module '../../kernel/plugin/services.ts' {
+  interface Services {
+    /** Describes the messages of the server. */
+    asyncapi: MessageDescription
+  }
+}
