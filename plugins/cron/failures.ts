@@ -1,5 +1,6 @@
 import { defineError, type Thrown } from '../../kernel/index.ts'
 import { GlobalErrorHandler, notify } from '../shared/work/attempt.ts'
+import type { CronJobSettings } from './jobs/job-options.ts'
 import type { CronRun } from './jobs/run.ts'
 
 export const CronDestroyedError = defineError(
@@ -12,11 +13,6 @@ export const CronFileError = defineError(
   (file: string, why: string) => `the job file ${file} cannot be loaded: ${why}`,
 )
 export const CronClassError = defineError('CronClassError', (name: string, why: string) => `${name}: ${why}`)
-
-export const CronTimeoutError = defineError(
-  'CronTimeoutError',
-  (name: string, why: string) => `the cron job "${name}" ${why}`,
-)
 
 /** A function that is called with the value that a job threw, and the run that failed. */
 export type CronErrorHandler = { handle(error: Thrown, run: CronRun): unknown }['handle']
@@ -35,7 +31,11 @@ export function setCronGlobalErrorHandler(handler: CronErrorHandler | undefined)
 }
 
 /** Passes one failure to the handlers, first to that of the job. If a handler itself fails, that is logged. */
-export async function notifyFailure(error: unknown, run: CronRun, own: CronErrorHandler | undefined): Promise<void> {
+export async function notifyFailure(
+  error: unknown,
+  run: CronRun,
+  { onFailed, timeout }: CronJobSettings,
+): Promise<void> {
   const message = `the cron job "${run.name}" failed`
   try {
     run.logger.error({ err: error, scheduledAt: run.scheduledAt }, message)
@@ -43,8 +43,9 @@ export async function notifyFailure(error: unknown, run: CronRun, own: CronError
     // A thrown object whose members throw cannot be logged, but the fact that it was thrown can.
     run.logger.error({ scheduledAt: run.scheduledAt }, message)
   }
-  const pass = (handler: CronErrorHandler | undefined, what: string) =>
-    notify(handler && (() => handler(error as Thrown, run)), `${what} of the cron job "${run.name}"`, run.logger)
-  await pass(own, 'onFailed')
-  await pass(global.current, 'the global error handler')
+  const handlers = { onFailed, 'the global error handler': global.current }
+  for (const [what, handler] of Object.entries(handlers)) {
+    const call = handler && (() => handler(error as Thrown, run))
+    await notify(call, `${what} of the cron job "${run.name}"`, run.logger, timeout)
+  }
 }

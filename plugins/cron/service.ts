@@ -1,18 +1,21 @@
 import { isInTime, type Logger, nearest } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { stopOptions } from '../shared/work/running.ts'
+import { nameOf } from '../shared/work/service-classes.ts'
 import { CronNameError } from './failures.ts'
 import { leaveTo, openAlone } from './jobs/alone.ts'
+import { classlessJob, cronClasses, jobsOfClass } from './jobs/base-cron.ts'
 import {
   type Activity,
   closeRunner,
   type Declared,
   declarations,
+  endJob,
   type JobRunner,
   openRunner,
 } from './jobs/declarations.ts'
+import { handleOf } from './jobs/handle.ts'
 import { Job, type JobSurroundings } from './jobs/job.ts'
-import { loadCrons } from './jobs/loader.ts'
 import type { CronJobInfo } from './jobs/run.ts'
 import { LockGuard } from './locks/guard.ts'
 import { type CronServiceOptions, type CronSettings, cronServiceOptions } from './options.ts'
@@ -233,6 +236,35 @@ export class CronService {
     this.#jobs.set(activity, job)
     job.start()
   }
+}
+
+/**
+ * Imports the files that match the globs, and constructs the classes; handles start themselves while their file is imported. Without
+ * the option `crons`, every class that this process has imported is also constructed; with it, omitted classes are reported.
+ *
+ * @throws (as a rejection) CronFileError, CronClassError.
+ */
+async function loadCrons({ crons, isDefaultGlob: isDefault }: CronSettings, log: Logger): Promise<Declared[]> {
+  const jobs: Declared[] = []
+  const other = (value: unknown, where: string) => {
+    const handle = handleOf(value)
+    if (handle?.wasStarted() === false)
+      log.warn({ where }, `the cron job "${nameOf(value)}" has no handler. Call start(handler) on it`)
+    return handle !== undefined
+  }
+  await cronClasses.load(
+    { sources: crons, isDefault, other },
+    {
+      take: (cls) => void jobs.push(...jobsOfClass(cls, log)),
+      takeAlone(method) {
+        const job = classlessJob(method, log, new Set(jobs.map(({ name }) => name)))
+        jobs.push(job)
+        return () => endJob(job.activity)
+      },
+    },
+    log,
+  )
+  return jobs
 }
 
 openAlone((clock) => new CronService({ crons: [], clock }))

@@ -28,12 +28,17 @@ export function setMqttGlobalErrorHandler(handler: MqttErrorHandler | undefined)
 }
 
 /** Reports one failure once: to the error handler of the process, otherwise to the log. Never throws. */
-export async function notifyFailure(error: unknown, failure: MqttFailure, log: Logger): Promise<void> {
+export async function notifyFailure(
+  error: unknown,
+  failure: MqttFailure,
+  log: Logger,
+  timeout?: number,
+): Promise<void> {
   const { subscription, topic } = failure
   const handler = global.current
   const call = handler && (() => handler(error as Thrown, failure))
   const name = `the global error handler of MQTT for the subscription "${subscription}"`
-  if (await notify(call, name, log)) return
+  if (await notify(call, name, log, timeout)) return
   const what = topic === undefined ? 'failed' : 'failed to handle a message'
   log.error({ err: error, topic }, `the MQTT subscription "${subscription}" ${what}`)
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
-import { sourceList } from '../shared/work/service-class.ts'
+import { sourceList } from '../shared/work/service-classes.ts'
 import { type ConnectionOptions, connectionMembers, withAddress } from './links/connection-options.ts'
 import type { BaseMqttClass } from './subscriptions/base-mqtt.ts'
 

@@ -1,6 +1,5 @@
 import { atEachBoot, definePlugin } from '../../kernel/index.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
-import { reportUnserved } from '../shared/work/service-class.ts'
 import { channels } from './asyncapi.ts'
 import { MqttWorkersError } from './errors.ts'
 import { mqttOptions } from './options.ts'
@@ -13,7 +12,7 @@ const remedy = 'register the plugin "mqtt" (background: { mqtt: { connect: { …
 
 // Also reports from servers without this plugin.
 atEachBoot((server) => {
-  if (declarations.expected.size === 0) reportUnserved(mqttClasses, server.logger, remedy)
+  if (declarations.expected.size === 0) mqttClasses.reportUnserved(server.logger, remedy)
 })
 
 /**

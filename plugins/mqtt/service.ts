@@ -14,6 +14,7 @@ import {
   type Sources,
 } from './options.ts'
 import { Run } from './run.ts'
+import { instantiate, isMade, mqttClasses, subscribeClassless } from './subscriptions/base-mqtt.ts'
 import {
   announceConnection,
   type Connection,
@@ -23,7 +24,6 @@ import {
   openConnection,
 } from './subscriptions/declarations.ts'
 import { declarationOf, handleOf, type MqttHandle } from './subscriptions/handle.ts'
-import { loadSubscriptions } from './subscriptions/loader.ts'
 import { checkTopic } from './topics/filter.ts'
 import { topicOf } from './topics/topic.ts'
 import type { ExactName, IsPattern, KnownName, MqttArguments, MqttHandler, MqttPayload } from './types.ts'
@@ -175,8 +175,19 @@ export class MqttService {
 
   async #start(): Promise<void> {
     const stops = this.#stops
-    await loadSubscriptions(this.#sources, this.#log)
-    const run = await Run.make(this.#settings, this.#log)
+    const log = this.#log
+    // Other subscriptions declare themselves while their file is imported.
+    if (this.#sources.isOn)
+      await mqttClasses.load(
+        this.#sources,
+        {
+          take: (cls) => instantiate(cls, log),
+          isTaken: isMade,
+          takeAlone: (method) => subscribeClassless(method, log),
+        },
+        log,
+      )
+    const run = await Run.make(this.#settings, log)
     if (this.#stops !== stops) throw MqttUnavailableError('the service was stopped while it was starting')
     this.#run = run
     this.#awaited?.begin()

@@ -2,8 +2,8 @@ import { type Logger, Trace, type TraceOutcome } from '../../../kernel/index.ts'
 import { applicationLogger } from '../../shared/logging/logger.ts'
 import { messageOf } from '../../shared/values/safely.ts'
 import { attempt } from '../../shared/work/attempt.ts'
-import { type Call, Running } from '../../shared/work/running.ts'
-import { CronTimeoutError, notifyFailure } from '../failures.ts'
+import { Call, Running } from '../../shared/work/running.ts'
+import { notifyFailure } from '../failures.ts'
 import { type Held, type LockGuard, nothingHeld } from '../locks/guard.ts'
 import { lastTime, nextTime } from '../schedule/calendar.ts'
 import type { CronClock } from '../schedule/clock.ts'
@@ -52,7 +52,7 @@ export class Job {
   #interval = 0
   #cancel: (() => void) | undefined
   /** The active runs, including those that still claim their tick. */
-  readonly #active = new Running()
+  readonly #active: Running
   /** When those that have it began. */
   readonly #began = new Set<Date>()
   #queued: number | undefined
@@ -64,6 +64,7 @@ export class Job {
     this.declared = declared
     this.#around = around
     this.#zone = zoneByName(this.timezone)
+    this.#active = new Running(declared.activity)
     this.#logger = applicationLogger(around.logger).child({ job: declared.name })
   }
 
@@ -213,7 +214,7 @@ export class Job {
   }
 
   async #serve(tick: number | undefined, begun?: (began: boolean) => void): Promise<void> {
-    const call = this.#active.begin(this.declared.activity)
+    const call = new Call(this.#active)
     try {
       const held = await this.#claim(tick, call)
       if (held === undefined) return
@@ -266,13 +267,13 @@ export class Job {
         event: () => ({ job: name, scheduledAt: run.scheduledAt }),
         call,
         timeout: options.timeout,
-        late: (why) => CronTimeoutError(name, why),
+        what: `the cron job "${name}"`,
         run: () => handler(run),
       },
       () => note({ outcome: 'ok' }),
       (error) => {
         note(failedWith(error))
-        return notifyFailure(error, run, options.onFailed)
+        return notifyFailure(error, run, options)
       },
     )
   }

@@ -48,6 +48,7 @@ export class LockGuard {
   readonly #abandoned: CronClaim[] = []
   /** Functions that end the renewals of the claims of running jobs. */
   readonly #renewals = new Set<() => void>()
+  #isClosed = false
 
   constructor(lock: CronLock, ttl: number, clock: CronClock, logger: Logger) {
     this.#lock = lock
@@ -63,6 +64,11 @@ export class LockGuard {
     const end = Math.min(this.#clock.now() + (tick === undefined ? 0 : patience), next ?? Number.POSITIVE_INFINITY)
     for (;;) {
       const claimed = await this.#ask(() => this.#lock.claim(claim))
+      if (this.#isClosed) {
+        // The service no longer waits for it: another instance runs the job.
+        if (claimed === 'claimed') void this.#lock.release(claim).catch(() => {})
+        return 'unreachable'
+      }
       if (claimed === 'claimed') return exclusive ? this.#hold(claim, wish) : nothingHeld
       if (claimed === 'early') this.#sayEarly(job)
       const isOver = signal.aborted || (claimed === undefined && this.#clock.now() + again >= end)
@@ -78,6 +84,7 @@ export class LockGuard {
    * for any more end with their `ttl`.
    */
   async close(): Promise<void> {
+    this.#isClosed = true
     for (const end of this.#renewals) end()
     const closed = (async () => this.#lock.close?.())().catch((error: unknown) => {
       this.#logger.warn({ err: error }, 'the lock of the cron jobs cannot be closed')

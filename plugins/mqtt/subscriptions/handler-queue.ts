@@ -1,7 +1,7 @@
 import { type Logger, Trace, type TraceOutcome } from '../../../kernel/index.ts'
 import { attempt } from '../../shared/work/attempt.ts'
 import { type Carrier, carrierOf } from '../../shared/work/carrier.ts'
-import { type Call, Running } from '../../shared/work/running.ts'
+import { Call, Running } from '../../shared/work/running.ts'
 import { MqttHandlerError } from '../errors.ts'
 import { notifyFailure } from '../failures.ts'
 import type { Incoming } from '../links/contract.ts'
@@ -120,7 +120,7 @@ export class HandlerQueue {
   }
 
   #run({ message, done }: Job): void {
-    const call = this.#running.begin()
+    const call = new Call(this.#running)
     void this.#handle(message, call).then(() => {
       call.end()
       done()
@@ -153,11 +153,12 @@ export class HandlerQueue {
       const carrier = carrierOf(details.userProperties) ?? {}
       return { topic, filter: filter.text, bytes: payload.byteLength, payload, carrier }
     }
-    const late = (why: string) => MqttHandlerError(filter.text, `the handler ${why}`)
+    const timeout = this.#timeout
+    const what = `the subscription "${filter.text}": the handler`
     await attempt(
-      { trace: messageTrace, event, call, timeout: this.#timeout, late, run },
+      { trace: messageTrace, event, call, timeout, what, run },
       () => {},
-      (error) => notifyFailure(error, { subscription: filter.text, topic, payload }, this.#log),
+      (error) => notifyFailure(error, { subscription: filter.text, topic, payload }, this.#log, timeout),
     )
   }
 
