@@ -17,7 +17,7 @@ import {
 import { handleOf } from './jobs/handle.ts'
 import { Job, type JobSurroundings } from './jobs/job.ts'
 import type { CronJobInfo } from './jobs/run.ts'
-import { LockGuard } from './locks/guard.ts'
+import { LockGuard, openLock } from './locks/guard.ts'
 import { type CronServiceOptions, type CronSettings, cronServiceOptions } from './options.ts'
 
 /**
@@ -101,13 +101,12 @@ export class CronService {
     const { timezone, history, lock } = this.#settings
     const clock = this.#settings.clock ?? (await (await import('./schedule/system-clock.ts')).openSystemClock())
     const logger = this.#logger
-    this.#around = { clock, guard: undefined, logger, timezone, history }
+    const around = { clock, guard: undefined as LockGuard | undefined, logger, timezone, history }
+    this.#around = around
     if (lock !== undefined) {
-      const { openLock } = await import('./locks/open.ts')
       const opened = await openLock(lock)
-      const guard = new LockGuard(opened.lock, opened.ttl, clock, logger)
-      void guard.probe()
-      this.#around = { ...this.#around, guard }
+      around.guard = new LockGuard(opened.lock, opened.ttl, clock, logger)
+      void around.guard.probe()
     }
     const jobs = await loadCrons(this.#settings, logger)
     if (life.isHalted) return
@@ -134,7 +133,8 @@ export class CronService {
     // If the service is still starting, the resources that it opens have to be closed afterwards.
     await opening.catch(() => {})
     const around = this.#around
-    const left = await this.#drained(timeout)
+    await isInTime(this.idle(), timeout)
+    const left = [...this.#jobs.values()].filter((job) => job.isActive).map((job) => job.declared.name)
     if (left.length > 0) {
       this.#logger.warn(
         { jobs: left },
@@ -163,11 +163,6 @@ export class CronService {
       job.stop()
       job.abort(reason)
     }
-  }
-
-  async #drained(timeout: number): Promise<string[]> {
-    await isInTime(this.idle(), timeout)
-    return [...this.#jobs.values()].filter((job) => job.isActive).map((job) => job.declared.name)
   }
 
   /** Resolves when no job is running. */

@@ -9,7 +9,7 @@ export { mqtt } from './plugin.ts'
 export type { MqttPublishTrace } from './service.ts'
 export { MqttService } from './service.ts'
 export { BaseMqtt, type BaseMqttClass } from './subscriptions/base-mqtt.ts'
-export type { MqttHandle, MqttSubscription } from './subscriptions/handle.ts'
+export type { MqttHandle, MqttSubscription } from './subscriptions/declarations.ts'
 export type { MqttMessageTrace } from './subscriptions/handler-queue.ts'
 export type { MqttDetails, MqttHandler, MqttPayload, MqttTopics } from './types.ts'
 

@@ -4,8 +4,14 @@ import type { MqttApi } from './api.ts'
 import { MqttNotConnectedError } from './errors.ts'
 import { type MqttPublishOptions, type MqttSubscribeOptions, subscribeOptions } from './messages/message-options.ts'
 import { mqttClasses } from './subscriptions/base-mqtt.ts'
-import { declarations, publisher, withdraw } from './subscriptions/declarations.ts'
-import { declarationOf, handleOf, type MqttHandle } from './subscriptions/handle.ts'
+import {
+  declarationOf,
+  declarations,
+  handleOf,
+  type MqttHandle,
+  publisher,
+  withdraw,
+} from './subscriptions/declarations.ts'
 import { parseFilter } from './topics/filter.ts'
 import { topicOf } from './topics/topic.ts'
 import type { IsPattern, KnownName, MqttArguments, MqttHandler, MqttPayload } from './types.ts'

@@ -38,7 +38,7 @@ export class MemoryQueue<Payload, Received = Payload> extends Queue<Payload, Mem
 
   /** Removes waiting, delayed and failed messages; its subscribers stay. */
   clear(): void {
-    memory.clear(this.name)
+    memory.topic(this.name).clear()
   }
 }
 

@@ -49,7 +49,7 @@ export const panels: readonly InspectorPanel[] = [
         async run(_services, id) {
           const found = deadLetters().find((one) => one.id === id)
           if (found === undefined) throw new Error('this message no longer exists')
-          const made = await found.queue.publish(found.message.payload)
+          const made = await found.queue.queue.publish(found.message.payload)
           return `Published as ${made.id}.`
         },
       },

@@ -7,7 +7,7 @@ import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
 import { methodDecorator, type QueueMethod } from './decorator.ts'
 import type { QueueCounts } from './drivers/contract.ts'
 import type { GenericPubSub } from './drivers/custom.ts'
-import { ask, type EngineRef, isConfigured, queueLog } from './engines.ts'
+import { ask, isConfigured, queueLog } from './engines.ts'
 import { dangerous, QueuePayloadError } from './errors.ts'
 import type { PublishCheck } from './publish-options.ts'
 import { addSubscription, removeSubscription } from './registry.ts'
@@ -56,12 +56,8 @@ export interface QueueDefinition {
 }
 
 /** A queue, for code that lists them all. */
-export interface DeclaredQueue extends EngineRef {
-  readonly name: string
-  readonly schema: PayloadSchema | undefined
-  counts(): Promise<QueueCounts>
-  health(): Promise<void>
-  publish(payload: unknown): Promise<{ id: string }>
+export interface DeclaredQueue extends SubscribedQueue {
+  readonly queue: Queue<unknown>
 }
 
 const declared = new Map<string, DeclaredQueue>()
@@ -106,15 +102,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
     this.#self = { name, kind, pubsub, check, schema }
     this.#publishOptions = publishOptions
     this.#defaults = publishOptions?.parse({}, 'publish')
-    declared.set(`${kind} ${name}`, {
-      name,
-      kind,
-      pubsub,
-      schema,
-      counts: () => this.counts(),
-      health: () => this.health(),
-      publish: (payload) => this.publish(payload as Payload),
-    })
+    declared.set(`${kind} ${name}`, { ...this.#self, queue: this as Queue<unknown> })
   }
 
   /**

@@ -115,19 +115,15 @@ export class Job {
   }
 
   get info(): CronJobInfo {
-    const state = this.#began.size > 0 ? 'running' : this.isScheduled ? 'scheduled' : 'stopped'
-    const next = this.#due === undefined ? undefined : new Date(this.#due)
-    const { name, pattern } = this.declared
     const [runningSince] = this.#began
-    const runs = [...this.#runs]
     return {
-      name,
-      pattern: pattern.text,
+      name: this.declared.name,
+      pattern: this.declared.pattern.text,
       timezone: this.timezone,
-      state,
+      state: runningSince !== undefined ? 'running' : this.isScheduled ? 'scheduled' : 'stopped',
       runningSince,
-      next,
-      runs,
+      next: this.#due === undefined ? undefined : new Date(this.#due),
+      runs: [...this.#runs],
       counts: { ...this.#counts },
     }
   }
@@ -240,9 +236,7 @@ export class Job {
     const { signal } = call
     const claimed = await guard.claim({ job: this.declared.name, tick, exclusive, next, signal, onLost })
     if (typeof claimed === 'object') return claimed
-    if (claimed === 'busy') this.#counts.skipped++
-    else if (claimed === 'taken') this.#counts.elsewhere++
-    else this.#counts.unlocked++
+    this.#counts[countOf[claimed]]++
     return undefined
   }
 
@@ -278,6 +272,9 @@ export class Job {
     )
   }
 }
+
+/** What a tick that this instance does not run counts as. */
+const countOf = { busy: 'skipped', taken: 'elsewhere', early: 'unlocked', unreachable: 'unlocked' } as const
 
 type CronOutcome = Pick<CronRecord, 'outcome' | 'error'>
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { defineError, isInTime, type Logger } from '../../../kernel/index.ts'
 import { Availability, answerWithin } from '../../shared/stores/availability.ts'
+import type { CronLockSettings } from '../options.ts'
 import type { CronClock } from '../schedule/clock.ts'
-import type { CronClaim, CronClaimed, CronLock } from './contract.ts'
+import { type CronClaim, type CronClaimed, type CronLock, lockTtl } from './contract.ts'
 
 export const CronLockLostError = defineError(
   'CronLockLostError',
@@ -175,4 +176,12 @@ export class LockGuard {
       signal.addEventListener('abort', end, { once: true })
     })
   }
+}
+
+/** Opens the lock that the option describes; its package is loaded only here. */
+export async function openLock(given: CronLockSettings): Promise<{ lock: CronLock; ttl: number }> {
+  if ('claim' in given) return { lock: given, ttl: lockTtl }
+  const { redis, postgres, ttl } = given
+  if (redis !== undefined) return { lock: await (await import('./redis.ts')).openRedisLock(redis), ttl }
+  return { lock: await (await import('./postgres.ts')).openPostgresLock(postgres!), ttl }
 }

@@ -3,8 +3,7 @@ import type { AnyClass } from '../../shared/decorators/decorator.ts'
 import { type ImportedMethod, ServiceClasses } from '../../shared/work/service-classes.ts'
 import { MqttClassError, MqttFileError } from '../errors.ts'
 import type { MqttSubscribeOptions } from '../messages/message-options.ts'
-import { type Declared, declarations, withdraw } from './declarations.ts'
-import { declarationOf, handleOf } from './handle.ts'
+import { type Declared, declarationOf, declarations, handleOf, withdraw } from './declarations.ts'
 
 /** What `@mqtt.subscribe` notes about a method. */
 export interface MqttNote {

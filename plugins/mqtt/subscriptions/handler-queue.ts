@@ -38,9 +38,6 @@ const mostWaitingBytes = 64 * 2 ** 20
 /** For how many topics a handler remembers that it has received the retained message. */
 const mostRemembered = 100_000
 
-/** The latest queue of each subscription. */
-const queues = new WeakMap<Declared, HandlerQueue>()
-
 /** One handler, with the messages that wait for it. */
 export class HandlerQueue {
   readonly declared: Declared
@@ -49,10 +46,10 @@ export class HandlerQueue {
   readonly #waiting: Job[] = []
   /** Bytes of the waiting messages. */
   #size = 0
-  readonly #running = new Running()
+  readonly #running: Running
   readonly #kept = new Set<string>()
-  /** Resolves when the calls of an earlier queue of this subscription have ended; `undefined` if there are none. */
-  #earlier: Promise<void> | undefined
+  /** Whether the calls through an earlier connection have ended. */
+  #isFree = false
   #isRefusing = false
   #isDropping = false
 
@@ -60,20 +57,15 @@ export class HandlerQueue {
     this.declared = declared
     this.#timeout = declared.options.timeout ?? timeout
     this.#log = log
-    // Another connection may take a subscription over while its handler runs: `concurrency` applies across both.
-    this.#earlier = queues
-      .get(declared)
-      ?.over()
-      ?.then(() => {
-        this.#earlier = undefined
-        this.#fill()
-      })
-    queues.set(declared, this)
+    this.#running = new Running(declared.running)
+    declared.running.whenIdle(() => {
+      this.#isFree = true
+      this.#fill()
+    })
   }
 
-  /** Resolves when no handler runs any more, or none is awaited; `undefined` if none runs. */
-  over(): Promise<void> | undefined {
-    return this.#running.count === 0 ? this.#earlier : this.idle()
+  get isRunning(): boolean {
+    return !this.#isFree || this.#running.count > 0
   }
 
   /**
@@ -95,7 +87,7 @@ export class HandlerQueue {
   push(message: Incoming, done: () => void): void {
     const { concurrency = 1, maxWaiting = defaultMaxWaiting } = this.declared.options
     if (this.#isRefusing) return
-    if (this.#earlier === undefined && this.#running.count < concurrency) {
+    if (this.#isFree && this.#running.count < concurrency) {
       this.#run({ message, done })
       return
     }
@@ -163,7 +155,7 @@ export class HandlerQueue {
   }
 
   async idle(): Promise<void> {
-    await this.#earlier
+    if (!this.#isFree) await this.declared.running.idle()
     // The next waiting message begins when a call has ended.
     while (this.#running.count > 0) await this.#running.idle()
   }

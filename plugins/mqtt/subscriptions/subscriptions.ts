@@ -1,5 +1,5 @@
 import { isInTime, type Logger } from '../../../kernel/index.ts'
-import { withinTime } from '../deferred.ts'
+import { withinTime } from '../../shared/values/promises.ts'
 import { notifyFailure } from '../failures.ts'
 import { type Incoming, type Link, LinkLost } from '../links/contract.ts'
 import type { MqttQos } from '../messages/message-options.ts'
@@ -202,7 +202,7 @@ export class Subscriptions {
 
   /** The topics whose handlers are running. */
   get running(): string[] {
-    return this.queues.filter((queue) => queue.over() !== undefined).map(({ declared }) => declared.filter.text)
+    return this.queues.filter((queue) => queue.isRunning).map(({ declared }) => declared.filter.text)
   }
 
   async idle(): Promise<void> {

@@ -1,5 +1,6 @@
 import { isInTime } from '../../../kernel/index.ts'
 import { peer, peers } from '../../shared/environment/optional-package.ts'
+import { deferred } from '../../shared/values/promises.ts'
 import { safely } from '../../shared/values/safely.ts'
 import type { Carrier } from '../../shared/work/carrier.ts'
 import type { BullmqSettings } from '../options.ts'
@@ -173,10 +174,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     })
     worker.on('error', (error) => this.#workerFailed(topic, error))
     this.#workers.add(worker)
-    let end!: () => void
-    const ended = new Promise<void>((resolve) => {
-      end = resolve
-    })
+    const { promise: ended, resolve: end } = deferred()
     const stop = () => {
       isStopped = true
       // Without Redis, a worker ends only when Redis is back or through `close`, so an idle one is not awaited.
@@ -186,15 +184,13 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
       void worker
         .pause()
         .then(() => worker.close())
-        .catch((error: unknown) => this.#notEnded(topic, error))
+        .catch((error: unknown) => {
+          if (!this.#closed) this.#host.warn(`a worker of the queue "${topic}" did not stop cleanly`, error)
+        })
         .then(() => this.#workers.delete(worker))
-        .then(end)
+        .then(() => end())
     }
     return { stop, ended }
-  }
-
-  #notEnded(topic: string, error: unknown): void {
-    if (!this.#closed) this.#host.warn(`a worker of the queue "${topic}" did not stop cleanly`, error)
   }
 
   #workerFailed(topic: string, error: Error): void {

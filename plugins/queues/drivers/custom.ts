@@ -1,3 +1,4 @@
+import { deferred } from '../../shared/values/promises.ts'
 import type { Carrier } from '../../shared/work/carrier.ts'
 import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 
@@ -91,10 +92,7 @@ export class CustomDriver implements QueueDriver<object> {
       if (!outcome.ok) throw outcome.error
     }
     const begun = (async () => void (await this.#pubsub.subscribe(topic, handler, options)))()
-    let end!: () => void
-    const ended = new Promise<void>((resolve) => {
-      end = resolve
-    })
+    const { promise: ended, resolve: end } = deferred()
     const stop = async () => {
       try {
         await begun.catch(() => {})
@@ -102,7 +100,7 @@ export class CustomDriver implements QueueDriver<object> {
       } catch (error) {
         this.#host.warn(`the queue "${topic}": unsubscribe failed`, error)
       }
-      void Promise.allSettled(running).then(end)
+      void Promise.allSettled(running).then(() => end())
     }
     return { stop, ended, begun }
   }

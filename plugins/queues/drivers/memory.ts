@@ -60,7 +60,10 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
       const { attempts, backoff, delay, priority, jobId } = options[i]!
       const id = jobId ?? this.#freeId(topic)
       if (topic.ids.has(id)) return id
-      topic.add({ id, text, priority, attempts, backoff: backoffOf(backoff), carrier, attempt: 0, since: 0 }, delay)
+      topic.add(
+        { id, text, priority, attempts, backoff: backoffOf(backoff), carrier, attempt: 0, since: 0, next: undefined },
+        delay,
+      )
       return id
     })
   }
@@ -82,7 +85,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
   async counts(name: string): Promise<QueueCounts> {
     const { waiting, active, delayed, dead } = this.topic(name)
     const now = performance.now()
-    const oldest = Math.max(0, ...[...waiting.heads()].map(({ since }) => now - since))
+    const oldest = Math.max(0, ...waiting.heads.map(({ since }) => now - since))
     return { waiting: waiting.size, active, delayed: delayed.size, failed: dead.length, oldest }
   }
 
@@ -123,10 +126,5 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
       this.#topics.set(name, topic)
     }
     return topic
-  }
-
-  /** Removes everything of one queue except its subscribers. */
-  clear(name: string): void {
-    this.topic(name).clear()
   }
 }

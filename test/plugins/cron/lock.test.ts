@@ -12,7 +12,7 @@ import {
   memoryCronLock,
 } from 'framework/plugins/cron'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { openLock } from '../../../plugins/cron/locks/open.ts'
+import { openLock } from '../../../plugins/cron/locks/guard.ts'
 import { cronServiceOptions } from '../../../plugins/cron/options.ts'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 import type { OwnServer } from '../../support/own-server.ts'
