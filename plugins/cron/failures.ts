@@ -1,5 +1,5 @@
 import { defineError, type Thrown } from '../../kernel/index.ts'
-import { GlobalErrorHandler, notify } from '../shared/work/attempt.ts'
+import { globalHandler, notify } from '../shared/work/attempt.ts'
 import type { CronJobSettings } from './jobs/job-options.ts'
 import type { CronRun } from './jobs/run.ts'
 
@@ -17,7 +17,7 @@ export const CronClassError = defineError('CronClassError', (name: string, why: 
 /** A function that is called with the value that a job threw, and the run that failed. */
 export type CronErrorHandler = { handle(error: Thrown, run: CronRun): unknown }['handle']
 
-const global = new GlobalErrorHandler<CronErrorHandler>('setCronGlobalErrorHandler')
+let global: CronErrorHandler | undefined
 
 /**
  * Sets the function that is called for every job that throws or rejects, in the whole process; `undefined` removes it. Errors are
@@ -27,7 +27,7 @@ const global = new GlobalErrorHandler<CronErrorHandler>('setCronGlobalErrorHandl
  * setCronGlobalErrorHandler((error, run) => console.error(`${run.name} failed`, error))
  */
 export function setCronGlobalErrorHandler(handler: CronErrorHandler | undefined): void {
-  global.set(handler)
+  global = globalHandler('setCronGlobalErrorHandler', handler)
 }
 
 /** Passes one failure to the handlers, first to that of the job. If a handler itself fails, that is logged. */
@@ -43,7 +43,7 @@ export async function notifyFailure(
     // A thrown object whose members throw cannot be logged, but the fact that it was thrown can.
     run.logger.error({ scheduledAt: run.scheduledAt }, message)
   }
-  const handlers = { onFailed, 'the global error handler': global.current }
+  const handlers = { onFailed, 'the global error handler': global }
   for (const [what, handler] of Object.entries(handlers)) {
     const call = handler && (() => handler(error as Thrown, run))
     await notify(call, `${what} of the cron job "${run.name}"`, run.logger, timeout)

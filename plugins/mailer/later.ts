@@ -1,4 +1,5 @@
 import type { Logger } from '../../kernel/index.ts'
+import { deferred } from '../shared/values/promises.ts'
 import { LocalConsumer, type LocalMessage, LocalQueue, type Outcome } from '../shared/work/local-queue.ts'
 import { MailClosedError, MailQueueFullError, reasonOf, withoutAddresses } from './errors.ts'
 
@@ -95,13 +96,11 @@ export class Later {
   async #pause(): Promise<void> {
     const ms = this.#lastStart + spacing - performance.now()
     if (ms <= 0 || this.#isDraining) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.#wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+    const pause = deferred()
+    const timer = setTimeout(pause.resolve, ms)
+    this.#wake = pause.resolve
+    await pause.promise
+    clearTimeout(timer)
     this.#wake = undefined
   }
 }

@@ -130,12 +130,10 @@ export class Queue<Payload, Options = object, Received = Payload> {
     if (!Array.isArray(payloads)) throw OptionError('publishMany', payloads, 'an array of payloads')
     if (payloads.length === 0) return []
     // Read as soon as the function has returned them, since it may return one object that it changes.
-    const shared = typeof options === 'function' ? undefined : this.#settingsOf(options)
-    const settings = payloads.map((payload: Payload, i) =>
-      typeof options === 'function'
-        ? this.#settingsOf((options as (one: Payload, i: number) => Options | undefined)(payload, i))
-        : shared,
-    )
+    const each =
+      typeof options === 'function' ? (options as (one: Payload, i: number) => Options | undefined) : undefined
+    const shared = each === undefined ? this.#settingsOf(options as Options | undefined) : undefined
+    const settings = payloads.map((payload, i) => (each === undefined ? shared : this.#settingsOf(each(payload, i))))
     return (await this.#send(payloads, settings)).map((id) => ({ id }))
   }
 

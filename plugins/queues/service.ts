@@ -46,8 +46,7 @@ export class QueueService {
   readonly #runner: Runner<Subscription> = {
     takes: () => true,
     adopt: (subscription) => subscription.start(),
-    refused: ({ queue: { name } }, error) =>
-      queueLog().error({ err: error, queue: name }, `a subscriber of the queue "${name}" could not start`),
+    refused: (subscription, error) => subscription.reportNotStarted(error),
   }
 
   /**

@@ -6,7 +6,7 @@ import { attempt, notify, timeoutOption } from '../shared/work/attempt.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
 import type { Outcome } from '../shared/work/local-queue.ts'
 import { Call, Running } from '../shared/work/running.ts'
-import type { Consumer, Deliver, Delivery, QueueDriver } from './drivers/contract.ts'
+import type { Consumer, Deliver, Delivery } from './drivers/contract.ts'
 import { driverOf, type EngineRef, errorHandlerOf, queueLog } from './engines.ts'
 import { dangerous, QueuePayloadError } from './errors.ts'
 import type { CheckPayload, PayloadSchema } from './schema.ts'
@@ -79,7 +79,6 @@ class Received extends Call implements QueueMessage {
 interface Work {
   starting: Promise<void>
   consumer: Consumer | undefined
-  stopped: boolean
 }
 
 /** One attempt at one message. */
@@ -126,32 +125,34 @@ export class Subscription {
   /** Starts taking messages; rejects when the engine cannot be used at all, and waits for an unavailable one. */
   start(): Promise<void> {
     if (this.#work !== undefined) return this.#work.starting
-    const work: Work = { starting: Promise.resolve(), consumer: undefined, stopped: false }
+    const work: Work = { starting: Promise.resolve(), consumer: undefined }
     this.#work = work
-    work.starting = (async () => {
-      try {
-        const driver = await driverOf(this.queue, this.queue.name)
-        if (this.running === 0) return await this.#begin(work, driver)
-        // The calls of an earlier owner end first: `concurrency` applies across both. The start does not
-        // wait for that, as it may take as long as a handler.
-        const begin = () => this.#begin(work, driver).catch((error: unknown) => this.#notBegun(work, error))
-        this.#running.whenIdle(begin)
-      } catch (error) {
-        if (this.#work === work) this.#work = undefined
-        throw error
-      }
-    })()
+    work.starting = this.#begin(work).catch((error: unknown) => {
+      if (this.#work === work) this.#work = undefined
+      throw error
+    })
     return work.starting
   }
 
-  async #begin(work: Work, driver: QueueDriver<object>): Promise<void> {
-    if (work.stopped) return
-    work.consumer = driver.consume(this.queue.name, this.#deliver, { concurrency: this.concurrency })
-    await work.consumer.begun
+  async #begin(work: Work): Promise<void> {
+    const driver = await driverOf(this.queue, this.queue.name)
+    const consume = async () => {
+      if (this.#work !== work) return
+      work.consumer = driver.consume(this.queue.name, this.#deliver, { concurrency: this.concurrency })
+      await work.consumer.begun
+    }
+    if (this.running === 0) return consume()
+    // The calls of an earlier owner end first: `concurrency` applies across both. The start does not
+    // wait for that, as it may take as long as a handler.
+    this.#running.whenIdle(() => void consume().catch((error: unknown) => this.#notBegun(work, error)))
   }
 
   #notBegun(work: Work, error: unknown): void {
     if (this.#work === work) this.#work = undefined
+    this.reportNotStarted(error)
+  }
+
+  reportNotStarted(error: unknown): void {
     const { name } = this.queue
     queueLog().error({ err: error, queue: name }, `a subscriber of the queue "${name}" could not start`)
   }
@@ -160,7 +161,6 @@ export class Subscription {
   stop(): { readonly quiet: Promise<void>; readonly ended: Promise<void> } {
     const work = this.#work
     this.#work = undefined
-    if (work !== undefined) work.stopped = true
     const consumer = work?.consumer
     const quiet = Promise.resolve(consumer?.stop())
     const ended = Promise.all([this.#earlier, consumer?.ended])

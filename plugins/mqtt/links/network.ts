@@ -1,4 +1,6 @@
+import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import type * as mqttPackage from 'mqtt'
 import { deferred, withinTime } from '../../shared/values/promises.ts'
 import { MqttPayloadError, MqttPublishError, MqttSubscribeError, MqttUnavailableError, withReason } from '../errors.ts'
 import { type MqttQos, needsVersion5 } from '../messages/message-options.ts'
@@ -6,8 +8,11 @@ import type { MqttSettings } from '../options.ts'
 import { Acks } from './acks.ts'
 import { clientOptions } from './client-options.ts'
 import { type Link, type LinkEvents, type LinkLimits, LinkLost, type Outgoing, type Patience } from './contract.ts'
-import type { Announced, MqttClient, MqttPackage } from './mqtt-client.ts'
 import { detailsOf, packetProperties, subscriptionsOf, withCarrier } from './packets.ts'
+
+/** The used part of the package `mqtt`. */
+export type MqttPackage = Pick<typeof mqttPackage, 'connect' | 'ReasonCodes'>
+type MqttClient = mqttPackage.MqttClient
 
 /** The window where the broker announces none: enough to keep a connection busy. */
 const defaultWindow = 1000
@@ -65,7 +70,7 @@ export class NetworkLink implements Link {
   /** Functions that give up the messages that the broker has not acknowledged. */
   readonly #underWay = new Set<() => void>()
   #isUp = false
-  #announced: Announced = {}
+  #announced: NonNullable<MqttClient['serverProperties']> = {}
   #lastError: Error | undefined
 
   constructor(mqtt: MqttPackage, settings: MqttSettings, events: LinkEvents) {
@@ -140,7 +145,7 @@ export class NetworkLink implements Link {
     })
     client.on('disconnect', ({ reasonCode }) => {
       if (!reasonCode) return
-      const why = this.#mqtt.ReasonCodes[reasonCode]
+      const why = (this.#mqtt.ReasonCodes as { readonly [code: number]: string })[reasonCode]
       this.#lastError = Object.assign(new Error(`it closed the connection: ${why}`), { code: reasonCode })
     })
     client.on('connect', ({ sessionPresent }) => {
@@ -170,10 +175,11 @@ export class NetworkLink implements Link {
       if (packet.cmd === 'connack') {
         // Acknowledgements are small: TCP delayed them until the broker had acknowledged the last one, which it did
         // after 40 ms, and that limited them to 500 messages a second.
-        client.stream.setNoDelay?.(true)
+        // A stream of websockets does not have the method.
+        ;(client.stream as Partial<Socket>).setNoDelay?.(true)
         this.#acks.connected(client.stream, packet.sessionPresent)
       }
-      if (packet.cmd === 'pubrel') this.#acks.release(packet.messageId)
+      if (packet.cmd === 'pubrel') this.#acks.release(packet.messageId!)
       if (packet.cmd !== 'publish') return
       const { qos } = packet
       const handled = qos === 0 ? () => {} : this.#acks.take(client.stream, qos, packet.messageId!, packet.dup)

@@ -232,13 +232,8 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
 
   async counts(topic: string, signal: AbortSignal): Promise<QueueCounts> {
     const queue = await this.#queue(topic, signal)
-    const {
-      waiting = 0,
-      prioritized = 0,
-      active = 0,
-      delayed = 0,
-      failed = 0,
-    } = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'failed')
+    const counts = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'failed')
+    const { waiting = 0, prioritized = 0, active = 0, delayed = 0, failed = 0 } = counts
     const heads = await Promise.all([
       waiting > 0 ? queue.getJobs(['waiting'], 0, 0, true) : [],
       prioritized > 0 ? queue.getJobs(['prioritized'], 0, 0, true) : [],

@@ -85,19 +85,9 @@ export async function notify(
   }
 }
 
-/** The error handler of a whole process for one kind of work, and the function that sets it. */
-export class GlobalErrorHandler<Handler extends (...args: never[]) => unknown> {
-  readonly #setter: string
-  current: Handler | undefined
-
-  /** `setter`: the public name of `set`, for its error. */
-  constructor(setter: string) {
-    this.#setter = setter
-  }
-
-  set(handler: Handler | undefined): void {
-    if (handler !== undefined && typeof handler !== 'function')
-      throw new TypeError(`${this.#setter} takes a function, or undefined`)
-    this.current = handler
-  }
+/** Checks the error handler of a whole process; `setter` is the public name of the function that sets it. */
+export function globalHandler<Handler>(setter: string, handler: Handler | undefined): Handler | undefined {
+  if (handler !== undefined && typeof handler !== 'function')
+    throw new TypeError(`${setter} takes a function, or undefined`)
+  return handler
 }
