@@ -47,7 +47,7 @@ export class CronService {
     // A job that is still running stays on the list until it ends, because closing waits for it.
     forget: (activity) => {
       const job = this.#jobs.get(activity)
-      void job?.idle().then(() => this.#jobs.delete(activity))
+      void job?.active.idle().then(() => this.#jobs.delete(activity))
     },
     refused: (activity, error) =>
       this.#logger.error({ err: error }, `the cron job "${this.#declared(activity)?.name}" cannot continue here`),
@@ -134,14 +134,14 @@ export class CronService {
     await opening.catch(() => {})
     const around = this.#around
     await isInTime(this.idle(), timeout)
-    const left = [...this.#jobs.values()].filter((job) => job.isActive).map((job) => job.declared.name)
+    const left = [...this.#jobs.values()].filter((job) => job.active.count > 0).map((job) => job.declared.name)
     if (left.length > 0) {
       this.#logger.warn(
         { jobs: left },
         `closing no longer waits for the cron jobs ${left.join(', ')}: they are still running`,
       )
     }
-    for (const job of this.#jobs.values()) job.abandon(new Error('the service of the cron jobs has stopped'))
+    for (const job of this.#jobs.values()) job.active.abandon(new Error('the service of the cron jobs has stopped'))
     this.#jobs.clear()
     this.#around = undefined
     around?.clock.close?.()
@@ -161,13 +161,13 @@ export class CronService {
     const reason = new Error('the cron jobs are stopping')
     for (const job of this.#jobs.values()) {
       job.stop()
-      job.abort(reason)
+      job.active.abort(reason)
     }
   }
 
   /** Resolves when no job is running. */
   async idle(): Promise<void> {
-    await Promise.all([...this.#jobs.values()].map((job) => job.idle()))
+    await Promise.all([...this.#jobs.values()].map((job) => job.active.idle()))
   }
 
   /** Whether the service runs jobs, or is about to. @internal */

@@ -1,13 +1,13 @@
 import { isFrameworkError, type Logger, within } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { addressOf, shownAddress } from '../shared/stores/address.ts'
+import { isUnreachable } from '../shared/stores/unreachable.ts'
 import { memoizedIn } from '../shared/values/memoize.ts'
 import { queueConfig } from './config.ts'
 import { redisAddress } from './drivers/bullmq-connection.ts'
 import type { DriverHost, QueueDriver } from './drivers/contract.ts'
-import { CustomDriver, type GenericPubSub } from './drivers/custom.ts'
+import { customDriver, type GenericPubSub } from './drivers/custom.ts'
 import { MemoryDriver } from './drivers/memory.ts'
-import { isUnreachable } from './drivers/unreachable.ts'
 import { QueueNotConfiguredError, QueueUnavailableError } from './errors.ts'
 import {
   type OwnEngineSettings,
@@ -88,7 +88,7 @@ export function driverOf({ kind, pubsub }: EngineRef, queue: string): Promise<Dr
 
 async function load(kind: string, pubsub: GenericPubSub | undefined, queue: string): Promise<Driver> {
   const host = hostOf(kind)
-  if (pubsub !== undefined) return new CustomDriver(pubsub, host)
+  if (pubsub !== undefined) return customDriver(pubsub, host)
   if (settingsOf(kind) === undefined) throw QueueNotConfiguredError(queue, kind)
   return (kinds[kind as QueueKind] as Kind).load(queueConfig(), host)
 }

@@ -149,7 +149,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
       () => ({ queue: this.name, kind: this.kind, count: texts.length, payloads, carrier: {} }),
       (event) =>
         ask(this.#self, this.name, (driver, signal) =>
-          driver.publish(this.name, texts, settings, signal, carrierOf(event?.carrier)),
+          driver.publish(this.name, { texts, options: settings, signal, carrier: carrierOf(event?.carrier) }),
         ),
     )
   }

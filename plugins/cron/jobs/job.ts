@@ -52,7 +52,7 @@ export class Job {
   #interval = 0
   #cancel: (() => void) | undefined
   /** The active runs, including those that still claim their tick. */
-  readonly #active: Running
+  readonly active: Running
   /** When those that have it began. */
   readonly #began = new Set<Date>()
   #queued: number | undefined
@@ -64,7 +64,7 @@ export class Job {
     this.declared = declared
     this.#around = around
     this.#zone = zoneByName(this.timezone)
-    this.#active = new Running(declared.activity)
+    this.active = new Running(declared.activity)
     this.#logger = applicationLogger(around.logger).child({ job: declared.name })
   }
 
@@ -76,10 +76,6 @@ export class Job {
     return this.#due !== undefined
   }
 
-  get isActive(): boolean {
-    return this.#active.count > 0
-  }
-
   start(): void {
     if (!this.isScheduled) this.#plan(this.#around.clock.now())
   }
@@ -89,21 +85,6 @@ export class Job {
     this.#cancel?.()
     this.#due = undefined
     this.#queued = undefined
-  }
-
-  /** Asks the active runs to end, through their signals. */
-  abort(reason: Error): void {
-    this.#active.abort(reason)
-  }
-
-  /** Treats unfinished runs as ended: stopping has waited for them long enough, and the next service may begin. */
-  abandon(reason: Error): void {
-    this.#active.abandon(reason)
-  }
-
-  /** Resolves when no run is active. */
-  idle(): Promise<void> {
-    return this.#active.idle()
   }
 
   /** Runs the job once, now. Resolves when the run has started; with `false` if the job is already running or may not run. */
@@ -210,7 +191,7 @@ export class Job {
   }
 
   async #serve(tick: number | undefined, begun?: (began: boolean) => void): Promise<void> {
-    const call = new Call(this.#active)
+    const call = new Call(this.active)
     try {
       const held = await this.#claim(tick, call)
       if (held === undefined) return

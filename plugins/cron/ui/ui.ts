@@ -11,10 +11,6 @@ import type { CronJobInfo } from '../jobs/run.ts'
 import { cronUiOptions } from '../options.ts'
 import type { CronService } from '../service.ts'
 
-/** The finding for a page that no middleware guards. */
-const unguarded = (settings: SettingsOf<typeof cronUiOptions>) =>
-  publicPage(settings, `the jobs at ${settings.path}`, 'Guard the page: cron: { ui: { middlewares: [staffOnly] } }')
-
 /**
  * Adds a page with the scheduled jobs: when they run, when they ran, for how long and with what outcome; needs the package `cronstrue`.
  *
@@ -32,7 +28,15 @@ export const cronUi = definePlugin({
   name: 'cronUi',
   dependencies: ['cron'],
   options: cronUiOptions,
-  doctor: async () => [publicPageCheck('cronUi.public', unguarded)],
+  doctor: async () => [
+    publicPageCheck('cronUi.public', (settings: SettingsOf<typeof cronUiOptions>) =>
+      publicPage(
+        settings,
+        `the jobs at ${settings.path}`,
+        'Guard the page: cron: { ui: { middlewares: [staffOnly] } }',
+      ),
+    ),
+  ],
   async setup(ctx, { path, middlewares }) {
     const service = ctx.services.get('cron')
     const isGuarded = middlewares.length > 0

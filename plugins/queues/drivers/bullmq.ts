@@ -1,5 +1,6 @@
 import { isInTime } from '../../../kernel/index.ts'
 import { peer, peers } from '../../shared/environment/optional-package.ts'
+import { isUnreachable } from '../../shared/stores/unreachable.ts'
 import { deferred } from '../../shared/values/promises.ts'
 import { safely } from '../../shared/values/safely.ts'
 import type { Carrier } from '../../shared/work/carrier.ts'
@@ -7,8 +8,7 @@ import type { BullmqSettings } from '../options.ts'
 import type { BullmqPublishOptions } from '../publish-options.ts'
 import { connectionsOf, type RedisConnections, retryStrategy } from './bullmq-connection.ts'
 import type { BullJob, Bullmq, BullQueue, BullWorker, RedisClient, RedisConstructor } from './bullmq-types.ts'
-import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
-import { isUnreachable } from './unreachable.ts'
+import type { Batch, Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 
 /** In the form of BullMQ's own telemetry, so that publishers and workers without this framework are compatible. */
 const telemetryOf = (carrier: Readonly<Carrier> | undefined) =>
@@ -55,13 +55,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     return new BullmqDriver(bullmq as unknown as Bullmq, connectionsOf(Redis, config.connection, host), config, host)
   }
 
-  async publish(
-    topic: string,
-    texts: readonly string[],
-    options: readonly (BullmqPublishOptions | undefined)[],
-    signal: AbortSignal,
-    carrier?: Readonly<Carrier>,
-  ): Promise<string[]> {
+  async publish(topic: string, { texts, options, signal, carrier }: Batch<BullmqPublishOptions>): Promise<string[]> {
     const queue = await this.#queue(topic, signal)
     signal.throwIfAborted()
     const plain = texts.map((text, i) => ({ data: JSON.parse(text) as unknown, options: options[i] }))

@@ -2,7 +2,7 @@ import type { Carrier } from '../../shared/work/carrier.ts'
 import { LocalConsumer, type LocalMessage, LocalQueue } from '../../shared/work/local-queue.ts'
 import { QueueFullError, QueueIdleError } from '../errors.ts'
 import type { MemoryPublishSettings } from '../publish-options.ts'
-import type { Consumer, Deliver, QueueCounts, QueueDriver } from './contract.ts'
+import type { Batch, Consumer, Deliver, QueueCounts, QueueDriver } from './contract.ts'
 
 /** A message in memory, stored as a string so that a handler cannot change the payload of the next attempt. */
 interface Message extends LocalMessage {
@@ -46,13 +46,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
     this.#maxSize = maxSize
   }
 
-  async publish(
-    name: string,
-    texts: readonly string[],
-    options: readonly MemoryPublishSettings[],
-    _signal?: AbortSignal,
-    carrier?: Readonly<Carrier>,
-  ): Promise<string[]> {
+  async publish(name: string, { texts, options, carrier }: Batch<MemoryPublishSettings>): Promise<string[]> {
     const topic = this.topic(name)
     // All or nothing, as in an engine that has batches.
     if (topic.size + texts.length > this.#maxSize()) throw QueueFullError(name, this.#maxSize())

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { addressOf } from '../../shared/stores/address.ts'
+import { isUnreachable } from '../../shared/stores/unreachable.ts'
 import { Memoized, memoizedIn } from '../../shared/values/memoize.ts'
 import type { Carrier } from '../../shared/work/carrier.ts'
 import { QueuePayloadError } from '../errors.ts'
 import type { PgbossSettings } from '../options.ts'
 import type { PgbossPublishOptions } from '../publish-options.ts'
-import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
+import type { Batch, Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 import { Poller } from './poller.ts'
-import { isUnreachable } from './unreachable.ts'
 
 /** The used part of pg-boss, the same from version 10 to 12. */
 interface Boss {
@@ -150,13 +150,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     }
   }
 
-  async publish(
-    topic: string,
-    texts: readonly string[],
-    options: readonly (PgbossPublishOptions | undefined)[],
-    signal: AbortSignal,
-    carrier?: Readonly<Carrier>,
-  ): Promise<string[]> {
+  async publish(topic: string, { texts, options, signal, carrier }: Batch<PgbossPublishOptions>): Promise<string[]> {
     const boss = await this.#with(topic)
     const deadLetters = new Set(options.map((one) => one?.deadLetter).filter((name) => name !== undefined))
     for (const name of deadLetters) await this.#with(name)

@@ -1,6 +1,6 @@
+import { isUnreachable } from '../../shared/stores/unreachable.ts'
 import { deferred } from '../../shared/values/promises.ts'
 import type { Consumer, DriverHost } from './contract.ts'
-import { isUnreachable } from './unreachable.ts'
 
 /** How to poll an engine. */
 export interface PollerOptions {

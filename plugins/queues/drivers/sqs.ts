@@ -1,11 +1,10 @@
 import { OptionError, quoted, within } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { memoizedIn } from '../../shared/values/memoize.ts'
-import type { Carrier } from '../../shared/work/carrier.ts'
 import { QueueBatchError, QueueMissingError, QueuePayloadError } from '../errors.ts'
 import type { SqsSettings } from '../options.ts'
 import type { SqsPublishOptions } from '../publish-options.ts'
-import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
+import type { Batch, Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 import { Poller } from './poller.ts'
 import { batches, bodyOf, carrierIn, maxBytes, maxEntries, payloadOf, sizeOf, withCarrier } from './sqs-body.ts'
 import { SqsDeletes } from './sqs-deletes.ts'
@@ -88,10 +87,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
 
   async publish(
     topic: string,
-    texts: readonly string[],
-    given: readonly (SqsPublishOptions | undefined)[],
-    signal: AbortSignal,
-    carrier?: Readonly<Carrier>,
+    { texts, options: given, signal, carrier }: Batch<SqsPublishOptions>,
   ): Promise<string[]> {
     const bodies = texts.map(bodyOf)
     const { url, maxBytes: most } = await this.#address(topic)
