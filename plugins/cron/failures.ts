@@ -1,6 +1,5 @@
 import { defineError, type Thrown } from '../../kernel/index.ts'
 import { globalHandler, notify } from '../shared/work/attempt.ts'
-import type { CronJobSettings } from './jobs/job-options.ts'
 import type { CronRun } from './jobs/run.ts'
 
 export const CronDestroyedError = defineError(
@@ -30,11 +29,17 @@ export function setCronGlobalErrorHandler(handler: CronErrorHandler | undefined)
   global = globalHandler('setCronGlobalErrorHandler', handler)
 }
 
+/** The options of a job that concern its failures. */
+interface FailureOptions {
+  readonly onFailed: CronErrorHandler | undefined
+  readonly timeout: number | undefined
+}
+
 /** Passes one failure to the handlers, first to that of the job. If a handler itself fails, that is logged. */
 export async function notifyFailure(
   error: unknown,
   run: CronRun,
-  { onFailed, timeout }: CronJobSettings,
+  { onFailed, timeout }: FailureOptions,
 ): Promise<void> {
   const message = `the cron job "${run.name}" failed`
   try {
