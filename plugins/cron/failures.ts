@@ -1,5 +1,5 @@
 import { defineError, type Thrown } from '../../kernel/index.ts'
-import { GlobalErrorHandler, notify } from '../shared/work/attempt.ts'
+import { globalHandler, notify } from '../shared/work/attempt.ts'
 import type { CronRun } from './jobs/run.ts'
 
 export const CronDestroyedError = defineError(
@@ -13,15 +13,10 @@ export const CronFileError = defineError(
 )
 export const CronClassError = defineError('CronClassError', (name: string, why: string) => `${name}: ${why}`)
 
-export const CronTimeoutError = defineError(
-  'CronTimeoutError',
-  (name: string, why: string) => `the cron job "${name}" ${why}`,
-)
-
 /** A function that is called with the value that a job threw, and the run that failed. */
 export type CronErrorHandler = { handle(error: Thrown, run: CronRun): unknown }['handle']
 
-const global = new GlobalErrorHandler<CronErrorHandler>('setCronGlobalErrorHandler')
+let global: CronErrorHandler | undefined
 
 /**
  * Sets the function that is called for every job that throws or rejects, in the whole process; `undefined` removes it. Errors are
@@ -31,11 +26,21 @@ const global = new GlobalErrorHandler<CronErrorHandler>('setCronGlobalErrorHandl
  * setCronGlobalErrorHandler((error, run) => console.error(`${run.name} failed`, error))
  */
 export function setCronGlobalErrorHandler(handler: CronErrorHandler | undefined): void {
-  global.set(handler)
+  global = globalHandler('setCronGlobalErrorHandler', handler)
+}
+
+/** The options of a job that concern its failures. */
+interface FailureOptions {
+  readonly onFailed: CronErrorHandler | undefined
+  readonly timeout: number | undefined
 }
 
 /** Passes one failure to the handlers, first to that of the job. If a handler itself fails, that is logged. */
-export async function notifyFailure(error: unknown, run: CronRun, own: CronErrorHandler | undefined): Promise<void> {
+export async function notifyFailure(
+  error: unknown,
+  run: CronRun,
+  { onFailed, timeout }: FailureOptions,
+): Promise<void> {
   const message = `the cron job "${run.name}" failed`
   try {
     run.logger.error({ err: error, scheduledAt: run.scheduledAt }, message)
@@ -43,8 +48,9 @@ export async function notifyFailure(error: unknown, run: CronRun, own: CronError
     // A thrown object whose members throw cannot be logged, but the fact that it was thrown can.
     run.logger.error({ scheduledAt: run.scheduledAt }, message)
   }
-  const pass = (handler: CronErrorHandler | undefined, what: string) =>
-    notify(handler && (() => handler(error as Thrown, run)), `${what} of the cron job "${run.name}"`, run.logger)
-  await pass(own, 'onFailed')
-  await pass(global.current, 'the global error handler')
+  const handlers = { onFailed, 'the global error handler': global }
+  for (const [what, handler] of Object.entries(handlers)) {
+    const call = handler && (() => handler(error as Thrown, run))
+    await notify(call, `${what} of the cron job "${run.name}"`, run.logger, timeout)
+  }
 }

@@ -1,7 +1,6 @@
 import { atEachBoot, definePlugin } from '../../kernel/index.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
-import { reportUnserved } from '../shared/work/service-class.ts'
 import { cronClasses } from './jobs/base-cron.ts'
 import { declarations, reportStarted } from './jobs/declarations.ts'
 import { isMemoryLock } from './locks/memory.ts'
@@ -16,7 +15,7 @@ const remedy = 'register the plugin "cron" (background: { crons: […] }), or ca
 atEachBoot((server) => {
   if (declarations.expected.size > 0) return
   reportStarted(server.logger, remedy)
-  reportUnserved(cronClasses, server.logger, remedy)
+  cronClasses.reportUnserved(server.logger, remedy)
 })
 
 /**

@@ -1,20 +1,23 @@
 import { isInTime, type Logger, nearest } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { stopOptions } from '../shared/work/running.ts'
+import { nameOf } from '../shared/work/service-classes.ts'
 import { CronNameError } from './failures.ts'
 import { leaveTo, openAlone } from './jobs/alone.ts'
+import { classlessJob, cronClasses, jobsOfClass } from './jobs/base-cron.ts'
 import {
   type Activity,
   closeRunner,
   type Declared,
   declarations,
+  endJob,
   type JobRunner,
   openRunner,
 } from './jobs/declarations.ts'
+import { handleOf } from './jobs/handle.ts'
 import { Job, type JobSurroundings } from './jobs/job.ts'
-import { loadCrons } from './jobs/loader.ts'
 import type { CronJobInfo } from './jobs/run.ts'
-import { LockGuard } from './locks/guard.ts'
+import { LockGuard, openLock } from './locks/guard.ts'
 import { type CronServiceOptions, type CronSettings, cronServiceOptions } from './options.ts'
 
 /**
@@ -44,7 +47,7 @@ export class CronService {
     // A job that is still running stays on the list until it ends, because closing waits for it.
     forget: (activity) => {
       const job = this.#jobs.get(activity)
-      void job?.idle().then(() => this.#jobs.delete(activity))
+      void job?.active.idle().then(() => this.#jobs.delete(activity))
     },
     refused: (activity, error) =>
       this.#logger.error({ err: error }, `the cron job "${this.#declared(activity)?.name}" cannot continue here`),
@@ -98,13 +101,12 @@ export class CronService {
     const { timezone, history, lock } = this.#settings
     const clock = this.#settings.clock ?? (await (await import('./schedule/system-clock.ts')).openSystemClock())
     const logger = this.#logger
-    this.#around = { clock, guard: undefined, logger, timezone, history }
+    const around = { clock, guard: undefined as LockGuard | undefined, logger, timezone, history }
+    this.#around = around
     if (lock !== undefined) {
-      const { openLock } = await import('./locks/open.ts')
       const opened = await openLock(lock)
-      const guard = new LockGuard(opened.lock, opened.ttl, clock, logger)
-      void guard.probe()
-      this.#around = { ...this.#around, guard }
+      around.guard = new LockGuard(opened.lock, opened.ttl, clock, logger)
+      void around.guard.probe()
     }
     const jobs = await loadCrons(this.#settings, logger)
     if (life.isHalted) return
@@ -131,14 +133,15 @@ export class CronService {
     // If the service is still starting, the resources that it opens have to be closed afterwards.
     await opening.catch(() => {})
     const around = this.#around
-    const left = await this.#drained(timeout)
+    await isInTime(this.idle(), timeout)
+    const left = [...this.#jobs.values()].filter((job) => job.active.count > 0).map((job) => job.declared.name)
     if (left.length > 0) {
       this.#logger.warn(
         { jobs: left },
         `closing no longer waits for the cron jobs ${left.join(', ')}: they are still running`,
       )
     }
-    for (const job of this.#jobs.values()) job.abandon(new Error('the service of the cron jobs has stopped'))
+    for (const job of this.#jobs.values()) job.active.abandon(new Error('the service of the cron jobs has stopped'))
     this.#jobs.clear()
     this.#around = undefined
     around?.clock.close?.()
@@ -158,18 +161,13 @@ export class CronService {
     const reason = new Error('the cron jobs are stopping')
     for (const job of this.#jobs.values()) {
       job.stop()
-      job.abort(reason)
+      job.active.abort(reason)
     }
-  }
-
-  async #drained(timeout: number): Promise<string[]> {
-    await isInTime(this.idle(), timeout)
-    return [...this.#jobs.values()].filter((job) => job.isActive).map((job) => job.declared.name)
   }
 
   /** Resolves when no job is running. */
   async idle(): Promise<void> {
-    await Promise.all([...this.#jobs.values()].map((job) => job.idle()))
+    await Promise.all([...this.#jobs.values()].map((job) => job.active.idle()))
   }
 
   /** Whether the service runs jobs, or is about to. @internal */
@@ -233,6 +231,35 @@ export class CronService {
     this.#jobs.set(activity, job)
     job.start()
   }
+}
+
+/**
+ * Imports the files that match the globs, and constructs the classes; handles start themselves while their file is imported. Without
+ * the option `crons`, every class that this process has imported is also constructed; with it, omitted classes are reported.
+ *
+ * @throws (as a rejection) CronFileError, CronClassError.
+ */
+async function loadCrons({ crons, isDefaultGlob: isDefault }: CronSettings, log: Logger): Promise<Declared[]> {
+  const jobs: Declared[] = []
+  const other = (value: unknown, where: string) => {
+    const handle = handleOf(value)
+    if (handle?.wasStarted() === false)
+      log.warn({ where }, `the cron job "${nameOf(value)}" has no handler. Call start(handler) on it`)
+    return handle !== undefined
+  }
+  await cronClasses.load(
+    { sources: crons, isDefault, other },
+    {
+      take: (cls) => void jobs.push(...jobsOfClass(cls, log)),
+      takeAlone(method) {
+        const job = classlessJob(method, log, new Set(jobs.map(({ name }) => name)))
+        jobs.push(job)
+        return () => endJob(job.activity)
+      },
+    },
+    log,
+  )
+  return jobs
 }
 
 openAlone((clock) => new CronService({ crons: [], clock }))

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { basename } from 'node:path'
+import { defined } from '../shared/values/defined.ts'
 import { MailHeaderError } from './errors.ts'
 import type { MailAttachment, MailMessage } from './transport.ts'
 
@@ -60,12 +61,7 @@ export function checkAttachment(given: MailAttachment): MailMessage['attachments
     throw MailHeaderError("the attachment's path", 'must be the path of a file, not a URL')
   }
   const { filename = path && basename(path), contentType, cid } = given
-  return {
-    ...(filename !== undefined && { filename }),
-    ...(contentType !== undefined && { contentType }),
-    ...(cid !== undefined && { cid }),
-    ...(path !== undefined && { path }),
-    // Nodemailer accepts bytes only as a Buffer.
-    ...(content !== undefined && { content: typeof content === 'string' ? content : Buffer.from(content) }),
-  }
+  // Nodemailer accepts bytes only as a Buffer.
+  const bytes = content instanceof Uint8Array ? Buffer.from(content) : content
+  return defined({ filename, contentType, cid, path, content: bytes })
 }

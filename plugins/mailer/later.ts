@@ -1,7 +1,7 @@
 import type { Logger } from '../../kernel/index.ts'
+import { deferred } from '../shared/values/promises.ts'
 import { LocalConsumer, type LocalMessage, LocalQueue, type Outcome } from '../shared/work/local-queue.ts'
 import { MailClosedError, MailQueueFullError, reasonOf, withoutAddresses } from './errors.ts'
-import type { MailMessage } from './transport.ts'
 
 /** One waiting email. */
 interface Waiting extends LocalMessage {
@@ -46,11 +46,11 @@ export class Later {
     return this.#queue.size
   }
 
-  add({ messageId: id }: MailMessage, send: Waiting['send']): void {
+  add(id: string, send: Waiting['send']): void {
     if (this.#isStopped) throw MailClosedError()
     if (this.size >= maxWaiting) throw MailQueueFullError(maxWaiting)
     const attempts = Number.POSITIVE_INFINITY
-    this.#queue.add({ id, send, priority: 0, attempts, attempt: 0, since: 0, backoff: () => 0 })
+    this.#queue.add({ id, send, priority: 0, attempts, attempt: 0, since: 0, next: undefined, backoff: () => 0 })
   }
 
   /** Sends the waiting emails without pauses, each at most once more, until `stop`. */
@@ -96,13 +96,11 @@ export class Later {
   async #pause(): Promise<void> {
     const ms = this.#lastStart + spacing - performance.now()
     if (ms <= 0 || this.#isDraining) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.#wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+    const pause = deferred()
+    const timer = setTimeout(pause.resolve, ms)
+    this.#wake = pause.resolve
+    await pause.promise
+    clearTimeout(timer)
     this.#wake = undefined
   }
 }

@@ -12,6 +12,7 @@ import {
   mailerOptions,
 } from './options.ts'
 import { type MailCallback, type MailReceipt, OpenProvider } from './provider.ts'
+import type { MailMessage } from './transport.ts'
 
 /** Sends through one provider. */
 export interface MailSender {
@@ -46,9 +47,9 @@ export interface MailSender {
  * )
  */
 export class Mailer<const Providers extends MailProviders = MailProviders> implements MailSender {
-  readonly #providers = new Map<string, OpenProvider>()
+  readonly #providers: OpenProvider[] = []
   readonly #senders = new Map<string, MailSender>()
-  readonly #default: OpenProvider
+  readonly #default: MailSender
   readonly #later = new Later(() => this.#log)
   /** The sending in progress. */
   readonly #busy = new Set<Promise<unknown>>()
@@ -61,22 +62,24 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
     settings: MailerSettings<keyof Providers & string>,
     read: MailerConfiguration = mailerOptions.parse(joinedOptions('providers', providers, settings), 'mailer'),
   ) {
-    for (const [name, provider] of Object.entries(read.providers)) {
-      this.#providers.set(name, new OpenProvider(name, provider, read.timeout))
+    for (const [name, given] of Object.entries(read.providers)) {
+      const provider = new OpenProvider(name, given, read.timeout)
+      this.#providers.push(provider)
+      this.#senders.set(name, this.#senderOf(provider))
     }
-    this.#default = this.#providers.get(read.defaultProvider)!
+    this.#default = this.use(read.defaultProvider)
   }
 
   send(callback: MailCallback): Promise<MailReceipt> {
-    return this.#send(this.#default, callback)
+    return this.#default.send(callback)
   }
 
   later(callback: MailCallback): Promise<{ readonly id: string }> {
-    return this.#enqueue(this.#default, callback)
+    return this.#default.later(callback)
   }
 
   verify(): Promise<true> {
-    return this.#verify(this.#default)
+    return this.#default.verify()
   }
 
   /**
@@ -85,21 +88,10 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
    * @throws MailProviderError for an unknown name.
    */
   use(name: keyof Providers & string): MailSender {
-    const provider = this.#providers.get(name)
-    if (provider === undefined) {
-      const known = [...this.#providers.keys()]
-      throw MailProviderError(String(name), nearest(String(name), known), known)
-    }
-    let sender = this.#senders.get(name)
-    if (sender === undefined) {
-      sender = {
-        send: (callback) => this.#send(provider, callback),
-        later: (callback) => this.#enqueue(provider, callback),
-        verify: () => this.#verify(provider),
-      }
-      this.#senders.set(name, sender)
-    }
-    return sender
+    const sender = this.#senders.get(name)
+    if (sender !== undefined) return sender
+    const known = [...this.#senders.keys()]
+    throw MailProviderError(String(name), nearest(String(name), known), known)
   }
 
   /** How many emails of `later` have not been sent yet. */
@@ -120,7 +112,7 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
 
   /** Loads the packages of the transporters, without a connection. @internal */
   async prepare(): Promise<void> {
-    for (const provider of this.#providers.values()) await provider.open()
+    for (const provider of this.#providers) await provider.open()
   }
 
   /** Sends emails without pauses from now on, and waits for those that are waiting or being built. @internal */
@@ -136,52 +128,47 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
   }
 
   async #close(timeout: number): Promise<void> {
-    const providers = [...this.#providers.values()]
     await within(this.drain(), timeout, () => {
       const reason = new Error('the mailer closed')
       this.#later.stop()
-      for (const provider of providers) provider.abort(reason)
+      for (const provider of this.#providers) provider.abort(reason)
       // A callback that never ends cannot be aborted, only abandoned.
       return this.#later.drain()
     })
-    await Promise.all(providers.map((provider) => provider.close()))
+    await Promise.all(this.#providers.map((provider) => provider.close()))
     this.#later.logLost()
   }
 
-  #verify(provider: OpenProvider): Promise<true> {
-    return this.#track(() => provider.verify())
+  #senderOf(provider: OpenProvider): MailSender {
+    return {
+      verify: () => this.#track(() => provider.verify()),
+      send: (callback) => this.#track(async () => provider.send(await provider.compose(callback))),
+      later: (callback) => {
+        const queued = this.#track(async () => this.#enqueue(provider, await provider.compose(callback)))
+        // Callers rarely await the promise, and an email with a mistake must not end the process.
+        queued.catch((error: unknown) => this.#log.error({ err: error }, 'an email could not be queued'))
+        return queued
+      },
+    }
   }
 
-  #send(provider: OpenProvider, callback: MailCallback): Promise<MailReceipt> {
-    return this.#track(async () => provider.send(await provider.compose(callback)))
-  }
-
-  #enqueue(provider: OpenProvider, callback: MailCallback): Promise<{ readonly id: string }> {
-    const queued = this.#track(async () => {
-      const mail = await provider.compose(callback)
-      this.#later.add(mail, async () => {
-        const { rejected } = await provider.send(mail)
-        if (rejected.length === 0) return
-        const log = { mail: mail.messageId, rejected: rejected.length }
-        this.#log.warn(log, `the email ${mail.messageId} was refused for ${rejected.length} of its recipients`)
-      })
-      return { id: mail.messageId }
+  #enqueue(provider: OpenProvider, mail: MailMessage): { readonly id: string } {
+    const { messageId: id } = mail
+    this.#later.add(id, async () => {
+      const { rejected } = await provider.send(mail)
+      if (rejected.length === 0) return
+      const log = { mail: id, rejected: rejected.length }
+      this.#log.warn(log, `the email ${id} was refused for ${rejected.length} of its recipients`)
     })
-    // Callers rarely await the promise, and an email with a mistake must not end the process.
-    queued.catch((error: unknown) => this.#log.error({ err: error }, 'an email could not be queued'))
-    return queued
+    return { id }
   }
 
   /** Makes `close` wait for this call. */
   #track<Result>(run: () => Promise<Result>): Promise<Result> {
     if (this.#closed !== undefined) return Promise.reject(MailClosedError())
     const promise = run()
-    const done = promise.then(
-      () => {},
-      () => {},
-    )
+    const done = promise.catch(() => {}).finally(() => this.#busy.delete(done))
     this.#busy.add(done)
-    void done.then(() => this.#busy.delete(done))
     return promise
   }
 }

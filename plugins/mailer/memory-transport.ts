@@ -41,13 +41,10 @@ function fits(expected: string | RegExp | undefined, actual: string | undefined)
 }
 
 function isMeant(mail: MailMessage, match: MailMatch): boolean {
-  if (match.to !== undefined && !mail.envelope.to.includes(match.to)) return false
-  return (
-    fits(match.from, mail.envelope.from) &&
-    fits(match.subject, mail.subject) &&
-    fits(match.html, mail.html) &&
-    fits(match.text, mail.text)
-  )
+  const { from, to } = mail.envelope
+  if (match.to !== undefined && !to.includes(match.to)) return false
+  const actual = { ...mail, from }
+  return (['from', 'subject', 'html', 'text'] as const).every((name) => fits(match[name], actual[name]))
 }
 
 /** Keeps emails in memory instead of sending them, with assertions for tests. */

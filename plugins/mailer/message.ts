@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { domainToASCII } from 'node:url'
 import { builtPath } from '../shared/files/built-paths.ts'
 import { readRegularFile } from '../shared/files/read-file.ts'
+import { defined } from '../shared/values/defined.ts'
 import { addressesOf, addressOf, type CheckedAddresses, type NamedAddress, type Recipients } from './address.ts'
 import { MailHeaderError, MailIncompleteError, MailTemplateError, reasonOf } from './errors.ts'
 import { checkAttachment, checkHeader, checkText } from './header.ts'
@@ -13,7 +14,12 @@ interface Person {
   address: string
 }
 
-type Template = { data: object; source: string } | { data: object; file: string }
+interface Template {
+  /** Its name in messages. */
+  readonly what: string
+  readonly data: object
+  source(): string | Promise<string>
+}
 
 /**
  * Builds one email; the argument of the callback of `send` and `later`. Each method returns the builder; lists are
@@ -79,13 +85,18 @@ export class MailBuilder {
 
   /** Sets the body as HTML, rendered by the template adapter of the provider. */
   template<Data extends object>(template: string, data: Data): this {
-    this.#template = { source: textOf('template', template), data: dataOf('template', data) }
+    const source = textOf('template', template)
+    this.#template = { what: 'the template', data: dataOf('template', data), source: () => source }
     return this
   }
 
   /** Sets the body as HTML from a template file, absolute or relative to the folder of the process. */
   templateFile<Data extends object>(file: string, data: Data): this {
-    this.#template = { file: textOf('templateFile', file), data: dataOf('templateFile', data) }
+    this.#template = {
+      what: `the template ${textOf('templateFile', file)}`,
+      data: dataOf('templateFile', data),
+      source: async () => (await readRegularFile(builtPath(file))).toString('utf8'),
+    }
     return this
   }
 
@@ -131,7 +142,7 @@ export class MailBuilder {
     const why = await whyNoFile(this.#attachments)
     if (why !== undefined) throw MailHeaderError("the attachment's path", `is not usable: ${why}`)
     const from = this.#from ?? sender
-    const { subject, html, text } = await this.#render(adapter)
+    const content = await this.#render(adapter)
     const all = [...to, ...cc, ...bcc].map(({ address }) => address)
     return {
       messageId: messageIdFor(from.address),
@@ -140,11 +151,9 @@ export class MailBuilder {
       cc,
       bcc,
       replyTo,
-      subject,
-      ...(html !== undefined && { html }),
-      ...(text !== undefined && { text }),
+      ...content,
       headers: this.#headers,
-      ...(this.#priority !== undefined && { priority: this.#priority }),
+      ...defined({ priority: this.#priority }),
       attachments: this.#attachments,
       envelope: { from: from.address, to: [...new Set(all)] },
       disableFileAccess: this.#attachments.every(({ path }) => path === undefined),
@@ -153,27 +162,22 @@ export class MailBuilder {
   }
 
   async #render(adapter: TemplateAdapter | undefined): Promise<Pick<MailMessage, 'subject' | 'html' | 'text'>> {
-    const subject = this.#subject!
-    const text = this.#text
-    if (this.#template === undefined) return { subject, ...defined({ html: this.#html, text }) }
+    const plain = this.#text
+    if (this.#template === undefined) return { subject: this.#subject!, ...defined({ html: this.#html, text: plain }) }
     if (adapter === undefined) {
       throw MailTemplateError('the template', 'its provider needs a templateAdapter, such as new MustacheAdapter()')
     }
-    const { data } = this.#template
-    const file = 'file' in this.#template ? this.#template.file : undefined
-    const source = 'source' in this.#template ? this.#template.source : await contentOf(this.#template.file)
-    const what = file === undefined ? 'the template' : `the template ${file}`
+    const { what, data } = this.#template
+    const source = await rendering(what, this.#template.source)
     // Subjects and texts are written in code, where user input easily gets into them: never a program, whatever the engine.
     const inNames = (template: string) =>
       adapter.renderNames === undefined ? adapter.render(template, data, 'text') : adapter.renderNames(template, data)
-    const rendered = {
-      html: await rendering(what, () => adapter.render(source, data, 'html')),
-      subject: await rendering('the subject', () => inNames(subject)),
-      text: text === undefined ? undefined : await rendering('the text', () => inNames(text)),
-    }
+    const html = await rendering(what, () => adapter.render(source, data, 'html'))
+    const subject = await rendering('the subject', () => inNames(this.#subject!))
+    const text = plain === undefined ? undefined : await rendering('the text', () => inNames(plain))
     // The data may contain characters that the template does not.
-    checkSubject(rendered.subject)
-    return { subject: rendered.subject, ...defined({ html: rendered.html, text: rendered.text }) }
+    checkSubject(subject)
+    return { subject, ...defined({ html, text }) }
   }
 }
 
@@ -189,10 +193,6 @@ function messageIdFor(address: string): string {
   return `<${randomUUID()}@${host}>`
 }
 
-function defined(bodies: { html: string | undefined; text: string | undefined }): { html?: string; text?: string } {
-  return Object.fromEntries(Object.entries(bodies).filter(([, body]) => body !== undefined))
-}
-
 function textOf(method: string, text: unknown): string {
   if (typeof text !== 'string')
     throw MailTemplateError(method, `it takes text, not ${text === null ? 'null' : typeof text}`)
@@ -203,10 +203,6 @@ function dataOf(method: string, data: unknown): object {
   if (typeof data !== 'object' || data === null)
     throw MailTemplateError(method, 'its second argument is the data, an object')
   return data
-}
-
-async function contentOf(file: string): Promise<string> {
-  return rendering(`the template ${file}`, async () => (await readRegularFile(builtPath(file))).toString('utf8'))
 }
 
 async function rendering(what: string, render: () => string | Promise<string>): Promise<string> {

@@ -2,6 +2,7 @@ import { quoted } from '../../kernel/index.ts'
 import { isProduction } from '../shared/environment/node-env.ts'
 import { foreignOption } from '../shared/options/foreign-options.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
+import { defined } from '../shared/values/defined.ts'
 import { addressOf, type CheckedAddresses, type NamedAddress } from './address.ts'
 import { MailAddressError } from './errors.ts'
 import { MemoryTransport } from './memory-transport.ts'
@@ -62,7 +63,7 @@ const destinations = [
 
 const auth = option
   .shape({ user: text, pass: text.secret(), type: option.name() }, foreignOption(['user', 'pass', 'type']))
-  .into(withoutUndefined)
+  .into((given): { readonly [option: string]: unknown } => defined(given))
 
 const smtp = option
   .shape(
@@ -82,16 +83,11 @@ const smtp = option
       ...['connectionTimeout', 'socketTimeout', 'maxConnections', 'maxMessages', 'rateDelta', 'rateLimit'],
     ]),
   )
-  .into(withoutUndefined)
+  .into((given): { readonly [option: string]: unknown } => defined(given))
   .into((given, place) => {
     if (!destinations.some((name) => Object.hasOwn(given, name))) place.wrong(given, expected)
     return given
   })
-
-/** Removes undefined members, which would replace the defaults of nodemailer. */
-function withoutUndefined(given: object): { readonly [option: string]: unknown } {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-}
 
 const own = option.value<MailTransporter>('a transporter', isTransporter).secret()
 

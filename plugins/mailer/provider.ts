@@ -1,9 +1,10 @@
+import { Buffer } from 'node:buffer'
 import { inspect } from 'node:util'
 import { OptionError, Trace, type TraceOutcome, within } from '../../kernel/index.ts'
+import { Call, Running } from '../shared/work/running.ts'
 import { MailSendError, reasonOf } from './errors.ts'
 import { MailBuilder } from './message.ts'
 import type { ProviderSettings } from './options.ts'
-import { secretsOf, without } from './secrets.ts'
 import { isTransporter, type MailMessage, type MailTransporter, openTransport, whyNoFile } from './transport.ts'
 
 /** Builds one email; may be async. */
@@ -40,8 +41,8 @@ export class OpenProvider {
   readonly #given: ProviderSettings
   readonly #timeout: number
   readonly #secrets: readonly string[]
-  /** A controller for each call of the transporter in progress. */
-  readonly #calls = new Set<AbortController>()
+  /** The calls of the transporter in progress. */
+  readonly #running = new Running()
   #aborted: Error | undefined
   #transporter: Promise<MailTransporter> | undefined
 
@@ -89,7 +90,7 @@ export class OpenProvider {
   /** Aborts the sending in progress, and any later one. */
   abort(reason: Error): void {
     this.#aborted = reason
-    for (const call of this.#calls) call.abort(reason)
+    this.#running.abort(reason)
   }
 
   /** Closes a transporter that was created here; one that was passed in stays open. */
@@ -118,11 +119,10 @@ export class OpenProvider {
   ): Promise<Result> {
     const transporter = await this.open()
     if (this.#aborted !== undefined) throw this.#failure(failed, this.#aborted)
-    const call = new AbortController()
+    const call = new Call(this.#running)
     const aborted = new Promise<never>((_resolve, reject) => {
       call.signal.addEventListener('abort', () => reject(call.signal.reason))
     })
-    this.#calls.add(call)
     try {
       const sent = Promise.race([run(transporter, call.signal), aborted])
       return await within(sent, this.#timeout, () => {
@@ -132,7 +132,7 @@ export class OpenProvider {
     } catch (error) {
       throw this.#failure(failed, error)
     } finally {
-      this.#calls.delete(call)
+      call.end()
     }
   }
 
@@ -148,4 +148,42 @@ export class OpenProvider {
 function bare(error: unknown, message: string): Error {
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown }
   return Object.assign(new Error(message), { code, responseCode })
+}
+
+/** The secret members of nodemailer's option `auth`. */
+const secretNames = ['pass', 'accessToken', 'refreshToken', 'clientSecret', 'privateKey'] as const
+/** Shorter secrets occur in many other strings. */
+const shortest = 4
+
+const encoded = (text: string) => Buffer.from(text).toString('base64')
+
+/** Strings that no message may contain: the passwords of a transporter, as given and as SMTP sends them, because servers repeat them. */
+function secretsOf(transporter: unknown): readonly string[] {
+  if (typeof transporter === 'string') return secretsOfAddress(transporter)
+  // A transporter of nodemailer has the options that it was created with.
+  const { options = transporter } = transporter as { options?: unknown }
+  const { auth, url } = (options ?? {}) as { auth?: { readonly [name: string]: unknown }; url?: unknown }
+  const own = secretNames.map((name) => auth?.[name]).filter((one) => typeof one === 'string')
+  const forms = own.flatMap((secret) => formsOf(String(auth?.user), secret))
+  return typeof url === 'string' ? [...forms, ...secretsOfAddress(url)] : forms
+}
+
+function secretsOfAddress(address: string): readonly string[] {
+  const [, user = '', pass = ''] = /^[^:]*:\/\/([^:@/]*):([^@/]*)@/.exec(address) ?? []
+  try {
+    return [pass, ...formsOf(decodeURIComponent(user), decodeURIComponent(pass))].filter(isLong)
+  } catch {
+    return formsOf(user, pass)
+  }
+}
+
+const isLong = (text: string) => text.length >= shortest
+
+function formsOf(user: string, pass: string): readonly string[] {
+  return isLong(pass) ? [encoded(`\0${user}\0${pass}`), encoded(pass), pass] : []
+}
+
+/** The text with a placeholder for each of the secrets. */
+function without(secrets: readonly string[], text: string): string {
+  return secrets.reduce((clean, secret) => clean.replaceAll(secret, '…'), text)
 }

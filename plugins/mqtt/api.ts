@@ -1,7 +1,7 @@
 import type { InputOf } from '../validation/index.ts'
 import type { MqttPublishOptions, MqttSubscribeOptions } from './messages/message-options.ts'
-import type { ReceivedBy } from './messages/schema.ts'
-import type { MqttHandle } from './subscriptions/handle.ts'
+import type { ReceivedBy } from './messages/payload.ts'
+import type { MqttHandle } from './subscriptions/declarations.ts'
 import type { ExactName, IsPattern, KnownName, MqttArguments, MqttHandler, MqttPayload, TypedName } from './types.ts'
 
 /** Options of a topic: they apply to all its subscriptions and publications. */

@@ -1,5 +1,5 @@
 import type { Logger, Thrown } from '../../kernel/index.ts'
-import { GlobalErrorHandler, notify } from '../shared/work/attempt.ts'
+import { globalHandler, notify } from '../shared/work/attempt.ts'
 
 /** A failure of a handler or a subscription. */
 export interface MqttFailure {
@@ -14,7 +14,7 @@ export interface MqttFailure {
 /** Called with what handlers throw, and for subscriptions that fail. */
 export type MqttErrorHandler = { handle(error: Thrown, failure: MqttFailure): unknown }['handle']
 
-const global = new GlobalErrorHandler<MqttErrorHandler>('setMqttGlobalErrorHandler')
+let global: MqttErrorHandler | undefined
 
 /**
  * Sets the function that is called, instead of the log, for every handler in the process that throws or rejects; `undefined`
@@ -24,16 +24,21 @@ const global = new GlobalErrorHandler<MqttErrorHandler>('setMqttGlobalErrorHandl
  * setMqttGlobalErrorHandler((error, { topic }) => console.error(`a message of ${topic} failed`, error))
  */
 export function setMqttGlobalErrorHandler(handler: MqttErrorHandler | undefined): void {
-  global.set(handler)
+  global = globalHandler('setMqttGlobalErrorHandler', handler)
 }
 
 /** Reports one failure once: to the error handler of the process, otherwise to the log. Never throws. */
-export async function notifyFailure(error: unknown, failure: MqttFailure, log: Logger): Promise<void> {
+export async function notifyFailure(
+  error: unknown,
+  failure: MqttFailure,
+  log: Logger,
+  timeout?: number,
+): Promise<void> {
   const { subscription, topic } = failure
-  const handler = global.current
+  const handler = global
   const call = handler && (() => handler(error as Thrown, failure))
   const name = `the global error handler of MQTT for the subscription "${subscription}"`
-  if (await notify(call, name, log)) return
+  if (await notify(call, name, log, timeout)) return
   const what = topic === undefined ? 'failed' : 'failed to handle a message'
   log.error({ err: error, topic }, `the MQTT subscription "${subscription}" ${what}`)
 }

@@ -1,28 +1,20 @@
 import { CallSite } from '../../kernel/index.ts'
 import { decorator, type MethodMark } from '../shared/decorators/decorator.ts'
-import { Notes } from '../shared/decorators/notes.ts'
-import { type ImportedMethod, ImportedMethods } from '../shared/work/imported-methods.ts'
 import type { MqttApi } from './api.ts'
 import { MqttNotConnectedError } from './errors.ts'
 import { type MqttPublishOptions, type MqttSubscribeOptions, subscribeOptions } from './messages/message-options.ts'
-import { declarations, publisher, withdraw } from './subscriptions/declarations.ts'
-import { declarationOf, handleOf, type MqttHandle } from './subscriptions/handle.ts'
+import { mqttClasses } from './subscriptions/base-mqtt.ts'
+import {
+  declarationOf,
+  declarations,
+  handleOf,
+  type MqttHandle,
+  publisher,
+  withdraw,
+} from './subscriptions/declarations.ts'
 import { parseFilter } from './topics/filter.ts'
 import { topicOf } from './topics/topic.ts'
 import type { IsPattern, KnownName, MqttArguments, MqttHandler, MqttPayload } from './types.ts'
-
-/** What `@mqtt.subscribe` notes about a method. */
-export interface MqttNote {
-  readonly topic: string
-  readonly options: MqttSubscribeOptions
-}
-
-export const mqttNotes = new Notes<MqttNote>()
-export const importedSubscriptions = new ImportedMethods(mqttNotes)
-
-/** A subscription of a method, by name and place. */
-export const shownSubscription = ({ note, label, place }: ImportedMethod<MqttNote>) =>
-  `the MQTT subscription "${note.topic}" of ${label} (${place})`
 
 /** The messages of this process, through the connection of `MqttService.connect` or of the server. */
 export interface Mqtt extends MqttApi {
@@ -51,7 +43,7 @@ function subscribeMethod(topic: string, given: MqttSubscribeOptions | undefined)
   const place = new CallSite()
   return decorator({
     name: 'mqtt.subscribe',
-    method: (on) => importedSubscriptions.add(on, { topic, options }, place),
+    method: (on) => mqttClasses.add(on, { topic, options }, place),
   })
 }
 

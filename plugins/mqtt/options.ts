@@ -1,7 +1,7 @@
 import type { Logger } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
-import { sourceList } from '../shared/work/service-class.ts'
-import { type ConnectionOptions, connectionMembers, withAddress } from './links/connection-options.ts'
+import { sourceList } from '../shared/work/service-classes.ts'
+import { type ConnectionOptions, connectionMembers, milliseconds, withAddress } from './links/connection-options.ts'
 import type { BaseMqttClass } from './subscriptions/base-mqtt.ts'
 
 /** The broker, and the behaviour of this client. */
@@ -61,14 +61,12 @@ const subscribeOption = (files: readonly string[]) =>
     })
     .default(true)
 
-const count = option.int({ min: 1, max: 2_147_483_647 })
-const milliseconds = count.says('milliseconds from 1 on')
 const members = {
   ...connectionMembers,
   provider: option.oneOf('mqtt', 'memory').default('mqtt'),
   required: option.flag().default(true),
   publishTimeout: milliseconds.default(5_000),
-  maxQueued: count.says('a number of messages from 1 on').default(10_000),
+  maxQueued: option.int({ min: 1, max: 2_147_483_647 }).says('a number of messages from 1 on').default(10_000),
   maxQueuedSize: option.size().default('64mb'),
   handlerTimeout: milliseconds.default(30_000),
 }

@@ -1,19 +1,20 @@
 import { atEachBoot, definePlugin } from '../../kernel/index.ts'
+import type { AsyncApiChannel } from '../asyncapi/index.ts'
+import { addressOfName } from '../shared/descriptions/names.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
-import { reportUnserved } from '../shared/work/service-class.ts'
-import { channels } from './asyncapi.ts'
 import { MqttWorkersError } from './errors.ts'
 import { mqttOptions } from './options.ts'
 import { MqttService } from './service.ts'
 import { mqttClasses } from './subscriptions/base-mqtt.ts'
-import { declarations } from './subscriptions/declarations.ts'
+import { type Declared, declarations } from './subscriptions/declarations.ts'
+import type { Filter } from './topics/filter.ts'
 import { work } from './work.ts'
 
 const remedy = 'register the plugin "mqtt" (background: { mqtt: { connect: { … } } }), or call MqttService.connect()'
 
 // Also reports from servers without this plugin.
 atEachBoot((server) => {
-  if (declarations.expected.size === 0) reportUnserved(mqttClasses, server.logger, remedy)
+  if (declarations.expected.size === 0) mqttClasses.reportUnserved(server.logger, remedy)
 })
 
 /**
@@ -59,3 +60,43 @@ export const mqtt = definePlugin({
     ctx.onClose(async (timeLeft) => void (await service.stop({ timeout: timeLeft })))
   },
 })
+
+/** A filter as an address, in which each wildcard is a parameter. */
+function addressOf({ levels }: Filter): Pick<AsyncApiChannel, 'address' | 'parameters'> {
+  const parameters: { [name: string]: { description: string } } = {}
+  const parts = levels.map((level, at) => {
+    if (level !== '+' && level !== '#') return addressOfName(level)
+    const name = level === '#' ? 'rest' : `level${at + 1}`
+    parameters[name] = { description: level === '#' ? 'All further levels of the topic.' : 'One level of the topic.' }
+    return `{${name}}`
+  })
+  return { address: parts.join('/'), ...(Object.keys(parameters).length > 0 && { parameters }) }
+}
+
+/** The channels for the description of messages: each topic that this process subscribes to. */
+function channels(): AsyncApiChannel[] {
+  // Keyed by filter: groups that share a subscription receive the same messages.
+  const topics = new Map<string, Declared[]>()
+  for (const declared of declarations.all) {
+    const topic = declared.filter.levels.join('/')
+    topics.set(topic, [...(topics.get(topic) ?? []), declared])
+  }
+  return [...topics.values()].map((all) => ({
+    ...addressOf(all[0]!.filter),
+    protocol: 'mqtt',
+    receive: all.map(({ options: { schema } }) => ({
+      name: 'message',
+      ...(schema === undefined ? { description: 'Text, JSON or bytes of any content.' } : { payload: schema }),
+    })),
+    ...filtersOf(all),
+    // What the broker receives: the highest values that the handlers request.
+    operationBindings: {
+      mqtt: { qos: Math.max(...all.map(({ options }) => options.qos ?? 0)), bindingVersion: '0.2.0' },
+    },
+  }))
+}
+
+function filtersOf(all: readonly Declared[]): { readonly 'x-filter': string | readonly string[] } {
+  const filters = [...new Set(all.map(({ filter }) => filter.text))]
+  return { 'x-filter': filters.length === 1 ? filters[0]! : filters }
+}

@@ -8,7 +8,7 @@ export type { Mqtt } from './mqtt.ts'
 export type { MqttConnectOptions, MqttOptions, MqttServiceOptions, MqttSource } from './options.ts'
 export { MqttService } from './service.ts'
 export { BaseMqtt, type BaseMqttClass } from './subscriptions/base-mqtt.ts'
-export type { MqttHandle, MqttSubscription } from './subscriptions/handle.ts'
+export type { MqttHandle, MqttSubscription } from './subscriptions/declarations.ts'
 export type { MqttDetails, MqttHandler, MqttPayload, MqttTopics } from './types.ts'
 
 declare module '../../kernel/plugin/services.ts' {

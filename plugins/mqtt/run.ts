@@ -1,8 +1,9 @@
 import type { Logger } from '../../kernel/index.ts'
-import { withinTime } from './deferred.ts'
+import { peer } from '../shared/environment/optional-package.ts'
+import { withinTime } from '../shared/values/promises.ts'
 import { MqttUnavailableError } from './errors.ts'
-import type { Link } from './links/contract.ts'
-import { openLink } from './links/open.ts'
+import type { Link, LinkEvents } from './links/contract.ts'
+import type { MqttPackage } from './links/network.ts'
 import { Outbox } from './messages/outbox.ts'
 import type { MqttSettings } from './options.ts'
 import { Subscriptions } from './subscriptions/subscriptions.ts'
@@ -135,4 +136,11 @@ export class Run {
     await this.#link.close()
     this.#isUp = false
   }
+}
+
+/** Opens the link for the settings; loads the network client only if it is needed. */
+async function openLink(settings: MqttSettings, events: LinkEvents): Promise<Link> {
+  if (settings.provider === 'memory') return new (await import('./links/memory.ts')).MemoryLink(settings, events)
+  const mqtt: unknown = await peer('mqtt', () => import('mqtt'), 'the mqtt plugin')
+  return new (await import('./links/network.ts')).NetworkLink(mqtt as MqttPackage, settings, events)
 }

@@ -1,5 +1,6 @@
 import { isInTime, type Logger, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
+import { type Deferred, deferred } from '../shared/values/promises.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
 import { stopOptions } from '../shared/work/running.ts'
 import type { MqttApi } from './api.ts'
@@ -14,16 +15,18 @@ import {
   type Sources,
 } from './options.ts'
 import { Run } from './run.ts'
+import { instantiate, isMade, mqttClasses, subscribeClassless } from './subscriptions/base-mqtt.ts'
 import {
   announceConnection,
   type Connection,
   closeConnection,
   type Declared,
+  declarationOf,
   declarations,
+  handleOf,
+  type MqttHandle,
   openConnection,
 } from './subscriptions/declarations.ts'
-import { declarationOf, handleOf, type MqttHandle } from './subscriptions/handle.ts'
-import { loadSubscriptions } from './subscriptions/loader.ts'
 import { checkTopic } from './topics/filter.ts'
 import { topicOf } from './topics/topic.ts'
 import type { ExactName, IsPattern, KnownName, MqttArguments, MqttHandler, MqttPayload } from './types.ts'
@@ -91,7 +94,7 @@ export class MqttService {
   /** Its own subscriptions that wait until it does. */
   readonly #held = new Set<Declared>()
   /** Settles when a later start has begun. */
-  #awaited: { readonly promise: Promise<void>; begin(): void } | undefined
+  #awaited: Deferred<void> | undefined
   /** How often it was stopped: a start that a stop overtakes gives up. */
   #stops = 0
 
@@ -132,11 +135,7 @@ export class MqttService {
 
   /** Announces a start after the previous process has ended: messages wait for it. @internal */
   startsLater(): void {
-    let begin = () => {}
-    const promise = new Promise<void>((resolve) => {
-      begin = resolve
-    })
-    this.#awaited = { promise, begin }
+    this.#awaited = deferred()
     announceConnection(this.#connection)
   }
 
@@ -175,11 +174,22 @@ export class MqttService {
 
   async #start(): Promise<void> {
     const stops = this.#stops
-    await loadSubscriptions(this.#sources, this.#log)
-    const run = await Run.make(this.#settings, this.#log)
+    const log = this.#log
+    // Other subscriptions declare themselves while their file is imported.
+    if (this.#sources.isOn)
+      await mqttClasses.load(
+        this.#sources,
+        {
+          take: (cls) => instantiate(cls, log),
+          isTaken: isMade,
+          takeAlone: (method) => subscribeClassless(method, log),
+        },
+        log,
+      )
+    const run = await Run.make(this.#settings, log)
     if (this.#stops !== stops) throw MqttUnavailableError('the service was stopped while it was starting')
     this.#run = run
-    this.#awaited?.begin()
+    this.#awaited?.resolve()
     await openConnection(this.#connection)
     await run.connect()
   }

@@ -1,4 +1,4 @@
-import type { ReceivedBy } from './messages/schema.ts'
+import type { ReceivedBy } from './messages/payload.ts'
 
 /**
  * The types of messages by topic or pattern; declare your own by merging into this interface.

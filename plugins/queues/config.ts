@@ -19,12 +19,8 @@ export function defineQueueConfiguration(config: QueueConfig): void {
   configure(queueConfigOptions.parse(config, 'queues.config'), false)
 }
 
-/** The same for a server: it applies until the last server with queues has closed, because others may use them as well. */
-export function configureForServers(config: QueueConfigSettings): void {
-  configure(config, true)
-}
-
-function configure(config: QueueConfigSettings, ofServer: boolean): void {
+/** The configuration of a server applies until the last server with queues has closed, because others may use them as well. */
+export function configure(config: QueueConfigSettings, ofServer: boolean): void {
   if (current !== undefined) {
     const until = current.ofServer
       ? 'It stays in effect until every server with queues has closed'
@@ -42,12 +38,7 @@ export function queueConfig(): QueueConfigSettings {
   return current?.config ?? unconfigured
 }
 
-/** Removes a configuration; does nothing unless it is the current one. */
-export function forgetConfiguration(config: QueueConfigSettings): void {
-  if (current?.config === config) current = undefined
-}
-
-/** Removes the configuration of servers, when no server uses it any more. */
-export function forgetConfigurationOfServers(): void {
-  if (current?.ofServer) current = undefined
+/** Removes the configuration of servers, when no server uses it any more, or the one of a script. */
+export function forgetConfiguration(ofScript?: QueueConfigSettings): void {
+  if (current?.ofServer || current?.config === ofScript) current = undefined
 }

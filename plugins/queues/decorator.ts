@@ -1,6 +1,6 @@
 import type { Logger } from '../../kernel/index.ts'
 import { decorator, type MethodMark } from '../shared/decorators/decorator.ts'
-import { memberUsed } from '../shared/work/imported-methods.ts'
+import { instanceStandIn, memberUsed } from '../shared/work/service-classes.ts'
 import { QueueHandlerError } from './errors.ts'
 import type { QueueHandler } from './subscription.ts'
 
@@ -27,10 +27,10 @@ function instanceOf(prototype: object): object {
 const call = (instance: object, name: PropertyKey, args: readonly unknown[]): unknown =>
   (instance as Record<PropertyKey, (...args: readonly unknown[]) => unknown>)[name]!(...args)
 
-const noInstance = (queue: string, method: PropertyKey, member: PropertyKey) =>
+const noInstance = (queue: string, method: PropertyKey, member: string) =>
   QueueHandlerError(
     queue,
-    `the method ${String(method)} uses this.${String(member)}, but its class has no instance. Create one at startup: new …()`,
+    `the method ${String(method)} uses this.${member}, but its class has no instance. Create one at startup: new …()`,
   )
 
 /** The errors of methods that name a member of their instance, until there is one. */
@@ -40,18 +40,6 @@ const lacking = new Set<Error>()
 export function reportLacking(log: Logger): void {
   for (const error of lacking) log.error({ err: error }, error.message)
   lacking.clear()
-}
-
-/** Replaces a missing instance: a method that uses it fails with an explanation. */
-function absent(queue: string, method: PropertyKey): object {
-  return new Proxy(
-    {},
-    {
-      get(_target, member) {
-        throw noInstance(queue, method, member)
-      },
-    },
-  )
 }
 
 /**
@@ -79,10 +67,11 @@ export function methodDecorator<Payload>(
     const member = memberUsed(method)
     const lack = member === undefined ? undefined : noInstance(queue, name, member)
     if (lack !== undefined) lacking.add(lack)
+    const absent = instanceStandIn({}, (one) => noInstance(queue, name, one))
     addInitializer?.call(second, function remember() {
       newest = this
       if (lack !== undefined) lacking.delete(lack)
     })
-    declare((...args) => (newest === undefined ? method.apply(absent(queue, name), args) : call(newest, name, args)))
+    declare((...args) => (newest === undefined ? method.apply(absent, args) : call(newest, name, args)))
   }
 }

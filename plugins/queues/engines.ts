@@ -1,13 +1,13 @@
 import { isFrameworkError, type Logger, within } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { addressOf, shownAddress } from '../shared/stores/address.ts'
+import { isUnreachable } from '../shared/stores/unreachable.ts'
 import { memoizedIn } from '../shared/values/memoize.ts'
 import { queueConfig } from './config.ts'
 import { redisAddress } from './drivers/bullmq-connection.ts'
 import type { DriverHost, QueueDriver } from './drivers/contract.ts'
-import { CustomDriver, type GenericPubSub } from './drivers/custom.ts'
+import { customDriver, type GenericPubSub } from './drivers/custom.ts'
 import { MemoryDriver } from './drivers/memory.ts'
-import { isUnreachable } from './drivers/unreachable.ts'
 import { QueueNotConfiguredError, QueueUnavailableError } from './errors.ts'
 import {
   type OwnEngineSettings,
@@ -18,43 +18,38 @@ import {
 
 type Driver = QueueDriver<object>
 
-/** The name of an engine in messages, and the remedy when it is unavailable. */
-interface Backend {
-  readonly name: string
-  readonly remedy: string
+/** A built-in kind of engine. */
+interface Kind {
+  /** Imports the modules that only this kind needs. */
+  load(config: QueueConfigSettings, host: DriverHost): Promise<Driver>
+  /** Its name in messages, and the remedy when it is unavailable. */
+  backend(config: QueueConfigSettings): readonly [name: string, remedy: string]
 }
 
-/** The built-in kinds; `load` imports the modules that only they need. */
 const kinds = {
-  memory: {
-    load: async () => memory as Driver,
-    backend: (): Backend => ({ name: 'memory', remedy: '' }),
-  },
+  memory: { load: async () => memory as Driver, backend: () => ['memory', ''] },
   bullmq: {
-    load: async (config: QueueConfigSettings, host: DriverHost): Promise<Driver> =>
-      (await import('./drivers/bullmq.ts')).BullmqDriver.load(config.bullmq!, host),
-    backend: (config: QueueConfigSettings): Backend => ({
-      name: `Redis at ${redisAddress(config.bullmq?.connection ?? {})}`,
-      remedy: 'Start it, or correct bullmq.connection of the configuration',
-    }),
+    load: async (config, host) => (await import('./drivers/bullmq.ts')).BullmqDriver.load(config.bullmq!, host),
+    backend: ({ bullmq }) => [
+      `Redis at ${redisAddress(bullmq?.connection ?? {})}`,
+      'Start it, or correct bullmq.connection of the configuration',
+    ],
   },
   pgboss: {
-    load: async (config: QueueConfigSettings, host: DriverHost): Promise<Driver> =>
-      (await import('./drivers/pgboss.ts')).PgbossDriver.load(config.pgboss!, host),
-    backend: (config: QueueConfigSettings): Backend => ({
-      name: `Postgres at ${shownAddress(addressOf('postgres', config.pgboss?.connectionString))}`,
-      remedy: 'Start it, or correct pgboss.connectionString of the configuration',
-    }),
+    load: async (config, host) => (await import('./drivers/pgboss.ts')).PgbossDriver.load(config.pgboss!, host),
+    backend: ({ pgboss }) => [
+      `Postgres at ${shownAddress(addressOf('postgres', pgboss?.connectionString))}`,
+      'Start it, or correct pgboss.connectionString of the configuration',
+    ],
   },
   sqs: {
-    load: async (config: QueueConfigSettings, host: DriverHost): Promise<Driver> =>
-      (await import('./drivers/sqs.ts')).SqsDriver.load(config.sqs!, host),
-    backend: (config: QueueConfigSettings): Backend => ({
-      name: `SQS${config.sqs?.endpoint === undefined ? '' : ` at ${shownAddress(config.sqs.endpoint)}`}`,
-      remedy: 'Check the network, the credentials and sqs.endpoint of the configuration',
-    }),
+    load: async (config, host) => (await import('./drivers/sqs.ts')).SqsDriver.load(config.sqs!, host),
+    backend: ({ sqs }) => [
+      `SQS${sqs?.endpoint === undefined ? '' : ` at ${shownAddress(sqs.endpoint)}`}`,
+      'Check the network, the credentials and sqs.endpoint of the configuration',
+    ],
   },
-} as const
+} satisfies Record<string, Kind>
 
 export type QueueKind = keyof typeof kinds
 const isKind = (kind: string): kind is QueueKind => Object.hasOwn(kinds, kind)
@@ -93,9 +88,9 @@ export function driverOf({ kind, pubsub }: EngineRef, queue: string): Promise<Dr
 
 async function load(kind: string, pubsub: GenericPubSub | undefined, queue: string): Promise<Driver> {
   const host = hostOf(kind)
-  if (pubsub !== undefined) return new CustomDriver(pubsub, host)
+  if (pubsub !== undefined) return customDriver(pubsub, host)
   if (settingsOf(kind) === undefined) throw QueueNotConfiguredError(queue, kind)
-  return kinds[kind as QueueKind].load(queueConfig(), host)
+  return (kinds[kind as QueueKind] as Kind).load(queueConfig(), host)
 }
 
 /** Milliseconds without a failure before an engine counts as available again: its connections come back one by one. */
@@ -162,28 +157,27 @@ export async function ask<Result>(
   if (driver.isLocal === true) return question(driver, never)
   const { publishTimeout } = settingsOf(engine.kind) ?? ownEngineDefaults
   const tooLate = new AbortController()
+  const late = () => {
+    tooLate.abort()
+    // The reason why it does not connect: a wrong password, for example.
+    const cause = away.get(engine.kind)
+    const why = isFrameworkError(cause) ? `: ${cause.message}` : ''
+    const error = unavailable(engine, queue, `did not respond within ${publishTimeout} ms${why}`)
+    throw cause === undefined ? error : Object.assign(error, { cause })
+  }
   try {
-    const result = await within(question(driver, tooLate.signal), publishTimeout, () => timedOut)
-    if (result !== timedOut) return result as Result
+    return await within(question(driver, tooLate.signal), publishTimeout, late)
   } catch (error) {
     if (isFrameworkError(error) || !isUnreachable(error)) throw error
     throw Object.assign(unavailable(engine, queue, 'does not respond'), { cause: error })
   }
-  tooLate.abort()
-  // The reason why it does not connect: a wrong password, for example.
-  const cause = away.get(engine.kind)
-  const why = isFrameworkError(cause) ? `: ${cause.message}` : ''
-  const error = unavailable(engine, queue, `did not respond within ${publishTimeout} ms${why}`)
-  throw cause === undefined ? error : Object.assign(error, { cause })
 }
 
-const timedOut = Symbol('timed out')
-
 function unavailable({ kind }: EngineRef, queue: string, why: string): Error {
-  const backend = isKind(kind)
-    ? kinds[kind].backend(queueConfig())
-    : { name: `its engine "${kind}"`, remedy: 'Check that engine' }
-  return QueueUnavailableError(queue, backend.name, why, backend.remedy)
+  const [name, remedy] = isKind(kind)
+    ? (kinds[kind] as Kind).backend(queueConfig())
+    : [`its engine "${kind}"`, 'Check that engine']
+  return QueueUnavailableError(queue, name, why, remedy)
 }
 
 /** Closes every engine; one that is used later is opened again. */

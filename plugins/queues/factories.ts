@@ -38,7 +38,7 @@ export class MemoryQueue<Payload, Received = Payload> extends Queue<Payload, Mem
 
   /** Removes waiting, delayed and failed messages; its subscribers stay. */
   clear(): void {
-    memory.clear(this.name)
+    memory.topic(this.name).clear()
   }
 }
 
@@ -56,7 +56,18 @@ export class BullmqQueue<Payload, Received = Payload> extends Queue<Payload, Bul
 
 const queueOptions = option.shape({ schema: option.value<PayloadSchema>('a schema') }).typed<QueueOptions>()
 
+/** The names that engines accept, what they take, and the engine for the message. */
+const names: { readonly [kind: string]: readonly [RegExp, takes: string, engine: string] } = {
+  // BullMQ uses it as a separator in Redis keys.
+  bullmq: [/^[^:]*$/, 'text without ":"', 'BullMQ'],
+  // Looking a name up among its queues, pg-boss would find the members that every object has.
+  pgboss: [/^[\w./-]+$/, 'letters, digits, "_", "-", "." and "/", and not "constructor" or the like', 'pg-boss'],
+}
+
 function definition(name: string, kind: keyof typeof publishOptions, options: QueueOptions | undefined) {
+  const [pattern, takes, engine] = names[kind] ?? []
+  if (pattern?.test(name) === false || (kind === 'pgboss' && name in Object.prototype))
+    throw OptionError(`the name of a queue of ${engine}`, quoted(name), takes!)
   const { schema } = queueOptions.parse(options, `${kind}Queue`)
   return { name, kind, schema, publishOptions: publishOptions[kind] }
 }
@@ -93,8 +104,6 @@ export function bullmqQueue<const Schema extends object>(
 ): BullmqQueue<PublishedBy<Schema>, ReceivedBy<Schema>>
 export function bullmqQueue<Payload>(name: string, options?: QueueOptions): BullmqQueue<Payload>
 export function bullmqQueue(name: string, options?: QueueOptions): BullmqQueue<unknown> {
-  // BullMQ uses it as a separator in Redis keys.
-  if (String(name).includes(':')) throw OptionError('the name of a queue of BullMQ', quoted(name), 'text without ":"')
   return new BullmqQueue(definition(name, 'bullmq', options))
 }
 
@@ -111,14 +120,6 @@ export function pgbossQueue<const Schema extends object>(
 ): Queue<PublishedBy<Schema>, PgbossPublishOptions, ReceivedBy<Schema>>
 export function pgbossQueue<Payload>(name: string, options?: QueueOptions): Queue<Payload, PgbossPublishOptions>
 export function pgbossQueue(name: string, options?: QueueOptions): Queue<unknown, PgbossPublishOptions> {
-  // The names that pg-boss accepts; looking them up among its queues, it would find the members that every object has.
-  if (!/^[\w./-]+$/.test(name) || name in Object.prototype) {
-    throw OptionError(
-      'the name of a queue of pg-boss',
-      quoted(name),
-      'letters, digits, "_", "-", "." and "/", and not "constructor" or the like',
-    )
-  }
   return new Queue(definition(name, 'pgboss', options))
 }
 

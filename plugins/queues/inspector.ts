@@ -19,17 +19,10 @@ export const panels: readonly InspectorPanel[] = [
     async rows(services) {
       const service = services.get('queues')
       const subscribers = service.subscribers()
-      const of = (queue: string, kind: string) =>
-        subscribers.filter((one) => one.queue === queue && one.kind === kind).length
-      return (await service.counts()).map(({ queue, kind, waiting, active, delayed, failed }) => [
-        queue,
-        kind,
-        waiting,
-        active,
-        delayed,
-        failed,
-        of(queue, kind),
-      ])
+      return (await service.counts()).map(({ queue, kind, waiting, active, delayed, failed }) => {
+        const own = subscribers.filter((one) => one.queue === queue && one.kind === kind)
+        return [queue, kind, waiting, active, delayed, failed, own.length]
+      })
     },
   },
   {
@@ -49,7 +42,7 @@ export const panels: readonly InspectorPanel[] = [
         async run(_services, id) {
           const found = deadLetters().find((one) => one.id === id)
           if (found === undefined) throw new Error('this message no longer exists')
-          const made = await found.queue.publish(found.message.payload)
+          const made = await found.queue.queue.publish(found.message.payload)
           return `Published as ${made.id}.`
         },
       },

@@ -1,13 +1,18 @@
 import { definePlugin, type Logger } from '../../kernel/index.ts'
+import type { AsyncApiChannel } from '../asyncapi/index.ts'
+import { addressOfName } from '../shared/descriptions/names.ts'
 import { figure } from '../shared/development/metrics.ts'
-import { channels } from './asyncapi.ts'
-import { configureForServers } from './config.ts'
+import { configure } from './config.ts'
 import { logTo, memory } from './engines.ts'
 import { queuesOptions } from './options.ts'
 import { allQueues } from './queue.ts'
+import { declarations } from './registry.ts'
 import { compileSchema } from './schema.ts'
 import { QueueService } from './service.ts'
 import { work } from './work.ts'
+
+/** The protocols of engines in AsyncAPI; the others have the same name there. */
+const protocols: Readonly<Record<string, string>> = { bullmq: 'redis', sqs: 'sqs' }
 
 /**
  * Runs the queues of this process with the server: workers start when it listens, never under `inject`, and stop when it
@@ -51,7 +56,7 @@ export const queues = definePlugin({
   provide: () => ({ queues: new QueueService() }),
   setup(ctx, { config, run }) {
     const service = ctx.services.get('queues')
-    if (config !== undefined) configureForServers(config)
+    if (config !== undefined) configure(config, true)
     const logNoMore = logTo(ctx.log)
     service.claim()
     ctx.onReady(() => {
@@ -79,4 +84,19 @@ function warnOfLeft(log: Logger): void {
       `${what} left in the queue "${queue}", which is in memory, and ${are} lost with the process`,
     )
   }
+}
+
+/** The channels for the description of messages: each queue of this process that has a subscriber. */
+function channels(): AsyncApiChannel[] {
+  const queues = new Set(declarations.all.map(({ queue }) => queue))
+  return [...queues].map(({ name, kind, schema }) => ({
+    address: addressOfName(name),
+    title: `The queue ${name}`,
+    protocol: protocols[kind] ?? kind,
+    receive: [{ name, ...(schema === undefined ? { description: 'JSON of any content.' } : { payload: schema }) }],
+    'x-engine': kind,
+    ...(kind === 'sqs' && {
+      bindings: { sqs: { queue: { name, fifoQueue: name.endsWith('.fifo') }, bindingVersion: '0.2.0' } },
+    }),
+  }))
 }

@@ -1,4 +1,5 @@
 import { option, type SettingsOf } from '../shared/options/index.ts'
+import { defined } from '../shared/values/defined.ts'
 
 /** How long to wait before the next attempt; a number is `{ type: 'fixed', delay }`. */
 export type Backoff = number | { readonly type: 'fixed' | 'exponential'; readonly delay?: number }
@@ -157,16 +158,12 @@ const memory = {
   priority: common.priority.default(0),
 }
 
-/** Without the omitted members: a package takes one that is `undefined` as given, in place of its own default. */
-const given = <Settings extends object>(settings: Settings): Settings =>
-  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Settings
-
 /** The options of each engine; a value that it would misinterpret, or refuse in words of its own, is an error. */
 export const publishOptions = {
   memory: option.shape(memory).typed<MemoryPublishOptions>(),
-  bullmq: option.shape(bullmq).into(given).typed<BullmqPublishOptions>(),
-  pgboss: option.shape(pgboss).into(given).typed<PgbossPublishOptions>(),
-  sqs: option.shape(sqs).into(given).typed<SqsPublishOptions>(),
+  bullmq: option.shape(bullmq).into(defined).typed<BullmqPublishOptions>(),
+  pgboss: option.shape(pgboss).into(defined).typed<PgbossPublishOptions>(),
+  sqs: option.shape(sqs).into(defined).typed<SqsPublishOptions>(),
 }
 
 export type PublishCheck = (typeof publishOptions)[keyof typeof publishOptions]

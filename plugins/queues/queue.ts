@@ -7,7 +7,7 @@ import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
 import { methodDecorator, type QueueMethod } from './decorator.ts'
 import type { QueueCounts } from './drivers/contract.ts'
 import type { GenericPubSub } from './drivers/custom.ts'
-import { ask, type EngineRef, isConfigured, queueLog } from './engines.ts'
+import { ask, isConfigured, queueLog } from './engines.ts'
 import { dangerous, QueuePayloadError } from './errors.ts'
 import type { PublishCheck } from './publish-options.ts'
 import { addSubscription, removeSubscription } from './registry.ts'
@@ -56,12 +56,8 @@ export interface QueueDefinition {
 }
 
 /** A queue, for code that lists them all. */
-export interface DeclaredQueue extends EngineRef {
-  readonly name: string
-  readonly schema: PayloadSchema | undefined
-  counts(): Promise<QueueCounts>
-  health(): Promise<void>
-  publish(payload: unknown): Promise<{ id: string }>
+export interface DeclaredQueue extends SubscribedQueue {
+  readonly queue: Queue<unknown>
 }
 
 const declared = new Map<string, DeclaredQueue>()
@@ -106,15 +102,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
     this.#self = { name, kind, pubsub, check, schema }
     this.#publishOptions = publishOptions
     this.#defaults = publishOptions?.parse({}, 'publish')
-    declared.set(`${kind} ${name}`, {
-      name,
-      kind,
-      pubsub,
-      schema,
-      counts: () => this.counts(),
-      health: () => this.health(),
-      publish: (payload) => this.publish(payload as Payload),
-    })
+    declared.set(`${kind} ${name}`, { ...this.#self, queue: this as Queue<unknown> })
   }
 
   /**
@@ -142,12 +130,10 @@ export class Queue<Payload, Options = object, Received = Payload> {
     if (!Array.isArray(payloads)) throw OptionError('publishMany', payloads, 'an array of payloads')
     if (payloads.length === 0) return []
     // Read as soon as the function has returned them, since it may return one object that it changes.
-    const shared = typeof options === 'function' ? undefined : this.#settingsOf(options)
-    const settings = payloads.map((payload: Payload, i) =>
-      typeof options === 'function'
-        ? this.#settingsOf((options as (one: Payload, i: number) => Options | undefined)(payload, i))
-        : shared,
-    )
+    const each =
+      typeof options === 'function' ? (options as (one: Payload, i: number) => Options | undefined) : undefined
+    const shared = each === undefined ? this.#settingsOf(options as Options | undefined) : undefined
+    const settings = payloads.map((payload, i) => (each === undefined ? shared : this.#settingsOf(each(payload, i))))
     return (await this.#send(payloads, settings)).map((id) => ({ id }))
   }
 
@@ -163,7 +149,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
       () => ({ queue: this.name, kind: this.kind, count: texts.length, payloads, carrier: {} }),
       (event) =>
         ask(this.#self, this.name, (driver, signal) =>
-          driver.publish(this.name, texts, settings, signal, carrierOf(event?.carrier)),
+          driver.publish(this.name, { texts, options: settings, signal, carrier: carrierOf(event?.carrier) }),
         ),
     )
   }

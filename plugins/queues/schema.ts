@@ -1,4 +1,4 @@
-import { checkOf, isSchema, lazyCheckOf, passed } from '../shared/schema/check.ts'
+import { isSchema, lazyCheckOf, passed, usableCheckOf } from '../shared/schema/check.ts'
 import { isStandardSchema } from '../shared/schema/standard.ts'
 import type { InputOf, OutputOf } from '../validation/index.ts'
 import { QueuePayloadError, QueueSchemaError } from './errors.ts'
@@ -34,11 +34,5 @@ export function payloadCheck(queue: string, schema: PayloadSchema): CheckPayload
 
 /** Compiles a schema now, for a server that boots. @throws QueueSchemaError if it cannot be compiled. */
 export function compileSchema(queue: string, schema: PayloadSchema): void {
-  try {
-    checkOf(schema, 'body')
-  } catch (error) {
-    throw Object.assign(QueueSchemaError(queue, error instanceof Error ? error.message : String(error)), {
-      cause: error,
-    })
-  }
+  usableCheckOf(schema, 'body', (why) => QueueSchemaError(queue, why))
 }

@@ -1,8 +1,14 @@
+import { isInTime } from '../../kernel/index.ts'
+import type { Runner } from '../shared/work/declarations.ts'
 import { stopOptions } from '../shared/work/running.ts'
 import { forgetConfiguration, queueConfig } from './config.ts'
+import { reportLacking } from './decorator.ts'
 import type { QueueCounts } from './drivers/contract.ts'
+import { closeEngines, queueLog } from './engines.ts'
+import type { QueueConfigSettings } from './options.ts'
 import { declaredQueues } from './queue.ts'
-import { declaredSubscriptions, Holder } from './registry.ts'
+import { declarations, endAll, endWithin } from './registry.ts'
+import type { Subscription } from './subscription.ts'
 
 /** The counts of one queue. */
 export interface QueueReport extends QueueCounts {
@@ -36,8 +42,12 @@ export interface StopOptions {
  * process.once('SIGTERM', () => QueueService.stop())
  */
 export class QueueService {
-  static readonly #script = new Holder()
-  readonly #holder = new Holder()
+  static readonly #script = new QueueService()
+  readonly #runner: Runner<Subscription> = {
+    takes: () => true,
+    adopt: (subscription) => subscription.start(),
+    refused: (subscription, error) => subscription.reportNotStarted(error),
+  }
 
   /**
    * Starts the workers of this process: every declared subscriber, now and later. For a process without
@@ -56,8 +66,16 @@ export class QueueService {
   }
 
   /** Starts the workers of this process; a server with `run: true` does it when it listens. */
-  run(): Promise<void> {
-    return this.#holder.run()
+  async run(): Promise<void> {
+    if (declarations.runners.includes(this.#runner)) return
+    declarations.expected.add(this)
+    reportLacking(queueLog())
+    try {
+      await declarations.open(this.#runner)
+    } catch (error) {
+      await this.#release(0)
+      throw error
+    }
   }
 
   /**
@@ -66,33 +84,53 @@ export class QueueService {
    */
   static async stop(options?: StopOptions): Promise<void> {
     const { timeout } = stopOptions.parse(options, 'QueueService.stop')
-    const config = queueConfig()
-    // A server that is still running keeps its configuration.
-    if (await QueueService.#script.release(timeout)) forgetConfiguration(config)
+    await QueueService.#script.#release(timeout, queueConfig())
   }
 
   /** Ends the workers of this process: see the static method. */
   async stop(options?: StopOptions): Promise<void> {
-    await this.#holder.release(stopOptions.parse(options, 'queues.stop').timeout)
+    await this.#release(stopOptions.parse(options, 'queues.stop').timeout)
   }
 
-  /** No subscriber is active until this runs. @internal */
+  /** No subscriber is active until this service or another one runs. @internal */
   claim(): void {
-    this.#holder.claim()
+    declarations.expected.add(this)
+    if (declarations.runners.length === 0) for (const subscription of declarations.all) subscription.stop()
   }
 
-  /** Takes no more messages from now on, and waits for the running handlers for as long as they take. @internal */
-  drain(): Promise<void> {
-    return this.#holder.drain()
+  /**
+   * If no other service runs, the subscribers take no more messages from now on; waits for the running handlers for as long as they take.
+   *
+   * @internal
+   */
+  async drain(): Promise<void> {
+    declarations.leave(this.#runner)
+    // Subscribers that are declared meanwhile wait.
+    this.claim()
+    if (declarations.runners.length === 0) await endAll()
+  }
+
+  /**
+   * Lets the last service that runs end the subscribers, and the last responsible one all the engines: afterwards, so that handlers can
+   * publish until they end. A server that is still responsible keeps its configuration.
+   */
+  async #release(limit: number, config?: QueueConfigSettings): Promise<void> {
+    const giveUpAt = performance.now() + limit
+    const drained = this.drain()
+    try {
+      if (declarations.runners.length === 0) await endWithin(drained, limit * 0.9)
+    } finally {
+      declarations.expected.delete(this)
+    }
+    if (declarations.expected.size > 0) return
+    // An unavailable engine may take any time to close, which is not awaited.
+    await isInTime(closeEngines(), Math.max(giveUpAt - performance.now(), 100))
+    forgetConfiguration(config)
   }
 
   /** The subscribers of this process, active or not. */
   subscribers(): QueueSubscriber[] {
-    return declaredSubscriptions().map(({ queue, concurrency }) => ({
-      queue: queue.name,
-      kind: queue.kind,
-      concurrency,
-    }))
+    return declarations.all.map(({ queue: { name, kind }, concurrency }) => ({ queue: name, kind, concurrency }))
   }
 
   /**
@@ -102,17 +140,14 @@ export class QueueService {
    * server.get('/status', () => server.services.get('queues').health())
    */
   async health(): Promise<void> {
-    const one = new Map(declaredQueues().map((queue) => [queue.kind, queue]))
+    const one = new Map(declaredQueues().map(({ kind, queue }) => [kind, queue]))
     await Promise.all([...one.values()].map((queue) => queue.health()))
   }
 
   /** The counts of every queue of this process whose engine is configured, for metrics. */
   counts(): Promise<QueueReport[]> {
-    const asked = declaredQueues().map(async (queue) => ({
-      queue: queue.name,
-      kind: queue.kind,
-      ...(await queue.counts()),
-    }))
-    return Promise.all(asked)
+    return Promise.all(
+      declaredQueues().map(async ({ name, kind, queue }) => ({ queue: name, kind, ...(await queue.counts()) })),
+    )
   }
 }

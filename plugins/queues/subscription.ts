@@ -5,11 +5,10 @@ import { messageOf } from '../shared/values/safely.ts'
 import { attempt, notify, timeoutOption } from '../shared/work/attempt.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
 import type { Outcome } from '../shared/work/local-queue.ts'
-import { type Call, Running } from '../shared/work/running.ts'
-import type { Consumer, Deliver, Delivery, QueueDriver } from './drivers/contract.ts'
+import { Call, Running } from '../shared/work/running.ts'
+import type { Consumer, Deliver, Delivery } from './drivers/contract.ts'
 import { driverOf, type EngineRef, errorHandlerOf, queueLog } from './engines.ts'
-import { dangerous, QueueHandlerError, QueuePayloadError } from './errors.ts'
-import type { QueueFailure } from './options.ts'
+import { dangerous, QueuePayloadError } from './errors.ts'
 import type { CheckPayload, PayloadSchema } from './schema.ts'
 
 /** What a handler receives along with the payload of its message. */
@@ -60,24 +59,19 @@ const asError = (thrown: unknown) =>
 const delivered: Outcome = { ok: true }
 const isBadPayload = (error: Error) => (error as { code?: unknown }).code === 'QueuePayloadError'
 
-// The signal is a getter of the class, so that a copy of a message does not create it.
-class Received implements QueueMessage {
+/** One attempt in progress. The signal is a getter of the class, so that a copy of a message does not create it. */
+class Received extends Call implements QueueMessage {
   readonly id: string
   readonly queue: string
   readonly attempt: number
   readonly attempts: number | undefined
-  readonly #call: Call
 
-  constructor(queue: string, { id, attempt, attempts }: Delivery, call: Call) {
+  constructor(queue: string, { id, attempt, attempts }: Delivery, running: Running) {
+    super(running)
     this.id = id
     this.queue = queue
     this.attempt = attempt
     this.attempts = attempts
-    this.#call = call
-  }
-
-  get signal(): AbortSignal {
-    return this.#call.signal
   }
 }
 
@@ -85,7 +79,6 @@ class Received implements QueueMessage {
 interface Work {
   starting: Promise<void>
   consumer: Consumer | undefined
-  stopped: boolean
 }
 
 /** One attempt at one message. */
@@ -132,32 +125,34 @@ export class Subscription {
   /** Starts taking messages; rejects when the engine cannot be used at all, and waits for an unavailable one. */
   start(): Promise<void> {
     if (this.#work !== undefined) return this.#work.starting
-    const work: Work = { starting: Promise.resolve(), consumer: undefined, stopped: false }
+    const work: Work = { starting: Promise.resolve(), consumer: undefined }
     this.#work = work
-    work.starting = (async () => {
-      try {
-        const driver = await driverOf(this.queue, this.queue.name)
-        if (this.running === 0) return await this.#begin(work, driver)
-        // The calls of an earlier owner end first: `concurrency` applies across both. The start does not
-        // wait for that, as it may take as long as a handler.
-        const begin = () => this.#begin(work, driver).catch((error: unknown) => this.#notBegun(work, error))
-        this.#running.whenIdle(begin)
-      } catch (error) {
-        if (this.#work === work) this.#work = undefined
-        throw error
-      }
-    })()
+    work.starting = this.#begin(work).catch((error: unknown) => {
+      if (this.#work === work) this.#work = undefined
+      throw error
+    })
     return work.starting
   }
 
-  async #begin(work: Work, driver: QueueDriver<object>): Promise<void> {
-    if (work.stopped) return
-    work.consumer = driver.consume(this.queue.name, this.#deliver, { concurrency: this.concurrency })
-    await work.consumer.begun
+  async #begin(work: Work): Promise<void> {
+    const driver = await driverOf(this.queue, this.queue.name)
+    const consume = async () => {
+      if (this.#work !== work) return
+      work.consumer = driver.consume(this.queue.name, this.#deliver, { concurrency: this.concurrency })
+      await work.consumer.begun
+    }
+    if (this.running === 0) return consume()
+    // The calls of an earlier owner end first: `concurrency` applies across both. The start does not
+    // wait for that, as it may take as long as a handler.
+    this.#running.whenIdle(() => void consume().catch((error: unknown) => this.#notBegun(work, error)))
   }
 
   #notBegun(work: Work, error: unknown): void {
     if (this.#work === work) this.#work = undefined
+    this.reportNotStarted(error)
+  }
+
+  reportNotStarted(error: unknown): void {
     const { name } = this.queue
     queueLog().error({ err: error, queue: name }, `a subscriber of the queue "${name}" could not start`)
   }
@@ -166,7 +161,6 @@ export class Subscription {
   stop(): { readonly quiet: Promise<void>; readonly ended: Promise<void> } {
     const work = this.#work
     this.#work = undefined
-    if (work !== undefined) work.stopped = true
     const consumer = work?.consumer
     const quiet = Promise.resolve(consumer?.stop())
     const ended = Promise.all([this.#earlier, consumer?.ended])
@@ -182,39 +176,45 @@ export class Subscription {
 
   readonly #deliver: Deliver = (payload, delivery) => {
     const { name, kind } = this.queue
-    const call = this.#running.begin()
-    const message = new Received(name, delivery, call)
-    const { timeout = delivery.timeout } = this.#options
+    const message = new Received(name, delivery, this.#running)
+    const { timeout: own = delivery.timeout } = this.#options
+    const timeout = own && Math.min(own, delivery.timeout ?? own)
     // One promise for each message: `deliver` itself is not async.
     return attempt(
       {
         trace: attemptTrace,
         event: () => ({ ...message, kind, payload, carrier: carrierOf(delivery.carrier) ?? {} }),
-        call,
-        timeout: timeout && Math.min(timeout, delivery.timeout ?? timeout),
-        late: (why) => QueueHandlerError(name, `the handler ${why}`),
+        call: message,
+        timeout,
+        what: `the queue "${name}": the handler`,
         run: () => this.#handle(payload, message),
       },
       () => {
-        call.end()
+        message.end()
         return delivered
       },
-      (thrown) => this.#failed(asError(thrown), payload, message).finally(() => call.end()),
+      (thrown) => this.#failed(asError(thrown), payload, message, timeout).finally(() => message.end()),
     )
   }
 
-  async #failed(error: Error, payload: unknown, message: QueueMessage): Promise<Outcome> {
+  async #failed(error: Error, payload: unknown, message: Received, timeout: number | undefined): Promise<Outcome> {
+    const { kind } = this.queue
     const { id, queue, attempt: number, attempts } = message
+    // Closing has reported a message in memory for which it no longer waits as lost.
+    const isLost = kind === 'memory' && !this.#running.has(message)
     // An invalid payload stays invalid at the next attempt.
-    const final = isBadPayload(error) || (attempts !== undefined && number >= attempts)
-    await this.#report(error, { queue, kind: this.queue.kind, id, payload, attempt: number, attempts, final })
+    const final = isLost || isBadPayload(error) || (attempts !== undefined && number >= attempts)
+    const log = queueLog().child({ queue, id })
+    const handler = errorHandlerOf(this.queue)
+    const call = handler && (() => handler(error, { queue, kind, id, payload, attempt: number, attempts, final }))
+    if (!(await notify(call, `the error handler of the queue "${queue}"`, log, timeout))) {
+      const which = attempts === undefined ? `attempt ${number}` : `attempt ${number} of ${attempts}`
+      const end = final ? '; no attempts are left' : ''
+      log.error({ err: error, attempt: number }, `a message of the queue "${queue}" failed in ${which}${end}`)
+    }
     const { onDead } = this.#options
     if (final && onDead !== undefined)
-      await notify(
-        () => onDead(payload, error, message),
-        `onDead of the queue "${queue}"`,
-        queueLog().child({ queue, id }),
-      )
+      await notify(() => onDead(payload, error, message), `onDead of the queue "${queue}"`, log, timeout)
     return { ok: false, error, final }
   }
 
@@ -225,16 +225,5 @@ export class Subscription {
     return check === undefined
       ? this.#handler(payload, message)
       : check(payload).then((value) => this.#handler(value, message))
-  }
-
-  async #report(error: Error, failure: QueueFailure): Promise<void> {
-    const { queue, id, attempt: number, attempts, final } = failure
-    const handler = errorHandlerOf(this.queue)
-    const log = queueLog().child({ queue, id })
-    const call = handler && (() => handler(error, failure))
-    if (await notify(call, `the error handler of the queue "${queue}"`, log)) return
-    const which = attempts === undefined ? `attempt ${number}` : `attempt ${number} of ${attempts}`
-    const end = final ? '; no attempts are left' : ''
-    log.error({ err: error, attempt: number }, `a message of the queue "${queue}" failed in ${which}${end}`)
   }
 }

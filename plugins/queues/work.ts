@@ -7,6 +7,9 @@ const labels = {
   kind: { attribute: 'messaging.system', of: ({ kind }: { readonly kind: string }) => kind },
 }
 
+const publish = { 'messaging.operation.name': 'publish', 'messaging.operation.type': 'send' }
+const process = { 'messaging.operation.name': 'process' }
+
 export const work: readonly WorkKind[] = [
   workKind<QueuePublishTrace>({
     channel: 'queue.publish',
@@ -18,15 +21,8 @@ export const work: readonly WorkKind[] = [
     note: ({ count }) => (count === 1 ? '' : `${count} messages`),
     data: ({ queue, kind, count, payloads }) => ({ queue, engine: kind, count, payloads }),
     labels,
-    attributes: ({ count }) => ({
-      'messaging.operation.name': 'publish',
-      'messaging.operation.type': 'send',
-      'messaging.batch.message_count': count === 1 ? undefined : count,
-    }),
-    duration: {
-      name: 'messaging.client.operation.duration',
-      attributes: { 'messaging.operation.name': 'publish', 'messaging.operation.type': 'send' },
-    },
+    attributes: ({ count }) => ({ ...publish, 'messaging.batch.message_count': count === 1 ? undefined : count }),
+    duration: { name: 'messaging.client.operation.duration', attributes: publish },
   }),
   workKind<QueueAttemptTrace>({
     channel: 'queue.attempt',
@@ -36,7 +32,7 @@ export const work: readonly WorkKind[] = [
     span: ({ queue }) => `process ${queue}`,
     title: ({ queue }) => queue,
     note: ({ attempt, attempts }) => `attempt ${attempt}${attempts === undefined ? '' : ` of ${attempts}`}`,
-    data: ({ queue, kind, id, attempt, attempts, payload }) => ({
+    data: ({ queue, kind, payload, id, attempt, attempts }) => ({
       queue,
       engine: kind,
       id,
@@ -46,12 +42,12 @@ export const work: readonly WorkKind[] = [
     }),
     labels,
     attributes: ({ id, attempt, attempts }) => ({
-      'messaging.operation.name': 'process',
+      ...process,
       'messaging.operation.type': 'process',
       'messaging.message.id': id,
       'framework.queue.attempt': attempt,
       'framework.queue.attempts': attempts,
     }),
-    duration: { name: 'messaging.process.duration', attributes: { 'messaging.operation.name': 'process' } },
+    duration: { name: 'messaging.process.duration', attributes: process },
   }),
 ]

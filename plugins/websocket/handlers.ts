@@ -1,15 +1,10 @@
-import { defineError, isPromise } from '../../kernel/index.ts'
+import { isPromise } from '../../kernel/index.ts'
 import { runInTime } from '../shared/work/attempt.ts'
 import { Call } from '../shared/work/running.ts'
 import { messageTrace } from './message-trace.ts'
 import { errorFrame, type ReadMessage } from './messages.ts'
 import type { SocketRoute } from './socket-route.ts'
 import type { Message, MessageCall, ServerSocket } from './types.ts'
-
-export const MessageTimeoutError = defineError(
-  'MessageTimeoutError',
-  (path: string, why: string) => `the handler of a message of the websocket ${path} ${why}`,
-)
 
 interface HandledSocket extends ServerSocket {
   sendFrame(frame: string): boolean
@@ -36,11 +31,11 @@ function take(socket: HandledSocket, route: SocketRoute, read: ReadMessage): unk
   if (message === undefined) return undefined
   const call = new Call()
   socket.abortAtEnd(call)
-  const late = (why: string) => MessageTimeoutError(path, why)
+  const what = `the handler of a message of the websocket ${path}`
   const run = () => message(socket, read.message, call)
   return messageTrace.run(
     () => ({ socket, route: path, message: read.message }),
-    () => runInTime({ call, timeout, late, run }),
+    () => runInTime({ call, timeout, what, run }),
   )
 }
 

@@ -1,12 +1,34 @@
-import type { Logger } from '../../../kernel/index.ts'
-import { decoratedMethods } from '../../shared/decorators/decorator.ts'
-import { applicationLogger } from '../../shared/logging/logger.ts'
-import { type ImportedMethod, instanceStandIn } from '../../shared/work/imported-methods.ts'
-import { instanceLogger, makeInstance, type ServiceClassKind } from '../../shared/work/service-class.ts'
+import type { CallSite, Logger } from '../../../kernel/index.ts'
+import { type ImportedMethod, ServiceClasses } from '../../shared/work/service-classes.ts'
 import { CronClassError, CronFileError } from '../failures.ts'
+import type { CronPattern } from '../schedule/pattern.ts'
 import { Activity, type Declared } from './declarations.ts'
-import { type CronNote, cronNotes, importedJobs, shownJob } from './handle.ts'
+import type { CronJobSettings } from './job-options.ts'
 import type { CronHandler } from './run.ts'
+
+/** The note that `@cron` leaves on a method. */
+export interface CronNote {
+  readonly pattern: CronPattern
+  readonly options: CronJobSettings
+  /** Where `cron` was called. */
+  readonly place: CallSite
+}
+
+export const cronClasses = new ServiceClasses<BaseCron, CronNote>({
+  field: 'cron',
+  base: () => BaseCron,
+  decorator: '@cron',
+  option: 'crons',
+  takes: 'it takes classes that extend BaseCron and have @cron methods, handles of cron(), and globs',
+  plural: 'the cron jobs',
+  shown: ({ note, label, place }) =>
+    `the cron job ${note.options.name === undefined ? '' : `"${note.options.name}" of `}${label} (${place})`,
+  undone: ['does not run', 'do not run'],
+  unlisted: 'no file of the option crons exports its class, and the option does not list it',
+  remedy: 'List the class (crons: [TheClass]), or export it from a file of crons',
+  classError: CronClassError,
+  fileError: CronFileError,
+})
 
 /**
  * The base class for `@cron` methods. When the jobs start, the service uses the instance that the application has created, or creates one
@@ -27,27 +49,12 @@ export abstract class BaseCron {
   readonly logger: Logger
 
   constructor() {
-    this.logger = instanceLogger('cron', new.target, this)
-    importedJobs.know(new.target)
+    this.logger = cronClasses.created(this, new.target)
   }
 }
 
 /** A class whose methods are jobs. */
 export type BaseCronClass = new () => BaseCron
-
-export const cronClasses: ServiceClassKind<BaseCron, CronNote> = {
-  base: BaseCron,
-  notes: cronNotes,
-  imported: importedJobs,
-  decorator: '@cron',
-  option: 'crons',
-  plural: 'the cron jobs',
-  shown: shownJob,
-  undone: ['does not run', 'do not run'],
-  unlisted: 'no file of the option crons exports its class, and the option does not list it',
-  classError: CronClassError,
-  fileError: CronFileError,
-}
 
 /** Keyed by class, because a subclass has the same methods with the same notes; by the note alone while the class is unknown. */
 const activities = new WeakMap<object, Map<CronNote, Activity>>()
@@ -69,39 +76,30 @@ const asName = (label: string) => label.replace(/\0|\p{Surrogate}/gu, '\ufffd')
  * @throws CronClassError
  */
 export function jobsOfClass(cls: BaseCronClass, logger: Logger): Declared[] {
-  const instance = makeInstance(cronClasses, cls, logger) as unknown as Record<PropertyKey, unknown>
-  return decoratedMethods(cls).flatMap((method) => {
-    const notes = cronNotes.of(method)
-    const run = instance[method.name]
-    if (notes.length > 0 && typeof run !== 'function') throw CronClassError(method.label, 'it is no longer a method')
-    return notes.map((note, index): Declared => {
-      const text = asName(method.label)
-      const label = index === 0 ? text : `${text} (${note.pattern.text})`
-      const handler = (run as CronHandler).bind(instance)
-      return { ...note, name: note.options.name ?? label, isNamed: true, activity: activityOf(cls, note), handler }
-    })
+  const instance = cronClasses.instanceOf(cls, logger) as unknown as Record<PropertyKey, unknown>
+  return cronClasses.methodsOf(cls).map(({ name, label, note, index }) => {
+    const run = instance[name]
+    if (typeof run !== 'function') throw CronClassError(label, 'it is no longer a method')
+    const text = asName(index === 0 ? label : `${label} (${note.pattern.text})`)
+    return {
+      ...note,
+      name: note.options.name ?? text,
+      isNamed: true,
+      activity: activityOf(cls, note),
+      handler: run.bind(instance),
+    }
   })
 }
 
 /**
- * Returns the job of a method whose class is not known: the only member of its instance is the logger. Its name cannot have the class,
- * so `taken` are those of methods with the same name.
+ * Returns the job of a method whose class is not known. Its name cannot have the class, so `taken` are those of methods with the same name.
  */
-export function classlessJob(
-  { note, label, value }: ImportedMethod<CronNote>,
-  logger: Logger,
-  taken: ReadonlySet<string>,
-): Declared {
-  const plain = asName(label)
+export function classlessJob(method: ImportedMethod<CronNote>, logger: Logger, taken: ReadonlySet<string>): Declared {
+  const { note } = method
+  const plain = asName(method.label)
   let text = plain
   for (let number = 2; taken.has(text); number++) text = `${plain} #${number}`
   const isNamed = note.options.name !== undefined || text === plain
-  const instance = instanceStandIn(applicationLogger(logger).child({ cron: text }), (member) =>
-    CronClassError(
-      text,
-      `it uses this.${member}, but its class has no instance. List the class (crons: [TheClass]), or export it from a file of crons`,
-    ),
-  )
-  const handler: CronHandler = (run) => Reflect.apply(value as CronHandler, instance, [run])
+  const handler: CronHandler = cronClasses.withoutInstance(method, text, logger)
   return { ...note, name: note.options.name ?? text, isNamed, activity: activityOf(note, note), handler }
 }

@@ -1,12 +1,11 @@
 import { CallSite } from '../../../kernel/index.ts'
 import { decorator, type MethodMark } from '../../shared/decorators/decorator.ts'
-import { Notes } from '../../shared/decorators/notes.ts'
-import { type ImportedMethod, ImportedMethods } from '../../shared/work/imported-methods.ts'
 import { CronDestroyedError } from '../failures.ts'
-import { type CronPattern, parsePattern } from '../schedule/pattern.ts'
+import { parsePattern } from '../schedule/pattern.ts'
 import { awaitTick, forgetTick } from './alone.ts'
+import { cronClasses } from './base-cron.ts'
 import { Activity, type Declared, declarations, endJob, stopJob } from './declarations.ts'
-import { type CronJobOptions, type CronJobSettings, cronJobOptions } from './job-options.ts'
+import { type CronJobOptions, cronJobOptions } from './job-options.ts'
 import type { CronHandler } from './run.ts'
 
 /** A job; also a decorator that turns a method of a class into a job. */
@@ -29,20 +28,6 @@ export interface CronHandle extends MethodMark<CronHandler> {
   destroy(): void
 }
 
-/** The note that `@cron` leaves on a method. */
-export interface CronNote {
-  readonly pattern: CronPattern
-  readonly options: CronJobSettings
-  /** Where `cron` was called. */
-  readonly place: CallSite
-}
-
-export const cronNotes = new Notes<CronNote>()
-export const importedJobs = new ImportedMethods(cronNotes)
-
-/** Describes the job of a method by name and place. */
-export const shownJob = ({ note, label, place }: ImportedMethod<CronNote>) =>
-  `the cron job ${note.options.name === undefined ? '' : `"${note.options.name}" of `}${label} (${place})`
 const handles = new WeakMap<object, { readonly wasStarted: () => boolean }>()
 
 /** Returns the data of a handle; `undefined` for any other value. */
@@ -103,7 +88,7 @@ export function cronJob(pattern: string, given?: CronJobOptions): CronHandle {
   let state: 'new' | 'started' | 'stopped' | 'destroyed' = 'new'
   const mark = decorator<CronHandler>({
     name: 'cron',
-    method: (on) => importedJobs.add(on, { pattern: parsed, options: declared.options, place }, place),
+    method: (on) => cronClasses.add(on, { pattern: parsed, options: declared.options, place }, place),
   })
 
   const handle = Object.assign(mark, {

@@ -2,8 +2,8 @@ import { type Logger, Trace, type TraceOutcome } from '../../../kernel/index.ts'
 import { applicationLogger } from '../../shared/logging/logger.ts'
 import { messageOf } from '../../shared/values/safely.ts'
 import { attempt } from '../../shared/work/attempt.ts'
-import { type Call, Running } from '../../shared/work/running.ts'
-import { CronTimeoutError, notifyFailure } from '../failures.ts'
+import { Call, Running } from '../../shared/work/running.ts'
+import { notifyFailure } from '../failures.ts'
 import { type Held, type LockGuard, nothingHeld } from '../locks/guard.ts'
 import { lastTime, nextTime } from '../schedule/calendar.ts'
 import type { CronClock } from '../schedule/clock.ts'
@@ -52,7 +52,7 @@ export class Job {
   #interval = 0
   #cancel: (() => void) | undefined
   /** The active runs, including those that still claim their tick. */
-  readonly #active = new Running()
+  readonly active: Running
   /** When those that have it began. */
   readonly #began = new Set<Date>()
   #queued: number | undefined
@@ -64,6 +64,7 @@ export class Job {
     this.declared = declared
     this.#around = around
     this.#zone = zoneByName(this.timezone)
+    this.active = new Running(declared.activity)
     this.#logger = applicationLogger(around.logger).child({ job: declared.name })
   }
 
@@ -73,10 +74,6 @@ export class Job {
 
   get isScheduled(): boolean {
     return this.#due !== undefined
-  }
-
-  get isActive(): boolean {
-    return this.#active.count > 0
   }
 
   start(): void {
@@ -90,21 +87,6 @@ export class Job {
     this.#queued = undefined
   }
 
-  /** Asks the active runs to end, through their signals. */
-  abort(reason: Error): void {
-    this.#active.abort(reason)
-  }
-
-  /** Treats unfinished runs as ended: stopping has waited for them long enough, and the next service may begin. */
-  abandon(reason: Error): void {
-    this.#active.abandon(reason)
-  }
-
-  /** Resolves when no run is active. */
-  idle(): Promise<void> {
-    return this.#active.idle()
-  }
-
   /** Runs the job once, now. Resolves when the run has started; with `false` if the job is already running or may not run. */
   trigger(): Promise<boolean> {
     if (this.declared.activity.count > 0 && this.declared.options.overlap !== 'allow') return Promise.resolve(false)
@@ -114,19 +96,15 @@ export class Job {
   }
 
   get info(): CronJobInfo {
-    const state = this.#began.size > 0 ? 'running' : this.isScheduled ? 'scheduled' : 'stopped'
-    const next = this.#due === undefined ? undefined : new Date(this.#due)
-    const { name, pattern } = this.declared
     const [runningSince] = this.#began
-    const runs = [...this.#runs]
     return {
-      name,
-      pattern: pattern.text,
+      name: this.declared.name,
+      pattern: this.declared.pattern.text,
       timezone: this.timezone,
-      state,
+      state: runningSince !== undefined ? 'running' : this.isScheduled ? 'scheduled' : 'stopped',
       runningSince,
-      next,
-      runs,
+      next: this.#due === undefined ? undefined : new Date(this.#due),
+      runs: [...this.#runs],
       counts: { ...this.#counts },
     }
   }
@@ -213,7 +191,7 @@ export class Job {
   }
 
   async #serve(tick: number | undefined, begun?: (began: boolean) => void): Promise<void> {
-    const call = this.#active.begin(this.declared.activity)
+    const call = new Call(this.active)
     try {
       const held = await this.#claim(tick, call)
       if (held === undefined) return
@@ -239,9 +217,7 @@ export class Job {
     const { signal } = call
     const claimed = await guard.claim({ job: this.declared.name, tick, exclusive, next, signal, onLost })
     if (typeof claimed === 'object') return claimed
-    if (claimed === 'busy') this.#counts.skipped++
-    else if (claimed === 'taken') this.#counts.elsewhere++
-    else this.#counts.unlocked++
+    this.#counts[countOf[claimed]]++
     return undefined
   }
 
@@ -266,17 +242,20 @@ export class Job {
         event: () => ({ job: name, scheduledAt: run.scheduledAt }),
         call,
         timeout: options.timeout,
-        late: (why) => CronTimeoutError(name, why),
+        what: `the cron job "${name}"`,
         run: () => handler(run),
       },
       () => note({ outcome: 'ok' }),
       (error) => {
         note(failedWith(error))
-        return notifyFailure(error, run, options.onFailed)
+        return notifyFailure(error, run, options)
       },
     )
   }
 }
+
+/** What a tick that this instance does not run counts as. */
+const countOf = { busy: 'skipped', taken: 'elsewhere', early: 'unlocked', unreachable: 'unlocked' } as const
 
 type CronOutcome = Pick<CronRecord, 'outcome' | 'error'>
 

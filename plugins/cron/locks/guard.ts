@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { defineError, isInTime, type Logger } from '../../../kernel/index.ts'
 import { Availability, answerWithin } from '../../shared/stores/availability.ts'
+import type { CronLockSettings } from '../options.ts'
 import type { CronClock } from '../schedule/clock.ts'
-import type { CronClaim, CronClaimed, CronLock } from './contract.ts'
+import { type CronClaim, type CronClaimed, type CronLock, lockTtl } from './contract.ts'
 
 export const CronLockLostError = defineError(
   'CronLockLostError',
@@ -48,6 +49,7 @@ export class LockGuard {
   readonly #abandoned: CronClaim[] = []
   /** Functions that end the renewals of the claims of running jobs. */
   readonly #renewals = new Set<() => void>()
+  #isClosed = false
 
   constructor(lock: CronLock, ttl: number, clock: CronClock, logger: Logger) {
     this.#lock = lock
@@ -63,6 +65,11 @@ export class LockGuard {
     const end = Math.min(this.#clock.now() + (tick === undefined ? 0 : patience), next ?? Number.POSITIVE_INFINITY)
     for (;;) {
       const claimed = await this.#ask(() => this.#lock.claim(claim))
+      if (this.#isClosed) {
+        // The service no longer waits for it: another instance runs the job.
+        if (claimed === 'claimed') void this.#lock.release(claim).catch(() => {})
+        return 'unreachable'
+      }
       if (claimed === 'claimed') return exclusive ? this.#hold(claim, wish) : nothingHeld
       if (claimed === 'early') this.#sayEarly(job)
       const isOver = signal.aborted || (claimed === undefined && this.#clock.now() + again >= end)
@@ -78,6 +85,7 @@ export class LockGuard {
    * for any more end with their `ttl`.
    */
   async close(): Promise<void> {
+    this.#isClosed = true
     for (const end of this.#renewals) end()
     const closed = (async () => this.#lock.close?.())().catch((error: unknown) => {
       this.#logger.warn({ err: error }, 'the lock of the cron jobs cannot be closed')
@@ -168,4 +176,12 @@ export class LockGuard {
       signal.addEventListener('abort', end, { once: true })
     })
   }
+}
+
+/** Opens the lock that the option describes; its package is loaded only here. */
+export async function openLock(given: CronLockSettings): Promise<{ lock: CronLock; ttl: number }> {
+  if ('claim' in given) return { lock: given, ttl: lockTtl }
+  const { redis, postgres, ttl } = given
+  if (redis !== undefined) return { lock: await (await import('./redis.ts')).openRedisLock(redis), ttl }
+  return { lock: await (await import('./postgres.ts')).openPostgresLock(postgres!), ttl }
 }

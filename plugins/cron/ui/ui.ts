@@ -3,15 +3,13 @@ import { announcePage } from '../../shared/development/pages.ts'
 import { publicPage, publicPageCheck } from '../../shared/doctor/public-page.ts'
 import { isProduction } from '../../shared/environment/node-env.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
+import { answerAsLeader, askLeader } from '../../shared/environment/several-workers.ts'
 import { HttpError } from '../../shared/failures/http-error.ts'
 import type { SettingsOf } from '../../shared/options/index.ts'
 import { safely } from '../../shared/values/safely.ts'
+import type { CronJobInfo } from '../jobs/run.ts'
 import { cronUiOptions } from '../options.ts'
-import { shownJobs } from './jobs.ts'
-
-/** The finding for a page that no middleware guards. */
-const unguarded = (settings: SettingsOf<typeof cronUiOptions>) =>
-  publicPage(settings, `the jobs at ${settings.path}`, 'Guard the page: cron: { ui: { middlewares: [staffOnly] } }')
+import type { CronService } from '../service.ts'
 
 /**
  * Adds a page with the scheduled jobs: when they run, when they ran, for how long and with what outcome; needs the package `cronstrue`.
@@ -30,7 +28,15 @@ export const cronUi = definePlugin({
   name: 'cronUi',
   dependencies: ['cron'],
   options: cronUiOptions,
-  doctor: async () => [publicPageCheck('cronUi.public', unguarded)],
+  doctor: async () => [
+    publicPageCheck('cronUi.public', (settings: SettingsOf<typeof cronUiOptions>) =>
+      publicPage(
+        settings,
+        `the jobs at ${settings.path}`,
+        'Guard the page: cron: { ui: { middlewares: [staffOnly] } }',
+      ),
+    ),
+  ],
   async setup(ctx, { path, middlewares }) {
     const service = ctx.services.get('cron')
     const isGuarded = middlewares.length > 0
@@ -52,7 +58,6 @@ export const cronUi = definePlugin({
       'x-frame-options': 'DENY',
     }
     const routeOptions = { middlewares: [...middlewares], apidoc: { tags: ['cron'] } } as const
-
     const shown = shownJobs(service, ctx.scope)
 
     ctx.get(path, routeOptions, async function cronPage(req, res) {
@@ -82,7 +87,7 @@ export const cronUi = definePlugin({
 
     announcePage(ctx.server, isGuarded ? 'jobs (guarded)' : 'jobs', `${ctx.prefix}${path}`)
     if (!isGuarded) return
-    ctx.post(path, { middlewares: [...middlewares], apidoc: { tags: ['cron'] } }, async function runCron(req, res) {
+    ctx.post(path, routeOptions, async function runCron(req, res) {
       if (!isFromHere(req))
         return sendFailure(req, res, new HttpError(403, { message: 'the request comes from another site' }))
       const name = String((req.query as Record<string, unknown>).run ?? '')
@@ -112,7 +117,42 @@ async function loadDescriber(): Promise<(pattern: string) => string> {
   const loaded: { default?: unknown } = await peer('cronstrue', () => import('cronstrue'), 'the page of the cron jobs')
   const inner = loaded.default as { default?: unknown; toString?: unknown }
   const cronstrue = (inner.default ?? inner) as { toString(pattern: string, options: object): string }
-  return (pattern) => {
-    return safely(() => cronstrue.toString(pattern, { use24HourTimeFormat: true }), '')
+  return (pattern) => safely(() => cronstrue.toString(pattern, { use24HourTimeFormat: true }), '')
+}
+
+/** The jobs as the page needs them, from whichever worker runs them. */
+interface ShownJobs {
+  /** Returns the jobs. Rejects if no worker that runs them responds. */
+  list(): Promise<readonly CronJobInfo[]>
+  /** Runs a job. Resolves with whether it has begun, or `undefined` if no job has this name. Rejects like `list`. */
+  run(name: string): Promise<boolean | undefined>
+}
+
+/** Finds the jobs in this process or in another worker; `scope` distinguishes the services of one server. */
+function shownJobs(service: CronService, scope: string): ShownJobs {
+  const topics = { list: `cron jobs ${scope}`, run: `cron run ${scope}` }
+  const own: ShownJobs = {
+    list: async () => service.jobs(),
+    run: async (name) => (service.jobs().some((job) => job.name === name) ? service.trigger(name) : undefined),
   }
+  answerAsLeader(topics.list, () => own.list())
+  answerAsLeader(topics.run, async (name) => (await own.run(String(name))) ?? null)
+  return {
+    list: async () => (service.isStarted ? own.list() : asJobs(await askLeader(topics.list))),
+    async run(name) {
+      if (service.isStarted) return own.run(name)
+      const response = await askLeader(topics.run, name)
+      return response === null ? undefined : response === true
+    },
+  }
+}
+
+const times = new Set(['scheduledAt', 'startedAt', 'endedAt', 'runningSince', 'next'])
+
+/** Restores the jobs as they were before they were serialised, with their dates. */
+function asJobs(given: unknown): readonly CronJobInfo[] {
+  const text = JSON.stringify(given)
+  return JSON.parse(text, (key, value: unknown) =>
+    times.has(key) && typeof value === 'string' ? new Date(value) : value,
+  ) as readonly CronJobInfo[]
 }

@@ -1,3 +1,5 @@
+import { OptionError } from '../../../kernel/index.ts'
+
 /**
  * Renders templates with data.
  *
@@ -12,4 +14,26 @@ export interface TemplateAdapter {
    * run. Without this method they are rendered like every other template.
    */
   renderNames?(template: string, data: object): string | Promise<string>
+}
+
+/**
+ * Uses any function as the template engine; it may be async.
+ *
+ * @example
+ * const adapter = new CustomAdapter((template, data) =>
+ *   template.replaceAll(/\$(\w+)/g, (_all, name: string) => String((data as Record<string, unknown>)[name])),
+ * )
+ */
+export class CustomAdapter implements TemplateAdapter {
+  readonly #render: TemplateAdapter['render']
+
+  constructor(render: TemplateAdapter['render']) {
+    if (typeof render !== 'function')
+      throw OptionError('CustomAdapter', render, 'a function (template, data, kind) => text')
+    this.#render = render
+  }
+
+  render(template: string, data: object, kind: 'html' | 'text'): string | Promise<string> {
+    return this.#render(template, data, kind)
+  }
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../shared/values/defined.ts'
 import { bytesOf } from '../messages/payload.ts'
 import type { MqttSettings } from '../options.ts'
 import { packetProperties } from './packets.ts'
@@ -14,23 +15,19 @@ export interface ClientOptions {
 }
 
 export function clientOptions(settings: MqttSettings, version: 4 | 5): ClientOptions {
-  const { address, clean, keepalive, connectTimeout, receiveMaximum, sessionExpiryInterval } = settings
-  const { ca, cert, key, rejectUnauthorized, servername, will } = settings
-  const expiry = sessionExpiryInterval ?? (clean ? undefined : forEver)
-  const isTls = address.protocol === 'mqtts' || address.protocol === 'wss'
+  const { address, clean, keepalive, connectTimeout, receiveMaximum, will } = settings
+  const { ca, rejectUnauthorized, servername } = settings
+  const { protocol, host, port, path, username } = address
+  const sessionExpiryInterval = settings.sessionExpiryInterval ?? (clean ? undefined : forEver)
   const tls = {
     ca: ca === undefined ? undefined : [ca].flat().map(asBuffer),
-    cert: asBuffer(cert),
-    key: asBuffer(key),
+    cert: asBuffer(settings.cert),
+    key: asBuffer(settings.key),
     rejectUnauthorized,
-    ...(servername !== undefined && { servername }),
+    ...defined({ servername }),
   }
   return {
-    protocol: address.protocol,
-    host: address.host,
-    port: address.port,
-    path: address.path,
-    username: address.username,
+    ...{ protocol, host, port, path, username },
     password: asBuffer(address.password),
     protocolVersion: version,
     clientId: settings.clientId ?? `framework-${Math.random().toString(36).slice(2, 12)}`,
@@ -41,12 +38,10 @@ export function clientOptions(settings: MqttSettings, version: 4 | 5): ClientOpt
     // This service does both: its outbox is bounded, and a new subscription must report the broker's refusals.
     queueQoSZero: false,
     resubscribe: false,
-    ...(isTls && tls),
+    ...((protocol === 'mqtts' || protocol === 'wss') && tls),
     // The websocket library expects the TLS options separately.
-    ...(address.protocol === 'wss' && { wsOptions: tls }),
-    ...(version === 5 && {
-      properties: { receiveMaximum, ...(expiry !== undefined && { sessionExpiryInterval: expiry }) },
-    }),
+    ...(protocol === 'wss' && { wsOptions: tls }),
+    ...(version === 5 && { properties: { receiveMaximum, ...defined({ sessionExpiryInterval }) } }),
     ...(will !== undefined && {
       will: {
         topic: will.topic,
@@ -54,7 +49,7 @@ export function clientOptions(settings: MqttSettings, version: 4 | 5): ClientOpt
         qos: will.qos ?? 0,
         retain: will.retain ?? false,
         ...(version === 5 && {
-          properties: { ...packetProperties(will), ...(will.delay !== undefined && { willDelayInterval: will.delay }) },
+          properties: { ...packetProperties(will), ...defined({ willDelayInterval: will.delay }) },
         }),
       },
     }),

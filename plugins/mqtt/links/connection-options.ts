@@ -60,7 +60,7 @@ const pem = {
     (typeof given === 'string' || given instanceof Uint8Array) && Buffer.from(given).includes('-----BEGIN '),
 }
 const onePem = option.value<string | Uint8Array>(pem.takes, pem.isIt).secret()
-const milliseconds = option.int({ min: 1, max: 2_147_483_647 }).says('milliseconds from 1 to 2147483647')
+export const milliseconds = option.int({ min: 1, max: 2_147_483_647 }).says('milliseconds from 1 to 2147483647')
 
 const will = option
   .shape({

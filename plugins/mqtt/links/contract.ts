@@ -68,6 +68,3 @@ export interface Link {
   /** Disconnects; cuts the connection if that takes longer than a second. */
   close(): Promise<void>
 }
-
-/** Makes a link. */
-export type OpenLink = (events: LinkEvents) => Promise<Link>

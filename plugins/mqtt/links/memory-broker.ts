@@ -83,13 +83,11 @@ export class Session {
     this.#waiting.unshift(...again)
   }
 
-  /** Disconnects a client; returns whether it was the connected one. */
-  disconnect(client: Client): boolean {
-    if (this.#client !== client) return false
+  disconnect(client: Client): void {
+    if (this.#client !== client) return
     this.#client = undefined
     this.#takeBack()
     this.#endsAt = performance.now() + seconds(this.#hello.expiry)
-    return true
   }
 
   get isConnected(): boolean {
@@ -103,10 +101,10 @@ export class Session {
   /** Disconnects the present client; returns its last will. */
   takeOver(): Hello['will'] {
     const client = this.#client
-    this.#client = undefined
-    this.#takeBack()
-    client?.drivenOut()
-    return client === undefined ? undefined : this.#hello.will
+    if (client === undefined) return undefined
+    this.disconnect(client)
+    client.drivenOut()
+    return this.#hello.will
   }
 
   give(message: Delivered, expiry: number | undefined): void {
@@ -115,6 +113,12 @@ export class Session {
       this.#waiting.push({ message, until: performance.now() + seconds(expiry) })
     }
   }
+}
+
+/** A member of a group. */
+interface Member {
+  readonly session: Session
+  readonly subscription: Subscription
 }
 
 interface Kept {
@@ -179,7 +183,7 @@ export class MemoryBroker {
       if (message.payload.byteLength === 0) this.#kept.delete(message.topic)
       else this.#kept.set(message.topic, { message, levels, until: performance.now() + seconds(expiry) })
     }
-    const groups = new Map<string, { session: Session; subscription: Subscription }[]>()
+    const groups = new Map<string, Member[]>()
     for (const session of [...this.#sessions.values()]) {
       for (const subscription of [...session.subscriptions.values()]) {
         if (!matches(subscription.filter.levels, levels)) continue
@@ -191,11 +195,7 @@ export class MemoryBroker {
   }
 
   /** Gives a message to the members of a group in turn; to connected ones, if there are any. */
-  #giveOne(
-    group: string,
-    members: readonly { session: Session; subscription: Subscription }[],
-    message: Outgoing,
-  ): void {
+  #giveOne(group: string, members: readonly Member[], message: Outgoing): void {
     const there = members.filter(({ session }) => session.isConnected)
     const candidates = there.length > 0 ? there : members
     const turn = this.#turns.get(group) ?? 0

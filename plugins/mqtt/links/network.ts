@@ -1,15 +1,18 @@
+import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { deferred, withinTime } from '../deferred.ts'
+import type * as mqttPackage from 'mqtt'
+import { deferred, withinTime } from '../../shared/values/promises.ts'
 import { MqttPayloadError, MqttPublishError, MqttSubscribeError, MqttUnavailableError, withReason } from '../errors.ts'
 import { type MqttQos, needsVersion5 } from '../messages/message-options.ts'
 import type { MqttSettings } from '../options.ts'
 import { Acks } from './acks.ts'
-import { Backoff } from './backoff.ts'
 import { clientOptions } from './client-options.ts'
 import { type Link, type LinkEvents, type LinkLimits, LinkLost, type Outgoing, type Patience } from './contract.ts'
-import type { Announced, MqttClient, MqttPackage } from './mqtt-client.ts'
 import { detailsOf, packetProperties, subscriptionsOf, withCarrier } from './packets.ts'
-import { explainFailure } from './remedy.ts'
+
+/** The used part of the package `mqtt`. */
+export type MqttPackage = Pick<typeof mqttPackage, 'connect' | 'ReasonCodes'>
+type MqttClient = mqttPackage.MqttClient
 
 /** The window where the broker announces none: enough to keep a connection busy. */
 const defaultWindow = 1000
@@ -17,12 +20,49 @@ const defaultWindow = 1000
 /** The codes with which a broker refuses MQTT 5 itself, in 3.1.1 and in 5. */
 const isVersionRefused = (code: unknown) => code === 1 || code === 132
 
+/** The remedies for a connection that fails, by the code of its error. */
+const remedies: readonly (readonly [code: RegExp, remedy: string])[] = [
+  [
+    /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_UNTRUSTED|UnknownIssuer/,
+    'Its certificate is not signed by a known authority: pass the certificate of its authority as ca',
+  ],
+  [/^CERT_HAS_EXPIRED/, 'Renew its certificate, and check the clock of this machine'],
+  [/^CERT_NOT_YET_VALID/, 'Check the clock of this machine'],
+  [/ALTNAME_INVALID/, 'Connect to a name in its certificate, or pass one of those names as servername'],
+  [/ALERT_CERTIFICATE_REQUIRED|ALERT_HANDSHAKE_FAILURE/, 'It asks for a client certificate: pass cert and key'],
+  [
+    /ALERT_(UNKNOWN_CA|BAD_CERT|(UNSUPPORTED_)?CERT|ACCESS_DENIED|DECRYPT)/,
+    'It does not accept the client certificate: pass one as cert that its authority signed and that has not expired',
+  ],
+  [/KEY_VALUES_MISMATCH/, 'Pass the key that matches cert'],
+  [/^ERR_OSSL_/, 'Check ca, cert and key: one of them cannot be read'],
+  [/WRONG_VERSION|^EPROTO$/, 'This port speaks another protocol: check protocol and port'],
+  [
+    /^ECONNRESET$/,
+    'Is it running? A broker also closes the connection if the port speaks another protocol: check protocol and port',
+  ],
+]
+
+/** Why a connection fails, in one line, and the remedy. */
+function explainFailure(error: Error & { code?: unknown; reason?: unknown }): string {
+  const code = String(error.code ?? '')
+  // The message of OpenSSL contains a line number of its source and an address in memory.
+  const text =
+    typeof error.reason === 'string' && /error:[\dA-F]{8}:/.test(error.message) ? error.reason : error.message
+  const why = text === '' ? code || error.name : text
+  const remedy = remedies.find(([pattern]) => pattern.test(code))?.[1]
+  const number = typeof error.code === 'number' ? ` (${code})` : ''
+  return `${why.replace(/\.$/, '')}${number}. ${remedy ?? 'Is it running, and are the address and the credentials right?'}`
+}
+
 /** A connection over the network, through the package `mqtt`. */
 export class NetworkLink implements Link {
   readonly #mqtt: MqttPackage
   readonly #settings: MqttSettings
   readonly #events: LinkEvents
-  readonly #backoff: Backoff
+  /** Attempts to connect since a connection lasted. */
+  #attempts = 0
+  #upSince = 0
   readonly #acks = new Acks()
   readonly #closing = new AbortController()
   #client: MqttClient | undefined
@@ -30,16 +70,21 @@ export class NetworkLink implements Link {
   /** Functions that give up the messages that the broker has not acknowledged. */
   readonly #underWay = new Set<() => void>()
   #isUp = false
-  #announced: Announced = {}
+  #announced: NonNullable<MqttClient['serverProperties']> = {}
   #lastError: Error | undefined
 
   constructor(mqtt: MqttPackage, settings: MqttSettings, events: LinkEvents) {
     this.#mqtt = mqtt
     this.#settings = settings
     this.#events = events
-    const { protocolVersion = 5, reconnectDelay, maxReconnectDelay } = settings
-    this.#version = protocolVersion
-    this.#backoff = new Backoff(reconnectDelay, maxReconnectDelay)
+    this.#version = settings.protocolVersion ?? 5
+  }
+
+  /** The delay before the next attempt, less a random part of up to half: the clients of a broker must not all come back at the same moment. */
+  #delay(): number {
+    const { reconnectDelay, maxReconnectDelay } = this.#settings
+    const full = Math.min(reconnectDelay * 2 ** Math.min(this.#attempts++, 30), maxReconnectDelay)
+    return Math.max(1, Math.round(full * (0.5 + Math.random() / 2)))
   }
 
   get limits(): LinkLimits {
@@ -65,7 +110,7 @@ export class NetworkLink implements Link {
         if (!isPatient || this.#closing.signal.aborted) throw failure
         if (!hasReportedDown) this.#events.down(failure)
         hasReportedDown = true
-        await pause(this.#backoff.next(), undefined, { signal: this.#closing.signal }).catch(() => {})
+        await pause(this.#delay(), undefined, { signal: this.#closing.signal }).catch(() => {})
         if (this.#closing.signal.aborted) throw failure
       }
     }
@@ -74,7 +119,7 @@ export class NetworkLink implements Link {
   /** Makes one connection from scratch; after that the client reconnects by itself. */
   async #attempt(): Promise<void> {
     const options = clientOptions(this.#settings, this.#version)
-    options.reconnectPeriod = this.#backoff.next()
+    options.reconnectPeriod = this.#delay()
     const client = this.#mqtt.connect(options)
     this.#client = client
     this.#listen(client)
@@ -100,7 +145,7 @@ export class NetworkLink implements Link {
     })
     client.on('disconnect', ({ reasonCode }) => {
       if (!reasonCode) return
-      const why = this.#mqtt.ReasonCodes[reasonCode]
+      const why = (this.#mqtt.ReasonCodes as { readonly [code: number]: string })[reasonCode]
       this.#lastError = Object.assign(new Error(`it closed the connection: ${why}`), { code: reasonCode })
     })
     client.on('connect', ({ sessionPresent }) => {
@@ -108,17 +153,18 @@ export class NetworkLink implements Link {
       this.#announced = client.serverProperties ?? {}
       this.#lastError = undefined
       this.#isUp = true
-      this.#backoff.up()
-      client.options.reconnectPeriod = this.#backoff.next()
+      this.#upSince = performance.now()
+      client.options.reconnectPeriod = this.#delay()
       this.#events.up(sessionPresent)
     })
     client.on('reconnect', () => {
-      client.options.reconnectPeriod = this.#backoff.next()
+      client.options.reconnectPeriod = this.#delay()
     })
     client.on('close', () => {
       if (client !== this.#client || !this.#isUp) return
       this.#isUp = false
-      this.#backoff.down()
+      // Two clients of the same name, which disconnect each other, wait longer and longer.
+      if (performance.now() - this.#upSince > this.#settings.maxReconnectDelay) this.#attempts = 0
       this.#acks.disconnected()
       for (const lose of [...this.#underWay]) lose()
       if (!this.#closing.signal.aborted)
@@ -129,10 +175,11 @@ export class NetworkLink implements Link {
       if (packet.cmd === 'connack') {
         // Acknowledgements are small: TCP delayed them until the broker had acknowledged the last one, which it did
         // after 40 ms, and that limited them to 500 messages a second.
-        client.stream.setNoDelay?.(true)
+        // A stream of websockets does not have the method.
+        ;(client.stream as Partial<Socket>).setNoDelay?.(true)
         this.#acks.connected(client.stream, packet.sessionPresent)
       }
-      if (packet.cmd === 'pubrel') this.#acks.release(packet.messageId)
+      if (packet.cmd === 'pubrel') this.#acks.release(packet.messageId!)
       if (packet.cmd !== 'publish') return
       const { qos } = packet
       const handled = qos === 0 ? () => {} : this.#acks.take(client.stream, qos, packet.messageId!, packet.dup)

@@ -1,4 +1,5 @@
 import type { IPublishPacket } from 'mqtt'
+import { defined } from '../../shared/values/defined.ts'
 import type { MqttPublishOptions, MqttQos } from '../messages/message-options.ts'
 import type { Incoming, Outgoing } from './contract.ts'
 
@@ -10,13 +11,13 @@ export function withCarrier({ options, carrier }: Outgoing): MqttPublishOptions 
 /** The properties of MQTT 5 for the options; `undefined` for none. */
 export function packetProperties(options: MqttPublishOptions): IPublishPacket['properties'] {
   const { messageExpiryInterval, userProperties, contentType, responseTopic, correlationData } = options
-  const properties = {
-    ...(messageExpiryInterval !== undefined && { messageExpiryInterval }),
-    ...(userProperties !== undefined && { userProperties: userProperties as Record<string, string | string[]> }),
-    ...(contentType !== undefined && { contentType }),
-    ...(responseTopic !== undefined && { responseTopic }),
-    ...(correlationData !== undefined && { correlationData: Buffer.from(correlationData) }),
-  }
+  const properties = defined({
+    messageExpiryInterval,
+    userProperties: userProperties as Record<string, string | string[]> | undefined,
+    contentType,
+    responseTopic,
+    correlationData: correlationData && Buffer.from(correlationData),
+  })
   return Object.keys(properties).length === 0 ? undefined : properties
 }
 

@@ -1,4 +1,4 @@
-import { type Deferred, deferred } from '../deferred.ts'
+import { type Deferred, deferred } from '../../shared/values/promises.ts'
 import { MqttFullError, MqttUnavailableError } from '../errors.ts'
 import { type Link, LinkLost, type Outgoing, type Patience } from '../links/contract.ts'
 import type { MqttSettings } from '../options.ts'

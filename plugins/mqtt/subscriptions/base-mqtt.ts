@@ -1,12 +1,31 @@
 import type { Logger } from '../../../kernel/index.ts'
-import { type AnyClass, decoratedMethods } from '../../shared/decorators/decorator.ts'
-import { applicationLogger } from '../../shared/logging/logger.ts'
-import { type ImportedMethod, instanceStandIn } from '../../shared/work/imported-methods.ts'
-import { instanceLogger, makeInstance, type ServiceClassKind } from '../../shared/work/service-class.ts'
+import type { AnyClass } from '../../shared/decorators/decorator.ts'
+import { type ImportedMethod, ServiceClasses } from '../../shared/work/service-classes.ts'
 import { MqttClassError, MqttFileError } from '../errors.ts'
-import { importedSubscriptions, type MqttNote, mqttNotes, shownSubscription } from '../mqtt.ts'
-import { type Declared, declarations, withdraw } from './declarations.ts'
-import { declarationOf, handleOf } from './handle.ts'
+import type { MqttSubscribeOptions } from '../messages/message-options.ts'
+import { type Declared, declarationOf, declarations, handleOf, withdraw } from './declarations.ts'
+
+/** What `@mqtt.subscribe` notes about a method. */
+export interface MqttNote {
+  readonly topic: string
+  readonly options: MqttSubscribeOptions
+}
+
+export const mqttClasses = new ServiceClasses<BaseMqtt, MqttNote>({
+  field: 'mqtt',
+  base: () => BaseMqtt,
+  decorator: '@mqtt.subscribe',
+  option: 'mqtt.subscribe',
+  takes: 'it takes classes that extend BaseMqtt and have @mqtt.subscribe methods, and globs',
+  plural: 'the MQTT subscriptions',
+  shown: ({ note, label, place }) => `the MQTT subscription "${note.topic}" of ${label} (${place})`,
+  undone: ['is not handled', 'are not handled'],
+  unlisted:
+    'no file of the option subscribe exports its class, the option does not list it, and the application has not created an instance',
+  remedy: 'Create one (new TheClass()), or list the class: subscribe: [TheClass]',
+  classError: MqttClassError,
+  fileError: MqttFileError,
+})
 
 /** Classes that have an instance, with its declarations if the service created it. */
 const made = new WeakMap<object, readonly Declared[]>()
@@ -32,12 +51,16 @@ export abstract class BaseMqtt {
   readonly logger: Logger
 
   constructor() {
-    this.logger = instanceLogger('mqtt', new.target, this)
     const cls = new.target
-    importedSubscriptions.resolve(cls)
+    this.logger = mqttClasses.created(this, cls)
+    mqttClasses.endStandIns(cls)
     // An instance that the application creates replaces the service's own.
-    for (const declared of made.get(cls) ?? []) void withdraw(declared).catch(() => {})
-    const all = subscribeMethods(cls, this)
+    withdrawMade(cls)
+    const instance = this as unknown as Record<PropertyKey, (...all: readonly unknown[]) => unknown>
+    // Looked up for each message: the fields of the class do not exist yet, and one of them may be the method.
+    const all = mqttClasses
+      .methodsOf(cls)
+      .map(({ name, note }) => declareMethod(note, (...args) => instance[name]!(...args)))
     made.set(cls, beingMade === cls ? all : [])
   }
 }
@@ -45,30 +68,8 @@ export abstract class BaseMqtt {
 /** A class whose methods are handlers. */
 export type BaseMqttClass = new () => BaseMqtt
 
-export const mqttClasses: ServiceClassKind<BaseMqtt, MqttNote> = {
-  base: BaseMqtt,
-  notes: mqttNotes,
-  imported: importedSubscriptions,
-  plural: 'the MQTT subscriptions',
-  shown: shownSubscription,
-  undone: ['is not handled', 'are not handled'],
-  unlisted:
-    'no file of the option subscribe exports its class, the option does not list it, and the application has not created an instance',
-  decorator: '@mqtt.subscribe',
-  option: 'mqtt.subscribe',
-  classError: MqttClassError,
-  fileError: MqttFileError,
-}
-
-function subscribeMethods(cls: AnyClass, instance: object): Declared[] {
-  return decoratedMethods(cls).flatMap((method) =>
-    mqttNotes.of(method).map((note) =>
-      // Looked up for each message: the fields of the class do not exist yet, and one of them may be the method.
-      declareMethod(note, (...args) =>
-        (instance as Record<PropertyKey, (...all: readonly unknown[]) => unknown>)[method.name]!(...args),
-      ),
-    ),
-  )
+function withdrawMade(cls: AnyClass): void {
+  for (const declared of made.get(cls) ?? []) void withdraw(declared).catch(() => {})
 }
 
 function declareMethod({ topic, options }: MqttNote, handler: (...args: readonly unknown[]) => unknown): Declared {
@@ -88,10 +89,10 @@ export function instantiate(cls: BaseMqttClass, logger: Logger): void {
   if (made.has(cls)) return
   beingMade = cls
   try {
-    makeInstance(mqttClasses, cls, logger)
+    mqttClasses.instanceOf(cls, logger)
   } catch (error) {
     // The constructor may have failed after the one of the base class had subscribed its methods.
-    for (const declared of made.get(cls) ?? []) void withdraw(declared).catch(() => {})
+    withdrawMade(cls)
     made.delete(cls)
     throw error
   } finally {
@@ -99,13 +100,9 @@ export function instantiate(cls: BaseMqttClass, logger: Logger): void {
   }
 }
 
-/** Subscribes a method whose class is not known: the only member of its instance is the logger. */
-export function subscribeClassless({ note, label, value }: ImportedMethod<MqttNote>, logger: Logger): Declared {
-  const instance = instanceStandIn(applicationLogger(logger).child({ mqtt: label }), (member) =>
-    MqttClassError(
-      label,
-      `it uses this.${member}, but its class has no instance. Create one (new TheClass()), or list the class: subscribe: [TheClass]`,
-    ),
-  )
-  return declareMethod(note, (...args) => Reflect.apply(value, instance, args as never))
+/** Subscribes a method whose class is not known, unless it is subscribed already; returns the function that ends this. */
+export function subscribeClassless(method: ImportedMethod<MqttNote>, logger: Logger): (() => void) | undefined {
+  if (mqttClasses.hasStandIn(method.note)) return undefined
+  const declared = declareMethod(method.note, mqttClasses.withoutInstance(method, method.label, logger))
+  return () => void withdraw(declared).catch(() => {})
 }

@@ -1,7 +1,9 @@
+import { OptionError } from '../../../kernel/index.ts'
 import { Declarations, type Runner } from '../../shared/work/declarations.ts'
-import type { MqttPublishOptions, MqttSubscribeOptions } from '../messages/message-options.ts'
-import type { CheckMessage } from '../messages/schema.ts'
-import type { Filter } from '../topics/filter.ts'
+import { Running } from '../../shared/work/running.ts'
+import { type MqttPublishOptions, type MqttSubscribeOptions, subscribeOptions } from '../messages/message-options.ts'
+import { type CheckMessage, messageCheck } from '../messages/payload.ts'
+import { type Filter, parseFilter } from '../topics/filter.ts'
 
 /** A subscription that was declared: by a call, or by a method of a class. */
 export interface Declared {
@@ -9,6 +11,8 @@ export interface Declared {
   readonly options: MqttSubscribeOptions
   readonly check: CheckMessage | undefined
   readonly handler: (...args: readonly unknown[]) => unknown
+  /** Its calls through all connections: one that takes it over respects `concurrency` while those of the last one continue. */
+  readonly running: Running
 }
 
 /** A connection; if it only publishes, it takes no subscription. `adopt` resolves once the broker has accepted it or is unavailable. */
@@ -43,4 +47,45 @@ export function closeConnection(connection: Connection): void {
 
 export async function withdraw(declared: Declared): Promise<void> {
   await declarations.remove(declared)?.drop(declared)
+}
+
+/** The subscription of one handler. */
+export interface MqttSubscription {
+  /** The topic or the pattern that was subscribed to. */
+  readonly topic: string
+  /**
+   * Removes this handler; its running calls continue. The broker is informed if no other handler has the same topic.
+   */
+  unsubscribe(): Promise<void>
+}
+
+/**
+ * A subscription, usable as soon as it is declared. Awaited, it resolves when the broker has accepted it, or immediately while the
+ * broker cannot be asked; a later refusal goes to the global error handler.
+ */
+export type MqttHandle = Promise<MqttSubscription> & MqttSubscription
+
+type AnyHandler = (...args: readonly never[]) => unknown
+
+/** @throws MqttTopicError, OptionError */
+export function declarationOf(topic: string, handler: AnyHandler, given?: MqttSubscribeOptions): Declared {
+  const filter = parseFilter(topic)
+  if (typeof handler !== 'function') throw OptionError('mqtt.subscribe (the handler)', handler, 'a function')
+  const options = subscribeOptions.parse(given, 'mqtt.subscribe')
+  return {
+    filter,
+    options,
+    check: options.schema === undefined ? undefined : messageCheck(options.schema),
+    handler: handler as Declared['handler'],
+    running: new Running(),
+  }
+}
+
+/** A handle, and a promise of one. */
+export function handleOf(declared: Declared, made: Promise<void>, unsubscribe: () => Promise<void>): MqttHandle {
+  const subscription: MqttSubscription = { topic: declared.filter.text, unsubscribe }
+  const promise = made.then(() => subscription)
+  // A subscription made while a module loads is not awaited; an unhandled rejection would end the process.
+  promise.catch(() => {})
+  return Object.assign(promise, subscription)
 }

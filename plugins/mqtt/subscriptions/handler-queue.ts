@@ -1,7 +1,7 @@
 import { type Logger, Trace, type TraceOutcome } from '../../../kernel/index.ts'
 import { attempt } from '../../shared/work/attempt.ts'
 import { type Carrier, carrierOf } from '../../shared/work/carrier.ts'
-import { type Call, Running } from '../../shared/work/running.ts'
+import { Call, Running } from '../../shared/work/running.ts'
 import { MqttHandlerError } from '../errors.ts'
 import { notifyFailure } from '../failures.ts'
 import type { Incoming } from '../links/contract.ts'
@@ -38,9 +38,6 @@ const mostWaitingBytes = 64 * 2 ** 20
 /** For how many topics a handler remembers that it has received the retained message. */
 const mostRemembered = 100_000
 
-/** The latest queue of each subscription. */
-const queues = new WeakMap<Declared, HandlerQueue>()
-
 /** One handler, with the messages that wait for it. */
 export class HandlerQueue {
   readonly declared: Declared
@@ -49,10 +46,10 @@ export class HandlerQueue {
   readonly #waiting: Job[] = []
   /** Bytes of the waiting messages. */
   #size = 0
-  readonly #running = new Running()
+  readonly #running: Running
   readonly #kept = new Set<string>()
-  /** Resolves when the calls of an earlier queue of this subscription have ended; `undefined` if there are none. */
-  #earlier: Promise<void> | undefined
+  /** Whether the calls through an earlier connection have ended. */
+  #isFree = false
   #isRefusing = false
   #isDropping = false
 
@@ -60,20 +57,15 @@ export class HandlerQueue {
     this.declared = declared
     this.#timeout = declared.options.timeout ?? timeout
     this.#log = log
-    // Another connection may take a subscription over while its handler runs: `concurrency` applies across both.
-    this.#earlier = queues
-      .get(declared)
-      ?.over()
-      ?.then(() => {
-        this.#earlier = undefined
-        this.#fill()
-      })
-    queues.set(declared, this)
+    this.#running = new Running(declared.running)
+    declared.running.whenIdle(() => {
+      this.#isFree = true
+      this.#fill()
+    })
   }
 
-  /** Resolves when no handler runs any more, or none is awaited; `undefined` if none runs. */
-  over(): Promise<void> | undefined {
-    return this.#running.count === 0 ? this.#earlier : this.idle()
+  get isRunning(): boolean {
+    return !this.#isFree || this.#running.count > 0
   }
 
   /**
@@ -95,7 +87,7 @@ export class HandlerQueue {
   push(message: Incoming, done: () => void): void {
     const { concurrency = 1, maxWaiting = defaultMaxWaiting } = this.declared.options
     if (this.#isRefusing) return
-    if (this.#earlier === undefined && this.#running.count < concurrency) {
+    if (this.#isFree && this.#running.count < concurrency) {
       this.#run({ message, done })
       return
     }
@@ -120,7 +112,7 @@ export class HandlerQueue {
   }
 
   #run({ message, done }: Job): void {
-    const call = this.#running.begin()
+    const call = new Call(this.#running)
     void this.#handle(message, call).then(() => {
       call.end()
       done()
@@ -153,16 +145,17 @@ export class HandlerQueue {
       const carrier = carrierOf(details.userProperties) ?? {}
       return { topic, filter: filter.text, bytes: payload.byteLength, payload, carrier }
     }
-    const late = (why: string) => MqttHandlerError(filter.text, `the handler ${why}`)
+    const timeout = this.#timeout
+    const what = `the subscription "${filter.text}": the handler`
     await attempt(
-      { trace: messageTrace, event, call, timeout: this.#timeout, late, run },
+      { trace: messageTrace, event, call, timeout, what, run },
       () => {},
-      (error) => notifyFailure(error, { subscription: filter.text, topic, payload }, this.#log),
+      (error) => notifyFailure(error, { subscription: filter.text, topic, payload }, this.#log, timeout),
     )
   }
 
   async idle(): Promise<void> {
-    await this.#earlier
+    if (!this.#isFree) await this.declared.running.idle()
     // The next waiting message begins when a call has ended.
     while (this.#running.count > 0) await this.#running.idle()
   }

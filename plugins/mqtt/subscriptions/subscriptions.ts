@@ -1,5 +1,5 @@
 import { isInTime, type Logger } from '../../../kernel/index.ts'
-import { withinTime } from '../deferred.ts'
+import { withinTime } from '../../shared/values/promises.ts'
 import { notifyFailure } from '../failures.ts'
 import { type Incoming, type Link, LinkLost } from '../links/contract.ts'
 import type { MqttQos } from '../messages/message-options.ts'
@@ -17,6 +17,12 @@ interface Entry {
   readonly queues: Set<HandlerQueue>
 }
 
+/** A subscription that the broker has refused. */
+interface Refusal {
+  readonly filter: Filter
+  readonly error: unknown
+}
+
 /** MQTT 5 section 3.8.2.1.2: one to 268435455. */
 const numbers = 268_435_455
 
@@ -24,9 +30,7 @@ const numbers = 268_435_455
 export class Subscriptions {
   readonly #link: Link
   readonly #log: Logger
-  readonly #timeout: number
-  /** The timeout for the broker's response. */
-  readonly #patience: number
+  readonly #settings: MqttSettings
   readonly #byText = new Map<string, Entry>()
   readonly #byNumber = new Map<number, Entry>()
   /** Filters removed while the broker was disconnected: it receives an UNSUBSCRIBE when it is back. */
@@ -40,8 +44,7 @@ export class Subscriptions {
   constructor(link: Link, log: Logger, settings: MqttSettings) {
     this.#link = link
     this.#log = log
-    this.#timeout = settings.handlerTimeout
-    this.#patience = settings.publishTimeout
+    this.#settings = settings
     this.#unclaimed = new Unclaimed(log, !settings.clean)
   }
 
@@ -57,7 +60,7 @@ export class Subscriptions {
   async add(declared: Declared): Promise<void> {
     const { filter } = declared
     const entry = this.#byText.get(filter.text) ?? this.#enter(filter)
-    const queue = new HandlerQueue(declared, this.#timeout, this.#log)
+    const queue = new HandlerQueue(declared, this.#settings.handlerTimeout, this.#log)
     entry.queues.add(queue)
     this.#left.delete(filter.text)
     this.#unclaimed.offer((message) => this.#give(message))
@@ -92,12 +95,12 @@ export class Subscriptions {
     const asked = this.#link.subscribe(filter.text, qos, number).catch((error: unknown) => {
       if (!(error instanceof LinkLost)) throw error
     })
-    if (await isInTime(asked, this.#patience)) return
+    if (await isInTime(asked, this.#settings.publishTimeout)) return
     asked.catch((error: unknown) => this.reportRefused([this.#refuse(entry, error)]))
   }
 
   /** Removes all handlers of this topic, which the broker has refused. */
-  #refuse(entry: Entry, error: unknown): { filter: Filter; error: unknown } {
+  #refuse(entry: Entry, error: unknown): Refusal {
     for (const queue of [...entry.queues]) this.#forget(entry, queue)
     return { filter: entry.filter, error }
   }
@@ -115,7 +118,7 @@ export class Subscriptions {
     else
       await withinTime(
         this.#link.unsubscribe(text).catch(() => this.#left.add(text)),
-        this.#patience,
+        this.#settings.publishTimeout,
       )
   }
 
@@ -124,13 +127,13 @@ export class Subscriptions {
    *
    * Resolves to the refused ones, which are removed.
    */
-  async up(resumed: boolean): Promise<{ filter: Filter; error: unknown }[]> {
+  async up(resumed: boolean): Promise<Refusal[]> {
     this.#isUp = true
     if (resumed) {
       for (const filter of this.#left) void this.#link.unsubscribe(filter).catch(() => {})
     } else for (const queue of this.queues) queue.forgetKept()
     this.#left.clear()
-    const refused: { filter: Filter; error: unknown }[] = []
+    const refused: Refusal[] = []
     const ask = async (entry: Entry) => {
       try {
         await this.#ask(entry)
@@ -147,7 +150,7 @@ export class Subscriptions {
   }
 
   /** Reports refusals to the error handler, or to the log. */
-  async reportRefused(refused: readonly { filter: Filter; error: unknown }[]): Promise<void> {
+  async reportRefused(refused: readonly Refusal[]): Promise<void> {
     for (const { filter, error } of refused) {
       await notifyFailure(error, { subscription: filter.text, topic: undefined, payload: undefined }, this.#log)
     }
@@ -202,7 +205,7 @@ export class Subscriptions {
 
   /** The topics whose handlers are running. */
   get running(): string[] {
-    return this.queues.filter((queue) => queue.over() !== undefined).map(({ declared }) => declared.filter.text)
+    return this.queues.filter((queue) => queue.isRunning).map(({ declared }) => declared.filter.text)
   }
 
   async idle(): Promise<void> {

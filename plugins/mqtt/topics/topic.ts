@@ -1,8 +1,8 @@
 import { option } from '../../shared/options/index.ts'
 import type { MqttApi, MqttTopicOptions } from '../api.ts'
 import { type MqttPublishOptions, type MqttSubscribeOptions, schemaOption } from '../messages/message-options.ts'
-import { messageCheck } from '../messages/schema.ts'
-import type { MqttHandle } from '../subscriptions/handle.ts'
+import { messageCheck } from '../messages/payload.ts'
+import type { MqttHandle } from '../subscriptions/declarations.ts'
 import { checkTopic, parseFilter } from './filter.ts'
 
 /** The two methods that a topic needs, without their types. */

@@ -1,13 +1,14 @@
 import { isInTime } from '../../../kernel/index.ts'
 import { peer, peers } from '../../shared/environment/optional-package.ts'
+import { isUnreachable } from '../../shared/stores/unreachable.ts'
+import { deferred } from '../../shared/values/promises.ts'
 import { safely } from '../../shared/values/safely.ts'
 import type { Carrier } from '../../shared/work/carrier.ts'
 import type { BullmqSettings } from '../options.ts'
 import type { BullmqPublishOptions } from '../publish-options.ts'
 import { connectionsOf, type RedisConnections, retryStrategy } from './bullmq-connection.ts'
 import type { BullJob, Bullmq, BullQueue, BullWorker, RedisClient, RedisConstructor } from './bullmq-types.ts'
-import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
-import { isUnreachable } from './unreachable.ts'
+import type { Batch, Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 
 /** In the form of BullMQ's own telemetry, so that publishers and workers without this framework are compatible. */
 const telemetryOf = (carrier: Readonly<Carrier> | undefined) =>
@@ -54,13 +55,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     return new BullmqDriver(bullmq as unknown as Bullmq, connectionsOf(Redis, config.connection, host), config, host)
   }
 
-  async publish(
-    topic: string,
-    texts: readonly string[],
-    options: readonly (BullmqPublishOptions | undefined)[],
-    signal: AbortSignal,
-    carrier?: Readonly<Carrier>,
-  ): Promise<string[]> {
+  async publish(topic: string, { texts, options, signal, carrier }: Batch<BullmqPublishOptions>): Promise<string[]> {
     const queue = await this.#queue(topic, signal)
     signal.throwIfAborted()
     const plain = texts.map((text, i) => ({ data: JSON.parse(text) as unknown, options: options[i] }))
@@ -173,10 +168,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     })
     worker.on('error', (error) => this.#workerFailed(topic, error))
     this.#workers.add(worker)
-    let end!: () => void
-    const ended = new Promise<void>((resolve) => {
-      end = resolve
-    })
+    const { promise: ended, resolve: end } = deferred()
     const stop = () => {
       isStopped = true
       // Without Redis, a worker ends only when Redis is back or through `close`, so an idle one is not awaited.
@@ -186,15 +178,13 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
       void worker
         .pause()
         .then(() => worker.close())
-        .catch((error: unknown) => this.#notEnded(topic, error))
+        .catch((error: unknown) => {
+          if (!this.#closed) this.#host.warn(`a worker of the queue "${topic}" did not stop cleanly`, error)
+        })
         .then(() => this.#workers.delete(worker))
-        .then(end)
+        .then(() => end())
     }
     return { stop, ended }
-  }
-
-  #notEnded(topic: string, error: unknown): void {
-    if (!this.#closed) this.#host.warn(`a worker of the queue "${topic}" did not stop cleanly`, error)
   }
 
   #workerFailed(topic: string, error: Error): void {
@@ -236,13 +226,8 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
 
   async counts(topic: string, signal: AbortSignal): Promise<QueueCounts> {
     const queue = await this.#queue(topic, signal)
-    const {
-      waiting = 0,
-      prioritized = 0,
-      active = 0,
-      delayed = 0,
-      failed = 0,
-    } = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'failed')
+    const counts = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'failed')
+    const { waiting = 0, prioritized = 0, active = 0, delayed = 0, failed = 0 } = counts
     const heads = await Promise.all([
       waiting > 0 ? queue.getJobs(['waiting'], 0, 0, true) : [],
       prioritized > 0 ? queue.getJobs(['prioritized'], 0, 0, true) : [],

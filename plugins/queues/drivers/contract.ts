@@ -41,6 +41,18 @@ export interface QueueCounts {
   readonly oldest?: number
 }
 
+/** Messages that are published together. */
+export interface Batch<Options> {
+  /** The payloads as JSON. */
+  readonly texts: readonly string[]
+  /** The options of each. */
+  readonly options: readonly (Options | undefined)[]
+  /** Messages that are unsent when it aborts must not be sent later. */
+  readonly signal: AbortSignal
+  /** Stored with each message, invisible to handlers, for all attempts. */
+  readonly carrier: Readonly<Carrier> | undefined
+}
+
 /**
  * One engine. Connects when it is first needed, reconnects when the connection is lost, and rejects calls that it cannot serve now. When a
  * signal aborts, its caller no longer waits: nothing may be kept for it.
@@ -48,17 +60,8 @@ export interface QueueCounts {
 export interface QueueDriver<Options = never> {
   /** Whether it is in this process and waits for nothing, so that no call needs a deadline. */
   readonly isLocal?: boolean
-  /**
-   * Accepts payloads as JSON; resolves with one id for each once the engine has them. Messages that are unsent when the signal
-   * aborts must not be sent later. A carrier is stored with each message, invisible to handlers, for all attempts.
-   */
-  publish(
-    topic: string,
-    texts: readonly string[],
-    options: readonly (Options | undefined)[],
-    signal: AbortSignal,
-    carrier?: Readonly<Carrier>,
-  ): Promise<string[]>
+  /** Resolves with one id for each message once the engine has them. */
+  publish(topic: string, batch: Batch<Options>): Promise<string[]>
   /** Returns immediately; an unreachable engine is retried until it can be reached. */
   consume(topic: string, deliver: Deliver, options: { readonly concurrency: number }): Consumer
   counts(topic: string, signal: AbortSignal): Promise<QueueCounts>

@@ -1,5 +1,6 @@
+import { deferred } from '../../shared/values/promises.ts'
 import type { Carrier } from '../../shared/work/carrier.ts'
-import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
+import type { DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 
 /** The data of a delivery for a handler of a custom engine, as far as the engine knows it. */
 export interface CustomDelivery {
@@ -60,62 +61,37 @@ export interface GenericPubSub<Options = object> {
 }
 
 /** Adapts an engine of the application to the contract of all drivers. */
-export class CustomDriver implements QueueDriver<object> {
-  readonly #pubsub: GenericPubSub
-  readonly #host: DriverHost
-
-  constructor(pubsub: GenericPubSub, host: DriverHost) {
-    this.#pubsub = pubsub
-    this.#host = host
-  }
-
-  publish(
-    topic: string,
-    texts: readonly string[],
-    options: readonly (object | undefined)[],
-    _signal: AbortSignal,
-    carrier?: Readonly<Carrier>,
-  ): Promise<string[]> {
-    const sent: [] | [{ carrier: Readonly<Carrier> }] = carrier === undefined ? [] : [{ carrier }]
-    return Promise.all(
-      texts.map(async (text, i) => (await this.#pubsub.publish(topic, JSON.parse(text), options[i], ...sent)).id),
-    )
-  }
-
-  consume(topic: string, deliver: Deliver, options: { concurrency: number }): Consumer {
-    const running = new Set<Promise<unknown>>()
-    const handler: CustomHandler = async (payload, { id = '', attempt = 1, attempts, carrier } = {}) => {
-      const delivery = deliver(payload, { id, attempt, attempts, carrier })
-      running.add(delivery)
-      const outcome = await delivery.finally(() => running.delete(delivery))
-      if (!outcome.ok) throw outcome.error
-    }
-    const begun = (async () => void (await this.#pubsub.subscribe(topic, handler, options)))()
-    let end!: () => void
-    const ended = new Promise<void>((resolve) => {
-      end = resolve
-    })
-    const stop = async () => {
-      try {
-        await begun.catch(() => {})
-        await this.#pubsub.unsubscribe(topic, handler)
-      } catch (error) {
-        this.#host.warn(`the queue "${topic}": unsubscribe failed`, error)
+export function customDriver(pubsub: GenericPubSub, host: DriverHost): QueueDriver<object> {
+  return {
+    publish(topic, { texts, options, carrier }) {
+      const sent: [] | [{ carrier: Readonly<Carrier> }] = carrier === undefined ? [] : [{ carrier }]
+      return Promise.all(
+        texts.map(async (text, i) => (await pubsub.publish(topic, JSON.parse(text), options[i], ...sent)).id),
+      )
+    },
+    consume(topic, deliver, options) {
+      const running = new Set<Promise<unknown>>()
+      const handler: CustomHandler = async (payload, { id = '', attempt = 1, attempts, carrier } = {}) => {
+        const delivery = deliver(payload, { id, attempt, attempts, carrier })
+        running.add(delivery)
+        const outcome = await delivery.finally(() => running.delete(delivery))
+        if (!outcome.ok) throw outcome.error
       }
-      void Promise.allSettled(running).then(end)
-    }
-    return { stop, ended, begun }
-  }
-
-  async counts(topic: string): Promise<QueueCounts> {
-    return (await this.#pubsub.counts?.(topic)) ?? { waiting: 0, active: 0, delayed: 0, failed: 0 }
-  }
-
-  async ping(): Promise<void> {
-    await this.#pubsub.ping?.()
-  }
-
-  async close(): Promise<void> {
-    await this.#pubsub.close?.()
+      const begun = (async () => void (await pubsub.subscribe(topic, handler, options)))()
+      const { promise: ended, resolve: end } = deferred()
+      const stop = async () => {
+        try {
+          await begun.catch(() => {})
+          await pubsub.unsubscribe(topic, handler)
+        } catch (error) {
+          host.warn(`the queue "${topic}": unsubscribe failed`, error)
+        }
+        void Promise.allSettled(running).then(() => end())
+      }
+      return { stop, ended, begun }
+    },
+    counts: async (topic) => (await pubsub.counts?.(topic)) ?? { waiting: 0, active: 0, delayed: 0, failed: 0 },
+    ping: async () => void (await pubsub.ping?.()),
+    close: async () => void (await pubsub.close?.()),
   }
 }

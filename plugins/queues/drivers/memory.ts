@@ -2,7 +2,7 @@ import type { Carrier } from '../../shared/work/carrier.ts'
 import { LocalConsumer, type LocalMessage, LocalQueue } from '../../shared/work/local-queue.ts'
 import { QueueFullError, QueueIdleError } from '../errors.ts'
 import type { MemoryPublishSettings } from '../publish-options.ts'
-import type { Consumer, Deliver, QueueCounts, QueueDriver } from './contract.ts'
+import type { Batch, Consumer, Deliver, QueueCounts, QueueDriver } from './contract.ts'
 
 /** A message in memory, stored as a string so that a handler cannot change the payload of the next attempt. */
 interface Message extends LocalMessage {
@@ -46,13 +46,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
     this.#maxSize = maxSize
   }
 
-  async publish(
-    name: string,
-    texts: readonly string[],
-    options: readonly MemoryPublishSettings[],
-    _signal?: AbortSignal,
-    carrier?: Readonly<Carrier>,
-  ): Promise<string[]> {
+  async publish(name: string, { texts, options, carrier }: Batch<MemoryPublishSettings>): Promise<string[]> {
     const topic = this.topic(name)
     // All or nothing, as in an engine that has batches.
     if (topic.size + texts.length > this.#maxSize()) throw QueueFullError(name, this.#maxSize())
@@ -60,7 +54,10 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
       const { attempts, backoff, delay, priority, jobId } = options[i]!
       const id = jobId ?? this.#freeId(topic)
       if (topic.ids.has(id)) return id
-      topic.add({ id, text, priority, attempts, backoff: backoffOf(backoff), carrier, attempt: 0, since: 0 }, delay)
+      topic.add(
+        { id, text, priority, attempts, backoff: backoffOf(backoff), carrier, attempt: 0, since: 0, next: undefined },
+        delay,
+      )
       return id
     })
   }
@@ -82,7 +79,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
   async counts(name: string): Promise<QueueCounts> {
     const { waiting, active, delayed, dead } = this.topic(name)
     const now = performance.now()
-    const oldest = Math.max(0, ...[...waiting.heads()].map(({ since }) => now - since))
+    const oldest = Math.max(0, ...waiting.heads.map(({ since }) => now - since))
     return { waiting: waiting.size, active, delayed: delayed.size, failed: dead.length, oldest }
   }
 
@@ -123,10 +120,5 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
       this.#topics.set(name, topic)
     }
     return topic
-  }
-
-  /** Removes everything of one queue except its subscribers. */
-  clear(name: string): void {
-    this.topic(name).clear()
   }
 }

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { addressOf } from '../../shared/stores/address.ts'
-import { memoizedIn } from '../../shared/values/memoize.ts'
+import { isUnreachable } from '../../shared/stores/unreachable.ts'
+import { Memoized, memoizedIn } from '../../shared/values/memoize.ts'
 import type { Carrier } from '../../shared/work/carrier.ts'
+import { QueuePayloadError } from '../errors.ts'
 import type { PgbossSettings } from '../options.ts'
 import type { PgbossPublishOptions } from '../publish-options.ts'
-import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
-import { explain, unlocked } from './pgboss-errors.ts'
+import type { Batch, Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 import { Poller } from './poller.ts'
-import { isUnreachable } from './unreachable.ts'
 
 /** The used part of pg-boss, the same from version 10 to 12. */
 interface Boss {
@@ -52,6 +52,32 @@ const unwrap = (data: object): unknown =>
 const carrierIn = (data: object): unknown =>
   Object.hasOwn(data ?? {}, wrapped) ? (data as Record<string, unknown>)[carried] : undefined
 
+/**
+ * Retries queries that Postgres has ended to resolve a deadlock. Version 10 creates a table for each queue: in a measurement with
+ * three queues created at the same time, that deadlocked with itself and with publishers.
+ */
+async function unlocked<Result>(run: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await run()
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== '40P01' || tries === 10) throw error
+      await pause(Math.random() * 50 * tries)
+    }
+  }
+}
+
+/** Explains a refused payload: Postgres allows neither NUL nor half a surrogate pair in strings, while JSON allows both. */
+function explain(topic: string): (error: unknown) => never {
+  return (error) => {
+    const { code } = error as { code?: unknown }
+    if (code !== '22P05' && code !== '22P02') throw error
+    throw Object.assign(QueuePayloadError(topic, 'has a character that Postgres cannot keep, such as NUL'), {
+      cause: error,
+    })
+  }
+}
+
 /** Queues in Postgres. */
 export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
   readonly #make: MakeBoss
@@ -59,7 +85,8 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
   readonly #host: DriverHost
   readonly #queues = new Map<string, Promise<void>>()
   readonly #pollers = new Map<string, Set<Poller>>()
-  #boss: Promise<Boss> | undefined
+  /** The started pg-boss; after a failure the next caller tries to start it again. */
+  readonly #boss = new Memoized(() => this.#start())
   #closed = false
 
   private constructor(make: MakeBoss, config: PgbossSettings, host: DriverHost) {
@@ -76,16 +103,8 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     return new PgbossDriver((PgBoss ?? fallback)!, config, host)
   }
 
-  /** The started pg-boss; after a failure the next caller tries to start it again. */
-  #started(): Promise<Boss> {
-    this.#boss ??= this.#start().catch((error: unknown) => {
-      this.#boss = undefined
-      throw error
-    })
-    return this.#boss
-  }
-
   async #start(): Promise<Boss> {
+    if (this.#closed) throw new Error('the connection to Postgres is closed')
     const { connectionString, schema, max, ssl, options } = this.#config
     const boss = new this.#make({
       connectionString: addressOf('postgres', connectionString),
@@ -116,7 +135,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
 
   /** The started pg-boss, with this queue: created if it is missing, which is checked once for each. */
   async #with(topic: string): Promise<Boss> {
-    const boss = await this.#started()
+    const boss = await this.#boss.get()
     await memoizedIn(this.#queues, topic, () => this.#create(boss, topic))
     return boss
   }
@@ -131,13 +150,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     }
   }
 
-  async publish(
-    topic: string,
-    texts: readonly string[],
-    options: readonly (PgbossPublishOptions | undefined)[],
-    signal: AbortSignal,
-    carrier?: Readonly<Carrier>,
-  ): Promise<string[]> {
+  async publish(topic: string, { texts, options, signal, carrier }: Batch<PgbossPublishOptions>): Promise<string[]> {
     const boss = await this.#with(topic)
     const deadLetters = new Set(options.map((one) => one?.deadLetter).filter((name) => name !== undefined))
     for (const name of deadLetters) await this.#with(name)
@@ -216,7 +229,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
   }
 
   async counts(topic: string): Promise<QueueCounts> {
-    const boss = await this.#started()
+    const boss = await this.#boss.get()
     // Versions 10 to 12 have no common call for the counts by state.
     const schema = this.#config.schema.replaceAll('"', '""')
     const { rows } = await boss.getDb().executeSql(
@@ -228,23 +241,17 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
       from "${schema}".job where name = $1`,
       [topic],
     )
-    const { waiting, active, delayed, failed, oldest } = rows[0] ?? {}
-    return {
-      waiting: Number(waiting),
-      active: Number(active),
-      delayed: Number(delayed),
-      failed: Number(failed),
-      oldest: Number(oldest ?? 0),
-    }
+    const counts = Object.entries(rows[0] ?? {}).map(([name, value]) => [name, Number(value ?? 0)])
+    return Object.fromEntries(counts) as QueueCounts
   }
 
   async ping(): Promise<void> {
-    await (await this.#started()).getDb().executeSql('select 1', [])
+    await (await this.#boss.get()).getDb().executeSql('select 1', [])
   }
 
   async close(): Promise<void> {
     this.#closed = true
-    const boss = await this.#boss?.catch(() => undefined)
+    const boss = await this.#boss.release()?.catch(() => undefined)
     await boss?.stop({ graceful: false, close: true, wait: true, timeout: 1000 })
   }
 }

@@ -1,5 +1,6 @@
+import { isUnreachable } from '../../shared/stores/unreachable.ts'
+import { deferred } from '../../shared/values/promises.ts'
 import type { Consumer, DriverHost } from './contract.ts'
-import { isUnreachable } from './unreachable.ts'
 
 /** How to poll an engine. */
 export interface PollerOptions {
@@ -103,11 +104,10 @@ export class Poller implements Consumer {
   /** Waits for an event, or this many milliseconds. */
   async #pause(ms: number | undefined): Promise<void> {
     if (this.#stop.signal.aborted) return
-    let timer: ReturnType<typeof setTimeout> | undefined
-    await new Promise<void>((resolve) => {
-      if (ms !== undefined) timer = setTimeout(resolve, ms)
-      this.#wake = resolve
-    })
+    const { promise, resolve } = deferred()
+    const timer = ms === undefined ? undefined : setTimeout(resolve, ms)
+    this.#wake = resolve
+    await promise
     clearTimeout(timer)
     this.#wake = undefined
   }

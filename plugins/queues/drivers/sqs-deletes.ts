@@ -1,6 +1,6 @@
 import type { DriverHost } from './contract.ts'
 import { maxEntries } from './sqs-body.ts'
-import type { Sdk, SqsClient } from './sqs-types.ts'
+import type { SqsResponse } from './sqs-types.ts'
 
 /** Messages that are done within this many milliseconds of each other are deleted together. */
 const window = 20
@@ -15,16 +15,15 @@ interface Done {
 
 /** Deletes messages that are done, up to ten per call; failed deletions of a batch are retried. */
 export class SqsDeletes {
-  readonly #sdk: Sdk
-  readonly #client: SqsClient
+  readonly #call: (input: object) => Promise<SqsResponse>
   readonly #host: DriverHost
   #waiting: Done[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
   readonly #sending = new Set<Promise<void>>()
 
-  constructor(sdk: Sdk, client: SqsClient, host: DriverHost) {
-    this.#sdk = sdk
-    this.#client = client
+  /** `call` deletes one batch. */
+  constructor(call: (input: object) => Promise<SqsResponse>, host: DriverHost) {
+    this.#call = call
     this.#host = host
   }
 
@@ -59,11 +58,8 @@ export class SqsDeletes {
   async #delete(lot: readonly Done[]): Promise<void> {
     const failed = new Map<number, unknown>()
     try {
-      const command = new this.#sdk.DeleteMessageBatchCommand({
-        QueueUrl: lot[0]!.url,
-        Entries: lot.map(({ handle }, i) => ({ Id: String(i), ReceiptHandle: handle })),
-      })
-      const { Failed = [] } = await this.#client.send(command, { abortSignal: AbortSignal.timeout(5000) })
+      const Entries = lot.map(({ handle }, i) => ({ Id: String(i), ReceiptHandle: handle }))
+      const { Failed = [] } = await this.#call({ QueueUrl: lot[0]!.url, Entries })
       for (const one of Failed) failed.set(Number(one.Id), new Error(`${one.Code}: ${one.Message ?? ''}`))
     } catch (error) {
       lot.forEach((_, i) => void failed.set(i, error))

@@ -18,21 +18,21 @@ export interface SqsResponse {
   readonly Failed?: readonly { readonly Id?: string; readonly Code?: string; readonly Message?: string }[]
 }
 
-type Command = new (input: object) => object
+/** The names of the used commands. */
+export type SqsCall =
+  | `${'Delete' | 'Send'}MessageBatch`
+  | `Get${'QueueAttributes' | 'QueueUrl'}`
+  | `${'Receive' | 'Send'}Message`
+  | 'ChangeMessageVisibility'
+  | 'ListQueues'
 
 export interface SqsClient {
   send(command: object, options: { readonly abortSignal: AbortSignal }): Promise<SqsResponse>
   destroy(): void
 }
 
-export interface Sdk {
-  readonly SQSClient: new (options: object) => SqsClient
-  readonly ChangeMessageVisibilityCommand: Command
-  readonly DeleteMessageBatchCommand: Command
-  readonly GetQueueAttributesCommand: Command
-  readonly GetQueueUrlCommand: Command
-  readonly ListQueuesCommand: Command
-  readonly ReceiveMessageCommand: Command
-  readonly SendMessageBatchCommand: Command
-  readonly SendMessageCommand: Command
+export type Sdk = { readonly SQSClient: new (options: object) => SqsClient } & {
+  readonly [Name in SqsCall as `${Name}Command`]: new (
+    input: object,
+  ) => object
 }

@@ -1,15 +1,14 @@
 import { OptionError, quoted, within } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { memoizedIn } from '../../shared/values/memoize.ts'
-import type { Carrier } from '../../shared/work/carrier.ts'
 import { QueueBatchError, QueueMissingError, QueuePayloadError } from '../errors.ts'
 import type { SqsSettings } from '../options.ts'
 import type { SqsPublishOptions } from '../publish-options.ts'
-import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
+import type { Batch, Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 import { Poller } from './poller.ts'
 import { batches, bodyOf, carrierIn, maxBytes, maxEntries, payloadOf, sizeOf, withCarrier } from './sqs-body.ts'
 import { SqsDeletes } from './sqs-deletes.ts'
-import type { Message, Sdk, SqsClient, SqsResponse } from './sqs-types.ts'
+import type { Message, Sdk, SqsCall, SqsClient, SqsResponse } from './sqs-types.ts'
 
 interface Address {
   readonly url: string
@@ -51,9 +50,13 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
     return new SqsDriver(sdk as unknown as Sdk, config, host)
   }
 
-  /** A call with its own timeout, because the deadline of `publish` aborts nothing. */
-  get #within(): { abortSignal: AbortSignal } {
-    return { abortSignal: AbortSignal.timeout(this.#config.publishTimeout) }
+  /** With its own timeout, because the deadline of `publish` aborts nothing. */
+  #call(
+    name: SqsCall,
+    input: object,
+    abortSignal: AbortSignal = AbortSignal.timeout(this.#config.publishTimeout),
+  ): Promise<SqsResponse> {
+    return this.#client.send(new this.#sdk[`${name}Command`](input), { abortSignal })
   }
 
   #address(topic: string): Promise<Address> {
@@ -68,14 +71,9 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
       throw OptionError('the name of a queue of SQS', quoted(topic), takes)
     }
     try {
-      const url =
-        known ??
-        (await this.#client.send(new this.#sdk.GetQueueUrlCommand({ QueueName: topic }), this.#within)).QueueUrl!
-      const asked = new this.#sdk.GetQueueAttributesCommand({
-        QueueUrl: url,
-        AttributeNames: ['RedrivePolicy', 'MaximumMessageSize'],
-      })
-      const { Attributes } = await this.#client.send(asked, this.#within)
+      const url = known ?? (await this.#call('GetQueueUrl', { QueueName: topic })).QueueUrl!
+      const AttributeNames = ['RedrivePolicy', 'MaximumMessageSize']
+      const { Attributes } = await this.#call('GetQueueAttributes', { QueueUrl: url, AttributeNames })
       const policy = JSON.parse(Attributes?.RedrivePolicy ?? '{}')
       const maxReceives = policy.maxReceiveCount === undefined ? undefined : Number(policy.maxReceiveCount)
       const most = Number(Attributes?.MaximumMessageSize ?? maxBytes)
@@ -89,10 +87,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
 
   async publish(
     topic: string,
-    texts: readonly string[],
-    given: readonly (SqsPublishOptions | undefined)[],
-    signal: AbortSignal,
-    carrier?: Readonly<Carrier>,
+    { texts, options: given, signal, carrier }: Batch<SqsPublishOptions>,
   ): Promise<string[]> {
     const bodies = texts.map(bodyOf)
     const { url, maxBytes: most } = await this.#address(topic)
@@ -104,20 +99,14 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
       throw QueuePayloadError(topic, why)
     }
     signal.throwIfAborted()
-    if (bodies.length === 1) {
-      const command = new this.#sdk.SendMessageCommand({
-        QueueUrl: url,
-        MessageBody: bodies[0]!,
-        ...(options[0] as object),
-      })
-      return [(await this.#client.send(command, this.#within)).MessageId!]
-    }
+    const [only] = bodies
+    if (bodies.length === 1)
+      return [(await this.#call('SendMessage', { QueueUrl: url, MessageBody: only, ...options[0] })).MessageId!]
     const ids = new Array<string | undefined>(bodies.length).fill(undefined)
     const refused: string[] = []
     for (const batch of batches(sizes)) {
       const entries = batch.map((i) => ({ Id: String(i), MessageBody: bodies[i]!, ...(options[i] as object) }))
-      const command = new this.#sdk.SendMessageBatchCommand({ QueueUrl: url, Entries: entries })
-      const { Successful = [], Failed = [] } = await this.#client.send(command, this.#within)
+      const { Successful = [], Failed = [] } = await this.#call('SendMessageBatch', { QueueUrl: url, Entries: entries })
       for (const { Id, MessageId } of Successful) ids[Number(Id)] = MessageId
       for (const { Code, Message } of Failed) refused.push(`${Code} ${Message ?? ''}`.trim())
     }
@@ -128,7 +117,10 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
 
   consume(topic: string, deliver: Deliver, { concurrency }: { concurrency: number }): Consumer {
     const { waitTimeSeconds, visibilityTimeout } = this.#config
-    const deletes = new SqsDeletes(this.#sdk, this.#client, this.#host)
+    const deletes = new SqsDeletes(
+      (input) => this.#call('DeleteMessageBatch', input, AbortSignal.timeout(5000)),
+      this.#host,
+    )
     const poller = new Poller({
       topic,
       concurrency,
@@ -137,16 +129,16 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
       host: this.#host,
       take: async (max, signal) => {
         const address = await this.#address(topic)
-        const command = new this.#sdk.ReceiveMessageCommand({
+        const input = {
           QueueUrl: address.url,
           MaxNumberOfMessages: Math.min(max, maxEntries),
           WaitTimeSeconds: waitTimeSeconds,
           VisibilityTimeout: visibilityTimeout,
           MessageSystemAttributeNames: ['ApproximateReceiveCount'],
           MessageAttributeNames: ['All'],
-        })
+        }
         // Not aborted when its subscriber stops: SQS may be delivering a message at that moment, and would hide it for a long time.
-        const { Messages = [] } = await this.#cutAtClose(command, (waitTimeSeconds + 10) * 1000)
+        const { Messages = [] } = await this.#receive(input, (waitTimeSeconds + 10) * 1000)
         if (!signal.aborted) return Messages.map((message) => () => this.#run(address, message, deliver, deletes))
         for (const message of Messages) {
           // Giving a message back costs an attempt; after the last one it would go to the dead letter queue, so it is handled.
@@ -160,11 +152,12 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
     return { stop: () => poller.stop(), ended: poller.ended.then(() => deletes.flush()) }
   }
 
-  async #cutAtClose(command: object, ms: number): Promise<SqsResponse> {
+  /** Asks for messages; cut when the driver closes. */
+  async #receive(input: object, ms: number): Promise<SqsResponse> {
     const cut = new AbortController()
     this.#polls.add(cut)
     try {
-      const response = this.#client.send(command, { abortSignal: cut.signal })
+      const response = this.#call('ReceiveMessage', input, cut.signal)
       return await within(response, ms, () => {
         cut.abort()
         return response
@@ -195,48 +188,45 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
   }
 
   /** Moves a message that no further attempt can help to the dead letter queue, if there is one. */
-  async #park({ deadLetterArn }: Address, message: Message): Promise<boolean> {
+  async #park({ deadLetterArn }: Address, { Body = '', MessageAttributes }: Message): Promise<boolean> {
     if (deadLetterArn === undefined) return false
-    try {
-      const { url } = await this.#address(deadLetterArn.split(':').at(-1)!)
-      const { Body: body = '', MessageAttributes: attributes } = message
-      const command = new this.#sdk.SendMessageCommand({
-        QueueUrl: url,
-        MessageBody: body,
-        ...(attributes && { MessageAttributes: attributes }),
-      })
-      await this.#client.send(command, this.#within)
-      return true
-    } catch (error) {
-      this.#host.warn(
-        'a message could not be moved to its dead-letter queue in SQS, so it will be delivered again',
-        error,
-      )
-      return false
-    }
+    const attributes = MessageAttributes && { MessageAttributes }
+    return this.#try(
+      'a message could not be moved to its dead-letter queue in SQS, so it will be delivered again',
+      async () => {
+        const { url } = await this.#deadLetters(deadLetterArn)
+        await this.#call('SendMessage', { QueueUrl: url, MessageBody: Body, ...attributes })
+      },
+    )
   }
 
-  async #hide({ url }: Address, message: Message, seconds: number): Promise<void> {
+  #deadLetters(arn: string): Promise<Address> {
+    return this.#address(arn.split(':').at(-1)!)
+  }
+
+  #hide({ url }: Address, { ReceiptHandle }: Message, seconds: number): Promise<boolean> {
+    return this.#try(
+      'the retry delay of a message could not be set in SQS; SQS redelivers it after the visibility timeout of the queue',
+      () => this.#call('ChangeMessageVisibility', { QueueUrl: url, ReceiptHandle, VisibilityTimeout: seconds }),
+    )
+  }
+
+  /** Whether a call has succeeded; its failure is reported. */
+  async #try(failure: string, call: () => Promise<unknown>): Promise<boolean> {
     try {
-      const command = new this.#sdk.ChangeMessageVisibilityCommand({
-        QueueUrl: url,
-        ReceiptHandle: message.ReceiptHandle!,
-        VisibilityTimeout: seconds,
-      })
-      await this.#client.send(command, this.#within)
+      await call()
+      return true
     } catch (error) {
-      this.#host.warn(
-        'the retry delay of a message could not be set in SQS; SQS redelivers it after the visibility timeout of the queue',
-        error,
-      )
+      this.#host.warn(failure, error)
+      return false
     }
   }
 
   async counts(topic: string): Promise<QueueCounts> {
     const { url, deadLetterArn } = await this.#address(topic)
     const own = await this.#numbers(url)
-    const parked = deadLetterArn === undefined ? undefined : await this.#address(deadLetterArn.split(':').at(-1)!)
-    return { ...own, failed: parked === undefined ? 0 : (await this.#numbers(parked.url)).waiting }
+    if (deadLetterArn === undefined) return { ...own, failed: 0 }
+    return { ...own, failed: (await this.#numbers((await this.#deadLetters(deadLetterArn)).url)).waiting }
   }
 
   async #numbers(url: string): Promise<{ waiting: number; active: number; delayed: number }> {
@@ -244,16 +234,14 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
       'ApproximateNumberOfMessages',
       'ApproximateNumberOfMessagesNotVisible',
       'ApproximateNumberOfMessagesDelayed',
-    ] as const
-    const command = new this.#sdk.GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: [...names] })
-    const { Attributes = {} } = await this.#client.send(command, this.#within)
+    ]
+    const { Attributes = {} } = await this.#call('GetQueueAttributes', { QueueUrl: url, AttributeNames: names })
     const [waiting, active, delayed] = names.map((name) => Number(Attributes[name] ?? 0)) as [number, number, number]
     return { waiting, active, delayed }
   }
 
   async ping(): Promise<void> {
-    const command = new this.#sdk.ListQueuesCommand({ MaxResults: 1 })
-    await this.#client.send(command, this.#within).catch((error: unknown) => {
+    await this.#call('ListQueues', { MaxResults: 1 }).catch((error: unknown) => {
       // SQS responds. Nothing else needs the right to list queues, so a server without it must not count as unready.
       if (!/^AccessDenied/.test((error as Error).name)) throw error
     })

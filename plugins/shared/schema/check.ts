@@ -27,22 +27,21 @@ export function checkOf(schema: object, mode: Mode): Check {
   return check
 }
 
-/**
- * The same, compiled when the first value arrives: a script without any checks does not load a compiler.
- *
- * `unusable` makes the error for a schema that cannot be compiled.
- */
+/** The same; throws the result of `unusable` for a schema that cannot be compiled. */
+export function usableCheckOf(schema: object, mode: Mode, unusable: (why: string) => Error): Check {
+  try {
+    return checkOf(schema, mode)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw Object.assign(unusable(why), { cause: error })
+  }
+}
+
+/** The same, compiled when the first value arrives: a script without any checks does not load a compiler. */
 export function lazyCheckOf(schema: object, mode: Mode, unusable: (why: string) => Error): Check {
   let check: Check | undefined
   return (value) => {
-    if (check === undefined) {
-      try {
-        check = checkOf(schema, mode)
-      } catch (error) {
-        const why = error instanceof Error ? error.message : String(error)
-        throw Object.assign(unusable(why), { cause: error })
-      }
-    }
+    check ??= usableCheckOf(schema, mode, unusable)
     return check(value)
   }
 }

@@ -1,18 +1,24 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { type Logger, type Trace, within } from '../../../kernel/index.ts'
+import { defineError, type Logger, type Trace, within } from '../../../kernel/index.ts'
 import { option } from '../options/index.ts'
-import type { Call } from './running.ts'
+import { Call } from './running.ts'
 
 /** The option `timeout` of a handler: milliseconds after which an attempt counts as failed, and its signal aborts. */
 export const timeoutOption = option.ms({ min: 1 })
+
+export const HandlerTimeoutError = defineError(
+  'HandlerTimeoutError',
+  (what: string, timeout: number) =>
+    `${what} has not finished within ${timeout} ms, its time limit. It may continue, but its result is ignored: let it end when its signal aborts, or raise the limit`,
+)
 
 /** A call of a handler, and its time limit. */
 export interface LimitedCall {
   readonly call: Call
   /** Milliseconds after which it has failed; `undefined`: no limit. */
   readonly timeout: number | undefined
-  /** The error of an attempt that has not ended in time. */
-  late(why: string): Error
+  /** The handler, for messages. */
+  readonly what: string
   /** Calls the handler. */
   run(): unknown
 }
@@ -24,13 +30,15 @@ export interface Attempt<Event extends object> extends LimitedCall {
   readonly event: () => Event
 }
 
-/** Calls a handler. With a time limit, a promise that rejects when it has passed; without one, whatever the handler returns. */
-export function runInTime({ call, timeout, late, run }: LimitedCall): unknown {
+/**
+ * Calls a handler. With a time limit, a promise that rejects when it has passed; without one, whatever the handler returns.
+ *
+ * @throws HandlerTimeoutError (as a rejection)
+ */
+export function runInTime({ call, timeout, what, run }: LimitedCall): unknown {
   if (timeout === undefined) return run()
   return within(Promise.resolve(run()), timeout, () => {
-    const error = late(
-      `has not finished within ${timeout} ms, its time limit. It may continue, but its result is ignored: let it end when its signal aborts, or raise the limit`,
-    )
+    const error = HandlerTimeoutError(what, timeout)
     call.abort(error)
     throw error
   })
@@ -58,10 +66,18 @@ export async function attempt<Event extends object, Passed, Failed>(
   return passed()
 }
 
-/** Passes a failure to a function of the application; returns whether there is one and it has not failed itself, which is logged. */
-export async function notify(handler: (() => unknown) | undefined, name: string, log: Logger): Promise<boolean> {
+/**
+ * Passes a failure to a function of the application, which has the time limit of the attempt: otherwise one that never settles would keep
+ * the place of its handler. Returns whether there is one and it has not failed itself, which is logged.
+ */
+export async function notify(
+  handler: (() => unknown) | undefined,
+  name: string,
+  log: Logger,
+  timeout: number | undefined,
+): Promise<boolean> {
   try {
-    await handler?.()
+    if (handler !== undefined) await runInTime({ call: new Call(), timeout, what: name, run: handler })
     return handler !== undefined
   } catch (error) {
     log.error({ err: error }, `${name} itself failed`)
@@ -69,19 +85,9 @@ export async function notify(handler: (() => unknown) | undefined, name: string,
   }
 }
 
-/** The error handler of a whole process for one kind of work, and the function that sets it. */
-export class GlobalErrorHandler<Handler extends (...args: never[]) => unknown> {
-  readonly #setter: string
-  current: Handler | undefined
-
-  /** `setter`: the public name of `set`, for its error. */
-  constructor(setter: string) {
-    this.#setter = setter
-  }
-
-  set(handler: Handler | undefined): void {
-    if (handler !== undefined && typeof handler !== 'function')
-      throw new TypeError(`${this.#setter} takes a function, or undefined`)
-    this.current = handler
-  }
+/** Checks the error handler of a whole process; `setter` is the public name of the function that sets it. */
+export function globalHandler<Handler>(setter: string, handler: Handler | undefined): Handler | undefined {
+  if (handler !== undefined && typeof handler !== 'function')
+    throw new TypeError(`${setter} takes a function, or undefined`)
+  return handler
 }

@@ -46,7 +46,7 @@ export class Declarations<Declared extends object, One extends Runner<Declared>>
   async add(declared: Declared): Promise<void> {
     const entry: Entry<One> = { runner: undefined, isReported: false }
     this.#entries.set(declared, entry)
-    const runner = this.#runnerFor(declared)
+    const runner = this.#runners.find((one) => one.takes(declared))
     if (runner === undefined) return
     try {
       await this.#give(declared, entry, runner)
@@ -102,10 +102,6 @@ export class Declarations<Declared extends object, One extends Runner<Declared>>
         next.refused(declared, error)
       }
     }
-  }
-
-  #runnerFor(declared: Declared): One | undefined {
-    return this.#runners.find((runner) => runner.takes(declared))
   }
 
   async #give(declared: Declared, entry: Entry<One>, runner: One): Promise<void> {

@@ -3,7 +3,6 @@ import {
   type Context,
   checkOptions,
   defineError,
-  type Kernel,
   type PluginDefinition,
   type Request,
 } from '../../../kernel/index.ts'
@@ -125,17 +124,8 @@ declare module '../../../kernel/plugin/define.ts' {
 
 const members: readonly (keyof WorkKind)[] = [
   ...(['channel', 'form', 'role', 'for', 'list', 'help', 'span', 'title', 'note', 'data', 'view', 'labels'] as const),
-  ...([
-    'attributes',
-    'ended',
-    'isRoot',
-    'connection',
-    'request',
-    'isNotable',
-    'measures',
-    'metric',
-    'duration',
-  ] as const),
+  ...(['attributes', 'ended', 'isRoot', 'connection', 'request', 'isNotable', 'measures'] as const),
+  ...(['metric', 'duration'] as const),
 ]
 
 /**
@@ -202,18 +192,14 @@ function addWork(all: Known, { name: plugin, work = [] }: Definition): void {
   }
 }
 
-/** All work that a server and the services of its process may do, as far as its plugins are registered by now. */
-function workOf(server: Kernel): WorkKind[] {
-  const all: Known = new Map(known)
-  for (const { definition } of server.listing.plugins) addWork(all, definition)
-  return [...all.values()].map(({ kind }) => kind)
-}
-
 /** Calls `follow` once for each kind of work of a server, now and, for plugins that are registered during the boot, when it is ready. */
 export function eachWorkOf(ctx: Context, by: WorkFollower, follow: (kind: WorkKind) => void): void {
   const followed = new Set<string>()
   const look = () => {
-    for (const kind of workOf(ctx.server)) {
+    // All work that a server and the services of its process may do, as far as its plugins are registered by now.
+    const all: Known = new Map(known)
+    for (const { definition } of ctx.server.listing.plugins) addWork(all, definition)
+    for (const { kind } of all.values()) {
       if (followed.has(kind.channel) || kind.for?.includes(by) === false) continue
       followed.add(kind.channel)
       follow(kind)

@@ -1,4 +1,4 @@
-import { Waiting } from './priority-lanes.ts'
+import { type Deferred, deferred } from '../values/promises.ts'
 
 /** A message of a queue in memory. */
 export interface LocalMessage {
@@ -13,6 +13,72 @@ export interface LocalMessage {
   attempt: number
   /** When it became ready, by `performance.now()`. */
   since: number
+  /** The one that became ready after it, with the same priority. */
+  next: this | undefined
+}
+
+/** Messages of one priority. */
+interface Lane<Message> {
+  first: Message | undefined
+  last: Message | undefined
+}
+
+/** A lane for each priority: first in, first out; the lowest number first, as in the engines that have them. */
+class Waiting<Message extends LocalMessage> {
+  readonly #lanes = new Map<number, Lane<Message>>()
+  /** The priorities, the most urgent last: an empty lane is removed from the end. */
+  readonly #order: number[] = []
+  size = 0
+
+  add(message: Message): void {
+    const { priority } = message
+    let lane = this.#lanes.get(priority)
+    if (lane === undefined) {
+      lane = { first: undefined, last: undefined }
+      this.#lanes.set(priority, lane)
+      this.#order.splice(this.#placeOf(priority), 0, priority)
+    }
+    if (lane.first === undefined) lane.first = message
+    else lane.last!.next = message
+    lane.last = message
+    this.size++
+  }
+
+  #placeOf(priority: number): number {
+    let [from, to] = [0, this.#order.length]
+    while (from < to) {
+      const middle = (from + to) >>> 1
+      if (this.#order[middle]! > priority) from = middle + 1
+      else to = middle
+    }
+    return from
+  }
+
+  take(): Message | undefined {
+    while (this.size > 0) {
+      const lane = this.#lanes.get(this.#order.at(-1)!)!
+      const message = lane.first
+      lane.first = message?.next
+      // The last lane stays while it is empty: most queues have one priority, so the next message needs it again.
+      if (lane.first === undefined && this.#order.length > 1) this.#lanes.delete(this.#order.pop()!)
+      if (message === undefined) continue
+      message.next = undefined
+      this.size--
+      return message
+    }
+    return undefined
+  }
+
+  /** The next message of each priority. */
+  get heads(): Message[] {
+    return [...this.#lanes.values()].flatMap(({ first }) => first ?? [])
+  }
+
+  clear(): void {
+    this.#lanes.clear()
+    this.#order.length = 0
+    this.size = 0
+  }
 }
 
 /** The outcome of an attempt. With `final` there is no other. */
@@ -29,7 +95,7 @@ export class LocalQueue<Message extends LocalMessage> {
   active = 0
   readonly #maxDead: number
   readonly #idleError: (size: number) => Error
-  #whenDrained: { resolve(): void; reject(error: Error): void }[] = []
+  readonly #whenDrained: Deferred<void>[] = []
 
   /** `maxDead`: how many messages that were given up are kept. `idleError`: why it will not be drained. */
   constructor(maxDead: number, idleError: (size: number) => Error) {
@@ -115,31 +181,28 @@ export class LocalQueue<Message extends LocalMessage> {
   /** Resolves as soon as it is empty; rejects when no consumer will empty it. */
   async drained(): Promise<void> {
     if (this.size === 0) return
-    await new Promise<void>((resolve, reject) => {
-      this.#whenDrained.push({ resolve, reject })
-      this.#lookForWork()
-    })
+    const drained = deferred()
+    this.#whenDrained.push(drained)
+    this.#lookForWork()
+    await drained.promise
   }
 }
 
 /** Takes messages with `concurrency` workers; each sleeps while there are none. */
 export class LocalConsumer<Message extends LocalMessage> {
-  readonly ended: Promise<void>
+  readonly #over = deferred()
+  readonly ended = this.#over.promise
   readonly #queue: LocalQueue<Message>
   readonly #deliver: (message: Message) => Promise<Outcome>
   #free: number
   readonly #hands: number
   #stopped = false
-  #end!: () => void
 
   constructor(queue: LocalQueue<Message>, deliver: (message: Message) => Promise<Outcome>, concurrency: number) {
     this.#queue = queue
     this.#deliver = deliver
     this.#free = concurrency
     this.#hands = concurrency
-    this.ended = new Promise((resolve) => {
-      this.#end = resolve
-    })
     queue.consumers.add(this)
     for (let i = 0; i < Math.min(concurrency, queue.waiting.size); i++) this.wake()
   }
@@ -156,7 +219,7 @@ export class LocalConsumer<Message extends LocalMessage> {
   stop(): void {
     this.#stopped = true
     this.#queue.leave(this)
-    if (this.#free === this.#hands) this.#end()
+    if (this.#free === this.#hands) this.#over.resolve()
   }
 
   async #work(): Promise<void> {
@@ -171,6 +234,6 @@ export class LocalConsumer<Message extends LocalMessage> {
       this.#queue.passTurn(this)
     }
     this.#free++
-    if (this.#stopped && this.#free === this.#hands) this.#end()
+    if (this.#stopped && this.#free === this.#hands) this.#over.resolve()
   }
 }

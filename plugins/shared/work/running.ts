@@ -3,55 +3,63 @@ import { option } from '../options/index.ts'
 /** The options of a call that stops a service: milliseconds that running work has to finish. */
 export const stopOptions = option.shape({ timeout: option.ms().default(10_000) })
 
-/** One call of a handler while it runs. */
+/** One call of a handler while it runs; in progress in `running` until it ends. */
 export class Call {
-  readonly #end: ((call: Call) => void) | undefined
+  readonly #running: Running | undefined
   #controller: AbortController | undefined
-  #aborted: { readonly reason: Error } | undefined
+  #reason: Error | undefined
 
-  constructor(end?: (call: Call) => void) {
-    this.#end = end
+  constructor(running?: Running) {
+    this.#running = running
+    running?.add(this)
   }
 
   /** Aborts when the handler should end. Created when it is first read, as a controller costs more than a message in memory. */
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController()
-      if (this.#aborted !== undefined) this.#controller.abort(this.#aborted.reason)
-    }
+    this.#controller ??= new AbortController()
+    if (this.#reason !== undefined) this.#controller.abort(this.#reason)
     return this.#controller.signal
   }
 
   /** Aborts the signal, once. */
   abort(reason: Error): void {
-    this.#aborted ??= { reason }
+    this.#reason ??= reason
     this.#controller?.abort(reason)
   }
 
   /** Ends the call; a second time does nothing. */
   end(): void {
-    this.#end?.(this)
+    this.#running?.delete(this)
   }
 }
 
 /** The calls of handlers that are in progress: closing waits for them, and in the end no longer. */
 export class Running {
-  readonly #calls = new Map<Call, Call | undefined>()
+  readonly #calls = new Set<Call>()
   readonly #waiting: (() => void)[] = []
-  readonly #end = (call: Call) => {
-    this.#calls.get(call)?.end()
-    if (this.#calls.delete(call) && this.#calls.size === 0) for (const goOn of this.#waiting.splice(0)) goOn()
+  readonly #shared: Running | undefined
+
+  /** Its calls are in progress in `shared` as well. */
+  constructor(shared?: Running) {
+    this.#shared = shared
   }
 
   get count(): number {
     return this.#calls.size
   }
 
-  /** Begins a call, which is in progress in `shared` as well. */
-  begin(shared?: Running): Call {
-    const call = new Call(this.#end)
-    this.#calls.set(call, shared?.begin())
-    return call
+  add(call: Call): void {
+    this.#calls.add(call)
+    this.#shared?.add(call)
+  }
+
+  has(call: Call): boolean {
+    return this.#calls.has(call)
+  }
+
+  delete(call: Call): void {
+    this.#shared?.delete(call)
+    if (this.#calls.delete(call) && this.#calls.size === 0) for (const goOn of this.#waiting.splice(0)) goOn()
   }
 
   /** Calls the function when no call is in progress: immediately, or when the last one ends. */
@@ -67,12 +75,12 @@ export class Running {
 
   /** Aborts the signals of the calls in progress. */
   abort(reason: Error): void {
-    for (const call of this.#calls.keys()) call.abort(reason)
+    for (const call of this.#calls) call.abort(reason)
   }
 
   /** Treats the calls in progress as ended, after their signals: closing has waited for them long enough. */
   abandon(reason: Error): void {
     this.abort(reason)
-    for (const call of [...this.#calls.keys()]) call.end()
+    for (const call of [...this.#calls]) call.end()
   }
 }

@@ -12,7 +12,7 @@ import {
   memoryCronLock,
 } from 'framework/plugins/cron'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { openLock } from '../../../plugins/cron/locks/open.ts'
+import { openLock } from '../../../plugins/cron/locks/guard.ts'
 import { cronServiceOptions } from '../../../plugins/cron/options.ts'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 import type { OwnServer } from '../../support/own-server.ts'
@@ -359,6 +359,48 @@ describe('a service with a lock', () => {
     expect(renewed).toHaveBeenCalledTimes(1)
     const other = { job: 'stuck', tick: undefined, owner: 'other', ttl: 60_000, exclusive: true } as const
     expect(await lock.claim(other)).toBe('claimed')
+  })
+
+  test('a claim that the lock grants only after the service has stopped begins no run, and is released', async () => {
+    const clock = memoryClock('2026-01-05T10:00:00Z')
+    const lock = memoryCronLock(clock.now)
+    const { service } = await instance(lock, clock)
+    let runs = 0
+    await declare('0 * * * *', { name: 'late' }).start(() => void runs++)
+    let grant = () => {}
+    const asked = new Promise<void>((resolve) => {
+      grant = resolve
+    })
+    const claim = lock.claim.bind(lock)
+    vi.spyOn(lock, 'claim').mockImplementation((wish) => asked.then(() => claim(wish)))
+    await clock.advance(60 * minute)
+    expect(await service.stop({ timeout: 1 })).toEqual(['late'])
+    grant()
+    await vi.waitFor(async () => expect(lock.claim).toHaveBeenCalled())
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(runs).toBe(0)
+    const other = { job: 'late', tick: undefined, owner: 'other', ttl: 60_000, exclusive: true } as const
+    expect(await claim(other)).toBe('claimed')
+  })
+
+  test('the lock of a run is released although its error handler never ends', async () => {
+    const clock = memoryClock('2026-01-05T10:00:00Z')
+    const lock = memoryCronLock(clock.now)
+    const { log } = await instance(lock, clock)
+    let runs = 0
+    const options = { name: 'stuck', timeout: 20, onFailed: () => new Promise(() => {}) }
+    await declare('* * * * *', options).start(() => {
+      runs++
+      throw new Error('no')
+    })
+    await clock.advance(minute)
+    await vi.waitFor(() =>
+      expect(log).toContainEqual(
+        expect.objectContaining({ message: 'onFailed of the cron job "stuck" itself failed' }),
+      ),
+    )
+    await clock.advance(minute)
+    expect(runs).toBe(2)
   })
 
   test('a tick that waits for another instance runs when that ends', async () => {

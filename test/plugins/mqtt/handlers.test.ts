@@ -62,9 +62,23 @@ describe('MQ-03: handlers that fail', () => {
     expect(reports).toEqual([
       ['thrown', 'fail/+', 'fail/a', 'throw'],
       ['rejected', 'fail/+', 'fail/a', 'reject'],
-      [expect.stringMatching(/^MQTT_HANDLER: .*has not finished within 100 ms/), 'fail/+', 'fail/a', 'hang'],
+      [expect.stringMatching(/^HANDLER_TIMEOUT: .*has not finished within 100 ms/), 'fail/+', 'fail/a', 'hang'],
     ])
     expect(log).toEqual([])
+  })
+
+  test('a hook that never ends keeps its place no longer than the time limit', async () => {
+    const { log } = await connect({ handlerTimeout: 50 })
+    setMqttGlobalErrorHandler(() => new Promise(() => {}))
+    const seen: unknown[] = []
+    const handler = (message: unknown) => {
+      seen.push(message)
+      throw new Error('no')
+    }
+    open.push(await mqtt.subscribe('stuck', handler, { qos: 1 }))
+    for (const message of [1, 2]) await mqtt.publish('stuck', message, { qos: 1 })
+    await vi.waitFor(() => expect(seen).toEqual([1, 2]))
+    expect(log).toContainEqual(expect.objectContaining({ message: expect.stringMatching(/ itself failed$/) }))
   })
 
   test('without a hook the failure is logged once; a hook that itself fails is logged', async () => {

@@ -212,6 +212,47 @@ describe('with a server', () => {
     release()
   })
 
+  test('a handler that fails after close no longer waits for it does not put its message back', async () => {
+    const queue = memoryQueue<number>(freshName('late'))
+    const server = makeServer({ ...run, closeTimeout: 1000 })
+    await server.listen()
+    const hung = gate()
+    const dead: number[] = []
+    await queue.subscribe(
+      async () => {
+        await hung.opened
+        throw new Error('late')
+      },
+      { onDead: (payload) => void dead.push(payload) },
+    )
+    await queue.publish(1, { attempts: 3 })
+    await until(async () => (await queue.counts()).active === 1, 'the handler')
+    await server.close()
+    hung.open()
+    await until(() => dead.length === 1, 'the end of the message')
+    expect(await queue.counts()).toMatchObject({ waiting: 0, delayed: 0 })
+    expect(queue.dead).toMatchObject([{ payload: 1, attempts: 1 }])
+  })
+
+  test.each([
+    'errorHandler',
+    'onDead',
+  ])('%s that never ends keeps its place no longer than the time limit', async (which) => {
+    const never = () => new Promise<void>(() => {})
+    const queue = memoryQueue<number>(freshName('stuck'))
+    const config = { memory: which === 'errorHandler' ? { errorHandler: never } : {} }
+    await makeServer({ background: { queues: { config, run: true } } }).listen()
+    const seen: number[] = []
+    const handler = (payload: number) => {
+      seen.push(payload)
+      throw new Error('no')
+    }
+    await queue.subscribe(handler, { timeout: 20, ...(which === 'onDead' && { onDead: never }) })
+    await queue.publishMany([1, 2])
+    await until(() => seen.length === 2, 'the second message')
+    expect(log).toContainEqual(expect.objectContaining({ message: expect.stringMatching(/ itself failed$/) }))
+  })
+
   test('the configuration is that of the server until it closes; a second one is an error', async () => {
     const first = makeServer(run)
     await first.ready()

@@ -1,4 +1,4 @@
-import { isInTime } from '../../kernel/index.ts'
+import { isInTime } from '../../../kernel/index.ts'
 
 /** A promise with its `resolve` and `reject`; like `Promise.withResolvers`, which Node.js 20 does not have. */
 export interface Deferred<T> {

@@ -1,22 +1,10 @@
 const codes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ECONNABORTED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EPIPE',
-  'TimeoutError',
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH'],
+  ...['ENETUNREACH', 'EPIPE', 'TimeoutError'],
   // Bun's own.
-  'ConnectionRefused',
-  'ConnectionClosed',
-  'FailedToOpenSocket',
+  ...['ConnectionRefused', 'ConnectionClosed', 'FailedToOpenSocket'],
   // Postgres: ended by an administrator, crashed, starting up or shutting down.
-  '57P01',
-  '57P02',
-  '57P03',
+  ...['57P01', '57P02', '57P03'],
 ])
 const names = new Set(['MaxRetriesPerRequestError', 'TimeoutError', 'AbortError', 'ConnectionClosedError'])
 const sentences =

@@ -1,0 +1,325 @@
+import type { CallSite, Logger } from '../../../kernel/index.ts'
+import { type AnyClass, type AnyMethod, type DecoratedMethod, decoratedMethods } from '../decorators/decorator.ts'
+import { Notes } from '../decorators/notes.ts'
+import { importFiles } from '../files/modules.ts'
+import { applicationLogger, lineLogger } from '../logging/logger.ts'
+import { option } from '../options/index.ts'
+
+/** A decorated method of a class that this process has imported. */
+export interface ImportedMethod<Note> {
+  readonly note: Note
+  /** `Reports.send`; only `send` where the protocol of decorators does not name the class. */
+  readonly label: string
+  readonly place: CallSite
+  /** The class, if the protocol names it. */
+  readonly owner: AnyClass | undefined
+  readonly value: AnyMethod
+}
+
+/** Classes with decorated methods that a service calls, and how their mistakes are reported. */
+export interface ServiceClassKind<Instance extends object, Note extends object> {
+  /** The field of their loggers that has the name of the class. */
+  readonly field: string
+  /** Returns their base class, which refers to this kind itself. */
+  base(): abstract new () => Instance
+  /** The decorator: `@cron`. */
+  readonly decorator: string
+  /** The option that lists the classes. */
+  readonly option: string
+  /** The valid members of that option, for its message. */
+  readonly takes: string
+  /** The work of a class: `the cron jobs`. */
+  readonly plural: string
+  /** Describes the work of one method by name and place. */
+  shown(method: ImportedMethod<Note>): string
+  /** What is not done with the work of a method, as a predicate in the singular and in the plural. */
+  readonly undone: readonly [one: string, several: string]
+  /** Why the work of a class that extends the base is not done, if the class is not listed. */
+  readonly unlisted: string
+  /** How a class gets an instance, for a method that needs it and whose class is not known. */
+  readonly remedy: string
+  readonly classError: (name: string, why: string) => Error
+  readonly fileError: (file: string, why: string) => Error
+}
+
+/** What a service makes of the classes. */
+export interface ServiceMount<Instance extends object, Note extends object> {
+  /** Takes the methods of a class. */
+  take(cls: new () => Instance): void
+  /** Takes a method whose class is not known, unless it has already; returns the function that ends its work. */
+  takeAlone(method: ImportedMethod<Note>): (() => void) | undefined
+  /** Whether the methods of a class are taken without the service, by its instance. */
+  isTaken?(cls: AnyClass): boolean
+}
+
+/** The files and classes to load. */
+export interface ServiceSources {
+  readonly sources: readonly unknown[]
+  /** Whether the files are the default ones, which do not have to exist. */
+  readonly isDefault: boolean
+  /** Receives every other member or export, with its place; returns whether it may be listed. */
+  other?(value: unknown, where: string): boolean
+}
+
+const isSource = (given: unknown) => (typeof given === 'string' ? given.trim() !== '' : typeof given === 'function')
+
+/** A list of globs and classes, as far as it can be checked before anything is loaded. */
+export const sourceList = <Source>(takes: string) => option.list(option.value<Source>(takes, isSource))
+
+/** The name of a function or a class, for messages. */
+export const nameOf = (value: unknown) => (value as { name?: string }).name || 'a function'
+
+/**
+ * The classes of one kind in this process: those that a service loads, and the decorated methods whose class no service has. Only the
+ * decorator knows about a class that is imported but neither listed nor exported by a file of jobs.
+ */
+export class ServiceClasses<Instance extends object, Note extends object> {
+  readonly #kind: ServiceClassKind<Instance, Note>
+  readonly #notes = new Notes<Note>()
+  readonly #left = new Map<Note, ImportedMethod<Note>>()
+  readonly #standIns = new Map<Note, () => void>()
+  readonly #reported = new WeakSet<Note>()
+  /** The last instance of each class that the application has created itself. */
+  readonly #instances = new WeakMap<object, Instance>()
+  /** The logger of the service that is creating an instance, whose constructor may already log. */
+  #loggerNow: Logger | undefined
+
+  constructor(kind: ServiceClassKind<Instance, Note>) {
+    this.#kind = kind
+  }
+
+  /** Adds a note to a method; called by a decorator. */
+  add({ label, owner, value, ...on }: DecoratedMethod, note: Note, place: CallSite): void {
+    this.#notes.add({ ...on, label }, note)
+    this.#left.set(note, { note, label, place, owner, value })
+  }
+
+  /** Called by the constructor of the base class; returns the logger of the service that creates the instance, with the name of its class. */
+  created(instance: Instance, cls: AnyClass): Logger {
+    if (this.#loggerNow === undefined) this.#instances.set(cls, instance)
+    for (const note of this.#notesOf(cls)) {
+      const method = this.#left.get(note)
+      if (method !== undefined && method.owner === undefined) this.#left.set(note, { ...method, owner: cls })
+    }
+    return applicationLogger(this.#loggerNow ?? lineLogger()).child({ [this.#kind.field]: cls.name })
+  }
+
+  /** Called when the class is known: ends the work of its methods without it. */
+  endStandIns(cls: AnyClass): void {
+    for (const note of this.#notesOf(cls)) {
+      this.#standIns.get(note)?.()
+      this.#standIns.delete(note)
+    }
+  }
+
+  hasStandIn(note: Note): boolean {
+    return this.#standIns.has(note)
+  }
+
+  /** The decorated methods of a class, once for each of their notes. */
+  methodsOf(cls: AnyClass) {
+    return decoratedMethods(cls).flatMap((method) =>
+      this.#notes.of(method).map((note, index) => ({ name: method.name, label: method.label, note, index })),
+    )
+  }
+
+  /** The notes of a class and of its bases, including those of methods that it overrides. */
+  #notesOf(cls: AnyClass): Note[] {
+    const base: unknown = Object.getPrototypeOf(cls)
+    const inherited = typeof base === 'function' && base.prototype ? this.#notesOf(base as AnyClass) : []
+    return [...inherited, ...this.methodsOf(cls).map(({ note }) => note)]
+  }
+
+  /**
+   * Imports the files of globs and takes the classes that they export or that are listed; other declarations in the files run during the import.
+   * Without a list, every class that this process has imported is taken as well; with a list, omitted classes are reported.
+   *
+   * @throws (as a rejection) the errors of the kind.
+   */
+  async load(sources: ServiceSources, mount: ServiceMount<Instance, Note>, log: Logger): Promise<void> {
+    const { shown, unlisted, base } = this.#kind
+    const [isNot] = this.#kind.undone
+    for (const cls of await this.#listed(sources, log)) {
+      this.#take(cls)
+      mount.take(cls)
+    }
+    for (const cls of this.#owners()) if (mount.isTaken?.(cls)) this.#take(cls)
+    if (sources.isDefault) this.#takeImported(mount, log)
+    this.#report(log, (method) => {
+      const isListable = method.owner === undefined || method.owner.prototype instanceof base()
+      return `${shown(method)} ${isNot}: ${isListable ? unlisted : `its class does not extend ${base().name}`}`
+    })
+  }
+
+  /** When a server boots, reports the methods whose work nothing in this process does. */
+  reportUnserved(log: Logger, remedy: string): void {
+    const { shown } = this.#kind
+    this.#report(log, (method) => `${shown(method)} was imported, but nothing in this process runs it: ${remedy}`)
+  }
+
+  /** Logs every remaining method, once per process. */
+  #report(log: Logger, sentence: (method: ImportedMethod<Note>) => string): void {
+    for (const [note, method] of this.#left) {
+      if (!this.#reported.has(note)) log.warn(sentence(method))
+      this.#reported.add(note)
+    }
+  }
+
+  /** Called when a service has the class: its methods and those of its bases are no longer left. */
+  #take(cls: AnyClass): void {
+    this.endStandIns(cls)
+    for (const note of this.#notesOf(cls)) this.#left.delete(note)
+  }
+
+  /** The known classes of the remaining methods. */
+  #owners(): AnyClass[] {
+    return [...new Set([...this.#left.values()].map(({ owner }) => owner))].filter((one) => one !== undefined)
+  }
+
+  /** Takes what the application has imported itself. */
+  #takeImported(mount: ServiceMount<Instance, Note>, log: Logger): void {
+    const { base, plural, shown, undone } = this.#kind
+    for (const cls of outermost(this.#owners())) {
+      if (!(cls.prototype instanceof base())) continue
+      this.#take(cls)
+      try {
+        mount.take(cls as new () => Instance)
+      } catch (error) {
+        // This class is not listed, so its failure does not stop the others from working.
+        log.error({ err: error }, `${plural} of ${cls.name} ${undone[1]}: ${(error as Error).message}`)
+      }
+    }
+    for (const method of [...this.#left.values()].filter(({ owner }) => owner === undefined)) {
+      const { note, value } = method
+      const member = memberUsed(value)
+      if (member !== undefined && !this.#reported.has(note))
+        log.error(
+          `${shown(method)} ${undone[0]}: it uses this.${member}, but its class has no instance. Create one before (new TheClass()), or list the class`,
+        )
+      this.#reported.add(note)
+      const end = member === undefined ? mount.takeAlone(method) : undefined
+      if (end !== undefined) this.#standIns.set(note, end)
+    }
+  }
+
+  /**
+   * Imports the files that globs match, and returns the classes that they export or that are listed.
+   *
+   * A base class is included if its file exports it; its methods are called in the classes that extend it.
+   */
+  async #listed({ sources, isDefault, other }: ServiceSources, log: Logger): Promise<(new () => Instance)[]> {
+    const { base, option: list, decorator, takes, classError, fileError } = this.#kind
+    const classes = new Set<new () => Instance>()
+    const take = (value: unknown): boolean => {
+      const isOne = this.#hasMethods(value) && value.prototype instanceof base()
+      if (isOne) classes.add(value as new () => Instance)
+      return isOne
+    }
+    for (const [index, source] of sources.entries()) {
+      const where = `${list}[${index}]`
+      if (typeof source !== 'string' && !take(source) && !other?.(source, where))
+        throw classError(`${where} (${nameOf(source)})`, takes)
+    }
+    await importFiles(
+      sources.filter((source) => typeof source === 'string'),
+      {
+        unmatched(pattern, folder) {
+          if (isDefault) return
+          log.warn({ pattern, folder }, `${list}: ${JSON.stringify(pattern)} matches no file in ${folder}`)
+        },
+        failure: fileError,
+        take: (exported, file) => {
+          for (const value of exported) {
+            if (take(value) || other?.(value, file) || !this.#hasMethods(value)) continue
+            throw classError(nameOf(value), `it has ${decorator} methods but does not extend ${base().name}`)
+          }
+        },
+      },
+    )
+    return outermost([...classes])
+  }
+
+  /** Whether a class has decorated methods: one without any may be the base of others, and has no jobs of its own. */
+  #hasMethods(value: unknown): value is AnyClass {
+    return (
+      typeof value === 'function' && typeof value.prototype === 'object' && this.methodsOf(value as AnyClass).length > 0
+    )
+  }
+
+  /**
+   * Returns the instance that the application has created, or creates one, which may log to this logger from the first line of its constructor on.
+   *
+   * @throws the error of the kind.
+   */
+  instanceOf(cls: new () => Instance, logger: Logger): Instance {
+    const known = this.#instances.get(cls)
+    if (known !== undefined) return known
+    const { classError } = this.#kind
+    if (cls.length > 0) {
+      throw classError(
+        cls.name,
+        'its constructor takes arguments; the framework constructs an instance without arguments. Create one before: new TheClass(…)',
+      )
+    }
+    this.#loggerNow = logger
+    try {
+      return new cls()
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      throw Object.assign(classError(cls.name, `it cannot be made: ${why}`), { cause: error })
+    } finally {
+      this.#loggerNow = undefined
+    }
+  }
+
+  /** A method whose class is not known, as a function: its instance has the logger, and every other member of `this` throws. */
+  withoutInstance(
+    { value }: ImportedMethod<Note>,
+    name: string,
+    log: Logger,
+  ): (...args: readonly unknown[]) => unknown {
+    const { classError, field, remedy } = this.#kind
+    const logger = applicationLogger(log).child({ [field]: name })
+    const instance = instanceStandIn({ logger }, (member) =>
+      classError(name, `it uses this.${member}, but its class has no instance. ${remedy}`),
+    )
+    return (...args) => Reflect.apply(value, instance, args as never)
+  }
+}
+
+/** The classes that no other one extends: a base has no jobs of its own. */
+const outermost = <Class extends AnyClass>(all: readonly Class[]): Class[] =>
+  all.filter((cls) => !all.some((other) => other.prototype instanceof cls))
+
+const unread = /\/\*[\s\S]*?\*\/|\/\/.*|(['"])(?:\\.|(?!\1).)*\1/g
+
+/**
+ * A member of `this` other than the logger that a method names in its source; `undefined` if it seems to run without an instance. A
+ * member that is read in another way is noticed when the method runs.
+ *
+ * @example
+ * class Jobs {
+ *   count = 0
+ *   run() {
+ *     return this.count
+ *   }
+ * }
+ * memberUsed(Jobs.prototype.run) // 'count'
+ */
+export function memberUsed(method: AnyMethod): string | undefined {
+  const source = Function.prototype.toString.call(method).replace(unread, '')
+  return /\bthis\s*\??\.\s*(?!logger\b)([#\w$]+)/.exec(source)?.[1]
+}
+
+/** Replaces the instance of a class that has none: it has these members, and every other member of `this` throws. */
+export function instanceStandIn(members: { readonly logger?: Logger }, fail: (member: string) => Error): object {
+  return new Proxy<{ readonly [member: PropertyKey]: unknown }>(
+    { ...members },
+    {
+      get(target, member) {
+        if (member in target || typeof member === 'symbol') return target[member]
+        throw fail(member)
+      },
+    },
+  )
+}
