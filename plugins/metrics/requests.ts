@@ -1,4 +1,5 @@
 import type { Context, Request, Response } from '../../kernel/index.ts'
+import { methodAttribute } from '../shared/development/open-telemetry.ts'
 import { isOwnRequest } from '../shared/development/own-requests.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { Buckets } from './instruments.ts'
@@ -8,19 +9,6 @@ import type { Sample } from './text.ts'
 /** Values of the label `status`; the last one is for a request whose client left before it had a response. */
 const classes = ['1xx', '2xx', '3xx', '4xx', '5xx', 'aborted'] as const
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']
-
-/** Methods that the conventions of OpenTelemetry know; any other becomes `_OTHER` there. */
-export const knownMethods: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-  'CONNECT',
-  'TRACE',
-])
 
 /** The figures of one route, with buckets for each class of its statuses. */
 class RouteFigures {
@@ -60,7 +48,7 @@ class RouteFigures {
     if (found === undefined) {
       const { method, route } = this.#labels
       found = {
-        'http.request.method': knownMethods.has(method) ? method : '_OTHER',
+        'http.request.method': methodAttribute(method),
         ...(status !== 'aborted' && { 'http.response.status_code': status }),
         'url.scheme': scheme,
         ...(route !== '' && { 'http.route': route }),
