@@ -9,6 +9,7 @@ import {
   within,
 } from '../../kernel/index.ts'
 import { together } from '../shared/development/held-channel.ts'
+import { isForwarded } from '../shared/development/loopback.ts'
 import type { Figure } from '../shared/development/metrics.ts'
 import { exportLast } from '../shared/development/open-telemetry.ts'
 import { announcePage } from '../shared/development/pages.ts'
@@ -151,24 +152,12 @@ function serve(
   })
 }
 
-/** Headers that reveal a proxy; not every proxy sends the first ones. */
-const proxyHeaders = [
-  'x-forwarded-for',
-  'forwarded',
-  'x-real-ip',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'via',
-  'cf-connecting-ip',
-]
-
 /** Allows only these addresses. Behind a proxy that is not configured, every client has the address of the proxy. */
 function onlyFrom(addresses: readonly string[], knowsProxies: boolean): Middleware {
   const isAllowed = inNetworks(addresses)
   const error = MetricsForbiddenError()
   return function addresses(req, res, next) {
-    const isForwarded = !knowsProxies && proxyHeaders.some((name) => req.raw.header(name) !== undefined)
-    if (!isForwarded && isAllowed(req.ip)) return next()
+    if ((knowsProxies || !isForwarded(req.raw)) && isAllowed(req.ip)) return next()
     sendFailure(req, res, error)
   }
 }
