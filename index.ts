@@ -80,6 +80,7 @@ export {
   type ChannelParams,
   type ChannelPublishOptions,
   type ChannelRemoval,
+  type ChannelRuleCall,
   type ChannelsOptions,
   type ChannelsRedisOptions,
   channel,

@@ -86,7 +86,8 @@ export class Channel<Name extends string = string, Payload = unknown> {
   readonly rules: ChannelOptions<string, unknown>
   /** @internal */
   readonly keeping: Keeping
-  readonly #schema: object | undefined
+  /** @internal The schema of the channel's messages. */
+  readonly schema: object | undefined
 
   /** @internal */
   constructor(name: string, given: unknown) {
@@ -95,12 +96,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
     const { history, message, ...rules } = channelOptions.parse(given as never, `channel(${JSON.stringify(name)})`)
     this.rules = rules as never
     this.keeping = history === false ? { messages: 0, bytes: 0, ms: 1000 } : history
-    this.#schema = message
-  }
-
-  /** @internal The schema of the channel's messages. */
-  get schema(): object | undefined {
-    return this.#schema
+    this.schema = message
   }
 
   /**
@@ -193,16 +189,16 @@ export class Channel<Name extends string = string, Payload = unknown> {
 
   /** @internal The payload as JSON; a client's payload as the schema returns it. */
   async bodyOf(payload: unknown, mode: Mode, fail: (why: string) => Error): Promise<string> {
-    if (this.#schema === undefined) return jsonText(payload, fail)
+    if (this.schema === undefined) return jsonText(payload, fail)
     const checked = await passed(this.check(mode)(payload), fail)
     return jsonText(mode === 'exact' ? payload : checked, fail)
   }
 
   /** @internal The check of the channel's messages; without a schema, all are valid. @throws ChannelSchemaError */
   check(mode: Mode): Check {
-    if (this.#schema === undefined) return (value) => ({ ok: true, value })
+    if (this.schema === undefined) return (value) => ({ ok: true, value })
     try {
-      return checkOf(this.#schema, mode)
+      return checkOf(this.schema, mode)
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       throw Object.assign(ChannelSchemaError(this.name, why), { cause: error })

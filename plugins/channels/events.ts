@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { BadRequestError, type Request, type Response } from '../../kernel/index.ts'
-import type { ChannelClient } from './declared.ts'
+import type { ChannelClient, DeclaredChannel } from './declared.ts'
 import { TooManyChannelsError } from './errors.ts'
 import type { Frame } from './frames.ts'
 import type { Hub } from './hub.ts'
-import type { RouteChannels } from './requests.ts'
+import { channelFor } from './requests.ts'
 import type { JoinedClient, Member } from './room.ts'
 
 export interface EventSettings {
@@ -40,9 +40,9 @@ export class EventStreams {
    * @throws (as a rejection) UnknownChannelError, ChannelRefusedError, TooManyChannelsError, BadRequestError, TooManySocketsError,
    * TooManySocketsOfAddressError, ServerClosingError.
    */
-  async respond(req: Request, res: Response, channels: RouteChannels, data: unknown): Promise<Response> {
+  async respond(req: Request, res: Response, channels: readonly DeclaredChannel[], data: unknown): Promise<Response> {
     const names = new URL(req.url, 'http://localhost').searchParams.getAll('channel')
-    const found = [...new Set(names)].map((name) => channels.find(name))
+    const found = [...new Set(names)].map((name) => ({ name, channel: channelFor(channels, name) }))
     const { maxChannelsPerClient } = this.#settings
     if (found.length > maxChannelsPerClient) throw TooManyChannelsError(maxChannelsPerClient)
     const seen = lastSeen(req.raw.header('last-event-id'), found.length)

@@ -8,7 +8,7 @@ export {
   type ChannelRemoval,
   channel,
 } from './channel.ts'
-export type { ChannelClient, ChannelHistory, ChannelOptions, ChannelParams } from './declared.ts'
+export type { ChannelClient, ChannelHistory, ChannelOptions, ChannelParams, ChannelRuleCall } from './declared.ts'
 export type { ChannelCounts, ChannelPublishTrace, Membership, PresentClient } from './hub.ts'
 export type { ChannelsOptions, ChannelsRedisOptions } from './options.ts'
 export { channels } from './plugin.ts'

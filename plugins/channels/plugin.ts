@@ -16,7 +16,7 @@ import { EventStreams } from './events.ts'
 import { requestTypes } from './frames.ts'
 import { Hub } from './hub.ts'
 import { type ChannelsSettings, channelsOptions } from './options.ts'
-import { ChannelRequests, RouteChannels } from './requests.ts'
+import { responder } from './requests.ts'
 import { ChannelsService } from './service.ts'
 import { work } from './work.ts'
 
@@ -83,9 +83,7 @@ export const channels = definePlugin({
         )
       if (new Set(given).size < given.length) throw ChannelRouteError('the route names a channel twice')
       for (const one of given) hub.know(one)
-      const known = new RouteChannels(given)
-      const requests = new ChannelRequests(hub, known, log)
-      sockets.extend(route, { types: requestTypes, received: (socket, message) => requests.received(socket, message) })
+      sockets.extend(route, { types: requestTypes, received: responder(hub, given, log) })
       const { data } = handlers as { readonly data?: (req: Request, res: Response) => unknown }
       const step: Middleware = function channelEvents(req, res, next) {
         if (req.raw.upgrade !== undefined || req.method !== 'GET') return next()
@@ -100,7 +98,7 @@ export const channels = definePlugin({
         return respond(req, res)
       }
       const respond = async (req: Request, res: Response) => {
-        await streams.respond(req, res, known, await data?.(req, res))
+        await streams.respond(req, res, given, await data?.(req, res))
       }
       route.add('around', step)
     })

@@ -7,6 +7,7 @@ import {
   type Bus,
   type BusEvents,
   type Entry,
+  emptyReplay,
   type Keeping,
   nothingYet,
   type Present,
@@ -230,10 +231,7 @@ export class RedisBus implements Bus {
       whose === 'own' || id === nothingYet ? 'whole' : '',
     ]
     const response = await this.#breaker.run(() => this.#commands.channelRead(...this.#keysOf(name), ...place))
-    if (response === null) {
-      const isComplete = id === undefined || id === nothingYet
-      return { entries: [], isComplete, last: nothingYet, removedMs: Number.POSITIVE_INFINITY }
-    }
+    if (response === null) return emptyReplay(nothingYet, id)
     const [epoch, last, now, all, removed] = response
     // 2 ms are subtracted for the rounding error of Redis's clock.
     const rest = { last: `${epoch}-${last}`, removedMs: removed < 0 ? Number.POSITIVE_INFINITY : removed - 2 }

@@ -1,7 +1,15 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { type AnyChannel, type ChannelClient, channel, definePlugin, RouteCollection, Server } from '../../../index.ts'
+import {
+  type AnyChannel,
+  type ChannelClient,
+  type ChannelRuleCall,
+  channel,
+  definePlugin,
+  RouteCollection,
+  Server,
+} from '../../../index.ts'
 import { channels } from '../../../plugins/channels/index.ts'
 import { websocket } from '../../../plugins/websocket/index.ts'
 
@@ -89,6 +97,21 @@ describe('a channel', () => {
     const socket = await open(server)
     socket.send({ type: 'channel:join', data: { channel: 'news' } })
     await socket.assertNext({ type: 'channel:refused', data: { code: 'ChannelRefusedError' } })
+  })
+
+  test('aborts the signal of a rule that is late', async () => {
+    const signals: AbortSignal[] = []
+    const late = ({ signal }: ChannelRuleCall) => {
+      signals.push(signal)
+      return new Promise<boolean>(() => {})
+    }
+    const server = serve([channel('news', { join: (_client, _params, call) => late(call) })], { timeout: 20 })
+    const socket = await open(server)
+    socket.send({ type: 'channel:join', data: { channel: 'news' } })
+    await socket.assertNext({ type: 'channel:refused' })
+    expect(signals.map(({ aborted, reason }) => [aborted, String(reason)])).toEqual([
+      [true, expect.stringContaining('it has not finished within 20 ms')],
+    ])
   })
 
   test('is left, and is not received any more', async () => {
