@@ -3,11 +3,11 @@ import type { WebsocketRouteOptions } from './options.ts'
 import type { Sockets } from './sockets.ts'
 import type { AnyHandlers, HandlersOf, MessageSchemas } from './types.ts'
 
-export type { WebsocketMessageTrace, WebsocketOpenTrace } from './message-trace.ts'
 export type { SlowReaders, WebsocketLimits, WebsocketOptions, WebsocketRouteOptions } from './options.ts'
 export { websocket } from './plugin.ts'
 export type { Socket } from './socket.ts'
 export type { Message, MessageCall, MessageSchemas, ServerSocket, WebsocketHandlers } from './types.ts'
+export type { WebsocketMessageTrace, WebsocketOpenTrace } from './work.ts'
 
 interface RefusedOptions extends BodilessOptions {
   websocket: 'the handlers are the last argument'

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { isPromise, type Logger } from '../../kernel/index.ts'
 import type { Call } from '../shared/work/running.ts'
-import { Backpressure } from './backpressure.ts'
-import { checkClose } from './close-code.ts'
+import { Backpressure, TokenBucket } from './backpressure.ts'
 import { handleMessage, handlerFailed } from './handlers.ts'
-import { sendPoint } from './message-trace.ts'
-import type { Opening, SocketRoute } from './socket-route.ts'
-import { TokenBucket } from './token-bucket.ts'
+import { checkClose, type Opening, type SocketRoute } from './socket-route.ts'
 import { compressedFrom, type Transport, type TransportEvents } from './transport/contract.ts'
 import type { ServerSocket } from './types.ts'
+import { sendPoint } from './work.ts'
 
 type Handler = (socket: unknown, ...more: unknown[]) => unknown
 
