@@ -2,6 +2,7 @@ import { OptionError, quoted } from '../../kernel/index.ts'
 import { option } from '../shared/options/index.ts'
 import { type Check, checkOf, isSchema, type Mode, passed } from '../shared/schema/check.ts'
 import type { InputOf } from '../shared/schema/from-schema.ts'
+import { defined } from '../shared/values/json.ts'
 import { jsonText } from '../shared/values/json-text.ts'
 import type { Keeping, Recipient } from './buses/contract.ts'
 import type { ChannelOptions, ChannelParams } from './declared.ts'
@@ -229,10 +230,6 @@ export class Channel<Name extends string = string, Payload = unknown> {
 function hubOf(socket: JoinableSocket): Hub | undefined {
   const all = [...hubs].filter((one) => one.server === socket.server)
   return all.find((one) => one.sockets.has(socket)) ?? all[0]
-}
-
-function defined<Members extends object>(members: Members): Partial<Members> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<Members>
 }
 
 /**

@@ -12,7 +12,7 @@ import { exchange } from './asyncapi.ts'
 import type { Bus } from './buses/contract.ts'
 import { Channel, hubs } from './channel.ts'
 import { ChannelRouteError } from './errors.ts'
-import { EventStreams } from './events.ts'
+import { eventStreams } from './events.ts'
 import { requestTypes } from './frames.ts'
 import { Hub } from './hub.ts'
 import { type ChannelsSettings, channelsOptions } from './options.ts'
@@ -54,7 +54,7 @@ export const channels = definePlugin({
       refuseSeveral(server.worker, 'the channels are kept', 'Set channels.store to { redis: "redis://…" }')
     const sockets = ctx.services.get('websockets')
     const hub = new Hub({ server, sockets }, await busOf(settings, log), settings, log)
-    const streams = new EventStreams(hub, (req) => sockets.addStream(req), settings)
+    const streams = eventStreams(hub, (req) => sockets.addStream(req), settings)
     ctx.services.get('channels').attach(hub, streams)
     // Registered before the connections are opened: connections of a failed boot must not keep the process alive.
     ctx.onClose(async () => {

@@ -3,16 +3,7 @@ import type { Request } from '../../kernel/index.ts'
 import { isForwarded, isLoopback, isLoopbackHost } from '../shared/development/loopback.ts'
 
 /** Decides which requests may see the inspector, and checks their token. */
-export interface Guard {
-  readonly token: string
-  /** Returns why a request is refused, before the token is checked; `undefined` if it is not refused. */
-  refusal(req: Request): string | undefined
-  /** Whether a request has the token in its cookie. */
-  isKnown(req: Request): boolean
-  /** Whether a value is the token. */
-  isToken(given: unknown): boolean
-  cookie(req: Request): string
-}
+export type Guard = ReturnType<typeof guardOf>
 
 export const makeToken = (): string => randomBytes(24).toString('base64url')
 
@@ -20,22 +11,23 @@ export const makeToken = (): string => randomBytes(24).toString('base64url')
  * Admits only users of this machine: the peer and the requested host are loopback, no proxy has forwarded the request, and the browser
  * sent it from this page. Checking the host keeps out a foreign site that lets its own name point to 127.0.0.1.
  */
-export function guardOf(token: string, path: string): Guard {
+export function guardOf(token: string, path: string) {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   const expected = digest(token)
   const isToken = (given: unknown) => typeof given === 'string' && timingSafeEqual(digest(given), expected)
   return {
-    token,
     isToken,
-    refusal(req) {
+    /** Returns why a request is refused, before the token is checked; `undefined` if it is not refused. */
+    refusal(req: Request): string | undefined {
       if (!isLoopback(req.raw.ip)) return 'the inspector responds to this machine alone'
       // Browsers never use HTTP/1.0, but nginx does towards its upstreams, without any of the headers unless they are configured.
       if (req.raw.version === '1.0' || isForwarded(req.raw)) return 'the inspector does not respond through a proxy'
       if (!isLoopbackHost(req.raw.host)) return 'the inspector responds under localhost, 127.0.0.1 and [::1] alone'
       return isFromHere(req) ? undefined : 'this request comes from another site'
     },
-    isKnown: (req) => cookiesOf(req, cookieName(req)).some(isToken),
-    cookie: (req) =>
+    /** Whether a request has the token in its cookie. */
+    isKnown: (req: Request) => cookiesOf(req, cookieName(req)).some(isToken),
+    cookie: (req: Request) =>
       `${cookieName(req)}=${token}; Path=${path}; HttpOnly; SameSite=Strict${req.raw.secure ? '; Secure' : ''}`,
   }
 }

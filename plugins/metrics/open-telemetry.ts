@@ -137,17 +137,11 @@ class Export {
 
   #requestRecorder({ requestBuckets }: Metrics) {
     const sizes = [0, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000]
-    const durations = this.#histogram(
-      conventions.http_request_duration_seconds!,
-      'Duration of HTTP server requests',
-      requestBuckets,
-    )
-    const received = this.#histogram(
-      conventions.http_request_body_size_bytes!,
-      'Declared size of request bodies',
-      sizes,
-    )
-    const sent = this.#histogram(conventions.http_response_body_size_bytes!, 'Size of response bodies', sizes)
+    const made = (family: string, description: string, buckets: readonly number[] | undefined) =>
+      this.#histogram(conventions[family]!, description, buckets)
+    const durations = made('http_request_duration_seconds', 'Duration of HTTP server requests', requestBuckets)
+    const received = made('http_request_body_size_bytes', 'Declared size of request bodies', sizes)
+    const sent = made('http_response_body_size_bytes', 'Size of response bodies', sizes)
     return (attributes: Attributes, seconds: number, bytesIn: number | undefined, bytesOut: number | undefined) => {
       durations.record(seconds, attributes)
       if (bytesIn !== undefined) received.record(bytesIn, attributes)

@@ -114,11 +114,7 @@ export class Spans {
   begin({ name, kind, parent, links, attributes, more }: Begun): { span: Span; context: Context } {
     const { context, trace } = this.api
     const around = parent ?? context.active()
-    const options = {
-      ...(kind !== undefined && { kind }),
-      ...(attributes && { attributes }),
-      links: [...(links ?? [])],
-    }
+    const options = { kind, attributes, links: [...(links ?? [])] }
     const span = this.attempt(() => this.#tracer.startSpan(name, options, around))
     if (span === undefined) return { span: trace.wrapSpanContext(this.api.INVALID_SPAN_CONTEXT), context: around }
     if (more !== undefined) this.attempt(() => span.isRecording() && span.setAttributes(more()))

@@ -8,6 +8,7 @@ import {
 } from '../../kernel/index.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
+import { defined } from '../shared/values/json.ts'
 import { exchange } from './asyncapi.ts'
 import { checkHandshake, checkOrigin, chooseProtocol, withoutHandshake } from './handshake.ts'
 import { readerOf, writerOf } from './messages.ts'
@@ -164,11 +165,6 @@ function openerOf(route: SocketRoute, transport: OpenTransport, sockets: Sockets
 }
 
 const hasNone = (handlers: object) => Object.values(handlers).every((one) => one === undefined)
-
-/** The members that are not undefined. */
-function defined<Members extends object>(members: Members): { [Name in keyof Members]: NonNullable<Members[Name]> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never
-}
 
 /** One object for all sockets without parameters: on Bun an object for each costs half as much memory as the socket itself. */
 const noParams = Object.freeze({})

@@ -136,10 +136,7 @@ export class RedisBus implements Bus {
     this.#commands.defineCommand('channelRead', { numberOfKeys: 2, lua: read })
     const { db = 0, keyPrefix = '' } = this.#commands.options
     this.#space = `${keyPrefix}${prefix}:${db}:`
-    this.#presence = new RedisPresence(this.#commands, prefix, {
-      noticeOf: (name, text) => [this.#space + name, `p${text}`],
-      failed: (error) => this.#log.warn({ err: error }, 'the presence of channels in Redis failed; it is retried'),
-    })
+    this.#presence = new RedisPresence(this.#commands, prefix, this.#space, this.#log)
     this.#subscriber = await connectRedis<Subscriber>(
       // Subscriptions are restored by this class, so that it knows when they are.
       { ...address, autoResubscribe: false },
