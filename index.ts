@@ -80,7 +80,6 @@ export {
   type ChannelParams,
   type ChannelPublishOptions,
   type ChannelRemoval,
-  type ChannelRuleCall,
   type ChannelsOptions,
   type ChannelsRedisOptions,
   channel,

@@ -8,7 +8,7 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'CONNE
 /** The method of a request as the conventions name it. */
 export const methodAttribute = (method: string): string => (methods.has(method) ? method : '_OTHER')
 
-/** The code or the name of an error, by which the conventions tell errors apart; `undefined` if neither can be an attribute. */
+/** The code or the name of an error, by which the conventions distinguish errors; `undefined` if neither can be an attribute. */
 export function errorType(thrown: unknown): string | undefined {
   const { code, name } = (thrown ?? {}) as { readonly code?: unknown; readonly name?: unknown }
   return [code, name].find((one): one is string => typeof one === 'string' && one !== '' && one.length <= 200)

@@ -1,16 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import {
-  type AnyChannel,
-  type ChannelClient,
-  type ChannelRuleCall,
-  channel,
-  definePlugin,
-  RouteCollection,
-  Server,
-} from '../../../index.ts'
-import { channels } from '../../../plugins/channels/index.ts'
+import { type AnyChannel, type ChannelClient, channel, definePlugin, RouteCollection, Server } from '../../../index.ts'
+import { type ChannelRuleCall, channels } from '../../../plugins/channels/index.ts'
 import { websocket } from '../../../plugins/websocket/index.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 
