@@ -251,6 +251,12 @@ describe('a project that installs nothing else', () => {
     expect(JSON.parse(output.trim().split('\n').at(-1)!)).toEqual({ status: 200, body: { hello: 'world' } })
   })
 
+  test('serves the script and the style of the inspector', async () => {
+    writeFileSync(join(consumer, 'inspected.mjs'), inspected)
+    const output = JSON.parse(await execOutput(process.execPath, ['inspected.mjs'], consumer)) as string[]
+    expect(output).toEqual([expect.stringContaining('new EventSource('), expect.stringContaining('.fall {')])
+  })
+
   test('learns from the error which package a queue needs, and has queues in memory without any', async () => {
     writeFileSync(join(consumer, 'queues.mjs'), queues)
     const output = JSON.parse(await execOutput(process.execPath, ['queues.mjs'], consumer)) as string[]
@@ -398,6 +404,16 @@ new Server({
     session: { secret: ['a', 'b'] }, static: { root: '.' }, timeout: { ms: 5 }, trustProxy: { trustedProxies: 1 }, upload: true,
   },
 })
+`
+
+const inspected = `
+globalThis[Symbol.for('framework.inspector')] = { token: 'known' }
+const { Server } = await import('framework')
+const server = new Server({ plugins: { inspector: true } })
+const read = async (file) =>
+  (await server.inject.get('/_inspector/' + file, { headers: { host: 'localhost', cookie: 'inspector=known' } })).text()
+console.log(JSON.stringify([await read('page.js'), await read('page.css')]))
+await server.close()
 `
 
 function pluginEntryPoints(): string[] {

@@ -29,84 +29,50 @@ export function exchange({ options }: DescribedRoute): AsyncApiExchange | undefi
   if (channels === undefined || options.websocket === undefined) return undefined
   const names = anyOf(channels.map(nameOf))
   const publishing = channels.filter(({ rules }) => rules.publish !== undefined)
-  const request = (more: Members, required: readonly string[]) =>
-    object({ channel: names, ...more, ref }, ['channel', ...required])
-  const response = (more: Members, required: readonly string[]) => request(more, required)
+  const canPublish = publishing.length > 0
   const hasPresence = channels.some(({ rules }) => rules.presence !== undefined)
+  const withRef = (more: Members, required: readonly string[] = Object.keys(more)) =>
+    object({ channel: names, ...more, ref }, ['channel', ...required])
+  const joined = { id: text, ...(canPublish && { author }), ...(hasPresence && { present: presents }) }
+  const published = publishing.map((one) =>
+    object({ channel: nameOf(one), payload: payloadOf(one, 'input'), ref }, ['channel', 'payload']),
+  )
+  const sent = channels.map((one) => object({ channel: nameOf(one), id: text, payload: sentOf(one) }))
+  const why = { code: text, message: text }
   return {
     protocol: 'ws',
-    receive: [
-      message(
-        'join',
+    receive: messages({
+      join: [
         'Joins a channel; the messages since the last one that the client has received follow.',
-        request({ after: text, ...(publishing.length > 0 && { author: text }) }, []),
-      ),
-      message('leave', 'Leaves a channel.', request({}, [])),
-      ...(publishing.length === 0
-        ? []
-        : [
-            message(
-              'publish',
-              'Publishes to a channel.',
-              anyOf(
-                publishing.map((one) =>
-                  object({ channel: nameOf(one), payload: payloadOf(one, 'input'), ref }, ['channel', 'payload']),
-                ),
-              ),
-            ),
-          ]),
-    ],
-    send: [
-      message(
-        'message',
-        'A message of a channel.',
-        anyOf(channels.map((one) => object({ channel: nameOf(one), id: text, payload: sentOf(one) }))),
-      ),
-      message(
-        'joined',
-        'The client is in the channel.',
-        response({ id: text, ...(publishing.length > 0 && { author }), ...(hasPresence && { present: presents }) }, []),
-      ),
-      message(
-        'left',
-        'The client is no longer in the channel.',
-        response({ reason: { enum: ['asked', 'removed'] } }, ['reason']),
-      ),
-      message(
-        'refused',
+        withRef({ after: text, ...(canPublish && { author: text }) }, []),
+      ],
+      leave: ['Leaves a channel.', withRef({})],
+      publish: canPublish && ['Publishes to a channel.', anyOf(published)],
+    }),
+    send: messages({
+      message: ['A message of a channel.', anyOf(sent)],
+      joined: ['The client is in the channel.', withRef(joined, [])],
+      left: ['The client is no longer in the channel.', withRef({ reason: { enum: ['asked', 'removed'] } })],
+      refused: [
         'The request of the client was refused.',
-        object({ channel: text, ref, code: text, message: text, errors: { type: 'array', items: {} } }, [
-          'channel',
-          'code',
-          'message',
-        ]),
-      ),
-      message(
-        'gap',
-        'Messages are missing and cannot be sent again.',
-        object({ channel: names, after: text, id: text }),
-      ),
-      ...(publishing.length === 0
-        ? []
-        : [message('published', 'The message that the client published has this id.', response({ id: text }, ['id']))]),
-      ...(hasPresence
-        ? [
-            message(
-              'presence',
-              'Clients have joined or left.',
-              object({ channel: names, joined: presents, left: presents }),
-            ),
-          ]
-        : []),
-    ],
+        object({ channel: text, ref, ...why, errors: { type: 'array', items: {} } }, ['channel', 'code', 'message']),
+      ],
+      gap: ['Messages are missing and cannot be sent again.', object({ channel: names, after: text, id: text })],
+      published: canPublish && ['The message that the client published has this id.', withRef({ id: text })],
+      presence: hasPresence && [
+        'Clients have joined or left.',
+        object({ channel: names, joined: presents, left: presents }),
+      ],
+    }),
   }
 }
 
-const message = (type: string, summary: string, data: object): AsyncApiMessage => ({
-  name: `channel:${type}`,
-  summary,
-  data,
-})
+type Described = { readonly [type: string]: readonly [summary: string, data: object] | false }
+
+const messages = (all: Described): AsyncApiMessage[] =>
+  Object.entries(all).flatMap(([type, one]) =>
+    one === false ? [] : [{ name: `channel:${type}`, summary: one[0], data: one[1] }],
+  )
 
 const anyOf = (schemas: readonly object[]) => (schemas.length === 1 ? schemas[0]! : { anyOf: schemas })
 

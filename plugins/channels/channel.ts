@@ -2,6 +2,7 @@ import { OptionError, quoted } from '../../kernel/index.ts'
 import { option } from '../shared/options/index.ts'
 import { type Check, checkOf, isSchema, type Mode, passed } from '../shared/schema/check.ts'
 import type { InputOf } from '../shared/schema/from-schema.ts'
+import { defined } from '../shared/values/json.ts'
 import { jsonText } from '../shared/values/json-text.ts'
 import type { Keeping, Recipient } from './buses/contract.ts'
 import type { ChannelOptions, ChannelParams } from './declared.ts'
@@ -86,7 +87,8 @@ export class Channel<Name extends string = string, Payload = unknown> {
   readonly rules: ChannelOptions<string, unknown>
   /** @internal */
   readonly keeping: Keeping
-  readonly #schema: object | undefined
+  /** @internal The schema of the channel's messages. */
+  readonly schema: object | undefined
 
   /** @internal */
   constructor(name: string, given: unknown) {
@@ -95,12 +97,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
     const { history, message, ...rules } = channelOptions.parse(given as never, `channel(${JSON.stringify(name)})`)
     this.rules = rules as never
     this.keeping = history === false ? { messages: 0, bytes: 0, ms: 1000 } : history
-    this.#schema = message
-  }
-
-  /** @internal The schema of the channel's messages. */
-  get schema(): object | undefined {
-    return this.#schema
+    this.schema = message
   }
 
   /**
@@ -193,16 +190,16 @@ export class Channel<Name extends string = string, Payload = unknown> {
 
   /** @internal The payload as JSON; a client's payload as the schema returns it. */
   async bodyOf(payload: unknown, mode: Mode, fail: (why: string) => Error): Promise<string> {
-    if (this.#schema === undefined) return jsonText(payload, fail)
+    if (this.schema === undefined) return jsonText(payload, fail)
     const checked = await passed(this.check(mode)(payload), fail)
     return jsonText(mode === 'exact' ? payload : checked, fail)
   }
 
   /** @internal The check of the channel's messages; without a schema, all are valid. @throws ChannelSchemaError */
   check(mode: Mode): Check {
-    if (this.#schema === undefined) return (value) => ({ ok: true, value })
+    if (this.schema === undefined) return (value) => ({ ok: true, value })
     try {
-      return checkOf(this.#schema, mode)
+      return checkOf(this.schema, mode)
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       throw Object.assign(ChannelSchemaError(this.name, why), { cause: error })
@@ -233,10 +230,6 @@ export class Channel<Name extends string = string, Payload = unknown> {
 function hubOf(socket: JoinableSocket): Hub | undefined {
   const all = [...hubs].filter((one) => one.server === socket.server)
   return all.find((one) => one.sockets.has(socket)) ?? all[0]
-}
-
-function defined<Members extends object>(members: Members): Partial<Members> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<Members>
 }
 
 /**

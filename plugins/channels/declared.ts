@@ -30,19 +30,30 @@ export interface ChannelHistory {
   ms?: number
 }
 
+/** A call of a channel's rule. */
+export interface ChannelRuleCall {
+  /** Aborts when the rule has taken longer than the option `timeout` of the plugin; the client is then refused. */
+  readonly signal: AbortSignal
+}
+
 /** The options of a channel. `Data` is the type of `client.data`, the data kept from a client's request. */
 export interface ChannelOptions<Name extends string, Payload, Data = unknown> {
   /**
    * Decides whether a client may join. Only `true` lets it in: an error, a rejection, any other value or a timeout is a refusal. Called
    * for each join, and again when messages may have been missed.
    */
-  join(client: ChannelClient<Data>, params: ChannelParams<Name>): boolean | Promise<boolean>
+  join(client: ChannelClient<Data>, params: ChannelParams<Name>, call: ChannelRuleCall): boolean | Promise<boolean>
   /** Decides whether a client may publish its message. Default: clients may not publish. */
-  publish?(client: ChannelClient<Data>, params: ChannelParams<Name>, payload: Payload): boolean | Promise<boolean>
+  publish?(
+    client: ChannelClient<Data>,
+    params: ChannelParams<Name>,
+    payload: Payload,
+    call: ChannelRuleCall,
+  ): boolean | Promise<boolean>
   /** Returns the user of the client, for messages to one user and for `remove`. */
   user?(client: ChannelClient<Data>): string | undefined
   /** Returns the data of a client that others in the channel see. Default: none, and presence is off. */
-  presence?(client: ChannelClient<Data>, params: ChannelParams<Name>): unknown
+  presence?(client: ChannelClient<Data>, params: ChannelParams<Name>, call: ChannelRuleCall): unknown
   /** The messages kept for clients that reconnect. `false`: none. Default 100 messages, 1 MB of the last five minutes. */
   history?: ChannelHistory | false
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { BadRequestError, type Request, type Response } from '../../kernel/index.ts'
-import type { ChannelClient } from './declared.ts'
+import type { ChannelClient, DeclaredChannel } from './declared.ts'
 import { TooManyChannelsError } from './errors.ts'
 import type { Frame } from './frames.ts'
 import type { Hub } from './hub.ts'
-import type { RouteChannels } from './requests.ts'
+import { channelFor } from './requests.ts'
 import type { JoinedClient, Member } from './room.ts'
 
 export interface EventSettings {
@@ -17,67 +17,59 @@ export interface EventSettings {
 const retryMs = () => 500 + Math.floor(Math.random() * 1500)
 
 /** The streams of server-sent events of one server. */
-export class EventStreams {
-  readonly #hub: Hub
-  readonly #enter: (req: Request) => () => void
-  readonly #settings: EventSettings
-  readonly #open = new Set<EventClient>()
+export type EventStreams = ReturnType<typeof eventStreams>
 
-  /** `enter` counts the stream of a request, throws if there are too many, and returns the function that ends the count. */
-  constructor(hub: Hub, enter: (req: Request) => () => void, settings: EventSettings) {
-    this.#hub = hub
-    this.#enter = enter
-    this.#settings = settings
-  }
-
-  get size(): number {
-    return this.#open.size
-  }
-
-  /**
-   * Responds with the messages of the channels that the query names: `?channel=orders/7&channel=news`.
-   *
-   * @throws (as a rejection) UnknownChannelError, ChannelRefusedError, TooManyChannelsError, BadRequestError, TooManySocketsError,
-   * TooManySocketsOfAddressError, ServerClosingError.
-   */
-  async respond(req: Request, res: Response, channels: RouteChannels, data: unknown): Promise<Response> {
-    const names = new URL(req.url, 'http://localhost').searchParams.getAll('channel')
-    const found = [...new Set(names)].map((name) => channels.find(name))
-    const { maxChannelsPerClient } = this.#settings
-    if (found.length > maxChannelsPerClient) throw TooManyChannelsError(maxChannelsPerClient)
-    const seen = lastSeen(req.raw.header('last-event-id'), found.length)
-    const leave = this.#enter(req)
-    const client = new EventClient(
-      { id: randomUUID(), data, ip: req.ip, transport: 'events' },
-      new Map(found.map(({ name }, i) => [name, seen?.[i] ?? ''])),
-      this.#settings,
-      () => {
-        leave()
-        this.#hub.leaveAll(client)
-        this.#open.delete(client)
-      },
-    )
-    this.#open.add(client)
-    // Calls back immediately if the client has already gone.
-    req.raw.onSettled(() => client.end())
-    try {
-      for (const [i, { channel, name }] of found.entries())
-        await this.#hub.join(client, channel, name, { after: seen?.[i] })
-    } catch (error) {
-      client.end()
-      throw error
-    }
-    if (req.server.closing.aborted) client.end()
-    res.setHeader('content-type', 'text/event-stream; charset=utf-8')
-    res.setHeader('cache-control', 'no-cache, no-store')
-    // nginx would hold events back until its buffer is full.
-    res.setHeader('x-accel-buffering', 'no')
-    return res.stream(client.stream)
-  }
-
-  /** Ends all streams: their clients reconnect, to another instance, with the id of their last event. */
-  endAll(): void {
-    for (const client of this.#open) client.end()
+/** `enter` counts the stream of a request, throws if there are too many, and returns the function that ends the count. */
+export function eventStreams(hub: Hub, enter: (req: Request) => () => void, settings: EventSettings) {
+  const open = new Set<EventClient>()
+  return {
+    get size(): number {
+      return open.size
+    },
+    /**
+     * Responds with the messages of the channels that the query names: `?channel=orders/7&channel=news`.
+     *
+     * @throws (as a rejection) UnknownChannelError, ChannelRefusedError, TooManyChannelsError, BadRequestError, TooManySocketsError,
+     * TooManySocketsOfAddressError, ServerClosingError.
+     */
+    async respond(req: Request, res: Response, channels: readonly DeclaredChannel[], data: unknown) {
+      const names = new URL(req.url, 'http://localhost').searchParams.getAll('channel')
+      const found = [...new Set(names)].map((name) => ({ name, channel: channelFor(channels, name) }))
+      const { maxChannelsPerClient } = settings
+      if (found.length > maxChannelsPerClient) throw TooManyChannelsError(maxChannelsPerClient)
+      const seen = lastSeen(req.raw.header('last-event-id'), found.length)
+      const leave = enter(req)
+      const client = new EventClient(
+        { id: randomUUID(), data, ip: req.ip, transport: 'events' },
+        new Map(found.map(({ name }, i) => [name, seen?.[i] ?? ''])),
+        settings,
+        () => {
+          leave()
+          hub.leaveAll(client)
+          open.delete(client)
+        },
+      )
+      open.add(client)
+      // Calls back immediately if the client has already gone.
+      req.raw.onSettled(() => client.end())
+      try {
+        for (const [i, { channel, name }] of found.entries())
+          await hub.join(client, channel, name, { after: seen?.[i] })
+      } catch (error) {
+        client.end()
+        throw error
+      }
+      if (req.server.closing.aborted) client.end()
+      res.setHeader('content-type', 'text/event-stream; charset=utf-8')
+      res.setHeader('cache-control', 'no-cache, no-store')
+      // nginx would hold events back until its buffer is full.
+      res.setHeader('x-accel-buffering', 'no')
+      return res.stream(client.stream)
+    },
+    /** Ends all streams: their clients reconnect, to another instance, with the id of their last event. */
+    endAll(): void {
+      for (const client of open) client.end()
+    },
   }
 }
 

@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { type Logger, Trace, type TraceOutcome, within } from '../../kernel/index.ts'
+import { type Logger, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { jsonText } from '../shared/values/json-text.ts'
-import { type Bus, type Entry, type Keeping, type Present, placeBefore, type Replay } from './buses/contract.ts'
+import {
+  type Bus,
+  type Entry,
+  emptyReplay,
+  type Keeping,
+  type Present,
+  placeBefore,
+  type Replay,
+} from './buses/contract.ts'
 import type { ChannelClient, DeclaredChannel } from './declared.ts'
 import {
   ChannelPayloadError,
@@ -17,7 +25,7 @@ import {
 import { noticeFrame, shown } from './frames.ts'
 import type { JoinedClient, Member, Room } from './room.ts'
 import { Rooms } from './rooms.ts'
-import { allows } from './rule.ts'
+import { Rules } from './rule.ts'
 import { clientOf, type JoinableSocket } from './socket-client.ts'
 
 /** A client's place in a channel, for the code that has let the client in. */
@@ -82,7 +90,7 @@ export class Hub {
   readonly counts: ChannelCounts = { channels: 0, members: 0, published: 0, refused: 0, gaps: 0 }
   readonly #bus: Bus
   readonly #settings: HubSettings
-  readonly #log: Logger
+  readonly #rules: Rules
   readonly #rooms: Rooms
   /** The channels that clients can join. */
   readonly #channels = new Set<DeclaredChannel>()
@@ -93,17 +101,11 @@ export class Hub {
     this.sockets = sockets
     this.#bus = bus
     this.#settings = settings
-    this.#log = log
-    this.#rooms = new Rooms(
-      bus,
-      this.counts,
-      {
-        askAgain: (member) => this.#askAgain(member),
-        removed: (member) => this.#removed(member),
-        userOf: (member) => this.#userNow(member),
-      },
-      log,
-    )
+    this.#rules = new Rules(settings.timeout, log)
+    const removed = (member: Member) => this.#removed(member)
+    const askAgain = (member: Member) => this.#askAgain(member)
+    const userOf = (member: Member) => this.#userNow(member)
+    this.#rooms = new Rooms(bus, this.counts, { askAgain, removed, userOf }, log)
   }
 
   get key(): string {
@@ -224,9 +226,7 @@ export class Hub {
     // A removal while `join` was deciding did not reach this client, which was not in the room: the decision may rest on outdated data.
     if (room.removedAt >= asked && !(await this.#mayJoin(member))) this.#refuse(name)
     const replay: Replay =
-      after === undefined
-        ? { entries: [], isComplete: true, last: room.last, removedMs: Number.POSITIVE_INFINITY }
-        : await this.#reach(name, () => this.#bus.after(name, after))
+      after === undefined ? emptyReplay(room.last) : await this.#reach(name, () => this.#bus.after(name, after))
     const present = own === undefined ? undefined : await this.#reach(name, () => this.#rooms.presentIn(room))
     if (!this.#isIn(member)) return false
     if (!replay.isComplete) this.counts.gaps++
@@ -257,34 +257,23 @@ export class Hub {
     const { presence } = channel.rules
     if (presence === undefined) return undefined
     const { id } = joined.client
-    try {
-      const { timeout } = this.#settings
-      const given = await within(
-        Promise.resolve(presence(joined.client as ChannelClient<never>, params)),
-        timeout,
-        () => {
-          throw new Error(`it has not responded within ${timeout} ms`)
-        },
-      )
-      const data: unknown = JSON.parse(jsonText(given ?? null, (why) => ChannelPayloadError(name, why)))
-      return user === undefined ? { id, data } : { id, user, data }
-    } catch (error) {
-      this.#log.error({ err: error, channel: name }, `the option presence of the channel "${name}" failed`)
-      return this.#refuse(name)
-    }
+    const data: unknown = await this.#rules.call(name, 'presence', async (call) => {
+      const given = await presence(joined.client as ChannelClient<never>, params, call)
+      return JSON.parse(jsonText(given ?? null, (why) => ChannelPayloadError(name, why)))
+    })
+    if (data === undefined) return this.#refuse(name)
+    return user === undefined ? { id, data } : { id, user, data }
   }
 
   #userOf({ channel, joined, name }: Member): string | undefined {
-    let user: unknown
     try {
-      user = channel.rules.user?.(joined.client as ChannelClient<never>)
+      const user: unknown = channel.rules.user?.(joined.client as ChannelClient<never>)
       if (user === undefined || (typeof user === 'string' && user !== '')) return user
+      throw new TypeError('it did not return a string')
     } catch (error) {
-      this.#log.error({ err: error, channel: name }, `the option user of the channel "${name}" failed`)
+      this.#rules.failed(name, 'user', error)
       return this.#refuse(name)
     }
-    this.#log.error({ channel: name }, `the option user of the channel "${name}" did not return a string`)
-    return this.#refuse(name)
   }
 
   /** Returns the current user; `undefined` if the option `user` has failed: a message to one user must not reach another. */
@@ -297,16 +286,13 @@ export class Hub {
   }
 
   #mayJoin({ channel, joined, params, name }: Member): Promise<boolean> {
-    return this.#allows(name, 'join', () => channel.rules.join(joined.client as ChannelClient<never>, params))
+    const client = joined.client as ChannelClient<never>
+    return this.#rules.allow(name, 'join', (call) => channel.rules.join(client, params, call))
   }
 
   async #askAgain(member: Member): Promise<void> {
     const stays = await this.#mayJoin(member)
     if (!stays && this.#isIn(member)) this.#removed(member)
-  }
-
-  #allows(name: string, rule: string, ask: () => unknown): Promise<boolean> {
-    return allows({ name, rule, timeout: this.#settings.timeout, log: this.#log }, ask)
   }
 
   leave(joined: JoinedClient, name: string): void {
@@ -328,7 +314,8 @@ export class Hub {
     const body = publish === undefined ? undefined : await channel.bodyOf(payload, 'body', InvalidPayloadError)
     const client = joined.client as ChannelClient<never>
     const mayPublish =
-      body !== undefined && (await this.#allows(name, 'publish', () => publish!(client, params, JSON.parse(body))))
+      body !== undefined &&
+      (await this.#rules.allow(name, 'publish', (call) => publish!(client, params, JSON.parse(body), call)))
     if (!mayPublish) {
       this.counts.refused++
       throw ChannelPublishRefusedError(name, publish !== undefined)

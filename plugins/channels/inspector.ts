@@ -1,21 +1,21 @@
 import type { InspectorPanel } from '../shared/development/panels.ts'
 
-const counted: readonly (readonly [
-  what: string,
-  name: 'channels' | 'members' | 'streams' | 'published' | 'refused' | 'gaps',
-])[] = [
-  ['Channels in which someone is', 'channels'],
-  ['Clients in them', 'members'],
-  ['Clients over server-sent events', 'streams'],
-  ['Published messages', 'published'],
-  ['Refused messages and joins', 'refused'],
-  ['Gaps in what a client has received', 'gaps'],
-]
+const titles = {
+  channels: 'Channels in which someone is',
+  members: 'Clients in them',
+  streams: 'Clients over server-sent events',
+  published: 'Published messages',
+  refused: 'Refused messages and joins',
+  gaps: 'Gaps in what a client has received',
+}
 
 export const panels: readonly InspectorPanel[] = [
   {
     title: 'Channel counts',
     columns: ['What', 'Count'],
-    rows: (services) => counted.map(([what, name]) => [what, services.get('channels').counts[name]]),
+    rows(services) {
+      const { counts } = services.get('channels')
+      return Object.entries(titles).map(([name, title]) => [title, counts[name as keyof typeof titles]])
+    },
   },
 ]

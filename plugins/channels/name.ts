@@ -77,7 +77,7 @@ export class ChannelPattern {
         if (part !== segment.text) return undefined
         continue
       }
-      const value = decoded(part)
+      const value = safely(() => decodeURIComponent(part))
       if (value === undefined || value === '' || encodeURIComponent(value) !== part) return undefined
       values[segment.name] = value
     }
@@ -94,8 +94,4 @@ export class ChannelPattern {
       })
     )
   }
-}
-
-function decoded(part: string): string | undefined {
-  return safely(() => decodeURIComponent(part))
 }

@@ -12,11 +12,11 @@ import { exchange } from './asyncapi.ts'
 import type { Bus } from './buses/contract.ts'
 import { Channel, hubs } from './channel.ts'
 import { ChannelRouteError } from './errors.ts'
-import { EventStreams } from './events.ts'
+import { eventStreams } from './events.ts'
 import { requestTypes } from './frames.ts'
 import { Hub } from './hub.ts'
 import { type ChannelsSettings, channelsOptions } from './options.ts'
-import { ChannelRequests, RouteChannels } from './requests.ts'
+import { responder } from './requests.ts'
 import { ChannelsService } from './service.ts'
 import { work } from './work.ts'
 
@@ -54,7 +54,7 @@ export const channels = definePlugin({
       refuseSeveral(server.worker, 'the channels are kept', 'Set channels.store to { redis: "redis://…" }')
     const sockets = ctx.services.get('websockets')
     const hub = new Hub({ server, sockets }, await busOf(settings, log), settings, log)
-    const streams = new EventStreams(hub, (req) => sockets.addStream(req), settings)
+    const streams = eventStreams(hub, (req) => sockets.addStream(req), settings)
     ctx.services.get('channels').attach(hub, streams)
     // Registered before the connections are opened: connections of a failed boot must not keep the process alive.
     ctx.onClose(async () => {
@@ -83,9 +83,7 @@ export const channels = definePlugin({
         )
       if (new Set(given).size < given.length) throw ChannelRouteError('the route names a channel twice')
       for (const one of given) hub.know(one)
-      const known = new RouteChannels(given)
-      const requests = new ChannelRequests(hub, known, log)
-      sockets.extend(route, { types: requestTypes, received: (socket, message) => requests.received(socket, message) })
+      sockets.extend(route, { types: requestTypes, received: responder(hub, given, log) })
       const { data } = handlers as { readonly data?: (req: Request, res: Response) => unknown }
       const step: Middleware = function channelEvents(req, res, next) {
         if (req.raw.upgrade !== undefined || req.method !== 'GET') return next()
@@ -100,7 +98,7 @@ export const channels = definePlugin({
         return respond(req, res)
       }
       const respond = async (req: Request, res: Response) => {
-        await streams.respond(req, res, known, await data?.(req, res))
+        await streams.respond(req, res, given, await data?.(req, res))
       }
       route.add('around', step)
     })

@@ -3,7 +3,7 @@ import type { AnyChannel } from './channel.ts'
 import type { ChannelsService } from './service.ts'
 
 export { type AnyChannel, type Channel, type ChannelPublishOptions, type ChannelRemoval, channel } from './channel.ts'
-export type { ChannelClient, ChannelHistory, ChannelOptions, ChannelParams } from './declared.ts'
+export type { ChannelClient, ChannelHistory, ChannelOptions, ChannelParams, ChannelRuleCall } from './declared.ts'
 export type { Membership, PresentClient } from './hub.ts'
 export type { ChannelsOptions, ChannelsRedisOptions } from './options.ts'
 

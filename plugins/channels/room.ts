@@ -34,9 +34,12 @@ export interface Member {
   isPresent: boolean
 }
 
-interface Surroundings {
+export interface RoomEvents {
+  /** Messages may be missing. */
   catchUp(room: Room): void
-  remove(member: Member): void
+  /** An order to remove this member has arrived. */
+  removed(member: Member): void
+  /** Returns the current user of a member. */
   userOf(member: Member): string | undefined
 }
 
@@ -58,9 +61,9 @@ export class Room {
   #present: Map<string, Present> | undefined = undefined
   /** The clients that come and go while the list is read, one array for each reading: the list may be older or newer than they are. */
   readonly #noticed = new Set<[id: string, present: Present | undefined][]>()
-  readonly #around: Surroundings
+  readonly #around: RoomEvents
 
-  constructor(name: string, around: Surroundings) {
+  constructor(name: string, around: RoomEvents) {
     this.name = name
     this.#around = around
   }
@@ -108,7 +111,7 @@ export class Room {
       member.reached = undefined
     }
     if (!this.#isFor(member, entry)) return
-    if (frame === undefined) this.#around.remove(member)
+    if (frame === undefined) this.#around.removed(member)
     else member.joined.send(this.name, frame)
   }
 

@@ -1,16 +1,14 @@
 import type { Logger } from '../../kernel/index.ts'
 import type { Bus, BusEvents, Entry, Present } from './buses/contract.ts'
-import { type Member, Room } from './room.ts'
+import { type Member, Room, type RoomEvents } from './room.ts'
 
 /** The methods of the hub that its rooms call. */
-interface Surroundings {
+interface Surroundings extends Omit<RoomEvents, 'catchUp'> {
   /** Calls the rule `join` for a member again, and removes the member unless the result is `true`. */
   askAgain(member: Member): Promise<void>
-  /** Called when an order to remove this member has arrived. */
-  removed(member: Member): void
-  /** Returns the current user of a member. */
-  userOf(member: Member): string | undefined
 }
+
+type Counts = { channels: number; members: number; gaps: number }
 
 /** Milliseconds before a failed read of missed messages is repeated: the first pause, and the longest. */
 const pause = { first: 500, longest: 5_000 }
@@ -21,19 +19,14 @@ const askedAtOnce = 50
 /** The rooms of one server: the channels of its clients, and the events of the bus about them. */
 export class Rooms implements BusEvents {
   readonly #bus: Bus
-  readonly #counts: { channels: number; members: number; gaps: number }
+  readonly #counts: Counts
   readonly #around: Surroundings
   readonly #log: Logger
   readonly #rooms = new Map<string, Room>()
   #isClosed = false
   #isFailing = false
 
-  constructor(
-    bus: Bus,
-    counts: { channels: number; members: number; gaps: number },
-    around: Surroundings,
-    log: Logger,
-  ) {
+  constructor(bus: Bus, counts: Counts, around: Surroundings, log: Logger) {
     this.#bus = bus
     this.#counts = counts
     this.#around = around
@@ -52,11 +45,7 @@ export class Rooms implements BusEvents {
     const { name } = member
     let room = this.#rooms.get(name)
     if (room === undefined) {
-      room = new Room(name, {
-        catchUp: (one) => void this.#catchUp(one),
-        remove: (one) => this.#around.removed(one),
-        userOf: (one) => this.#around.userOf(one),
-      })
+      room = new Room(name, { ...this.#around, catchUp: (one) => void this.#catchUp(one) })
       this.#rooms.set(name, room)
       this.#counts.channels++
     }

@@ -1,25 +1,46 @@
-import { type Logger, within } from '../../kernel/index.ts'
+import type { Logger } from '../../kernel/index.ts'
+import { runInTime } from '../shared/work/attempt.ts'
+import { Call } from '../shared/work/running.ts'
+import type { ChannelRuleCall } from './declared.ts'
 
-interface Rule {
-  /** The name of the channel; `rule` is the name of its option that is called. */
-  readonly name: string
-  readonly rule: string
-  readonly timeout: number
-  readonly log: Logger
-}
+/** Calls the functions among the options of channels. They fail closed: after an error, a rejection or a timeout, the client is refused. */
+export class Rules {
+  readonly #timeout: number
+  readonly #log: Logger
 
-/** Calls a rule of a channel, which fails closed: an error, a rejection, a timeout or anything but `true` is a refusal. */
-export async function allows({ name, rule, timeout, log }: Rule, ask: () => unknown): Promise<boolean> {
-  const failed = (why: string, error?: unknown) => {
-    log.error({ err: error, channel: name }, `the option ${rule} of the channel "${name}" ${why}, so access is denied`)
-    return false
+  constructor(timeout: number, log: Logger) {
+    this.#timeout = timeout
+    this.#log = log
   }
-  try {
-    const verdict = await within(Promise.resolve(ask()), timeout, () => 'late' as const)
-    if (verdict === 'late') return failed(`has not responded within ${timeout} ms`)
-    if (verdict === true || verdict === false) return verdict
-    return failed('returned neither true nor false')
-  } catch (error) {
-    return failed('has failed', error)
+
+  /** Whether a rule allows something, for which it must return `true`. */
+  async allow(name: string, rule: string, ask: (call: ChannelRuleCall) => unknown): Promise<boolean> {
+    const verdict = await this.call(name, rule, async (call) => {
+      const given = await ask(call)
+      if (typeof given !== 'boolean') throw new TypeError('it returned neither true nor false')
+      return given
+    })
+    return verdict === true
+  }
+
+  /** Returns the result of a function; `undefined` if it has failed. */
+  async call<Result>(
+    name: string,
+    option: string,
+    ask: (call: ChannelRuleCall) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    const call = new Call()
+    const late = (why: string) => new Error(`it ${why}`)
+    try {
+      return (await runInTime({ call, timeout: this.#timeout, late, run: () => ask(call) })) as Result
+    } catch (error) {
+      this.failed(name, option, error)
+      return undefined
+    }
+  }
+
+  failed(name: string, option: string, error: unknown): void {
+    const message = `the option ${option} of the channel "${name}" has failed, so access is denied`
+    this.#log.error({ err: error, channel: name }, message)
   }
 }

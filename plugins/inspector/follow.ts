@@ -1,5 +1,5 @@
 import type { Context, Kernel, Request, RequestTrace, StepTrace } from '../../kernel/index.ts'
-import { followChannel, heldChannel } from '../shared/development/held-channel.ts'
+import { followChannel, heldChannel, together } from '../shared/development/held-channel.ts'
 import { safely } from '../shared/values/safely.ts'
 import { eachWorkOf, type WorkKind } from '../shared/work/kind.ts'
 import { type Activity, type Begun, type Mark, traceOf, traceparentOf } from './activities.ts'
@@ -30,11 +30,6 @@ export function follow(recorder: Recorder, ctx: Context, isOwn: (request: Reques
     else ends.push(form === 'part' ? followPart(recorder, kind) : followMoment(recorder, kind))
   })
   return together(ends)
-}
-
-/** One function that ends all of these. */
-const together = (ends: readonly (() => void)[]) => () => {
-  for (const end of ends) end()
 }
 
 /** Returns how a piece of work is shown, without its secrets, and the size of that. */

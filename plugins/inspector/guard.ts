@@ -1,22 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { isIP } from 'node:net'
 import type { Request } from '../../kernel/index.ts'
-
-/** Headers that reveal a proxy: every request that it forwards comes from the address of the proxy. */
-const proxyHeaders =
-  /^(?:forwarded|via|cdn-loop|x-forwarded|x-(?:forwarded|original|envoy)-.*|x-real-ip|x-(?:cluster-)?client-ip|true-client-ip|(?:cf|do)-connecting-ip|(?:fastly|fly)-client-ip)$/
+import { isForwarded, isLoopback, isLoopbackHost } from '../shared/development/loopback.ts'
 
 /** Decides which requests may see the inspector, and checks their token. */
-export interface Guard {
-  readonly token: string
-  /** Returns why a request is refused, before the token is checked; `undefined` if it is not refused. */
-  refusal(req: Request): string | undefined
-  /** Whether a request has the token in its cookie. */
-  isKnown(req: Request): boolean
-  /** Whether a value is the token. */
-  isToken(given: unknown): boolean
-  cookie(req: Request): string
-}
+export type Guard = ReturnType<typeof guardOf>
 
 export const makeToken = (): string => randomBytes(24).toString('base64url')
 
@@ -24,39 +11,25 @@ export const makeToken = (): string => randomBytes(24).toString('base64url')
  * Admits only users of this machine: the peer and the requested host are loopback, no proxy has forwarded the request, and the browser
  * sent it from this page. Checking the host keeps out a foreign site that lets its own name point to 127.0.0.1.
  */
-export function guardOf(token: string, path: string): Guard {
+export function guardOf(token: string, path: string) {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   const expected = digest(token)
   const isToken = (given: unknown) => typeof given === 'string' && timingSafeEqual(digest(given), expected)
   return {
-    token,
     isToken,
-    refusal(req) {
+    /** Returns why a request is refused, before the token is checked; `undefined` if it is not refused. */
+    refusal(req: Request): string | undefined {
       if (!isLoopback(req.raw.ip)) return 'the inspector responds to this machine alone'
-      if (isForwarded(req)) return 'the inspector does not respond through a proxy'
+      // Browsers never use HTTP/1.0, but nginx does towards its upstreams, without any of the headers unless they are configured.
+      if (req.raw.version === '1.0' || isForwarded(req.raw)) return 'the inspector does not respond through a proxy'
       if (!isLoopbackHost(req.raw.host)) return 'the inspector responds under localhost, 127.0.0.1 and [::1] alone'
       return isFromHere(req) ? undefined : 'this request comes from another site'
     },
-    isKnown: (req) => cookiesOf(req, cookieName(req)).some(isToken),
-    cookie: (req) =>
+    /** Whether a request has the token in its cookie. */
+    isKnown: (req: Request) => cookiesOf(req, cookieName(req)).some(isToken),
+    cookie: (req: Request) =>
       `${cookieName(req)}=${token}; Path=${path}; HttpOnly; SameSite=Strict${req.raw.secure ? '; Secure' : ''}`,
   }
-}
-
-function isForwarded({ raw }: Request): boolean {
-  // Browsers never use HTTP/1.0, but nginx does towards its upstreams, without any of the headers unless they are configured.
-  return raw.version === '1.0' || Object.keys(raw.headers()).some((name) => proxyHeaders.test(name))
-}
-
-export function isLoopback(address: string): boolean {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
-  return isIP(plain) === 4 ? plain.startsWith('127.') : plain === '::1'
-}
-
-function isLoopbackHost(host: string | undefined): boolean {
-  const name = (host ?? '').replace(/:\d*$/, '').toLowerCase()
-  if (name.startsWith('[')) return isLoopback(name.slice(1, -1))
-  return name === 'localhost' || name.endsWith('.localhost') || isLoopback(name)
 }
 
 /** Whether a request comes from this page, according to the browser's headers. One from the address bar comes from no page. */

@@ -9,20 +9,15 @@ const keepAlive = 15_000
 /** Milliseconds for which changes are collected. */
 const pause = 100
 
-class Page implements AsyncIterableIterator<SseMessage> {
+class Page {
   readonly #onEnd: (page: Page) => void
   /** Only what lists show: a page that does not read must not keep dropped bodies in memory. */
   readonly #waiting = new Map<number, Summary>()
   #wake: (() => void) | undefined
   #isOver = false
-  #isFirst = true
 
   constructor(onEnd: (page: Page) => void) {
     this.#onEnd = onEnd
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this
   }
 
   push(summary: Summary): void {
@@ -39,23 +34,20 @@ class Page implements AsyncIterableIterator<SseMessage> {
     this.#wake?.()
   }
 
-  async next(): Promise<IteratorResult<SseMessage, undefined>> {
-    if (this.#isFirst) {
-      this.#isFirst = false
-      return { done: false, value: { event: 'hello', data: {}, retry: 1_000 } }
+  async *events(): AsyncGenerator<SseMessage> {
+    try {
+      yield { event: 'hello', data: {}, retry: 1_000 }
+      while (true) {
+        if (this.#waiting.size === 0 && !this.#isOver) await this.#news(keepAlive)
+        if (this.#waiting.size > 0) await new Promise((resolve) => void setTimeout(resolve, pause).unref())
+        if (this.#isOver) return
+        const changed = [...this.#waiting.values()]
+        this.#waiting.clear()
+        yield changed.length === 0 ? { event: 'still', data: {} } : { event: 'changed', data: changed }
+      }
+    } finally {
+      this.end()
     }
-    if (this.#waiting.size === 0 && !this.#isOver) await this.#news(keepAlive)
-    if (this.#waiting.size > 0) await this.#rest()
-    if (this.#isOver) return { done: true, value: undefined }
-    if (this.#waiting.size === 0) return { done: false, value: { event: 'still', data: {} } }
-    const changed = [...this.#waiting.values()]
-    this.#waiting.clear()
-    return { done: false, value: { event: 'changed', data: changed } }
-  }
-
-  async return(): Promise<IteratorResult<SseMessage, undefined>> {
-    this.end()
-    return { done: true, value: undefined }
   }
 
   #news(ms: number): Promise<void> {
@@ -67,10 +59,6 @@ class Page implements AsyncIterableIterator<SseMessage> {
         resolve()
       }
     })
-  }
-
-  #rest(): Promise<void> {
-    return new Promise((resolve) => void setTimeout(resolve, pause).unref())
   }
 }
 
@@ -87,7 +75,7 @@ export class LivePages {
     this.#pages.add(page)
     const [oldest] = this.#pages
     if (this.#pages.size > maxPages) oldest?.end()
-    return page
+    return page.events()
   }
 
   push(activity: Activity): void {

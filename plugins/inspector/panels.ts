@@ -1,5 +1,6 @@
 import { defineError, type Kernel, type Listing } from '../../kernel/index.ts'
 import type { InspectorPanel, PanelRow } from '../shared/development/panels.ts'
+import { Memoized } from '../shared/values/memoize.ts'
 import type { Redactor } from './redact.ts'
 
 export const InspectorPanelError = defineError('InspectorPanelError', (plugin: string, why: string) => {
@@ -24,22 +25,21 @@ const patience = 5_000
 
 /** The panels of all plugins, gathered when they are first requested. */
 export class Panels {
-  readonly #server: Kernel
   readonly #redactor: Redactor
-  #found: Promise<readonly Found[]> | undefined
+  readonly #found: Memoized<readonly Found[]>
 
   constructor(server: Kernel, redactor: Redactor) {
-    this.#server = server
     this.#redactor = redactor
+    this.#found = new Memoized(() => gather(server))
   }
 
   async list(): Promise<object[]> {
-    return (await this.#all()).map(({ key, plugin, panel: { title } }) => ({ key, plugin, title }))
+    return (await this.#found.get()).map(({ key, plugin, panel: { title } }) => ({ key, plugin, title }))
   }
 
   /** Returns a panel with its rows; `undefined`: there is no such panel. */
   async show(key: string): Promise<object | undefined> {
-    const found = (await this.#all()).find((one) => one.key === key)
+    const found = (await this.#found.get()).find((one) => one.key === key)
     if (found === undefined) return undefined
     const { panel, plugin, services, failure } = found
     if (failure !== undefined) throw failure
@@ -76,43 +76,35 @@ export class Panels {
 
   /** Runs an action and returns its result as text; `undefined`: there is no such panel or action. */
   async run(key: string, action: string, id: string): Promise<string | undefined> {
-    const found = (await this.#all()).find((one) => one.key === key)
+    const found = (await this.#found.get()).find((one) => one.key === key)
     const wanted = found?.panel.actions?.find(({ name }) => name === action)
     if (found === undefined || wanted === undefined) return undefined
     const result: unknown = await wanted.run(found.services as never, id)
     if (typeof result === 'string') return this.#redactor.text(result)
     return result === undefined ? 'Done.' : JSON.stringify(this.#redactor.value(result), null, 2)
   }
+}
 
-  #all(): Promise<readonly Found[]> {
-    this.#found ??= this.#gather().catch((error: unknown) => {
-      this.#found = undefined
-      throw error
-    })
-    return this.#found
-  }
-
-  async #gather(): Promise<readonly Found[]> {
-    const found: Found[] = []
-    for (const { definition, scope } of this.#server.listing.plugins) {
-      const { name } = definition
-      const add = (panel: InspectorPanel, failure?: unknown) => {
-        // Numbered per plugin rather than overall, so that the address of a panel remains when another plugin is added.
-        const key = `${name}.${found.filter(({ plugin }) => plugin === name).length}`
-        found.push({ key, plugin: name, panel, failure, services: scope.services })
-      }
-      try {
-        const panels: unknown = (await definition.inspector?.()) ?? []
-        if (!Array.isArray(panels)) throw InspectorPanelError(name, 'inspector() gives no list of panels')
-        for (const panel of panels as readonly InspectorPanel[]) checkPanel(name, panel)
-        for (const panel of panels as readonly InspectorPanel[]) add(panel)
-      } catch (error) {
-        // Shown instead of the plugin's panels; those of other plugins are not affected.
-        add({ title: name, columns: [''], rows: () => [] }, error)
-      }
+async function gather(server: Kernel): Promise<readonly Found[]> {
+  const found: Found[] = []
+  for (const { definition, scope } of server.listing.plugins) {
+    const { name } = definition
+    const add = (panel: InspectorPanel, failure?: unknown) => {
+      // Numbered per plugin rather than overall, so that the address of a panel remains when another plugin is added.
+      const key = `${name}.${found.filter(({ plugin }) => plugin === name).length}`
+      found.push({ key, plugin: name, panel, failure, services: scope.services })
     }
-    return found
+    try {
+      const panels: unknown = (await definition.inspector?.()) ?? []
+      if (!Array.isArray(panels)) throw InspectorPanelError(name, 'inspector() gives no list of panels')
+      for (const panel of panels as readonly InspectorPanel[]) checkPanel(name, panel)
+      for (const panel of panels as readonly InspectorPanel[]) add(panel)
+    } catch (error) {
+      // Shown instead of the plugin's panels; those of other plugins are not affected.
+      add({ title: name, columns: [''], rows: () => [] }, error)
+    }
   }
+  return found
 }
 
 function checkPanel(plugin: string, panel: InspectorPanel): void {

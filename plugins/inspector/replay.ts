@@ -3,16 +3,7 @@ import type { Activity } from './activities.ts'
 import type { CapturedRequest, Recorder, Repeat } from './recorder.ts'
 
 /** Headers that belong to a connection, or to the body, which is created anew. */
-const dropped = new Set([
-  'connection',
-  'content-length',
-  'transfer-encoding',
-  'keep-alive',
-  'upgrade',
-  'expect',
-  'te',
-  'trailer',
-])
+const dropped = /^(?:connection|content-length|transfer-encoding|keep-alive|upgrade|expect|te|trailer)$/
 
 /** Seconds for which the client of a replay waits for the response, and then for its end: a stream may have none. */
 const maxWaited = 10
@@ -40,7 +31,7 @@ export async function replay(server: Kernel, recorder: Recorder, activity: Activ
   const why = whyNotReplayed(kept)
   if (why !== undefined) throw new Error(`cannot be replayed because ${why}`)
   const { method, target, headers, hasBody, received, ip, host, isSecure } = kept!
-  const sent = Object.entries(headers).filter(([name]) => !dropped.has(name))
+  const sent = Object.entries(headers).filter(([name]) => !dropped.test(name))
   // Host and scheme reported by a proxy are believed only from that proxy, so they are put into the URL.
   const isTaken = target.startsWith('/') && (isSecure || host !== headers.host)
   const url = isTaken ? `${isSecure ? 'https' : 'http'}://${host ?? 'localhost'}${target}` : target

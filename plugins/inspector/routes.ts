@@ -1,5 +1,8 @@
 import type { Kernel, Request, Response } from '../../kernel/index.ts'
-import { pagePolicy } from '../shared/pages/shell.ts'
+import { elementsScript } from '../shared/pages/elements.ts'
+import { pageFile } from '../shared/pages/files.ts'
+import { htmlPage, linkedStyle, pagePolicy, skipLink } from '../shared/pages/shell.ts'
+import { baseStyle } from '../shared/pages/style.ts'
 import type { Guard } from './guard.ts'
 import type { LivePages } from './live.ts'
 import type { Panels } from './panels.ts'
@@ -76,23 +79,36 @@ function secure(res: Response, policy: string): void {
 
 const refuse = (res: Response, status: number, message: string) => res.status(status).json({ message })
 
+/** Returns the page. Its links are relative, since its path may have a prefix; `base` is the last part of the path. */
+const pageHtml = (base: string): string =>
+  htmlPage({
+    title: 'Inspector',
+    head: linkedStyle(`${base}/page.css`),
+    body: `${skipLink}
+<header>
+<h1><a href="#/request">Inspector</a></h1>
+<span id="where" class="dim"></span>
+<span id="live" role="status" class="dim">connecting</span>
+<button id="clear" type="button">Clear</button>
+</header>
+<nav aria-label="What is shown"><ul id="nav"></ul></nav>
+<main id="main" tabindex="-1"><noscript>This page needs JavaScript.</noscript></main>
+<div id="notice" role="alert"></div>
+<script type="module" src="${base}/page.js"></script>`,
+  })
+
 type Respond = (parts: Parts, req: Request, res: Response) => unknown
 
 const responders: { readonly [place: string]: Respond } = {
-  'GET ': async (parts, req, res) => {
+  'GET ': (parts, req, res) => {
     // Links are relative to the page.
     if (req.path.endsWith('/')) return res.redirect(parts.path, 308)
-    const { pageHtml } = await import('./page/html.ts')
     return res.html(pageHtml(parts.path.slice(parts.path.lastIndexOf('/') + 1)))
   },
-  'GET /page.js': async (_parts, _req, res) => {
-    const { pageScript } = await import('./page/script.ts')
-    return res.type('js').bytes(Buffer.from(pageScript))
-  },
-  'GET /page.css': async (_parts, _req, res) => {
-    const { pageStyle } = await import('./page/style.ts')
-    return res.type('css').bytes(Buffer.from(pageStyle))
-  },
+  'GET /page.js': async (_parts, _req, res) =>
+    res.type('js').bytes(Buffer.from(elementsScript + (await pageFile('inspector/page/page.js')))),
+  'GET /page.css': async (_parts, _req, res) =>
+    res.type('css').bytes(Buffer.from(baseStyle + (await pageFile('inspector/page/page.css')))),
   'GET /events': ({ pages }, _req, res) => res.sse(pages.open()),
   'GET /api/overview': async ({ server, recorder, panels }, _req, res) =>
     res.json({

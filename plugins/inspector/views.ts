@@ -6,19 +6,10 @@ import type { CapturedRequest, Recorder } from './recorder.ts'
 import { whyNotReplayed } from './replay.ts'
 
 /** An entry of a list. */
-export interface Summary extends Pick<Activity, 'id' | 'kind' | 'title' | 'trace' | 'at' | 'ms' | 'outcome' | 'note'> {
-  readonly parent?: number | undefined
-}
+export type Summary = ReturnType<typeof summaryOf>
 
-export function summaryOf({ id, kind, title, trace, parent, at, ms, outcome, note }: Activity): Summary {
+export function summaryOf({ id, kind, title, trace, parent, at, ms, outcome, note }: Activity) {
   return { id, kind, title, trace, parent, at, ms, outcome, note }
-}
-
-/** A body, or the reason why it cannot be shown. */
-interface ShownBody {
-  readonly size: number
-  readonly text?: string
-  readonly why?: string
 }
 
 /** Returns all details of one piece of work, with the work that belongs to it. */
@@ -66,7 +57,7 @@ async function httpOf(server: Kernel, { redactor }: Recorder, kept: CapturedRequ
           ? undefined
           : await shownBody(redactor, sent, header('content-type'), header('content-encoding')),
     },
-    explained: explained(server, method, target),
+    explained: safely(() => ownSteps(server.explain(method, target)), []),
     replay: whyNotReplayed(kept),
   }
 }
@@ -75,12 +66,13 @@ function pairsOf(flat: readonly string[]): [name: string, value: string][] {
   return flat.flatMap((name, i): [string, string][] => (i % 2 === 0 ? [[name, flat[i + 1]!]] : []))
 }
 
+/** Returns a body, or the reason why it cannot be shown. */
 async function shownBody(
   redactor: Recorder['redactor'],
   kept: CapturedBody,
   type: string | undefined,
   encoding: string | undefined,
-): Promise<ShownBody> {
+) {
   const { size } = kept
   if (size === 0) return { size, why: kept.isComplete ? 'empty' : 'no one has read it' }
   const text = redactor.body(await decoded(kept.bytes(), encoding), type)
@@ -88,9 +80,7 @@ async function shownBody(
   return { size, text, ...(kept.isCut && { why: 'cut' }) }
 }
 
-function explained(server: Kernel, method: string, target: string): Explanation['steps'] {
-  return safely(() => server.explain(method, target).steps.filter(({ plugin }) => plugin !== 'inspector'), [])
-}
+const ownSteps = ({ steps }: Explanation) => steps.filter(({ plugin }) => plugin !== 'inspector')
 
 /** Sample values for parameters, one of which may match the pattern of a parameter. */
 const samples = ['1', 'a', '2026-01-01', '00000000-0000-4000-8000-000000000000', 'a.b', 'en']
@@ -115,8 +105,8 @@ function stepsOf(server: Kernel, method: string, path: string): Explanation['ste
   for (const sample of samples) {
     const target = path.replace(/:\w+(?:\([^)]*\))?\??/g, sample).replaceAll('*', sample)
     try {
-      const { route, steps } = server.explain(asked, target)
-      if (route?.endsWith(` ${path}`)) return steps.filter(({ plugin }) => plugin !== 'inspector')
+      const explained = server.explain(asked, target)
+      if (explained.route?.endsWith(` ${path}`)) return ownSteps(explained)
     } catch {
       return undefined
     }

@@ -21,7 +21,7 @@ export interface MetricOptions<Label extends string = never> {
 }
 
 /** The options of the framework's own metrics. */
-type OwnOptions = MetricOptions<string> & Pick<Family, 'convention'>
+export type OwnOptions = MetricOptions<string> & Pick<Family, 'convention'>
 
 /** The definition of a histogram. */
 export interface HistogramOptions<Label extends string = never> extends MetricOptions<Label> {
@@ -168,18 +168,15 @@ class Series<State> {
 
 /** A metric of the registry. */
 export interface Instrument {
+  /** Counts a value in the way of its type: a counter adds it, a gauge is set to it, a histogram observes it. */
+  put(value: number, labels: Any, error?: unknown): void
+  /** Passes each value of a histogram on as well. */
+  recordTo?(recorderOf: (buckets: readonly number[]) => Recorder | undefined): void
   family(): Family
 }
 
 /** Receives each value that a histogram observes, with the labels it is counted under and the error that the work ended with. */
 export type Recorder = (value: number, labels: { readonly [name: string]: string }, error?: unknown) => void
-
-/** @internal A histogram whose values also go to a recorder. */
-export interface RecordedHistogram extends Instrument {
-  readonly buckets: readonly number[]
-  observe(value: number, labels: Any, error?: unknown): void
-  recordTo(recorder: Recorder | undefined): void
-}
 
 type Any = { readonly [name: string]: unknown } | undefined
 
@@ -189,24 +186,13 @@ function number(name: string, value: number, isCounter = false): number {
   return value
 }
 
-/** @internal */
-export function makeCounter(options: MetricOptions<string>, bounds: Bounds): Counter<string> & Instrument {
-  const series = new Series(options, bounds, () => ({ value: 0 }))
-  return {
-    increment: (labels: Any) => void series.of(labels).state.value++,
-    add(by: number, labels: Any) {
-      const checked = number(options.name, by, true)
-      series.of(labels).state.value += checked
-    },
-    family: () => ({
-      ...described(options, 'counter'),
-      samples: series.samples(({ value }, labels) => [{ value, labels }]),
-    }),
-  }
-}
+const described = ({ name, help, unit, convention }: OwnOptions, type: Family['type']) => ({
+  ...{ name, type, help, unit, convention },
+  isDistinct: true,
+})
 
-/** @internal */
-export function makeGauge(options: MetricOptions<string>, bounds: Bounds): Gauge<string> & Instrument {
+/** A number for each combination of labels. */
+function numbers(options: OwnOptions, type: 'counter' | 'gauge', bounds: Bounds) {
   const series = new Series(options, bounds, () => ({ value: 0 }))
   return {
     set(value: number, labels: Any) {
@@ -214,58 +200,64 @@ export function makeGauge(options: MetricOptions<string>, bounds: Bounds): Gauge
       series.of(labels).state.value = checked
     },
     add(by: number, labels: Any) {
-      const checked = number(options.name, by)
+      const checked = number(options.name, by, type === 'counter')
       series.of(labels).state.value += checked
     },
     family: () => ({
-      ...described(options, 'gauge'),
+      ...described(options, type),
       samples: series.samples(({ value }, labels) => [{ value, labels }]),
     }),
   }
 }
 
-/** @internal */
-export function makeHistogram(options: HistogramOptions<string>, bounds: Bounds): RecordedHistogram {
-  const { name, buckets = defaultBuckets } = options
-  if (
-    !Array.isArray(buckets) ||
-    buckets.length === 0 ||
-    buckets.some((bound, i) => !Number.isFinite(bound) || (i > 0 && bound <= buckets[i - 1]!))
-  )
-    throw MetricError(name, 'buckets is a list of finite numbers in ascending order')
-  if (options.labels?.includes('le')) throw MetricError(name, 'the label "le" is that of its buckets')
-  const series = new Series(options, bounds, () => new Buckets(buckets))
-  let recorder: Recorder | undefined
-  return {
-    buckets,
-    observe(value: number, labels: Any, error?: unknown) {
+/** @internal Makes the metrics of each type. */
+export const makers = {
+  counter(options: OwnOptions, bounds: Bounds): Counter<string> & Instrument {
+    const { add, family } = numbers(options, 'counter', bounds)
+    return { increment: (labels: Any) => add(1, labels), add, put: add, family }
+  },
+  gauge(options: OwnOptions, bounds: Bounds): Gauge<string> & Instrument {
+    const { set, add, family } = numbers(options, 'gauge', bounds)
+    return { set, add, put: set, family }
+  },
+  histogram(options: OwnOptions & HistogramOptions<string>, bounds: Bounds): Histogram<string> & Instrument {
+    const { name, buckets = defaultBuckets } = options
+    if (
+      !Array.isArray(buckets) ||
+      buckets.length === 0 ||
+      buckets.some((bound, i) => !Number.isFinite(bound) || (i > 0 && bound <= buckets[i - 1]!))
+    )
+      throw MetricError(name, 'buckets is a list of finite numbers in ascending order')
+    if (options.labels?.includes('le')) throw MetricError(name, 'the label "le" is that of its buckets')
+    const series = new Series(options, bounds, () => new Buckets(buckets))
+    let recorder: Recorder | undefined
+    const observe = (value: number, labels: Any, error?: unknown) => {
       const checked = number(name, value)
       const entry = series.of(labels)
       entry.state.observe(checked)
       recorder?.(checked, entry.labels, error)
-    },
-    recordTo(given: Recorder | undefined) {
-      recorder = given
-    },
-    family: () => ({
-      ...described(options, 'histogram'),
-      samples: series.samples((state, labels) => state.samples(labels)),
-    }),
-  }
+    }
+    return {
+      observe,
+      put: observe,
+      recordTo(recorderOf) {
+        recorder = recorderOf(buckets)
+      },
+      family: () => ({
+        ...described(options, 'histogram'),
+        samples: series.samples((state, labels) => state.samples(labels)),
+      }),
+    }
+  },
 }
-
-const described = ({ name, help, unit, convention }: OwnOptions, type: Family['type']) => ({
-  ...{ name, type, help, unit, convention },
-  isDistinct: true,
-})
 
 const labelName = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/
 
-export const metricMembers: readonly string[] = ['name', 'help', 'unit', 'labels']
-export const histogramMembers: readonly string[] = [...metricMembers, 'buckets']
+const members = ['name', 'help', 'unit', 'labels']
 
 /** Refuses unknown options: a misspelt `labels` would create a metric without labels. */
-export function checkMetricOptions(options: unknown, known: readonly string[]): void {
+export function checkMetricOptions(options: unknown, type: keyof typeof makers): void {
+  const known = type === 'histogram' ? [...members, 'buckets'] : members
   if (typeof options !== 'object' || options === null)
     throw MetricError(String(options), 'a metric is made with options such as { name, help }')
   const unknown = Object.keys(options).find((name) => !known.includes(name))

@@ -1,16 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { isLoopback, isLoopbackHost } from '../shared/development/loopback.ts'
 import { contentType } from './text.ts'
-
-/**
- * Whether a client used a name of this machine. A page in a browser on this machine can reach the port through its own domain, resolved
- * to this address (DNS rebinding), and could read the metrics as if from its own origin.
- */
-const isLoopbackHost = (host = '') => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host.replace(/:\d+$/, ''))
-
-/** Judged by the bound address, whatever form the host was given in: `Localhost`, `127.1`, a name in the hosts file. */
-const isLoopback = (address: string) => /^(127\.|::ffff:127\.|::1$)/.test(address)
 
 /** Milliseconds between attempts to take over a port, and until a report: a closing worker keeps the port for as long as it works. */
 const pause = 250
@@ -87,6 +79,7 @@ export class Listener {
     server.listen({ port, host, exclusive: true })
     await once(server, 'listening')
     const bound = server.address() as AddressInfo
+    // By the bound address, whatever form the host was given in: `Localhost`, `127.1`, a name in the hosts file.
     isLocal = isLoopback(bound.address)
     this.#server = server
     if (this.#isClosed) await this.close()

@@ -1,21 +1,16 @@
 import type { Attributes, BatchObservableResult, Histogram, Meter, Observable } from '@opentelemetry/api'
-import type { Kernel } from '../../kernel/index.ts'
-import { ActiveRequests } from './active-requests.ts'
+import type { Kernel, Request, RequestTrace } from '../../kernel/index.ts'
+import { followChannel, together } from '../shared/development/held-channel.ts'
+import { errorType, methodAttribute, type OpenTelemetryApi } from '../shared/development/open-telemetry.ts'
+import { isOwnRequest } from '../shared/development/own-requests.ts'
 import { attributesOf, conventionOf, conventions } from './conventions.ts'
 import type { Recorder } from './instruments.ts'
 import { type Metrics, merged } from './service.ts'
 import type { Convention, Family, Sample } from './text.ts'
 
-type Api = typeof import('@opentelemetry/api')
-
 /** Whether the application has registered an SDK for metrics: the API shows it only by not returning its default. */
-export const hasMeterProvider = ({ metrics, createNoopMeter }: Api): boolean =>
+export const hasMeterProvider = ({ metrics, createNoopMeter }: OpenTelemetryApi): boolean =>
   metrics.getMeterProvider().getMeter('framework') !== createNoopMeter()
-
-/** Resolves when the SDK has exported its data, if the SDK has a call for this. */
-export async function flushMeters({ metrics }: Api): Promise<void> {
-  await (metrics.getMeterProvider() as { forceFlush?(): Promise<void> }).forceFlush?.()
-}
 
 /** How many error classes become attributes; further ones become `_OTHER`, the fallback of the conventions. */
 const maxErrorTypes = 100
@@ -24,22 +19,51 @@ const maxErrorTypes = 100
 let exported: Export | undefined
 
 /** Exports the metrics of a server through the global SDK from now on; returns a function that ends the export. */
-export function exportMetrics(api: Api, metrics: Metrics, server: Kernel): () => void {
+export function exportMetrics(api: OpenTelemetryApi, metrics: Metrics, server: Kernel): () => void {
   exported ??= new Export(api.metrics.getMeter('framework'))
   const mine = exported
-  mine.add(metrics)
-  const endActive = mine.active.follow(server)
+  mine.add(metrics, server)
   return () => {
-    endActive()
     if (mine.remove(metrics) === 0) exported = undefined
+  }
+}
+
+/** Requests in progress, by method and scheme. Uses the channel of requests, which reports the end of each exactly once. */
+class ActiveRequests {
+  readonly #counts = new Map<string, { readonly labels: { method: string; scheme: string }; value: number }>()
+  readonly #counted = new WeakMap<RequestTrace, { value: number }>()
+  readonly stop: () => void
+
+  constructor(isOfServers: (server: Request['server']) => boolean) {
+    this.stop = together([
+      followChannel('tracing:framework:request:start', (event: RequestTrace) => {
+        const { request } = event
+        if (!isOfServers(request.server) || isOwnRequest(request)) return
+        const labels = { method: methodAttribute(request.method), scheme: request.protocol }
+        const key = `${labels.method} ${labels.scheme}`
+        const count = this.#counts.get(key) ?? { labels, value: 0 }
+        this.#counts.set(key, count)
+        count.value++
+        this.#counted.set(event, count)
+      }),
+      followChannel('tracing:framework:request:asyncEnd', (event: RequestTrace) => {
+        const count = this.#counted.get(event)
+        if (count !== undefined) count.value--
+      }),
+    ])
+  }
+
+  /** All series, including those at 0: a series that is left out would keep its last value. */
+  samples(): Sample[] {
+    return [...this.#counts.values()].map(({ labels, value }) => ({ labels, value }))
   }
 }
 
 /** Counters and gauges are read when the SDK collects, so counting costs nothing extra; histograms are recorded as they are observed. */
 class Export {
-  readonly active = new ActiveRequests()
+  readonly #active = new ActiveRequests((server) => [...this.#servers.values()].includes(server as Kernel))
   readonly #meter: Meter
-  readonly #servers: Metrics[] = []
+  readonly #servers = new Map<Metrics, Kernel>()
   readonly #observables = new Map<string, Observable>()
   readonly #histograms = new Map<string, Histogram>()
   readonly #errorTypes = new Set<string>()
@@ -50,8 +74,8 @@ class Export {
     this.#meter = meter
   }
 
-  add(metrics: Metrics): void {
-    this.#servers.push(metrics)
+  add(metrics: Metrics, server: Kernel): void {
+    this.#servers.set(metrics, server)
     metrics.recordTo({
       histogram: (family, buckets) => this.#recorder(metrics, family, buckets),
       request: this.#requestRecorder(metrics),
@@ -60,7 +84,7 @@ class Export {
     })
     // The figures of plugins are known only once they have been collected, which must not delay the start.
     void metrics.families().then(
-      (families) => this.#servers.includes(metrics) && this.#follow(families),
+      (families) => this.#servers.has(metrics) && this.#follow(families),
       () => {},
     )
   }
@@ -68,9 +92,12 @@ class Export {
   /** Returns how many servers are left. */
   remove(metrics: Metrics): number {
     metrics.recordTo(undefined)
-    this.#servers.splice(this.#servers.indexOf(metrics), 1)
-    if (this.#servers.length === 0) this.#meter.removeBatchObservableCallback(this.#observe, this.#followed)
-    return this.#servers.length
+    this.#servers.delete(metrics)
+    if (this.#servers.size === 0) {
+      this.#active.stop()
+      this.#meter.removeBatchObservableCallback(this.#observe, this.#followed)
+    }
+    return this.#servers.size
   }
 
   #histogram({ name, unit }: Convention, description: string, buckets?: readonly number[]): Histogram {
@@ -89,7 +116,7 @@ class Export {
     // The labels of a series are always the same object, so this is done once for each.
     const known = new WeakMap<object, Attributes>()
     return (value, labels, error) => {
-      if (convention.isOfProcess && this.#servers[0] !== metrics) return
+      if (convention.isOfProcess && this.#servers.keys().next().value !== metrics) return
       // The API does not allow values below 0 in a histogram, and the SDK would warn about each.
       if (value < 0) return
       let attributes = known.get(labels)
@@ -102,8 +129,7 @@ class Export {
   }
 
   #typeOf(error: unknown): string {
-    const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown }
-    const type = [code, name].find((one) => typeof one === 'string' && one !== '' && one.length <= 200) as string
+    const type = errorType(error)
     if (type === undefined || (!this.#errorTypes.has(type) && this.#errorTypes.size >= maxErrorTypes)) return '_OTHER'
     this.#errorTypes.add(type)
     return type
@@ -111,17 +137,11 @@ class Export {
 
   #requestRecorder({ requestBuckets }: Metrics) {
     const sizes = [0, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000]
-    const durations = this.#histogram(
-      conventions.http_request_duration_seconds!,
-      'Duration of HTTP server requests',
-      requestBuckets,
-    )
-    const received = this.#histogram(
-      conventions.http_request_body_size_bytes!,
-      'Declared size of request bodies',
-      sizes,
-    )
-    const sent = this.#histogram(conventions.http_response_body_size_bytes!, 'Size of response bodies', sizes)
+    const made = (family: string, description: string, buckets: readonly number[] | undefined) =>
+      this.#histogram(conventions[family]!, description, buckets)
+    const durations = made('http_request_duration_seconds', 'Duration of HTTP server requests', requestBuckets)
+    const received = made('http_request_body_size_bytes', 'Declared size of request bodies', sizes)
+    const sent = made('http_response_body_size_bytes', 'Size of response bodies', sizes)
     return (attributes: Attributes, seconds: number, bytesIn: number | undefined, bytesOut: number | undefined) => {
       durations.record(seconds, attributes)
       if (bytesIn !== undefined) received.record(bytesIn, attributes)
@@ -151,8 +171,7 @@ class Export {
   }
 
   readonly #observe = async (result: BatchObservableResult): Promise<void> => {
-    const servers = [...this.#servers]
-    const asked = await Promise.all(servers.map((metrics) => metrics.families()))
+    const asked = await Promise.all([...this.#servers.keys()].map((metrics) => metrics.families()))
     const all = asked.flatMap((families, i) =>
       families.filter((family) => isObserved(family) && (i === 0 || !conventionOf(family).isOfProcess)),
     )
@@ -168,7 +187,7 @@ class Export {
   }
 
   #samplesOf({ name, type, samples }: Family): Iterable<Sample> {
-    if (name === 'http_requests_in_flight') return this.active.samples()
+    if (name === 'http_requests_in_flight') return this.#active.samples()
     if (type !== 'summary') return samples
     const [count = 0, sum = 0] = [...samples].map(({ value }) => value)
     const looks = count - this.#delay.count

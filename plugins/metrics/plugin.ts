@@ -2,23 +2,27 @@ import {
   type Context,
   defineError,
   definePlugin,
-  isInTime,
   type Listing,
   type Middleware,
   OptionError,
   sendFailure,
   within,
 } from '../../kernel/index.ts'
+import { together } from '../shared/development/held-channel.ts'
+import { isForwarded } from '../shared/development/loopback.ts'
 import type { Figure } from '../shared/development/metrics.ts'
+import { exportLast } from '../shared/development/open-telemetry.ts'
 import { announcePage } from '../shared/development/pages.ts'
 import { nodeEnv } from '../shared/environment/node-env.ts'
 import { peer } from '../shared/environment/optional-package.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
 import { inNetworks } from '../shared/http/network.ts'
+import { Availability } from '../shared/stores/availability.ts'
+import { sharing } from '../shared/values/memoize.ts'
 import { eachWorkOf } from '../shared/work/kind.ts'
 import { checkFigures, defaultBuckets } from './instruments.ts'
 import { Listener } from './listener.ts'
-import { exportMetrics, flushMeters, hasMeterProvider } from './open-telemetry.ts'
+import { exportMetrics, hasMeterProvider } from './open-telemetry.ts'
 import { metricsOptions } from './options.ts'
 import { countProcess, processFamilies } from './process.ts'
 import { countRequests, requestFamilies } from './requests.ts'
@@ -63,10 +67,9 @@ export const metrics = definePlugin({
     service.reportTo((metric, what) => ctx.log.warn({ metric }, `the metric "${metric}": ${what}`))
 
     countRequests(ctx, service, buckets ?? defaultBuckets)
-    const stopProcess = countProcess(service)
-    const stopWork: (() => void)[] = []
+    const stops = [countProcess(service)]
     eachWorkOf(ctx, 'metrics', (kind) => {
-      if (kind.form !== 'part') stopWork.push(countWork(service, kind))
+      if (kind.form !== 'part') stops.push(countWork(service, kind))
     })
     service.collect(figuresOf(ctx))
 
@@ -74,8 +77,7 @@ export const metrics = definePlugin({
     let listener: Listener | undefined
     ctx.onClose(async () => {
       await stopExport()
-      stopProcess()
-      for (const stop of stopWork) stop()
+      together(stops)()
       service.port = undefined
       await listener?.close()
     })
@@ -128,18 +130,10 @@ async function exportOf(ctx: Context): Promise<() => Promise<void>> {
   })
   return async () => {
     if (stop === undefined) return
-    // Most SDKs export once a minute, and the process may end with this server.
-    const flushed = flushMeters(api).catch((error: unknown) =>
-      ctx.log.warn({ err: error }, 'metrics: the last values were not exported'),
-    )
-    if (!(await isInTime(flushed, flushTimeout)))
-      ctx.log.warn({ ms: flushTimeout }, 'metrics: the last values were not exported in time')
+    await exportLast(api.metrics.getMeterProvider(), 'metrics: the last values', ctx.log)
     stop()
   }
 }
-
-/** Milliseconds: an unavailable collector must not delay the end of a process. */
-const flushTimeout = 2_000
 
 function serve(
   ctx: Context,
@@ -158,65 +152,49 @@ function serve(
   })
 }
 
-/** Headers that reveal a proxy; not every proxy sends the first ones. */
-const proxyHeaders = [
-  'x-forwarded-for',
-  'forwarded',
-  'x-real-ip',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'via',
-  'cf-connecting-ip',
-]
-
 /** Allows only these addresses. Behind a proxy that is not configured, every client has the address of the proxy. */
 function onlyFrom(addresses: readonly string[], knowsProxies: boolean): Middleware {
   const isAllowed = inNetworks(addresses)
   const error = MetricsForbiddenError()
   return function addresses(req, res, next) {
-    const isForwarded = !knowsProxies && proxyHeaders.some((name) => req.raw.header(name) !== undefined)
-    if (!isForwarded && isAllowed(req.ip)) return next()
+    if ((knowsProxies || !isForwarded(req.raw)) && isAllowed(req.ip)) return next()
     sendFailure(req, res, error)
   }
 }
 
 /** The `metrics` of plugins' definitions. If one fails, its figures are missing, which is logged once, and the others are shown. */
 function figuresOf(ctx: Context): () => Promise<readonly Figure[]> {
-  const failing = new Set<Listed>()
-  const asked = new Map<Listed, Promise<readonly Figure[]>>()
-  const ask = async (plugin: Listed) => {
-    try {
-      // A plugin that does not respond is not called again until it has.
-      const pending = asked.get(plugin) ?? figuresOfPlugin(plugin).finally(() => asked.delete(plugin))
-      asked.set(plugin, pending)
-      const figures = await within(pending, figuresTimeout, () => {
-        throw new Error(`no response within ${figuresTimeout} ms`)
-      })
-      failing.delete(plugin)
+  const sourceOf = ({ definition, scope }: Listing['plugins'][number]) => {
+    // A plugin that does not respond is not called again until it has.
+    const read = sharing(async () => {
+      const figures = await definition.metrics!(scope.services as never)
+      // Figures that the format cannot express would invalidate the whole text.
+      checkFigures(figures)
       return figures
-    } catch (error) {
-      if (!failing.has(plugin))
-        ctx.log.warn({ err: error }, `the figures of the plugin "${plugin.definition.name}" cannot be read`)
-      failing.add(plugin)
-      return []
+    })
+    const availability = new Availability((isDown, err) => {
+      if (isDown) ctx.log.warn({ err }, `the figures of the plugin "${definition.name}" cannot be read`)
+    })
+    return async () => {
+      try {
+        const figures = await within(read(), figuresTimeout, () => {
+          throw new Error(`no response within ${figuresTimeout} ms`)
+        })
+        availability.works()
+        return figures
+      } catch (error) {
+        availability.fails(error)
+        return []
+      }
     }
   }
-  let sources: Listed[] = []
+  let sources: (() => Promise<readonly Figure[]>)[] = []
   ctx.onReady(() => {
     // Every plugin is registered by now.
-    sources = ctx.server.listing.plugins.filter(({ definition }) => definition.metrics !== undefined)
+    sources = ctx.server.listing.plugins.filter(({ definition }) => definition.metrics !== undefined).map(sourceOf)
   })
-  return async () => (await Promise.all(sources.map(ask))).flat()
+  return async () => (await Promise.all(sources.map((read) => read()))).flat()
 }
-
-type Listed = Listing['plugins'][number]
 
 /** Milliseconds. Prometheus abandons a scrape after 10 s: the figures of the other plugins must have been sent by then. */
 const figuresTimeout = 5_000
-
-async function figuresOfPlugin({ definition, scope }: Listed): Promise<readonly Figure[]> {
-  const figures = await definition.metrics!(scope.services as never)
-  // Figures that the format cannot express would invalidate the whole text.
-  checkFigures(figures)
-  return figures
-}

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import { watchLoopDelay } from '../shared/development/loop-delay.ts'
+import { type FigureSample, figure } from '../shared/development/metrics.ts'
 import type { Metrics } from './service.ts'
 import type { Family } from './text.ts'
 
@@ -75,17 +76,11 @@ async function openDescriptors(): Promise<number | undefined> {
 }
 
 const unitOf = (name: string) => ['seconds', 'bytes'].find((unit) => name.endsWith(`_${unit}`))
-const counter = (name: ProcessFamily, help: string, samples: Family['samples']): Family => ({
-  name,
-  type: 'counter',
+const counter = (name: ProcessFamily, help: string, samples: readonly FigureSample[]): Family => ({
+  ...figure('counter', name, help, samples),
   unit: unitOf(name),
-  help,
-  samples,
 })
 const gauge = (name: ProcessFamily, help: string, value: number): Family => ({
-  name,
-  type: 'gauge',
+  ...figure('gauge', name, help, value),
   unit: unitOf(name),
-  help,
-  samples: [{ value }],
 })

@@ -1,26 +1,15 @@
 import type { Context, Request, Response } from '../../kernel/index.ts'
+import { figure } from '../shared/development/metrics.ts'
+import { methodAttribute } from '../shared/development/open-telemetry.ts'
 import { isOwnRequest } from '../shared/development/own-requests.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { Buckets } from './instruments.ts'
 import type { Metrics, RequestRecorder } from './service.ts'
-import type { Sample } from './text.ts'
+import type { Family, Sample } from './text.ts'
 
 /** Values of the label `status`; the last one is for a request whose client left before it had a response. */
 const classes = ['1xx', '2xx', '3xx', '4xx', '5xx', 'aborted'] as const
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']
-
-/** Methods that the conventions of OpenTelemetry know; any other becomes `_OTHER` there. */
-export const knownMethods: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-  'CONNECT',
-  'TRACE',
-])
 
 /** The figures of one route, with buckets for each class of its statuses. */
 class RouteFigures {
@@ -60,7 +49,7 @@ class RouteFigures {
     if (found === undefined) {
       const { method, route } = this.#labels
       found = {
-        'http.request.method': knownMethods.has(method) ? method : '_OTHER',
+        'http.request.method': methodAttribute(method),
         ...(status !== 'aborted' && { 'http.response.status_code': status }),
         'url.scheme': scheme,
         ...(route !== '' && { 'http.route': route }),
@@ -137,6 +126,11 @@ export function countRequests(ctx: Context, metrics: Metrics, bounds: readonly n
   })
   metrics.requestBuckets = bounds
   const { server } = ctx
+  const lengths = (name: string, help: string, of: (figures: RouteFigures) => readonly Sample[]): Family => ({
+    ...{ name, type: 'summary', unit: 'bytes', help },
+    samples: each(of),
+    isDistinct: true,
+  })
   metrics.collect(() => [
     {
       name: 'http_request_duration_seconds',
@@ -146,30 +140,15 @@ export function countRequests(ctx: Context, metrics: Metrics, bounds: readonly n
       samples: each((one) => one.durations()),
       isDistinct: true,
     },
-    {
-      name: 'http_request_body_size_bytes',
-      type: 'summary',
-      unit: 'bytes',
-      help: 'Declared lengths of request bodies',
-      samples: each((one) => one.received()),
-      isDistinct: true,
-    },
-    {
-      name: 'http_response_body_size_bytes',
-      type: 'summary',
-      unit: 'bytes',
-      help: 'Lengths of response bodies as they left; streams without a declared length are not counted',
-      samples: each((one) => one.sent()),
-      isDistinct: true,
-    },
+    lengths('http_request_body_size_bytes', 'Declared lengths of request bodies', (one) => one.received()),
+    lengths(
+      'http_response_body_size_bytes',
+      'Lengths of response bodies as they left; streams without a declared length are not counted',
+      (one) => one.sent(),
+    ),
   ])
   if (ctx.scope !== '') return
   metrics.collect(() => [
-    {
-      name: 'http_requests_in_flight',
-      type: 'gauge',
-      help: 'Requests that are being worked on',
-      samples: [{ value: server.requestsInFlight }],
-    },
+    figure('gauge', 'http_requests_in_flight', 'Requests that are being worked on', server.requestsInFlight),
   ])
 }

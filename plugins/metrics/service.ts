@@ -1,4 +1,4 @@
-import type { WorkMeasure } from '../shared/work/kind.ts'
+import { sharing } from '../shared/values/memoize.ts'
 import {
   type Bounds,
   type Counter,
@@ -7,18 +7,14 @@ import {
   type Gauge,
   type Histogram,
   type HistogramOptions,
-  histogramMembers,
   type Instrument,
   MetricError,
   type MetricOptions,
-  makeCounter,
-  makeGauge,
-  makeHistogram,
-  metricMembers,
-  type RecordedHistogram,
+  makers,
+  type OwnOptions,
   type Recorder,
 } from './instruments.ts'
-import { type Convention, type Family, type Sample, seriesOf, writeText } from './text.ts'
+import { type Family, type Sample, seriesOf, writeText } from './text.ts'
 
 /** Returns families that are created anew at each scrape. */
 export type Collector = () => readonly Family[] | Promise<readonly Family[]>
@@ -45,8 +41,6 @@ export class Metrics {
   readonly #instruments = new Map<string, Instrument>()
   readonly #collectors: Collector[] = []
   readonly #conflicting = new Set<string>()
-  #writing: Promise<string> | undefined
-  #collecting: Promise<readonly Family[]> | undefined
   #sink: Sink | undefined
   /** @internal The bounds of the durations of requests. */
   requestBuckets: readonly number[] | undefined
@@ -71,29 +65,29 @@ export class Metrics {
    * orders.increment({ kind: 'book' })
    */
   counter<const Label extends string = never>(options: MetricOptions<Label>): Counter<Label> {
-    return this.#add(options, makeCounter) as unknown as Counter<Label>
+    return this.#add('counter', options) as unknown as Counter<Label>
   }
 
   /** Creates a gauge. @throws as `counter`. */
   gauge<const Label extends string = never>(options: MetricOptions<Label>): Gauge<Label> {
-    return this.#add(options, makeGauge) as unknown as Gauge<Label>
+    return this.#add('gauge', options) as unknown as Gauge<Label>
   }
 
   /** Creates a histogram. @throws as `counter`, and for buckets that do not ascend. */
   histogram<const Label extends string = never>(options: HistogramOptions<Label>): Histogram<Label> {
-    return this.#add(options, makeHistogram, histogramMembers) as unknown as Histogram<Label>
+    return this.#add('histogram', options) as unknown as Histogram<Label>
   }
 
-  #add<One extends Instrument>(
-    options: MetricOptions<string>,
-    make: (options: MetricOptions<string>, bounds: Bounds) => One,
-    known: readonly string[] = metricMembers,
-  ): One {
-    checkMetricOptions(options, known)
+  #add(type: keyof typeof makers, options: MetricOptions<string>): Instrument {
+    checkMetricOptions(options, type)
+    return this.#make(type, options)
+  }
+
+  #make(type: keyof typeof makers, options: OwnOptions): Instrument {
     checkMetric(options)
     if (this.#instruments.has(options.name) || this.#reserved.has(options.name))
       throw MetricError(options.name, 'the name is taken. Make each metric once, at the start, and share it')
-    const made = make(options, this.#bounds)
+    const made = makers[type](options, this.#bounds)
     this.#instruments.set(options.name, made)
     this.#introduce(made)
     return made
@@ -116,24 +110,8 @@ export class Metrics {
   }
 
   /** @internal Creates a metric of the work of the process; returns the function that receives its values, with the error that the work ended with. */
-  workMetric(
-    type: WorkMeasure<never>['type'],
-    options: MetricOptions<string>,
-    convention?: Convention,
-  ): (value: number, labels: never, error?: unknown) => void {
-    const all = { ...options, ...(convention && { convention }) }
-    const add = <One extends Instrument>(make: (options: MetricOptions<string>, bounds: Bounds) => One): One =>
-      this.#add(all, make, [...metricMembers, 'convention'])
-    if (type === 'histogram') {
-      const histogram = add(makeHistogram)
-      return (value, labels, error) => histogram.observe(value, labels, error)
-    }
-    if (type === 'gauge') {
-      const gauge = add(makeGauge)
-      return (value, labels) => gauge.set(value, labels)
-    }
-    const counter = add(makeCounter)
-    return (value, labels) => counter.add(value, labels)
+  workMetric(type: keyof typeof makers, options: OwnOptions): Instrument['put'] {
+    return this.#make(type, options).put
   }
 
   /** @internal Makes a sink receive each value of a histogram from now on, including later histograms. */
@@ -149,29 +127,19 @@ export class Metrics {
 
   #introduce(instrument: Instrument): void {
     const family = instrument.family()
-    if (isRecorded(instrument)) instrument.recordTo(this.#sink?.histogram(family, instrument.buckets))
-    else this.#sink?.added([family])
+    if (instrument.recordTo === undefined) this.#sink?.added([family])
+    else instrument.recordTo((buckets) => this.#sink?.histogram(family, buckets))
   }
+
+  readonly #text = sharing(async () => writeText(await this.families()))
 
   /** Returns all metrics in the OpenMetrics format. Calls made while it is being written share the result. */
   text(): Promise<string> {
-    this.#writing ??= this.families()
-      .then(writeText)
-      .finally(() => {
-        this.#writing = undefined
-      })
-    return this.#writing
+    return this.#text()
   }
 
   /** @internal Calls made while the families are being collected share the result. */
-  families(): Promise<readonly Family[]> {
-    this.#collecting ??= this.#collect().finally(() => {
-      this.#collecting = undefined
-    })
-    return this.#collecting
-  }
-
-  async #collect(): Promise<readonly Family[]> {
+  readonly families = sharing(async (): Promise<readonly Family[]> => {
     const collected = await Promise.all(this.#collectors.map(async (collector) => collector()))
     // Read last, so that values counted while a plugin collects are in the result.
     const own = [...this.#instruments.values()].map((instrument) => instrument.family())
@@ -182,10 +150,8 @@ export class Metrics {
       this.#warn(name, 'two plugins, or a plugin and the application, use this name differently: the later is left out')
     }
     return families
-  }
+  })
 }
-
-const isRecorded = (instrument: Instrument): instrument is RecordedHistogram => 'recordTo' in instrument
 
 /** Samples that can be read several times: a scrape and the OpenTelemetry SDK may share them. */
 const again = (samples: ReadonlyMap<string, Sample>): Iterable<Sample> => ({

@@ -1,5 +1,5 @@
 import type { Span } from '@opentelemetry/api'
-import { heldChannel } from '../shared/development/held-channel.ts'
+import { followChannel, heldChannel, together } from '../shared/development/held-channel.ts'
 import { addressOf, type Begun, methodOf, type Spans } from './spans.ts'
 
 /** The part of what undici's channels report about a request that is used here. */
@@ -12,6 +12,8 @@ interface UndiciRequest {
   readonly upgrade?: string | null
   addHeader(name: string, value: string): unknown
 }
+
+type UndiciResponse = { readonly request: UndiciRequest; readonly response: { readonly statusCode: number } }
 
 const created = 'undici:request:create'
 
@@ -60,41 +62,28 @@ export function followFetch(spans: Spans): () => void {
     pending.delete(request)
     return span
   }
-  const listeners: readonly (readonly [name: string, listener: (event: never) => void])[] = [
-    [
-      created,
-      ({ request }: { request: UndiciRequest }) => {
-        if (api.trace.getActiveSpan() === undefined || hasTraceparent(request)) return
-        // No channel reports that a connection was taken over, so a span for it would never end.
-        if (request.upgrade) return spans.inject(api.context.active(), request, addHeader)
-        const begun = spans.attempt(() => begunOf(spans, request.method, new URL(request.path, request.origin)))
-        if (begun === undefined) return
-        const { span, context } = spans.begin(begun)
-        pending.set(request, span)
-        spans.inject(context, request, addHeader)
-      },
-    ],
-    [
-      'undici:request:headers',
-      ({ request, response }: { request: UndiciRequest; response: { statusCode: number } }) => {
-        // An interim response such as 103 Early Hints: the final one is still to come.
-        if (response.statusCode < 200) return
-        const span = take(request)
-        if (span !== undefined) endWith(span, spans, response.statusCode)
-      },
-    ],
-    [
-      'undici:request:error',
-      ({ request, error }: { request: UndiciRequest; error: unknown }) => {
-        const span = take(request)
-        if (span !== undefined) failed(span, spans, error)
-      },
-    ],
-  ]
-  for (const [name, listener] of listeners) heldChannel(name).subscribe(listener as never)
-  return () => {
-    for (const [name, listener] of listeners) heldChannel(name).unsubscribe(listener as never)
-  }
+  return together([
+    followChannel(created, ({ request }: { request: UndiciRequest }) => {
+      if (api.trace.getActiveSpan() === undefined || hasTraceparent(request)) return
+      // No channel reports that a connection was taken over, so a span for it would never end.
+      if (request.upgrade) return spans.inject(api.context.active(), request, addHeader)
+      const begun = spans.attempt(() => begunOf(spans, request.method, new URL(request.path, request.origin)))
+      if (begun === undefined) return
+      const { span, context } = spans.begin(begun)
+      pending.set(request, span)
+      spans.inject(context, request, addHeader)
+    }),
+    followChannel('undici:request:headers', ({ request, response }: UndiciResponse) => {
+      // An interim response such as 103 Early Hints: the final one is still to come.
+      if (response.statusCode < 200) return
+      const span = take(request)
+      if (span !== undefined) endWith(span, spans, response.statusCode)
+    }),
+    followChannel('undici:request:error', ({ request, error }: { request: UndiciRequest; error: unknown }) => {
+      const span = take(request)
+      if (span !== undefined) failed(span, spans, error)
+    }),
+  ])
 }
 
 /** Whether a request already has a trace context, set by its sender or by an instrumentation. */

@@ -39,5 +39,3 @@ export const telemetryOptions = option
   .typed<TelemetryOptions>()
 
 export type TelemetrySettings = SettingsOf<typeof telemetryOptions>
-
-export const telemetryOfRoute = option.off()

@@ -1,10 +1,12 @@
-import { definePlugin, isInTime, type Request, type Response } from '../../kernel/index.ts'
+import { definePlugin, type Request, type Response } from '../../kernel/index.ts'
+import { exportLast } from '../shared/development/open-telemetry.ts'
 import { peer } from '../shared/environment/optional-package.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { addLogFields } from '../shared/logging/log-fields.ts'
+import { option } from '../shared/options/index.ts'
 import { eachWorkOf } from '../shared/work/kind.ts'
 import { followFetch, isFetchFollowed } from './fetch.ts'
-import { telemetryOfRoute, telemetryOptions } from './options.ts'
+import { telemetryOptions } from './options.ts'
 import { RequestSpans } from './requests.ts'
 import { Telemetry } from './service.ts'
 import { Spans } from './spans.ts'
@@ -16,9 +18,6 @@ const following = { servers: 0, channels: new Map<string, () => void>() }
 const followOnce = (channel: string, follow: () => () => void) => {
   if (!following.channels.has(channel)) following.channels.set(channel, follow())
 }
-
-/** Milliseconds: an unavailable collector must not delay the end of a process. */
-const flushTimeout = 2_000
 
 const isOnNode = !('Bun' in globalThis) && !('Deno' in globalThis)
 
@@ -34,7 +33,7 @@ const isOnNode = !('Bun' in globalThis) && !('Deno' in globalThis)
 export const telemetry = definePlugin({
   name: 'telemetry',
   options: telemetryOptions,
-  routeOptions: { telemetry: telemetryOfRoute },
+  routeOptions: { telemetry: option.off() },
   provide: () => ({ telemetry: new Telemetry() }),
   async setup(ctx, settings) {
     const api = await peer('@opentelemetry/api', () => import('@opentelemetry/api'), 'the telemetry plugin')
@@ -57,31 +56,23 @@ export const telemetry = definePlugin({
         for (const end of following.channels.values()) end()
         following.channels.clear()
       }
-      // Most SDKs export every few seconds, and the process may end with this server.
-      const flushed = spans
-        .flush()
-        .catch((error: unknown) => ctx.log.warn({ err: error }, 'telemetry: the last spans were not exported'))
-      if (!(await isInTime(flushed, flushTimeout)))
-        ctx.log.warn({ ms: flushTimeout }, 'telemetry: the last spans were not exported in time')
+      await exportLast(spans.sdk, 'telemetry: the last spans', ctx.log)
     })
 
     const quiet = new RouteValue<true>()
     ctx.onRoute((route) => quiet.set(route, route.settings.telemetry === false ? true : undefined))
-    if (settings.requests)
-      ctx.onClose(requests.follow({ server: ctx.server, isQuiet: (req) => quiet.of(req) === true }))
+    if (settings.requests) ctx.onClose(requests.follow(ctx.server, (req) => quiet.of(req) === true))
 
     const removeFields = addLogFields((request) => {
-      const span = (request && requests.of(request)) ?? api.trace.getActiveSpan()
-      const found = span?.spanContext()
-      if (found === undefined || !api.isSpanContextValid(found)) return undefined
-      return { trace_id: found.traceId, span_id: found.spanId }
+      const found = spans.contextOf((request && requests.of(request)) ?? api.trace.getActiveSpan())
+      return found && { trace_id: found.traceId, span_id: found.spanId }
     })
     ctx.onClose(removeFields)
 
     if (settings.traceResponse) {
       const name = (req: Request, res: Response) => {
-        const found = requests.of(req)?.spanContext()
-        if (found === undefined || !api.isSpanContextValid(found)) return
+        const found = spans.contextOf(requests.of(req))
+        if (found === undefined) return
         const flags = found.traceFlags.toString(16).padStart(2, '0')
         res.setHeader('traceresponse', `00-${found.traceId}-${found.spanId}-${flags}`)
       }

@@ -1,6 +1,6 @@
 import type { Attributes, Context, Span, TextMapGetter } from '@opentelemetry/api'
 import type { ErrorTrace, Kernel, Request, RequestTrace, StepTrace } from '../../kernel/index.ts'
-import { heldChannel } from '../shared/development/held-channel.ts'
+import { followChannel, together } from '../shared/development/held-channel.ts'
 import { isOwnRequest } from '../shared/development/own-requests.ts'
 import { redactPath, secretsOf } from '../shared/values/redact.ts'
 import { wrapWork } from '../shared/work/wrap-work.ts'
@@ -25,12 +25,6 @@ interface Followed {
   isOver: boolean
 }
 
-/** A server whose requests have spans, except on quiet routes. */
-export interface FollowedServer {
-  readonly server: Kernel
-  isQuiet(req: Request): boolean
-}
-
 /** Makes the spans of requests. */
 export class RequestSpans {
   readonly #spans: Spans
@@ -48,47 +42,42 @@ export class RequestSpans {
     return this.#followed.get(request)?.span
   }
 
-  /** Makes spans of the requests of one server from now on; returns a function that ends this. */
-  follow({ server, isQuiet }: FollowedServer): () => void {
+  /** Makes spans of the requests of one server, except on quiet routes, from now on; returns a function that ends this. */
+  follow(server: Kernel, isQuiet: (req: Request) => boolean): () => void {
     const { api } = this.#spans
     const isOurs = ({ request }: { readonly request: Request }) => request.server === server
-    const unwrap = wrapWork<RequestTrace>('request', (event, work) => {
-      const { request } = event
-      if (!isOurs(event) || !this.#spans.hasSdk || isOwnRequest(request)) return work()
-      if (isQuiet(request)) return api.context.with(this.#silent(), work)
-      const followed = this.#begin(request)
-      this.#followed.set(request, followed)
-      api.context.with(followed.context, work)
+    const { steps, handlers } = this.#settings
+    const ends = [
+      wrapWork<RequestTrace>('request', (event, work) => {
+        const { request } = event
+        if (!isOurs(event) || !this.#spans.hasSdk || isOwnRequest(request)) return work()
+        if (isQuiet(request)) return api.context.with(this.#silent(), work)
+        const followed = this.#begin(request)
+        this.#followed.set(request, followed)
+        api.context.with(followed.context, work)
+      }),
+      followChannel('tracing:framework:request:asyncEnd', (event: RequestTrace) => isOurs(event) && this.#end(event)),
+      followChannel('framework:error', (event: ErrorTrace) => {
+        const followed = this.#followed.get(event.request)
+        if (followed !== undefined) followed.failure = event
+      }),
+    ]
+    if (steps) ends.push(followChannel('framework:step', (event: StepTrace) => isOurs(event) && this.#step(event)))
+    if (handlers) ends.push(this.#followHandlers(server))
+    return together(ends)
+  }
+
+  #followHandlers(server: Kernel): () => void {
+    return this.#spans.follow<RequestTrace>({
+      trace: 'handler',
+      // A client's mistake is a response, not a failure of the handler.
+      isFailure: ({ error }) => server.settings.errorFormat.of(error).status >= 500,
+      // In a request that is not recorded, the span would belong to nothing.
+      begin: ({ request }) =>
+        request.server === server && this.of(request)?.isRecording() === true
+          ? { name: `handler ${request.route ?? ''}`.trim() }
+          : undefined,
     })
-    const end = (event: RequestTrace) => isOurs(event) && this.#end(event)
-    const failed = (event: ErrorTrace) => {
-      const followed = this.#followed.get(event.request)
-      if (followed !== undefined) followed.failure = event
-    }
-    const stepped = (event: StepTrace) => isOurs(event) && this.#step(event)
-    const asyncEnd = heldChannel('tracing:framework:request:asyncEnd')
-    asyncEnd.subscribe(end as never)
-    heldChannel('framework:error').subscribe(failed as never)
-    if (this.#settings.steps) heldChannel('framework:step').subscribe(stepped as never)
-    const handlers = this.#settings.handlers
-      ? this.#spans.follow<RequestTrace>({
-          trace: 'handler',
-          // A client's mistake is a response, not a failure of the handler.
-          isFailure: ({ error }) => server.settings.errorFormat.of(error).status >= 500,
-          // In a request that is not recorded, the span would belong to nothing.
-          begin: ({ request }) =>
-            request.server === server && this.of(request)?.isRecording() === true
-              ? { name: `handler ${request.route ?? ''}`.trim() }
-              : undefined,
-        })
-      : () => {}
-    return () => {
-      unwrap()
-      handlers()
-      asyncEnd.unsubscribe(end as never)
-      heldChannel('framework:error').unsubscribe(failed as never)
-      heldChannel('framework:step').unsubscribe(stepped as never)
-    }
   }
 
   /** A context in which samplers that follow their parent record nothing. */

@@ -46,9 +46,7 @@ export class Telemetry {
 
   /** The `traceId` and the `spanId` of the active span; `undefined` outside of a span. */
   get current(): { readonly traceId: string; readonly spanId: string } | undefined {
-    const { api } = this.#spans ?? {}
-    const found = api?.trace.getActiveSpan()?.spanContext()
-    if (found === undefined || api?.isSpanContextValid(found) !== true) return undefined
-    return { traceId: found.traceId, spanId: found.spanId }
+    const found = this.#spans?.contextOf(this.#spans.api.trace.getActiveSpan())
+    return found && { traceId: found.traceId, spanId: found.spanId }
   }
 }

@@ -1,10 +1,18 @@
-import type { Attributes, Context, Link, Span, SpanKind, TextMapGetter, TextMapSetter } from '@opentelemetry/api'
+import type {
+  Attributes,
+  Context,
+  Link,
+  Span,
+  SpanContext,
+  SpanKind,
+  TextMapGetter,
+  TextMapSetter,
+} from '@opentelemetry/api'
 import type { Logger, TraceOutcome } from '../../kernel/index.ts'
-import { heldChannel } from '../shared/development/held-channel.ts'
+import { followChannel, together } from '../shared/development/held-channel.ts'
+import { errorType, methodAttribute, type OpenTelemetryApi } from '../shared/development/open-telemetry.ts'
 import { cutText, redactText } from '../shared/values/redact-text.ts'
 import { wrapWork } from '../shared/work/wrap-work.ts'
-
-export type Api = typeof import('@opentelemetry/api')
 
 /** The span with which the work of an event begins. */
 export interface Begun {
@@ -38,8 +46,7 @@ const shown = (text: string) => redactText(cutText(text, maxText))
 /** What an exception event says about a thrown value, which may be anything: an object with getters that throw, for example. */
 function exceptionOf(thrown: unknown): { name: string; message: string; stack?: string } {
   try {
-    const { code, name } = (thrown ?? {}) as { code?: unknown; name?: unknown }
-    const type = [code, name].find((one): one is string => typeof one === 'string' && one !== '') ?? '_OTHER'
+    const type = errorType(thrown) ?? '_OTHER'
     if (!(thrown instanceof Error)) return { name: type, message: shown(String(thrown)) }
     const { message, stack } = thrown
     return { name: type, message: shown(String(message)), ...(typeof stack === 'string' && { stack: shown(stack) }) }
@@ -48,12 +55,9 @@ function exceptionOf(thrown: unknown): { name: string; message: string; stack?: 
   }
 }
 
-/** The methods of RFC 9110, and PATCH; any other may be a client's invention, and would become the name of a span. */
-const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'])
-
 /** The name of a span and its attributes for a method. */
 export const methodOf = (method: string): { name: string; attributes: Attributes } =>
-  methods.has(method)
+  methodAttribute(method) === method
     ? { name: method, attributes: { 'http.request.method': method } }
     : { name: 'HTTP', attributes: { 'http.request.method': '_OTHER', 'http.request.method_original': method } }
 
@@ -62,13 +66,13 @@ export const addressOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*
 
 /** Makes spans through the OpenTelemetry API. */
 export class Spans {
-  readonly api: Api
+  readonly api: OpenTelemetryApi
   readonly #tracer
   readonly #noSdk
   readonly #log: Logger
   #hasFailed = false
 
-  constructor(api: Api, log: Logger) {
+  constructor(api: OpenTelemetryApi, log: Logger) {
     this.api = api
     this.#log = log
     // This tracer forwards to the application's SDK, whenever that is registered.
@@ -76,11 +80,16 @@ export class Spans {
     this.#noSdk = new api.ProxyTracerProvider().getDelegate()
   }
 
-  /** Whether an SDK is registered that processes spans. */
-  get hasSdk(): boolean {
+  /** The application's provider of tracers, or the API's own, which does nothing. */
+  get sdk(): object {
     const { trace, ProxyTracerProvider } = this.api
     const provider = trace.getTracerProvider()
-    return !(provider instanceof ProxyTracerProvider) || provider.getDelegate() !== this.#noSdk
+    return provider instanceof ProxyTracerProvider ? provider.getDelegate() : provider
+  }
+
+  /** Whether an SDK is registered that processes spans. */
+  get hasSdk(): boolean {
+    return this.sdk !== this.#noSdk
   }
 
   /**
@@ -101,23 +110,11 @@ export class Spans {
     }
   }
 
-  /** Resolves when the SDK has exported the spans that have ended, if it has a call for this. */
-  async flush(): Promise<void> {
-    const { trace, ProxyTracerProvider } = this.api
-    const provider = trace.getTracerProvider()
-    const sdk = provider instanceof ProxyTracerProvider ? provider.getDelegate() : provider
-    await (sdk as { forceFlush?(): Promise<void> }).forceFlush?.()
-  }
-
   /** Begins a span; returns it and the context in which it is active. If the SDK fails, the span records nothing. */
   begin({ name, kind, parent, links, attributes, more }: Begun): { span: Span; context: Context } {
     const { context, trace } = this.api
     const around = parent ?? context.active()
-    const options = {
-      ...(kind !== undefined && { kind }),
-      ...(attributes && { attributes }),
-      links: [...(links ?? [])],
-    }
+    const options = { kind, attributes, links: [...(links ?? [])] }
     const span = this.attempt(() => this.#tracer.startSpan(name, options, around))
     if (span === undefined) return { span: trace.wrapSpanContext(this.api.INVALID_SPAN_CONTEXT), context: around }
     if (more !== undefined) this.attempt(() => span.isRecording() && span.setAttributes(more()))
@@ -148,9 +145,15 @@ export class Spans {
     this.attempt(() => this.api.propagation.inject(context, carrier, setter))
   }
 
+  /** The ids of a span, unless it is one that only stands for a missing span. */
+  contextOf(span: Span | undefined): SpanContext | undefined {
+    const found = span?.spanContext()
+    return found !== undefined && this.api.isSpanContextValid(found) ? found : undefined
+  }
+
   linksTo(context: Context): Link[] {
-    const found = this.api.trace.getSpanContext(context)
-    return found === undefined || !this.api.isSpanContextValid(found) ? [] : [{ context: found }]
+    const found = this.contextOf(this.api.trace.getSpan(context))
+    return found === undefined ? [] : [{ context: found }]
   }
 
   /** Makes spans of one kind of work from now on; returns a function that ends this. */
@@ -165,19 +168,13 @@ export class Spans {
       entered?.(event, context)
       this.api.context.with(context, work)
     })
-    const end = (given: unknown) => {
-      const event = given as Event
+    const unfollow = followChannel(`tracing:framework:${trace}:asyncEnd`, (event: Event) => {
       const span = spans.get(event)
       if (span === undefined) return
       if ('error' in event && isFailure?.(event) !== false) this.fail(span, event.error)
       if (ended !== undefined) this.attempt(() => span.isRecording() && span.setAttributes(ended(event)))
       this.end(span)
-    }
-    const asyncEnd = heldChannel(`tracing:framework:${trace}:asyncEnd`)
-    asyncEnd.subscribe(end)
-    return () => {
-      unwrap()
-      asyncEnd.unsubscribe(end)
-    }
+    })
+    return together([unwrap, unfollow])
   }
 }

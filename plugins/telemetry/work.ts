@@ -1,8 +1,9 @@
 import type { Attributes, Context, Link, SpanKind } from '@opentelemetry/api'
 import type { PluginTrace, TraceOutcome } from '../../kernel/index.ts'
 import { followChannel } from '../shared/development/held-channel.ts'
+import { defined } from '../shared/values/json.ts'
 import type { Carrier } from '../shared/work/carrier.ts'
-import { labelAttributes, type WorkAttributes, type WorkKind } from '../shared/work/kind.ts'
+import { labelAttributes, type WorkKind } from '../shared/work/kind.ts'
 import type { TelemetrySettings } from './options.ts'
 import type { Begun, Spans } from './spans.ts'
 
@@ -10,10 +11,6 @@ import type { Begun, Spans } from './spans.ts'
 interface WorkEvent extends TraceOutcome {
   readonly carrier?: Carrier
 }
-
-/** Returns the attributes that have a value. */
-const defined = (attributes: WorkAttributes = {}): Attributes =>
-  Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
 
 /** Makes spans of one kind of work of this process from now on; returns a function that ends this. */
 export function followWork(spans: Spans, settings: TelemetrySettings, kind: WorkKind): () => void {

@@ -49,6 +49,10 @@ export function shorten(text: string): string {
   return text.length > 300 ? `${text.slice(0, 300)}… (${text.length} characters)` : text
 }
 
+/** A value, for a message. */
+export const show = (value: unknown): string =>
+  value instanceof RegExp ? String(value) : shorten(JSON.stringify(value) ?? String(value))
+
 /** One `Set-Cookie` line, parsed. */
 export interface MockCookie {
   /** The name as it is in the header. */

@@ -1,6 +1,6 @@
-import { ArgumentsError, type Inject } from '../../kernel/index.ts'
+import type { Inject } from '../../kernel/index.ts'
 import { type MockSocket, type MockSocketOptions, mockSocketOptions, openMockSocket } from './mock-socket.ts'
-import { cookieHeader, type MockOptions, type MockQuery, mockOptions, withQuery } from './options.ts'
+import { cookieHeader, type MockOptions, type MockQuery, mockOptions, urlOf } from './options.ts'
 import { payloadOf } from './payload.ts'
 import { MockResponse } from './response.ts'
 
@@ -48,29 +48,24 @@ export interface MockMethods {
   ws(path: string, options?: MockSocketOptions): Promise<MockSocket>
 }
 
+const verbs = ['get', 'head', 'post', 'put', 'patch', 'delete', 'query', 'options'] as const
+
 /** Sends one request through the whole pipeline, without a socket; the first one boots the server. */
-async function send(
-  inject: Inject,
-  method: string,
-  path: string,
-  given?: MockOptions<unknown, object>,
-): Promise<MockResponse<never>> {
+async function send(inject: Inject, method: string, path: string, given?: MockOptions<unknown, object>) {
   const call = `inject.${method.toLowerCase()}`
   const options = mockOptions.parse(given, call)
-  // A client would also refuse such a path; sent as it is, it would make a request that no client makes.
-  if (typeof path !== 'string' || !/^(?:\/|https?:)/.test(path))
-    throw ArgumentsError(call, `a path that begins with "/": ${call}('/users')`)
   const { query, ip, signal } = options
+  const url = urlOf(path, query, `${call}('/users')`)
   const payload = await payloadOf(options)
-  const url = withQuery(path, query)
   const headers = headersOf(options, payload?.type)
   const answer = await inject({ method: method.toUpperCase(), url, headers, body: payload?.body, ip, signal })
-  return new MockResponse(`${method.toUpperCase()} ${url}`, answer)
+  return new MockResponse<never>(`${method.toUpperCase()} ${url}`, answer)
 }
 
 function open(inject: Inject, path: string, given?: MockSocketOptions): Promise<MockSocket> {
   const options = mockSocketOptions.parse(given, 'inject.ws')
-  return openMockSocket(inject, path, withQuery(path, options.query), headersOf(options, undefined), options)
+  const url = urlOf(path, options.query, "inject.ws('/chat')")
+  return openMockSocket(inject, url, headersOf(options, undefined), options)
 }
 
 function headersOf({ headers = {}, cookies }: Pick<MockOptions, 'headers' | 'cookies'>, type: string | undefined) {
@@ -97,14 +92,7 @@ export function mockMethods(inject: Inject): MockMethods {
     (path, options) =>
       send(inject, method, path, options)
   return {
-    get: verb('GET'),
-    head: verb('HEAD'),
-    post: verb('POST'),
-    put: verb('PUT'),
-    patch: verb('PATCH'),
-    delete: verb('DELETE'),
-    query: verb('QUERY'),
-    options: verb('OPTIONS'),
+    ...(Object.fromEntries(verbs.map((name) => [name, verb(name)])) as Record<(typeof verbs)[number], MockVerb>),
     request: (method, path, options) => send(inject, method, path, options),
     ws: async (path, options) => open(inject, path, options),
   }
@@ -120,30 +108,20 @@ export function mockMethods(inject: Inject): MockMethods {
  * res.assertStatus(200).assertBodySubset({ name: 'ada' })
  */
 export class MockServer implements MockMethods {
-  readonly get: MockVerb
-  readonly head: MockVerb
-  readonly post: MockVerb
-  readonly put: MockVerb
-  readonly patch: MockVerb
-  readonly delete: MockVerb
-  readonly query: MockVerb
-  readonly options: MockVerb
-  readonly request: MockMethods['request']
-  readonly ws: MockMethods['ws']
+  declare readonly get: MockVerb
+  declare readonly head: MockVerb
+  declare readonly post: MockVerb
+  declare readonly put: MockVerb
+  declare readonly patch: MockVerb
+  declare readonly delete: MockVerb
+  declare readonly query: MockVerb
+  declare readonly options: MockVerb
+  declare readonly request: MockMethods['request']
+  declare readonly ws: MockMethods['ws']
 
   /** `prepare` runs before the first request; if it fails, every request fails with its error. */
   constructor(inject: Inject, prepare?: () => Promise<void>) {
-    const methods = mockMethods(prepare === undefined ? inject : preparing(inject, prepare))
-    this.get = methods.get
-    this.head = methods.head
-    this.post = methods.post
-    this.put = methods.put
-    this.patch = methods.patch
-    this.delete = methods.delete
-    this.query = methods.query
-    this.options = methods.options
-    this.request = methods.request
-    this.ws = methods.ws
+    Object.assign(this, mockMethods(prepare === undefined ? inject : preparing(inject, prepare)))
   }
 }
 

@@ -1,9 +1,9 @@
 import { AssertionError } from 'node:assert'
-import { ArgumentsError, type Inject, within } from '../../kernel/index.ts'
+import { type Inject, within } from '../../kernel/index.ts'
 import type { LinkedPeer, LinkedServer } from '../shared/http/linked-socket.ts'
 import { option } from '../shared/options/index.ts'
 import { safely } from '../shared/values/safely.ts'
-import { shorten } from './content.ts'
+import { shorten, show } from './content.ts'
 import { common } from './options.ts'
 import { MockResponse } from './response.ts'
 import { isSubset } from './subset.ts'
@@ -143,60 +143,47 @@ export class MockSocket {
 /** The client's end of the connection. */
 class Link implements LinkedPeer {
   readonly messages: unknown[] = []
-  readonly ended: Promise<MockClose>
   server: LinkedServer | undefined
   protocol = ''
   end: MockClose | undefined
   /** How many messages `next` has returned. */
   #given = 0
-  #onOpen: () => void = () => {}
+  /** The calls of `next` that wait, by the number of their message. */
+  readonly #waiting = new Map<number, () => void>()
+  #onReady: () => void = () => {}
   #onEnd: (end: MockClose) => void = () => {}
-  #onMessage: (() => void) | undefined
-  readonly #opened: Promise<void>
-
-  constructor() {
-    this.ended = new Promise((resolve) => {
-      this.#onEnd = resolve
-    })
-    this.#opened = new Promise((resolve) => {
-      this.#onOpen = resolve
-    })
-  }
+  /** Resolves when the connection is open, or has ended. */
+  readonly ready = new Promise<void>((resolve) => {
+    this.#onReady = resolve
+  })
+  readonly ended = new Promise<MockClose>((resolve) => {
+    this.#onEnd = resolve
+  })
 
   get isOpen(): boolean {
     return this.server !== undefined && this.end === undefined
   }
 
-  ready(): Promise<unknown> {
-    return Promise.race([this.#opened, this.ended])
-  }
-
   opened(server: LinkedServer, protocol: string): void {
     this.server = server
     this.protocol = protocol
-    this.#onOpen()
+    this.#onReady()
   }
 
   received(message: string | Uint8Array): void {
-    this.messages.push(contentOf(message))
-    this.#onMessage?.()
+    this.#waiting.get(this.messages.push(contentOf(message)) - 1)?.()
   }
 
   closed(code: number, reason: string): void {
     this.end = { code, reason }
     this.#onEnd(this.end)
+    this.#onReady()
   }
 
   async next(): Promise<unknown> {
     const at = this.#given++
     if (this.messages.length <= at) {
-      const arrived = new Promise<void>((resolve) => {
-        const before = this.#onMessage
-        this.#onMessage = () => {
-          before?.()
-          if (this.messages.length > at) resolve()
-        }
-      })
+      const arrived = new Promise<void>((resolve) => void this.#waiting.set(at, resolve))
       await this.inTime(Promise.race([arrived, this.ended]), 'a message')
     }
     if (this.messages.length > at) return this.messages[at]
@@ -216,9 +203,6 @@ function contentOf(message: string | Uint8Array): unknown {
   return safely(() => JSON.parse(message), message)
 }
 
-const show = (value: unknown) =>
-  shorten(typeof value === 'string' ? JSON.stringify(value) : (JSON.stringify(value) ?? String(value)))
-
 /** The headers of an opening handshake (RFC 6455 section 4.1). */
 function handshake(protocols: readonly string[] | undefined) {
   return {
@@ -233,17 +217,14 @@ function handshake(protocols: readonly string[] | undefined) {
 /** Opens a websocket through the whole pipeline, without a network socket. */
 export async function openMockSocket(
   inject: Inject,
-  path: string,
   url: string,
   headers: Readonly<Record<string, string | number | readonly string[] | undefined>>,
   { protocols, ip }: MockSocketOptions,
 ): Promise<MockSocket> {
-  if (typeof path !== 'string' || !/^(?:\/|https?:)/.test(path))
-    throw ArgumentsError('inject.ws', 'a path that begins with "/": inject.ws(\'/chat\')')
   const link = new Link()
   const answer = await inject({ url, headers: { ...handshake(protocols), ...headers }, ip, peer: link })
   const response = new MockResponse(`GET ${url}`, answer)
-  if (answer.status === 101) await link.ready()
+  if (answer.status === 101) await link.ready
   else link.closed(1006, '')
   return new MockSocket(response, link)
 }

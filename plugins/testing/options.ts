@@ -1,3 +1,4 @@
+import { ArgumentsError } from '../../kernel/index.ts'
 import { option } from '../shared/options/index.ts'
 
 /** One value in a query or a form; `undefined` leaves it out, a list repeats the name. */
@@ -63,8 +64,11 @@ export const mockOptions = option
   .into((given) => given as MockOptions<unknown, object>)
   .typed<MockOptions<unknown, object>>()
 
-/** Adds a query to a path; its names replace those of the path. */
-export function withQuery(path: string, query: object | undefined): string {
+/** A path with a query, whose names replace those in the path. `call` is an example, for the error about another path. */
+export function urlOf(path: string, query: object | undefined, call: string): string {
+  // A client would also refuse such a path; sent as it is, it would make a request that no client makes.
+  if (typeof path !== 'string' || !/^(?:\/|https?:)/.test(path))
+    throw ArgumentsError(call.slice(0, call.indexOf('(')), `a path that begins with "/": ${call}`)
   if (query === undefined) return path
   const [target = ''] = path.split('#')
   const at = target.indexOf('?')
@@ -76,12 +80,14 @@ export function withQuery(path: string, query: object | undefined): string {
   return text === '' ? base : `${base}?${text}`
 }
 
-/** Writes names and values of plain data into search parameters. */
-export function appendValues(params: URLSearchParams, values: object): void {
+/** Writes names and values of plain data into search parameters or a form, which alone has files. */
+export function appendValues<Target extends URLSearchParams | FormData>(target: Target, values: object): Target {
   for (const [name, value] of Object.entries(values) as [string, unknown][]) {
     if (value === undefined) continue
-    for (const one of Array.isArray(value) ? value : [value]) params.append(name, String(one))
+    for (const one of Array.isArray(value) ? value : [value])
+      target.append(name, (one instanceof Blob ? one : String(one)) as string)
   }
+  return target
 }
 
 const cookieName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/

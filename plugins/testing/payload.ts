@@ -1,4 +1,4 @@
-import { appendValues, type MockOptions, type MockPart } from './options.ts'
+import { appendValues, type MockOptions } from './options.ts'
 
 /** A body as it is sent, with its content type. */
 export interface Payload {
@@ -12,7 +12,8 @@ export async function payloadOf(options: MockOptions<unknown, object>): Promise<
   if ([body, formData, urlencoded].filter((one) => one !== undefined).length > 1) {
     throw new TypeError('Only one of body, formData, urlencoded can be provided')
   }
-  if (formData !== undefined) return multipart(formData instanceof FormData ? formData : toFormData(formData))
+  if (formData !== undefined)
+    return multipart(formData instanceof FormData ? formData : appendValues(new FormData(), formData))
   if (urlencoded !== undefined) return form(urlencoded)
   return body === undefined ? undefined : plain(body)
 }
@@ -37,9 +38,7 @@ function form(fields: NonNullable<MockOptions['urlencoded']>): Payload {
   const type = 'application/x-www-form-urlencoded'
   if (typeof fields === 'string') return { body: fields, type }
   if (fields instanceof URLSearchParams) return { body: fields.toString(), type }
-  const params = new URLSearchParams()
-  appendValues(params, fields)
-  return { body: params.toString(), type }
+  return { body: appendValues(new URLSearchParams(), fields).toString(), type }
 }
 
 /** Lets the runtime itself write the parts, so that the bytes are those of a real client. */
@@ -48,16 +47,4 @@ async function multipart(data: FormData): Promise<Payload> {
   // Read before the body: reading the body makes Bun forget the type, and with it the boundary.
   const type = written.headers.get('content-type') ?? ''
   return { body: new Uint8Array(await written.arrayBuffer()), type }
-}
-
-function toFormData(fields: { readonly [name: string]: MockPart }): FormData {
-  const data = new FormData()
-  for (const [name, value] of Object.entries(fields) as [string, unknown][]) {
-    if (value === undefined) continue
-    for (const one of Array.isArray(value) ? value : [value]) {
-      if (one instanceof Blob) data.append(name, one)
-      else data.append(name, String(one))
-    }
-  }
-  return data
 }

@@ -1,9 +1,16 @@
 import { AssertionError } from 'node:assert'
 import type { InjectResponse } from '../../kernel/index.ts'
-import { bodyOf, caseless, type MockCookie, type MockHeaders, parseSetCookie, shorten, textOf } from './content.ts'
+import {
+  bodyOf,
+  caseless,
+  type MockCookie,
+  type MockHeaders,
+  parseSetCookie,
+  shorten,
+  show,
+  textOf,
+} from './content.ts'
 import { isSame, isSubset } from './subset.ts'
-
-type Judgement = Readonly<{ actual: unknown; expected: unknown; operator: string }>
 
 /**
  * The response to a mock request. Assertions throw Node's `AssertionError` with the actual and the expected value, and
@@ -64,11 +71,7 @@ export class MockResponse<Answer = unknown> {
   assertStatus(status: number): this {
     const actual = this.statusCode()
     const body = actual === status ? '' : `. Body: ${shorten(this.text()) || '(empty)'}`
-    return this.#judge(actual === status, `status ${status}, got ${actual}${body}`, {
-      actual,
-      expected: status,
-      operator: 'strictEqual',
-    })
+    return this.#judge(actual === status, `status ${status}, got ${actual}${body}`, 'strictEqual', actual, status)
   }
 
   /** Checks that a header equals the value or matches the regular expression; for a repeated header, one matching line is enough. */
@@ -79,27 +82,20 @@ export class MockResponse<Answer = unknown> {
       ? isSame(lines, value)
       : lines.some((line) => (value instanceof RegExp ? line.search(value) !== -1 : line === String(value)))
     const expected = typeof value === 'number' ? String(value) : value
-    return this.#judge(holds, `the header ${name} to be ${show(expected)}, got ${show(actual)}`, {
-      actual,
-      expected,
-      operator: 'assertHeader',
-    })
+    const wanted = `the header ${name} to be ${show(expected)}, got ${show(actual)}`
+    return this.#judge(holds, wanted, 'assertHeader', actual, expected)
   }
 
   /** Checks that the response has a header with this case-insensitive name. @throws AssertionError. */
   assertHeaderExists(name: string): this {
     const actual = this.#header(name)
-    return this.#judge(actual !== undefined, `the header ${name}`, { actual, expected: name, operator: 'exists' })
+    return this.#judge(actual !== undefined, `the header ${name}`, 'exists', actual, name)
   }
 
   /** Checks that the response has no header with this case-insensitive name. @throws AssertionError. */
   assertHeaderNotExists(name: string): this {
     const actual = this.#header(name)
-    return this.#judge(actual === undefined, `no header ${name}, got ${show(actual)}`, {
-      actual,
-      expected: undefined,
-      operator: 'notExists',
-    })
+    return this.#judge(actual === undefined, `no header ${name}, got ${show(actual)}`, 'notExists', actual, undefined)
   }
 
   /** Checks that the response sets a cookie to the value, with the given `attributes`: `{ path: '/', httponly: true }`. */
@@ -107,55 +103,49 @@ export class MockResponse<Answer = unknown> {
     const cookie = this.cookie(name)
     const actual = cookie && { value: cookie.value, ...pick(cookie.attributes, Object.keys(attributes)) }
     const expected = { value, ...lowerKeys(attributes) }
-    return this.#judge(isSame(actual, expected), `the cookie ${name} to be ${show(expected)}, got ${show(actual)}`, {
-      actual,
-      expected,
-      operator: 'assertCookie',
-    })
+    const wanted = `the cookie ${name} to be ${show(expected)}, got ${show(actual)}`
+    return this.#judge(isSame(actual, expected), wanted, 'assertCookie', actual, expected)
   }
 
   /** Checks that the response sets this cookie. @throws AssertionError. */
   assertCookieExists(name: string): this {
     const actual = Object.keys(this.cookies())
-    return this.#judge(actual.includes(name), `the cookie ${name}, got ${show(actual)}`, {
-      actual,
-      expected: [name],
-      operator: 'exists',
-    })
+    return this.#judge(actual.includes(name), `the cookie ${name}, got ${show(actual)}`, 'exists', actual, [name])
   }
 
   /** Checks that the response does not set this cookie. @throws AssertionError. */
   assertCookieNotExists(name: string): this {
     const actual = this.cookie(name)
-    return this.#judge(actual === undefined, `no cookie ${name}, got ${show(actual?.value)}`, {
-      actual,
-      expected: undefined,
-      operator: 'notExists',
-    })
+    const wanted = `no cookie ${name}, got ${show(actual?.value)}`
+    return this.#judge(actual === undefined, wanted, 'notExists', actual, undefined)
   }
 
   /** Checks that the parsed body contains the given members: of objects by name, of lists in order, with others allowed in between. */
   assertBodySubset(expected: unknown): this {
-    const wanted = (actual: unknown) => `a body with ${show(expected)}, got ${show(actual)}`
-    return this.#judgeBody((body) => isSubset(body, expected), wanted, expected, 'assertBodySubset')
+    const body = this.body<unknown>()
+    const wanted = `a body with ${show(expected)}, got ${show(body)}`
+    return this.#judge(isSubset(body, expected), wanted, 'assertBodySubset', body, expected)
   }
 
   /** Checks that the parsed body equals the given value, without any additional or missing member. @throws AssertionError. */
   assertBodyDeepEqual(expected: unknown): this {
-    const wanted = (actual: unknown) => `the body ${show(expected)}, got ${show(actual)}`
-    return this.#judgeBody((body) => isSame(body, expected), wanted, expected, 'deepStrictEqual')
+    const body = this.body<unknown>()
+    const wanted = `the body ${show(expected)}, got ${show(body)}`
+    return this.#judge(isSame(body, expected), wanted, 'deepStrictEqual', body, expected)
   }
 
   /** Checks that the parsed body does not have all of the given members. @throws AssertionError. */
   assertBodyNotSubset(expected: unknown): this {
-    const wanted = (actual: unknown) => `a body without ${show(expected)}, got ${show(actual)}`
-    return this.#judgeBody((body) => !isSubset(body, expected), wanted, expected, 'assertBodyNotSubset')
+    const body = this.body<unknown>()
+    const wanted = `a body without ${show(expected)}, got ${show(body)}`
+    return this.#judge(!isSubset(body, expected), wanted, 'assertBodyNotSubset', body, expected)
   }
 
   /** Checks that the parsed body does not equal the given value. @throws AssertionError. */
   assertBodyNotDeepEqual(expected: unknown): this {
-    const wanted = () => `another body than ${show(expected)}`
-    return this.#judgeBody((body) => !isSame(body, expected), wanted, expected, 'notDeepStrictEqual')
+    const body = this.body<unknown>()
+    const wanted = `another body than ${show(expected)}`
+    return this.#judge(!isSame(body, expected), wanted, 'notDeepStrictEqual', body, expected)
   }
 
   /** Runs a check, which fails if the function throws or returns `false`; it must not be async. */
@@ -164,26 +154,13 @@ export class MockResponse<Answer = unknown> {
     if (typeof (actual as { then?: unknown } | undefined)?.then === 'function') {
       throw new TypeError('assertCustom takes a synchronous function: an async one would not be awaited')
     }
-    return this.#judge(actual !== false, `the check ${check.name || '(anonymous)'} to hold`, {
-      actual,
-      expected: true,
-      operator: 'assertCustom',
-    })
+    const wanted = `the check ${check.name || '(anonymous)'} to hold`
+    return this.#judge(actual !== false, wanted, 'assertCustom', actual, true)
   }
 
-  #judgeBody(
-    holds: (actual: unknown) => boolean,
-    wanted: (actual: unknown) => string,
-    expected: unknown,
-    operator: string,
-  ): this {
-    const actual = this.body<unknown>()
-    return this.#judge(holds(actual), wanted(actual), { actual, expected, operator })
-  }
-
-  #judge(holds: boolean, expectation: string, judgement: Judgement): this {
+  #judge(holds: boolean, wanted: string, operator: string, actual: unknown, expected: unknown): this {
     if (holds) return this
-    throw new AssertionError({ message: `${this.#request}: expected ${expectation}`, ...judgement })
+    throw new AssertionError({ message: `${this.#request}: expected ${wanted}`, operator, actual, expected })
   }
 
   #header(name: string): string | readonly string[] | undefined {
@@ -194,10 +171,6 @@ export class MockResponse<Answer = unknown> {
   #setCookies(): MockCookie[] {
     return [this.#answer.headers['set-cookie'] ?? []].flat().map(parseSetCookie)
   }
-}
-
-function show(value: unknown): string {
-  return value instanceof RegExp ? String(value) : shorten(JSON.stringify(value) ?? String(value))
 }
 
 function lowerKeys(attributes: MockCookie['attributes']): Record<string, string | true | undefined> {

@@ -1,10 +1,10 @@
 import { isPromise } from '../../kernel/index.ts'
 import { runInTime } from '../shared/work/attempt.ts'
 import { Call } from '../shared/work/running.ts'
-import { messageTrace } from './message-trace.ts'
 import { errorFrame, type ReadMessage } from './messages.ts'
 import type { SocketRoute } from './socket-route.ts'
 import type { Message, MessageCall, ServerSocket } from './types.ts'
+import { messageTrace } from './work.ts'
 
 interface HandledSocket extends ServerSocket {
   sendFrame(frame: string): boolean

@@ -1,5 +1,5 @@
-export type { WebsocketMessageTrace, WebsocketOpenTrace } from './message-trace.ts'
 export { websocket } from './plugin.ts'
 export * from './public.ts'
 export type { Socket } from './socket.ts'
 export type { MessageCall } from './types.ts'
+export type { WebsocketMessageTrace, WebsocketOpenTrace } from './work.ts'

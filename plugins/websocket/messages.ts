@@ -34,12 +34,7 @@ export interface InvalidMessage {
 /** A valid message, or what is wrong with it. */
 export type ReadMessage =
   | { readonly ok: true; readonly message: string | Uint8Array | Message; readonly isExtension?: true }
-  | {
-      readonly ok: false
-      readonly invalid: InvalidMessage
-      /** The known types, if the message has none of them. */
-      readonly types?: readonly string[]
-    }
+  | { readonly ok: false; readonly invalid: InvalidMessage }
 
 /** The frame that responds to an invalid message. */
 export function errorFrame({ message, errors }: InvalidMessage): string {
@@ -48,9 +43,7 @@ export function errorFrame({ message, errors }: InvalidMessage): string {
 
 export type Read = (message: string | Uint8Array) => ReadMessage | Promise<ReadMessage>
 
-type Checks = ReadonlyMap<string, Check>
-
-function checksOf(schemas: MessageSchemas, mode: 'body' | 'exact'): Checks {
+function checksOf(schemas: MessageSchemas, mode: 'body' | 'exact'): ReadonlyMap<string, Check> {
   const checks = new Map<string, Check>()
   for (const [type, schema] of Object.entries(schemas)) {
     const why = mode === 'body' ? whyNotJson(schema) : type === errorType ? reserved : undefined
@@ -65,37 +58,35 @@ function checksOf(schemas: MessageSchemas, mode: 'body' | 'exact'): Checks {
   return checks
 }
 
-/** Returns a function that reads the messages of clients: as they are, or by the schemas of their types. */
-export function readerOf(schemas: MessageSchemas | undefined): Read {
-  if (schemas === undefined) return (message) => ({ ok: true, message })
-  const checks = checksOf(schemas, 'body')
-  const types = [...checks.keys()]
+/** The messages of another plugin on a route. */
+export interface ForeignMessages {
+  readonly types: readonly string[]
+  /** Whether other messages have a handler; without one they are refused. */
+  readonly hasHandler: boolean
+}
+
+/** Returns a function that reads the messages of clients: as they are, or by the schemas of their types; and those of another plugin. */
+export function readerOf(schemas: MessageSchemas | undefined, foreign?: ForeignMessages): Read {
+  if (schemas === undefined && foreign === undefined) return (message) => ({ ok: true, message })
+  const { types: theirs, hasHandler } = foreign ?? { types: [], hasHandler: true }
+  const isUntyped = schemas === undefined && hasHandler
+  const checks = hasHandler && schemas !== undefined ? checksOf(schemas, 'body') : new Map<string, Check>()
+  const types = [...checks.keys(), ...theirs]
   return (text) => {
     const parsed = parse(text)
+    if (typeof parsed !== 'string' && theirs.includes(parsed.type))
+      return { ok: true, message: parsed, isExtension: true }
+    if (isUntyped) return { ok: true, message: text }
     if (typeof parsed === 'string') return { ok: false, invalid: { message: parsed } }
     const { type, data } = parsed
     const check = checks.get(type)
-    if (check === undefined) return { ok: false, invalid: { message: unknownType(type, types) }, types }
+    if (check === undefined) {
+      const message = `unknown type ${JSON.stringify(type.slice(0, 100))}; the types are ${types.join(', ')}`
+      return { ok: false, invalid: { message } }
+    }
     const verdict = check(data)
     return verdict instanceof Promise ? verdict.then((settled) => judged(type, settled)) : judged(type, verdict)
   }
-}
-
-/** Accepts messages of these types, which another plugin handles; all others are refused if they have no handler. */
-export function withExtension(read: Read, types: readonly string[], hasHandler: boolean): Read {
-  return (text) => {
-    const parsed = parse(text)
-    if (typeof parsed !== 'string' && types.includes(parsed.type))
-      return { ok: true, message: parsed, isExtension: true }
-    const own = hasHandler ? read(text) : undefined
-    if (own !== undefined && !('types' in own)) return own
-    if (typeof parsed === 'string') return { ok: false, invalid: { message: parsed } }
-    return { ok: false, invalid: { message: unknownType(parsed.type, [...(own?.types ?? []), ...types]) } }
-  }
-}
-
-function unknownType(type: string, types: readonly string[]): string {
-  return `unknown type ${JSON.stringify(type.slice(0, 100))}; the types are ${types.join(', ')}`
 }
 
 function judged(type: string, verdict: Awaited<ReturnType<Check>>): ReadMessage {

@@ -8,9 +8,9 @@ import {
 } from '../../kernel/index.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
+import { defined } from '../shared/values/json.ts'
 import { exchange } from './asyncapi.ts'
 import { checkHandshake, checkOrigin, chooseProtocol, withoutHandshake } from './handshake.ts'
-import { openPoint } from './message-trace.ts'
 import { readerOf, writerOf } from './messages.ts'
 import { handlersOfRoute, schemasOfRoute, socketOfRoute, websocketOptions } from './options.ts'
 import { Socket } from './socket.ts'
@@ -19,7 +19,7 @@ import { Sockets } from './sockets.ts'
 import { type BunHandlers, bunHandlers } from './transport/bun.ts'
 import type { OpenTransport } from './transport/contract.ts'
 import { transportOf } from './transport/open.ts'
-import { work } from './work.ts'
+import { openPoint, work } from './work.ts'
 
 /** The kernel adds the route and its location to the message. */
 const WebsocketRouteError = defineError('WebsocketRouteError', (why: string) => why)
@@ -107,8 +107,8 @@ export const websocket = definePlugin({
       }
       if (route.method !== 'GET')
         throw WebsocketRouteError('a websocket is opened with GET: router.ws(path, options, handlers)')
-      const limits = { ...settings, ...defined(own ?? {}) }
-      const { maxMessageSize, pingInterval, maxBuffered, slowReaders } = limits
+      const limits = { ...settings, ...defined(own ?? {}), protocols: own?.protocols }
+      const { maxMessageSize, maxBuffered, slowReaders } = limits
       // Bun has one limit for all routes.
       bun.maxPayloadLength = Math.max(bun.maxPayloadLength, maxMessageSize)
       const shared: SocketRoute = {
@@ -117,6 +117,7 @@ export const websocket = definePlugin({
         server,
         handlers,
         extension: undefined,
+        incoming,
         read: readerOf(incoming),
         write: writerOf(outgoing),
         measures: 'Bun' in globalThis,
@@ -126,24 +127,14 @@ export const websocket = definePlugin({
       }
       sockets.know(route, shared)
       all.push(shared)
-      route.add('around', openerOf(shared, transport, { sockets, pingInterval, protocols: own?.protocols }))
+      route.add('around', openerOf(shared, transport, sockets))
     })
   },
 })
 
-interface OpenerOptions {
-  readonly sockets: Sockets
-  readonly pingInterval: number | false
-  readonly protocols: readonly string[] | undefined
-}
-
 /** Makes the last step of a route, which opens the websocket and lets other GET requests pass. */
-function openerOf(
-  route: SocketRoute,
-  transport: OpenTransport,
-  { sockets, pingInterval, protocols }: OpenerOptions,
-): Middleware {
-  const { handlers, origins, path, maxMessageSize, compression } = route
+function openerOf(route: SocketRoute, transport: OpenTransport, sockets: Sockets): Middleware {
+  const { handlers, origins, path, maxMessageSize, compression, pingInterval, protocols } = route
   const { data } = handlers as { readonly data?: (req: Request, res: Response) => unknown }
   const open = (req: Request, res: Response, subProtocol: string, value: unknown) => {
     const { ip, server } = req
@@ -174,11 +165,6 @@ function openerOf(
 }
 
 const hasNone = (handlers: object) => Object.values(handlers).every((one) => one === undefined)
-
-/** The members that are not undefined. */
-function defined<Members extends object>(members: Members): { [Name in keyof Members]: NonNullable<Members[Name]> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never
-}
 
 /** One object for all sockets without parameters: on Bun an object for each costs half as much memory as the socket itself. */
 const noParams = Object.freeze({})

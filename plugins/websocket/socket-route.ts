@@ -1,7 +1,7 @@
-import type { Logger } from '../../kernel/index.ts'
+import { ArgumentsError, type Logger } from '../../kernel/index.ts'
 import type { Read, Write } from './messages.ts'
 import type { SlowReaders } from './options.ts'
-import type { AnyHandlers, Message, ServerSocket } from './types.ts'
+import type { AnyHandlers, Message, MessageSchemas, ServerSocket } from './types.ts'
 
 /** Counters of all websockets of a plugin. */
 export interface SocketCounts {
@@ -37,10 +37,13 @@ export interface SocketRoute {
   readonly path: string
   readonly server: object
   readonly handlers: AnyHandlers
+  readonly incoming: MessageSchemas | undefined
   read: Read
   /** The messages of another plugin. */
   extension: { received(socket: ServerSocket, message: Message): unknown } | undefined
   readonly write: Write
+  readonly protocols: readonly string[] | undefined
+  readonly pingInterval: number | false
   readonly origins: 'same' | 'any' | readonly string[]
   readonly maxMessageSize: number
   /** Whether sizes must be measured here: the runtime has one limit for all routes of a server, and lets longer messages through. */
@@ -70,4 +73,18 @@ export interface Opening {
 export interface Closing {
   readonly code: number
   readonly reason: string
+}
+
+/** @throws ArgumentsError for a code or a reason that a close frame cannot carry. */
+export function checkClose(code: number, reason: string): void {
+  const isCode =
+    code === 1000 ||
+    (code >= 1001 && code <= 1014 && ![1004, 1005, 1006].includes(code)) ||
+    (code >= 3000 && code <= 4999)
+  if (!Number.isInteger(code) || !isCode)
+    throw ArgumentsError(
+      'socket.close',
+      'a code of RFC 6455 section 7.4: 1000 to 1014 without 1004 to 1006, or 3000 to 4999',
+    )
+  if (Buffer.byteLength(reason) > 123) throw ArgumentsError('socket.close', 'a reason of at most 123 bytes')
 }

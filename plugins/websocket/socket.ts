@@ -1,21 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { isPromise, type Logger } from '../../kernel/index.ts'
 import type { Call } from '../shared/work/running.ts'
-import { Backpressure } from './backpressure.ts'
-import { checkClose } from './close-code.ts'
+import { Backpressure, TokenBucket } from './backpressure.ts'
 import { handleMessage, handlerFailed } from './handlers.ts'
-import { sendPoint } from './message-trace.ts'
-import type { Opening, SocketRoute } from './socket-route.ts'
-import { TokenBucket } from './token-bucket.ts'
+import { checkClose, type Opening, type SocketRoute } from './socket-route.ts'
 import { compressedFrom, type Transport, type TransportEvents } from './transport/contract.ts'
 import type { ServerSocket } from './types.ts'
+import { sendPoint } from './work.ts'
 
 type Handler = (socket: unknown, ...more: unknown[]) => unknown
 
 const connectionEnded = () => new Error('the connection of the websocket has ended')
 
+/** The client has sent something since the last ping. */
 const alive = 1
+/** A handler is running; messages wait meanwhile. */
 const busy = 2
+/** The connection has ended and its messages are handled. */
 const over = 4
 
 /** One client, from the moment its request is accepted. */
@@ -46,22 +47,12 @@ export class Socket implements ServerSocket, TransportEvents {
     this.protocol = protocol
   }
 
-  /** Whether the client has sent anything since the last ping. */
-  get #isAlive(): boolean {
-    return (this.#flags & alive) !== 0
+  #is(flag: number): boolean {
+    return (this.#flags & flag) !== 0
   }
 
-  set #isAlive(is: boolean) {
-    this.#flags = is ? this.#flags | alive : this.#flags & ~alive
-  }
-
-  /** Whether a handler is running; messages wait meanwhile. */
-  get #isBusy(): boolean {
-    return (this.#flags & busy) !== 0
-  }
-
-  set #isBusy(is: boolean) {
-    this.#flags = is ? this.#flags | busy : this.#flags & ~busy
+  #mark(flag: number, is: boolean): void {
+    this.#flags = is ? this.#flags | flag : this.#flags & ~flag
   }
 
   get id(): string {
@@ -80,7 +71,7 @@ export class Socket implements ServerSocket, TransportEvents {
 
   /** @internal Whether the connection has ended and its messages are handled. */
   get isOver(): boolean {
-    return (this.#flags & over) !== 0
+    return this.#is(over)
   }
 
   /** Calls back when the connection has ended and its messages are handled; immediately if that is so. */
@@ -189,12 +180,12 @@ export class Socket implements ServerSocket, TransportEvents {
     if (pressure !== undefined) {
       const buffered = transport.getBufferedAmount()
       // The messages of a slow reader are not read either, but if it reads, it is alive.
-      if (pressure.isBlocked && buffered < pressure.bufferedAtPing) this.#isAlive = true
+      if (pressure.isBlocked && buffered < pressure.bufferedAtPing) this.#mark(alive, true)
       pressure.bufferedAtPing = buffered
     }
-    if (!this.#isAlive) transport.terminate()
+    if (!this.#is(alive)) transport.terminate()
     else {
-      this.#isAlive = false
+      this.#mark(alive, false)
       transport.ping()
     }
   }
@@ -219,17 +210,17 @@ export class Socket implements ServerSocket, TransportEvents {
   }
 
   received(message: string | Uint8Array): void {
-    this.#isAlive = true
+    this.#mark(alive, true)
     if (this.#state !== 'open') return
     const { measures, maxMessageSize } = this.#route
     if (measures && Buffer.byteLength(message) > maxMessageSize) this.close(1009, 'the message is too long')
     else if (!this.#mayAsk()) this.close(1008, 'too many messages')
-    else if (this.#isBusy || this.#pressure?.isBlocked) this.#enqueue(message)
+    else if (this.#is(busy) || this.#pressure?.isBlocked) this.#enqueue(message)
     else this.#handle(message)
   }
 
   controlled(frame: 'ping' | 'pong'): void {
-    this.#isAlive = true
+    this.#mark(alive, true)
     if (frame !== 'ping' || this.#state !== 'open') return
     if (!this.#mayAsk()) this.close(1008, 'too many pings')
     // The runtime responds to each ping: if a client pings and never reads, the responses would fill the memory without any message of ours.
@@ -246,7 +237,7 @@ export class Socket implements ServerSocket, TransportEvents {
     pressure.wake()
     if (!pressure.isBlocked) return
     pressure.isBlocked = false
-    if (!this.#isBusy) this.#handleQueue()
+    if (!this.#is(busy)) this.#handleQueue()
   }
 
   closing(): void {
@@ -268,7 +259,7 @@ export class Socket implements ServerSocket, TransportEvents {
       pressure.wake()
     }
     // `close` runs after the messages that came before it, and after the running handler, which may write data that `close` removes.
-    if (this.#isBusy || pressure?.queue !== undefined) {
+    if (this.#is(busy) || pressure?.queue !== undefined) {
       this.#pressed().ended = { code, reason }
       this.#handleQueue()
     } else this.#runClose(code, reason, wasOpen)
@@ -277,10 +268,10 @@ export class Socket implements ServerSocket, TransportEvents {
   /** Runs `close`. The socket counts as open until its last handler has settled, and the server's end waits for it. */
   #runClose(code: number, reason: string, wasOpen: boolean): void {
     const { close } = this.#route.handlers as { readonly close?: Handler }
-    this.#flags |= over
+    this.#mark(over, true)
     this.#route.sockets.over(this)
     if (wasOpen && close !== undefined) this.#run(() => close(this, code, reason))
-    if (!this.#isBusy) this.#route.sockets.delete(this)
+    if (!this.#is(busy)) this.#route.sockets.delete(this)
   }
 
   // — messages, one after the other —
@@ -312,7 +303,7 @@ export class Socket implements ServerSocket, TransportEvents {
     }
     // A database query is often not a promise, but starts when it is awaited.
     if (!isPromise(result)) return
-    this.#isBusy = true
+    this.#mark(busy, true)
     Promise.resolve(result).then(
       () => this.#goOn(),
       (error: unknown) => {
@@ -323,7 +314,7 @@ export class Socket implements ServerSocket, TransportEvents {
   }
 
   #goOn(): void {
-    this.#isBusy = false
+    this.#mark(busy, false)
     this.#call = undefined
     if (this.isOver) this.#route.sockets.delete(this)
     else this.#handleQueue()
@@ -332,13 +323,13 @@ export class Socket implements ServerSocket, TransportEvents {
   #handleQueue(): void {
     const pressure = this.#pressure
     if (pressure === undefined) return
-    while (!this.#isBusy && !pressure.isBlocked) {
+    while (!this.#is(busy) && !pressure.isBlocked) {
       const next = pressure.next()
       if (next === undefined) break
       this.#handle(next)
     }
     const { ended } = pressure
-    if (ended !== undefined && !this.#isBusy && !this.isOver) this.#runClose(ended.code, ended.reason, true)
+    if (ended !== undefined && !this.#is(busy) && !this.isOver) this.#runClose(ended.code, ended.reason, true)
     else this.#resume()
   }
 
@@ -368,7 +359,7 @@ export class Socket implements ServerSocket, TransportEvents {
     if (!pressure?.isPaused || pressure.isBlocked || pressure.isFull) return
     pressure.isPaused = false
     // Messages that came during the pause are read only now.
-    this.#isAlive = true
+    this.#mark(alive, true)
     this.#transport?.resume?.()
   }
 

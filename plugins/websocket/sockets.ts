@@ -1,7 +1,8 @@
 import { defineError, type Request, ServerClosingError, within } from '../../kernel/index.ts'
 import { networkOf } from '../shared/http/network.ts'
+import { sharing } from '../shared/values/memoize.ts'
 import { checkOrigin } from './handshake.ts'
-import { withExtension } from './messages.ts'
+import { readerOf } from './messages.ts'
 import type { Socket } from './socket.ts'
 import type { AllSockets, SocketCounts, SocketRoute } from './socket-route.ts'
 import type { Message } from './types.ts'
@@ -49,7 +50,6 @@ export class Sockets implements AllSockets {
   readonly #pingInterval: number
   #timer: ReturnType<typeof setInterval> | undefined
   #onEmpty: (() => void) | undefined
-  #ending: Promise<void> | undefined
 
   constructor(settings: SocketsSettings) {
     this.#settings = settings
@@ -134,7 +134,7 @@ export class Sockets implements AllSockets {
     const shared = this.#routes.get(route)!
     const { message } = shared.handlers as { readonly message?: unknown }
     shared.extension = extension
-    shared.read = withExtension(shared.read, extension.types, message !== undefined)
+    shared.read = readerOf(shared.incoming, { types: extension.types, hasHandler: message !== undefined })
   }
 
   /** @internal Refuses a page of another origin, as opening this websocket would. */
@@ -177,14 +177,7 @@ export class Sockets implements AllSockets {
   }
 
   /** Closes all sockets with 1001, terminates those whose clients do not respond in time, and waits for their handlers. */
-  closeAll(): Promise<void> {
-    this.#ending ??= this.#closeAll().finally(() => {
-      this.#ending = undefined
-    })
-    return this.#ending
-  }
-
-  async #closeAll(): Promise<void> {
+  readonly closeAll = sharing(async (): Promise<void> => {
     for (const socket of this.#all) socket.goAway(1001, 'the server is shutting down')
     if (this.#all.size === 0) return
     const empty = new Promise<void>((resolve) => {
@@ -194,7 +187,7 @@ export class Sockets implements AllSockets {
       for (const socket of this) socket.terminate()
     })
     await empty
-  }
+  })
 
   /** Milliseconds that clients have to respond to a close frame. */
   get closeTimeout(): number {

@@ -1,4 +1,4 @@
-import type { Logger, Response, RouteOptions, RouteRequest } from '../../kernel/index.ts'
+import type { Logger, Response, RouteRequest } from '../../kernel/index.ts'
 import type { InputOf, OutputOf } from '../shared/schema/from-schema.ts'
 
 /** Schemas of messages by their type: JSON Schema, TypeBox, Zod, or another Standard Schema. */
@@ -119,6 +119,3 @@ export interface AnyHandlers {
   /** Called when one of the other handlers has thrown. */
   error?(socket: never, error: unknown): unknown
 }
-
-/** Options of a route that has a websocket. */
-export type WebsocketRoute = RouteOptions

@@ -95,6 +95,14 @@ export function partsOf(id: string): { readonly epoch: string; readonly number: 
 /** The place of a channel without messages. */
 export const nothingYet = '0-0'
 
+/** The history of a channel of which no message is known. A client that has seen one has missed others. */
+export const emptyReplay = (last: string, seen?: string): Replay => ({
+  entries: [],
+  isComplete: seen === undefined || seen === nothingYet,
+  last,
+  removedMs: Number.POSITIVE_INFINITY,
+})
+
 /** Whether a message comes directly after the last one seen, was already seen, or follows missing ones. */
 export function placeOf(id: string, last: string): 'seen' | 'next' | 'gap' {
   const [of, seen] = [partsOf(id), partsOf(last)]

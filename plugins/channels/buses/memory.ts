@@ -4,6 +4,7 @@ import {
   type Bus,
   type BusEvents,
   type Entry,
+  emptyReplay,
   type Keeping,
   nothingYet,
   type Present,
@@ -85,10 +86,7 @@ export class MemoryBus implements Bus {
 
   async after(name: string, id?: string): Promise<Replay> {
     const history = this.#find(name)
-    if (history === undefined) {
-      const isComplete = id === undefined || id === nothingYet
-      return { entries: [], isComplete, last: nothingYet, removedMs: Number.POSITIVE_INFINITY }
-    }
+    if (history === undefined) return emptyReplay(nothingYet, id)
     const { epoch, number, kept, removedAt } = history
     const now = performance.now()
     const rest = { last: `${epoch}-${number}`, removedMs: now - removedAt }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Logger } from '../../../kernel/index.ts'
 
 /** The part of an `ioredis` client that presence uses. */
 export interface RedisCommands {
@@ -43,12 +44,6 @@ redis.call('hdel', KEYS[1], ARGV[1])
 redis.call('publish', ARGV[3], ARGV[4])
 return 1`
 
-interface Surroundings {
-  /** Returns the arguments of the `publish` that notifies all instances of a change in one channel. */
-  noticeOf(name: string, text: string): [channel: string, message: string]
-  failed(error: unknown): void
-}
-
 /**
  * Keeps the clients of each channel, on all instances: a hash per channel, with each client and its instance. Entries of a dead instance
  * are ignored, and one of the other instances removes them.
@@ -56,7 +51,8 @@ interface Surroundings {
 export class RedisPresence {
   readonly #redis: RedisCommands
   readonly #prefix: string
-  readonly #around: Surroundings
+  readonly #space: string
+  readonly #log: Logger
   #instance = randomUUID()
   readonly #own = new Map<string, Map<string, Present>>()
   #timer: ReturnType<typeof setInterval> | undefined
@@ -66,10 +62,12 @@ export class RedisPresence {
   /** Clients that left while Redis did not respond: by channel, their ids and stored entries. */
   readonly #left = new Map<string, Map<string, string>>()
 
-  constructor(redis: RedisCommands, prefix: string, around: Surroundings) {
+  /** `space` is the prefix of pub/sub names. */
+  constructor(redis: RedisCommands, prefix: string, space: string, log: Logger) {
     this.#redis = redis
     this.#prefix = prefix
-    this.#around = around
+    this.#space = space
+    this.#log = log
     redis.defineCommand('channelBeat', { numberOfKeys: 1, lua: beat })
     redis.defineCommand('channelTake', { numberOfKeys: 1, lua: take })
   }
@@ -105,7 +103,7 @@ export class RedisPresence {
       if (this.#beats % refreshEvery === 0) await this.#refresh()
     } catch (error) {
       this.#isDoubtful = true
-      this.#around.failed(error)
+      this.#log.warn({ err: error }, 'the presence of channels in Redis failed; it is retried')
     }
   }
 
@@ -159,7 +157,7 @@ export class RedisPresence {
       this.#redis.pexpire(this.#channelsOf(this.#instance), keptMs),
       this.#redis.hset(key, present.id, this.#textOf(present)),
       this.#redis.pexpire(key, keptMs),
-      this.#redis.publish(...this.#around.noticeOf(name, JSON.stringify({ id: present.id, present }))),
+      this.#redis.publish(this.#space + name, `p${JSON.stringify({ id: present.id, present })}`),
     ])
   }
 
@@ -198,8 +196,7 @@ export class RedisPresence {
   }
 
   #take(name: string, id: string, text: string): Promise<unknown> {
-    const notice = this.#around.noticeOf(name, JSON.stringify({ id }))
-    return this.#redis.channelTake(this.#keyOf(name), id, text, ...notice)
+    return this.#redis.channelTake(this.#keyOf(name), id, text, this.#space + name, `p${JSON.stringify({ id })}`)
   }
 
   async of(name: string): Promise<readonly Present[]> {

@@ -7,6 +7,7 @@ import {
   type Bus,
   type BusEvents,
   type Entry,
+  emptyReplay,
   type Keeping,
   nothingYet,
   type Present,
@@ -135,10 +136,7 @@ export class RedisBus implements Bus {
     this.#commands.defineCommand('channelRead', { numberOfKeys: 2, lua: read })
     const { db = 0, keyPrefix = '' } = this.#commands.options
     this.#space = `${keyPrefix}${prefix}:${db}:`
-    this.#presence = new RedisPresence(this.#commands, prefix, {
-      noticeOf: (name, text) => [this.#space + name, `p${text}`],
-      failed: (error) => this.#log.warn({ err: error }, 'the presence of channels in Redis failed; it is retried'),
-    })
+    this.#presence = new RedisPresence(this.#commands, prefix, this.#space, this.#log)
     this.#subscriber = await connectRedis<Subscriber>(
       // Subscriptions are restored by this class, so that it knows when they are.
       { ...address, autoResubscribe: false },
@@ -230,10 +228,7 @@ export class RedisBus implements Bus {
       whose === 'own' || id === nothingYet ? 'whole' : '',
     ]
     const response = await this.#breaker.run(() => this.#commands.channelRead(...this.#keysOf(name), ...place))
-    if (response === null) {
-      const isComplete = id === undefined || id === nothingYet
-      return { entries: [], isComplete, last: nothingYet, removedMs: Number.POSITIVE_INFINITY }
-    }
+    if (response === null) return emptyReplay(nothingYet, id)
     const [epoch, last, now, all, removed] = response
     // 2 ms are subtracted for the rounding error of Redis's clock.
     const rest = { last: `${epoch}-${last}`, removedMs: removed < 0 ? Number.POSITIVE_INFINITY : removed - 2 }

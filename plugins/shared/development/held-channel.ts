@@ -15,6 +15,11 @@ export function heldChannel(name: string): Channel {
   return found
 }
 
+/** One function that does all of these, which each end something. */
+export const together = (ends: readonly (() => void)[]) => (): void => {
+  for (const end of ends) end()
+}
+
 /**
  * Subscribes to a channel; returns the function that ends this. A subscriber that throws would end the process, and descriptions of work are code
  * of others: the first failure is a warning.

@@ -1,4 +1,5 @@
 import { messagePrefix } from '../../../kernel/index.ts'
+import { defined } from '../values/json.ts'
 import { phraseOf } from './described-error.ts'
 import type { FailureBody, FailureFormat } from './formatted-failures.ts'
 
@@ -10,7 +11,7 @@ export const problem: FailureFormat = (failure, req) => {
   const title = phraseOf(status)
   const detail = withoutPrefix(code, message)
   const { stack, cause } = (body ?? {}) as Partial<FailureBody>
-  const standard = {
+  const members = defined({
     type,
     title,
     status,
@@ -21,9 +22,7 @@ export const problem: FailureFormat = (failure, req) => {
     errors,
     stack,
     cause,
-  }
-  const given = Object.entries(standard).filter(([, value]) => value !== undefined)
-  const members = Object.fromEntries(given)
+  })
   // First for the order, and again last because nothing may replace the standard members.
   return { headers: { 'content-type': problemType }, body: { ...members, ...details, ...members } }
 }

@@ -49,3 +49,9 @@ function isPlain(value: unknown): value is Json {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
 }
+
+/** The members that are not undefined. */
+export const defined = <Members extends object>(
+  members: Members,
+): { [Name in keyof Members]: NonNullable<Members[Name]> } =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never

@@ -36,3 +36,14 @@ export class Memoized<Value> {
     return made
   }
 }
+
+/** Makes a function whose concurrent calls share one result. A call after it has settled makes it again. */
+export function sharing<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let pending: Promise<Value> | undefined
+  return () => {
+    pending ??= make().finally(() => {
+      pending = undefined
+    })
+    return pending
+  }
+}

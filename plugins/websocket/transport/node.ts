@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import type { WebSocket, WebSocketServer } from 'ws'
+import type { WebSocketServer } from 'ws'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { compressedFrom, type OpenTransport, type Transport, type TransportEvents } from './contract.ts'
 
@@ -10,18 +10,66 @@ const codes: Readonly<Record<string, number>> = {
   WS_ERR_TOO_MANY_BUFFERED_PARTS: 1008,
 }
 
+/** Makes the class of the sockets of `ws`, each of which is the transport itself: that saves an object for each. */
+const classOf = (ws: typeof import('ws')) =>
+  class NodeSocket extends ws.WebSocket implements Transport {
+    #events: TransportEvents | undefined
+    #stream: Duplex | undefined
+    #refusedWith = 0
+    #isWatched = false
+
+    attend(stream: Duplex, events: TransportEvents): void {
+      this.#events = events
+      this.#stream = stream
+      // For a client that has ended its side and reads nothing, `ws` waits for ever.
+      stream.once('end', () => events.closing())
+      events.opened(this)
+    }
+
+    /** `ws` reports all events here: listeners would cost memory for each socket. */
+    override emit(name: string | symbol, ...[first, second]: unknown[]): boolean {
+      const events = this.#events
+      if (events === undefined) return false
+      if (name === 'message') events.received(second === true ? (first as Buffer) : String(first))
+      else if (name === 'ping' || name === 'pong') events.controlled(name)
+      else if (name === 'close') events.closed(this.#refusedWith || (first as number), String(second))
+      else if (name === 'error') {
+        const { code } = first as { readonly code?: string }
+        if (code?.startsWith('WS_ERR_')) this.#refusedWith = codes[code] ?? 1002
+      }
+      return true
+    }
+
+    /** `ws` closes by itself when the client has closed or broken the protocol: it reports no event, and waits 30 seconds. */
+    override close(code?: number, reason?: string | Buffer): void {
+      super.close(code, reason)
+      this.#events?.closing()
+    }
+
+    override send(message: string | Uint8Array): void {
+      super.send(message)
+    }
+
+    getBufferedAmount(): number {
+      return this.bufferedAmount
+    }
+
+    watch(): void {
+      if (this.#isWatched) return
+      this.#isWatched = true
+      this.#stream!.once('drain', () => {
+        this.#isWatched = false
+        this.#events!.relieved()
+      })
+    }
+  }
+
 /** Loads `ws`, which implements the protocol on a connection of `node:http`. */
 export async function openNode(): Promise<OpenTransport> {
   const ws = await peer('ws', () => import('ws'), 'the websocket plugin')
   // One server for each combination of options: here, a server of `ws` is an object without a socket.
   const servers = new Map<string, WebSocketServer>()
-  /** `ws` closes by itself when the client has closed or broken the protocol: it reports no event, and waits 30 seconds. */
-  class Reporting extends ws.WebSocket {
-    override close(code?: number, reason?: string | Buffer): void {
-      super.close(code, reason)
-      ;(this as unknown as Partial<Attended>)[reports]?.closing()
-    }
-  }
+  const NodeSocket = classOf(ws)
   let chosen = ''
 
   function serverOf(maxPayload: number, compression: boolean): WebSocketServer {
@@ -32,7 +80,7 @@ export async function openNode(): Promise<OpenTransport> {
         noServer: true,
         clientTracking: false,
         maxPayload,
-        WebSocket: Reporting,
+        WebSocket: NodeSocket,
         // Without context takeover: with it, each socket would keep the state of zlib between messages.
         perMessageDeflate: compression && {
           threshold: compressedFrom,
@@ -75,7 +123,8 @@ export async function openNode(): Promise<OpenTransport> {
       serverOf(maxMessageSize, compression).handleUpgrade(message, socket, head, (socketOfWs) => {
         isOpen = true
         socket.off('close', onLeft)
-        attend(socketOfWs, socket, events)
+        // The class that the server was made with.
+        ;(socketOfWs as InstanceType<typeof NodeSocket>).attend(socket, events)
       })
     isDeclined = false
     upgrade()
@@ -87,98 +136,5 @@ export async function openNode(): Promise<OpenTransport> {
     // For any other refusal of `ws`: no connection is left without a response.
     if (isDeclined) socket.destroy()
     return undefined
-  }
-}
-
-/** A socket of `ws` with its event handlers, where listeners find them: closures instead would cost memory for each socket. */
-type Attended = WebSocket & { [reports]: TransportEvents; [refusal]: number }
-const reports = Symbol('events')
-const refusal = Symbol('refusal')
-
-function attend(socket: WebSocket, stream: Duplex, events: TransportEvents): void {
-  Object.assign(socket, { [reports]: events, [refusal]: 0 })
-  // For a client that has ended its side and reads nothing, `ws` waits for ever.
-  stream.once('end', onEnd.bind(socket))
-  socket.on('message', onMessage)
-  socket.on('ping', onPing)
-  socket.on('pong', onPong)
-  socket.on('error', onError)
-  socket.on('close', onClose)
-  events.opened(new NodeWire(socket, stream, events))
-}
-
-function onEnd(this: WebSocket): void {
-  ;(this as Attended)[reports].closing()
-}
-
-function onMessage(this: WebSocket, data: unknown, isBinary: boolean): void {
-  const bytes = data as Buffer
-  ;(this as Attended)[reports].received(isBinary ? bytes : bytes.toString())
-}
-
-function onPing(this: WebSocket): void {
-  ;(this as Attended)[reports].controlled('ping')
-}
-
-function onPong(this: WebSocket): void {
-  ;(this as Attended)[reports].controlled('pong')
-}
-
-function onError(this: WebSocket, error: Error & { code?: string }): void {
-  if (error.code?.startsWith('WS_ERR_')) (this as Attended)[refusal] = codes[error.code] ?? 1002
-}
-
-function onClose(this: WebSocket, code: number, reason: Buffer): void {
-  const { [reports]: events, [refusal]: refusedWith } = this as Attended
-  events.closed(refusedWith || code, reason.toString())
-}
-
-class NodeWire implements Transport {
-  readonly #socket: WebSocket
-  readonly #stream: Duplex
-  readonly #events: TransportEvents
-  #isWatched = false
-
-  constructor(socket: WebSocket, stream: Duplex, events: TransportEvents) {
-    this.#socket = socket
-    this.#stream = stream
-    this.#events = events
-  }
-
-  watch(): void {
-    if (this.#isWatched) return
-    this.#isWatched = true
-    this.#stream.once('drain', () => {
-      this.#isWatched = false
-      this.#events.relieved()
-    })
-  }
-
-  getBufferedAmount(): number {
-    return this.#socket.bufferedAmount
-  }
-
-  send(message: string | Uint8Array): void {
-    this.#socket.send(message)
-  }
-
-  close(code: number, reason: string): void {
-    this.#socket.close(code, reason)
-  }
-
-  terminate(): void {
-    this.#socket.terminate()
-  }
-
-  ping(): void {
-    this.#socket.ping()
-  }
-
-  pause(): void {
-    this.#socket.pause()
-  }
-
-  resume(): void {
-    this.#socket.resume()
   }
 }

@@ -2,8 +2,9 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type AnyChannel, type ChannelClient, channel, definePlugin, RouteCollection, Server } from '../../../index.ts'
-import { channels } from '../../../plugins/channels/index.ts'
+import { type ChannelRuleCall, channels } from '../../../plugins/channels/index.ts'
 import { websocket } from '../../../plugins/websocket/index.ts'
+import { memoryLogger } from '../../support/kernel.ts'
 
 interface Visitor {
   user: string | undefined
@@ -89,6 +90,41 @@ describe('a channel', () => {
     const socket = await open(server)
     socket.send({ type: 'channel:join', data: { channel: 'news' } })
     await socket.assertNext({ type: 'channel:refused', data: { code: 'ChannelRefusedError' } })
+  })
+
+  test('aborts the signal of a rule that is late', async () => {
+    const signals: AbortSignal[] = []
+    const late = ({ signal }: ChannelRuleCall) => {
+      signals.push(signal)
+      return new Promise<boolean>(() => {})
+    }
+    const server = serve([channel('news', { join: (_client, _params, call) => late(call) })], { timeout: 20 })
+    const socket = await open(server)
+    socket.send({ type: 'channel:join', data: { channel: 'news' } })
+    await socket.assertNext({ type: 'channel:refused' })
+    expect(signals.map(({ aborted, reason }) => [aborted, String(reason)])).toEqual([
+      [true, expect.stringContaining('it has not finished within 20 ms')],
+    ])
+  })
+
+  test('shares its socket with typed messages, each of which is parsed once', async () => {
+    const received: unknown[] = []
+    const router = new RouteCollection()
+    const say = { type: 'object', properties: { word: { type: 'string' } }, required: ['word'] } as const
+    const options = { channels: [channel('news', { join: () => true })], incoming: { say } }
+    router.ws('/live', options, { message: (_socket, message) => void received.push(message) })
+    const server = new Server({ router, logger: memoryLogger(), plugins: { websocket: true, channels: true } })
+    const socket = await server.inject.ws('/live')
+    const text = '{"type":"say","data":{"word":"hello"}}'
+    const parse = vi.spyOn(JSON, 'parse')
+    socket.send(text)
+    await expect.poll(() => received).toEqual([{ type: 'say', data: { word: 'hello' } }])
+    expect(parse.mock.calls.filter(([given]) => given === text)).toHaveLength(1)
+    parse.mockRestore()
+    socket.send({ type: 'shout', data: {} })
+    const known = 'unknown type "shout"; the types are say, channel:join, channel:leave, channel:publish'
+    await socket.assertNext({ type: 'error', data: { message: known } })
+    await server.close()
   })
 
   test('is left, and is not received any more', async () => {

@@ -16,7 +16,12 @@ const club = channel('club', {
 
 /** Members whose connections have as many waiting bytes as the test wants, with `slowReaders: 'drop'`. */
 async function members() {
-  const sockets = new Sockets({ pingInterval: false, closeTimeout: 10, maxSockets: 10, maxSocketsPerAddress: false })
+  const sockets = new Sockets({
+    pingInterval: false as const,
+    closeTimeout: 10,
+    maxSockets: 10,
+    maxSocketsPerAddress: false,
+  })
   const log = memoryLogger()
   const bus = new MemoryBus()
   const hub = new Hub({ server: {}, sockets }, bus, { maxChannelsPerClient: 10, timeout: 100 }, log)
@@ -24,6 +29,9 @@ async function members() {
   const route = {
     path: '/',
     handlers: {},
+    incoming: undefined,
+    protocols: undefined,
+    pingInterval: false as const,
     read: (message: string | Uint8Array) => ({ ok: true, message }) as const,
     write: () => '',
     maxMessageSize: 1000,

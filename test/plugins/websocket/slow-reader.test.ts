@@ -5,10 +5,18 @@ import { memoryLogger } from '../../support/kernel.ts'
 
 /** A socket over a connection with the waiting bytes that the test wants. */
 function openSocket(bufferLimit: number) {
-  const sockets = new Sockets({ pingInterval: false, closeTimeout: 10, maxSockets: 10, maxSocketsPerAddress: false })
+  const sockets = new Sockets({
+    pingInterval: false as const,
+    closeTimeout: 10,
+    maxSockets: 10,
+    maxSocketsPerAddress: false,
+  })
   const route = {
     path: '/',
     handlers: { message() {} },
+    incoming: undefined,
+    protocols: undefined,
+    pingInterval: false as const,
     read: (message: string | Uint8Array) => ({ ok: true, message }) as const,
     write: () => '',
     maxMessageSize: 1000,

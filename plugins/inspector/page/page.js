@@ -1,0 +1,638 @@
+/* global h: from plugins/shared/pages/elements.ts, which is sent before this */
+const base = new URL('./', import.meta.url).href
+const main = document.getElementById('main')
+const nav = document.getElementById('nav')
+const live = document.getElementById('live')
+const noticeBox = document.getElementById('notice')
+
+let noticeTimer
+function notice(text) {
+  clearTimeout(noticeTimer)
+  noticeBox.textContent = text
+  noticeTimer = setTimeout(() => {
+    noticeBox.textContent = ''
+  }, 8000)
+}
+
+async function ask(path, body) {
+  const given = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+  const res = await fetch(`${base}api/${path}`, { credentials: 'same-origin', ...given })
+  const received = await res.json()
+  if (!res.ok) throw new Error(received.message)
+  return received
+}
+const attempt = (work) => async () => {
+  try {
+    await work()
+  } catch (error) {
+    notice(error.message)
+  }
+}
+
+/** The titles of the lists, by kind. */
+let titles = {}
+let kinds = []
+/** The newest first, by kind. */
+const lists = new Map()
+let overview
+let counts = {}
+
+const two = (number) => String(number).padStart(2, '0')
+const clock = (at) => {
+  const time = new Date(at)
+  return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`
+}
+const timeOf = (at) =>
+  h('time', { datetime: new Date(at).toISOString(), title: new Date(at).toLocaleString() }, clock(at))
+const span = (ms) =>
+  ms === undefined || ms === null
+    ? ''
+    : ms < 1
+      ? `${ms.toFixed(2)} ms`
+      : ms < 100
+        ? `${ms.toFixed(1)} ms`
+        : ms < 10000
+          ? `${Math.round(ms)} ms`
+          : `${(ms / 1000).toFixed(1)} s`
+const classOf = (one) => {
+  if (one.kind === 'log')
+    return one.note === 'error' || one.note === 'fatal' ? 'failed' : one.note === 'warn' ? 'running' : 'dim'
+  if (one.outcome !== 'ok') return one.outcome
+  return one.kind === 'request' ? (parseInt(one.note, 10) >= 400 ? 'running' : 'ok') : 'dim'
+}
+const noteOf = (one) => (one.outcome === 'running' && one.note === '' ? 'running' : one.note)
+
+function row(one) {
+  return h(
+    'li',
+    {},
+    h(
+      'a',
+      { href: `#/${one.kind}/${one.id}` },
+      timeOf(one.at),
+      h('span', { class: 'title', title: one.title }, one.title),
+      h('span', { class: classOf(one) }, noteOf(one)),
+      h('span', { class: 'ms' }, one.kind === 'log' || one.kind === 'cache' ? '' : span(one.ms)),
+    ),
+  )
+}
+
+/** The parts of the address of the shown view; the first visit has none. */
+const placeNow = () => (location.hash || '#/request').split('/')
+const counted = (number, what) => `${number} ${what}${number === 1 ? '' : 's'}`
+
+function drawNav() {
+  const here = placeNow()
+  const link = (place, title, count) =>
+    h(
+      'li',
+      {},
+      h(
+        'a',
+        {
+          href: `#/${place}`,
+          'aria-current':
+            here[1] === place.split('/')[0] && (here[1] !== 'panel' || here[2] === place.split('/')[1])
+              ? 'page'
+              : undefined,
+        },
+        title,
+        count ? h('span', { class: 'count' }, String(count)) : undefined,
+      ),
+    )
+  const shown = kinds.filter((kind) => kind === 'request' || kind === 'log' || counts[kind] > 0 || here[1] === kind)
+  const panels = overview ? overview.panels : []
+  const focused =
+    document.activeElement && nav.contains(document.activeElement)
+      ? document.activeElement.getAttribute('href')
+      : undefined
+  nav.replaceChildren(
+    ...shown.map((kind) => link(kind, titles[kind], counts[kind])),
+    h('li', { class: 'group' }, 'Application'),
+    link('routes', 'Routes'),
+    link('plugins', 'Plugins'),
+    ...(panels.length ? [h('li', { class: 'group' }, 'Panels')] : []),
+    ...panels.map(({ key, title }) => link(`panel/${encodeURIComponent(key)}`, title)),
+  )
+  if (focused) nav.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus()
+}
+
+/** Bounded like the lists of the server. */
+function merge(changed) {
+  for (const one of changed) {
+    if (!lists.has(one.kind)) {
+      counts[one.kind] = Math.min(
+        (counts[one.kind] || 0) + (one.outcome === 'running' || one.ms === 0 ? 1 : 0),
+        overview.keep,
+      )
+      continue
+    }
+    const list = lists.get(one.kind)
+    const at = list.findIndex(({ id }) => id === one.id)
+    if (at >= 0) list[at] = { ...list[at], ...one }
+    else list.unshift(one)
+    list.length = Math.min(list.length, overview.keep)
+    counts[one.kind] = list.length
+  }
+}
+
+let current = { changed() {} }
+let asked = 0
+async function show() {
+  const [, place, rest] = placeNow()
+  const turn = ++asked
+  try {
+    if (overview === undefined) await load()
+    const view =
+      rest !== undefined && kinds.includes(place)
+        ? await detailView(Number(rest))
+        : kinds.includes(place)
+          ? await listView(place)
+          : place === 'routes'
+            ? routesView()
+            : place === 'plugins'
+              ? pluginsView()
+              : place === 'panel'
+                ? await panelView(decodeURIComponent(rest))
+                : await listView('request')
+    if (turn !== asked) return
+    current = view
+    main.replaceChildren(...view.nodes)
+    document.title = `${view.title || 'Inspector'} · Inspector`
+    scrollTo(0, 0)
+  } catch (error) {
+    if (turn !== asked) return
+    current = { changed() {} }
+    main.replaceChildren(h('p', { class: 'failed' }, error.message))
+  }
+  drawNav()
+  nav.querySelector('[aria-current]')?.scrollIntoView({ inline: 'nearest', block: 'nearest' })
+}
+
+async function load() {
+  overview = await ask('overview')
+  counts = overview.counts
+  titles = overview.titles
+  kinds = Object.keys(titles)
+  document.getElementById('where').textContent = `${overview.url || ''} · process ${overview.pid}`
+}
+
+let events
+function connect() {
+  events = new EventSource(`${base}events`)
+  let isFirst = true
+  events.addEventListener('hello', () => {
+    live.className = 'on'
+    live.textContent = 'live'
+    // What has happened in between, perhaps in another version of the application.
+    if (!isFirst) {
+      overview = undefined
+      lists.clear()
+      current.isOld = true
+      if (!current.stays) show()
+    }
+    isFirst = false
+  })
+  events.addEventListener('changed', ({ data }) => {
+    if (overview === undefined) return
+    const changed = JSON.parse(data)
+    merge(changed)
+    drawNav()
+    current.changed(changed)
+  })
+  events.addEventListener('error', () => {
+    live.className = ''
+    live.textContent = 'reconnecting'
+    if (events.readyState === EventSource.CLOSED) setTimeout(connect, 2000)
+  })
+}
+
+document.getElementById('clear').addEventListener(
+  'click',
+  attempt(async () => {
+    await ask('clear', {})
+    lists.clear()
+    overview = undefined
+    if (location.hash.split('/').length > 2) location.hash = '#/request'
+    else await show()
+  }),
+)
+
+async function listView(kind) {
+  if (!lists.has(kind)) lists.set(kind, await ask(`list?kind=${kind}`))
+  counts[kind] = lists.get(kind).length
+  const rows = h('ul', { class: 'rows' })
+  const empty = h('p', { class: 'empty' }, 'Nothing yet.')
+  const filter = h('input', {
+    type: 'search',
+    placeholder: 'Filter',
+    'aria-label': `Filter ${titles[kind]}`,
+    oninput: () => draw(),
+  })
+  const draw = () => {
+    const text = filter.value.toLowerCase()
+    const shown = lists.get(kind).filter(({ title, note }) => `${title} ${note}`.toLowerCase().includes(text))
+    const focused = rows.contains(document.activeElement) ? document.activeElement.getAttribute('href') : undefined
+    rows.replaceChildren(...shown.map(row))
+    if (focused) rows.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true })
+    empty.hidden = shown.length > 0
+  }
+  draw()
+  return {
+    title: titles[kind],
+    nodes: [h('div', { class: 'bar' }, h('h2', {}, titles[kind]), filter), h('div', { class: 'card' }, rows, empty)],
+    changed: (changed) => {
+      if (changed.some((one) => one.kind === kind)) draw()
+    },
+  }
+}
+
+const section = (title, ...content) => [h('h3', {}, title), ...content]
+const card = (...content) => h('div', { class: 'card' }, ...content)
+const json = (value) => JSON.stringify(value, null, 2)
+
+function listOf(pairs) {
+  return h(
+    'dl',
+    { class: 'pad' },
+    pairs
+      .filter(([, value]) => value !== undefined && value !== null && value !== '')
+      .map(([name, value]) => [
+        h('dt', {}, name),
+        h('dd', {}, typeof value === 'object' ? h('code', {}, json(value)) : String(value)),
+      ]),
+  )
+}
+
+function bodyOf(body) {
+  if (body === undefined) return undefined
+  const size = counted(body.size, 'byte')
+  if (body.text === undefined) return h('p', { class: 'pad dim' }, size + (body.why ? `, ${body.why}` : ''))
+  return [
+    h('pre', { tabindex: '0' }, body.text),
+    body.why === 'cut' ? h('p', { class: 'pad dim' }, `The beginning of ${size}.`) : undefined,
+  ]
+}
+
+const headersOf = (headers) => h('details', {}, h('summary', {}, counted(headers.length, 'header')), listOf(headers))
+
+const responseOf = (http) =>
+  http.response === undefined || http.response === null
+    ? card(h('p', { class: 'pad dim' }, 'No response has left.'))
+    : card(listOf([['Status', http.response.status]]), headersOf(http.response.headers), bodyOf(http.response.body))
+
+/** Everything of one trace on one time line. */
+function waterfall(one) {
+  const all = one.related.filter(({ kind }) => kind !== 'log' && kind !== 'cache')
+  if (all.length === 0) return []
+  const from = Math.min(...all.map(({ at }) => at))
+  const endOf = ({ at, ms }) => at + (ms === undefined || ms === null ? Date.now() - at : ms)
+  const whole = Math.max(1, ...all.map((other) => endOf(other) - from))
+  const bar = (start, ms) => {
+    const line = h('i', {})
+    line.style.left = `${Math.min(99.5, (start / whole) * 100)}%`
+    line.style.width = `${Math.min(100 - Math.min(99.5, (start / whole) * 100), (ms / whole) * 100)}%`
+    return h('span', { class: 'line' }, line)
+  }
+  const depths = new Map()
+  const rows = all
+    .flatMap((other) => {
+      const depth = Math.min(6, other.parent && depths.has(other.parent) ? depths.get(other.parent) + 1 : 0)
+      depths.set(other.id, depth)
+      const indented = (name, level) => {
+        const node = h('span', { class: 'name', title: name }, name)
+        node.style.paddingLeft = `${level}em`
+        return node
+      }
+      const marks = other.marks.map((mark, i) => {
+        const next = other.marks[i + 1]
+        const ms = mark.ms !== undefined ? mark.ms : (next ? next.at : mark.at) - mark.at
+        return h(
+          'li',
+          { class: `mark${mark.failed ? ' failed' : ''}` },
+          h(
+            'span',
+            {},
+            indented(mark.name, depth + 1),
+            bar(other.at - from + mark.at, ms),
+            h('span', { class: 'ms' }, mark.name.startsWith('cache: ') ? '' : span(ms)),
+          ),
+        )
+      })
+      const name =
+        (other.kind === 'request' ? '' : `${titles[other.kind].replace(/s$/, '')}: `) +
+        other.title +
+        (other.note && other.kind !== 'request' ? ` (${other.note})` : '')
+      return [
+        h(
+          'li',
+          { class: other.outcome },
+          h(
+            'a',
+            { href: `#/${other.kind}/${other.id}`, 'aria-current': other.id === one.id ? 'true' : undefined },
+            indented(name, depth),
+            bar(other.at - from, endOf(other) - other.at),
+            h('span', { class: 'ms' }, span(other.ms)),
+          ),
+        ),
+        ...marks,
+        other.marksLeftOut
+          ? h('li', { class: 'mark' }, h('span', {}, indented(`and ${other.marksLeftOut} more`, depth + 1)))
+          : [],
+      ]
+    })
+    .flat()
+  return section('Waterfall', card(h('ul', { class: 'fall' }, rows)))
+}
+
+function failureOf({ error }) {
+  if (!error) return []
+  const chain = []
+  for (let cause = error; cause && chain.length < 6; cause = cause.cause)
+    chain.push(typeof cause === 'object' ? cause.stack || `${cause.type}: ${cause.message}` : String(cause))
+  return section('Failure', card(h('pre', { class: 'failed', tabindex: '0' }, chain.join('\n\nCaused by '))))
+}
+
+function logOf(one) {
+  const lines = one.related.filter(({ kind }) => kind === 'log')
+  if (lines.length === 0) return []
+  return section('Log', card(h('ul', { class: 'rows' }, lines.map(row))))
+}
+
+function stepsOf(steps) {
+  return steps.map(({ name, plugin, slot }, i) => [i ? ' › ' : '', h('span', { title: `${slot}, by ${plugin}` }, name)])
+}
+
+async function httpOf(one) {
+  const { http } = one
+  const again = h(
+    'button',
+    {
+      type: 'button',
+      disabled: http.replay !== undefined,
+      onclick: attempt(async () => {
+        again.disabled = true
+        try {
+          const { id } = await ask('replay', { id: one.id })
+          location.hash = `#/request/${id}`
+        } finally {
+          again.disabled = false
+        }
+      }),
+    },
+    'Replay',
+  )
+  const before =
+    one.data.repeats === undefined ? undefined : await ask(`activity?id=${one.data.repeats}`).catch(() => undefined)
+  const responses =
+    before === undefined
+      ? section('Response', responseOf(http))
+      : section(
+          'Responses',
+          h(
+            'div',
+            { class: 'two' },
+            h(
+              'div',
+              {},
+              h('p', {}, h('a', { href: `#/request/${before.id}` }, `Before, at ${clock(before.at)}`)),
+              responseOf(before.http),
+            ),
+            h('div', {}, h('p', {}, `Now, at ${clock(one.at)}`), responseOf(http)),
+          ),
+        )
+  return {
+    button: [
+      again,
+      http.replay === undefined ? undefined : h('span', { class: 'dim' }, `Cannot be replayed because ${http.replay}.`),
+    ],
+    nodes: [
+      ...responses,
+      ...section('Request', card(headersOf(http.request.headers), bodyOf(http.request.body))),
+      ...(http.explained.length ? section('Chain', card(h('p', { class: 'pad' }, stepsOf(http.explained)))) : []),
+      ...(one.replays.length ? section('Replays of it', card(h('ul', { class: 'rows' }, one.replays.map(row)))) : []),
+    ],
+  }
+}
+
+const people = (list) => (list || []).map(({ name, address }) => (name ? `${name} <${address}>` : address)).join(', ')
+function emailOf({ id, data }) {
+  const one = (person) => (person ? people([person]) : undefined)
+  return [
+    ...section(
+      'Email',
+      card(
+        listOf([
+          ['From', one(data.from)],
+          ['To', people(data.to)],
+          ['Cc', people(data.cc)],
+          ['Bcc', people(data.bcc)],
+          ['Reply to', people(data.replyTo)],
+          ['Subject', data.subject],
+          ['Message-ID', data.messageId],
+          ['Provider', data.provider],
+          ['Attachments', (data.attachments || []).map(({ filename, path }) => filename || path).join(', ')],
+          ...Object.entries(data.headers || {}),
+        ]),
+      ),
+    ),
+    ...(data.html === undefined
+      ? []
+      : section(
+          'HTML',
+          card(h('iframe', { sandbox: true, src: `${base}api/email?id=${id}`, title: 'The email as it looks' })),
+        )),
+    ...(data.text === undefined ? [] : section('Text', card(h('pre', { tabindex: '0' }, data.text)))),
+  ]
+}
+
+async function detailView(id) {
+  const one = await ask(`activity?id=${id}`)
+  const http = one.http ? await httpOf(one) : { button: [], nodes: [] }
+  const data = Object.entries(one.data).filter(
+    ([name]) => !(one.http && ['target', 'method', 'respondedAfter', 'repeats'].includes(name)),
+  )
+  // What the server says once more of what is shown already is not new.
+  const isNew = ({ id, trace, outcome }) =>
+    trace === one.trace && !one.related.some((other) => other.id === id && other.outcome === outcome)
+  const fresh = h('button', { type: 'button', hidden: true, onclick: () => show() }, 'Show what is new')
+  return {
+    title: one.title,
+    stays: true,
+    nodes: [
+      h('p', {}, h('a', { href: `#/${one.kind}` }, titles[one.kind])),
+      h(
+        'div',
+        { class: 'bar' },
+        h('h2', {}, one.title),
+        h(
+          'span',
+          { class: classOf(one) },
+          noteOf(one) + (one.outcome === 'failed' && one.kind !== 'request' ? ' failed' : ''),
+        ),
+        h('span', { class: 'dim' }, span(one.ms)),
+        ...http.button,
+        fresh,
+      ),
+      ...failureOf(one),
+      ...waterfall(one),
+      ...(one.view === 'email' ? emailOf(one) : data.length ? section('Details', card(listOf(data))) : []),
+      ...http.nodes,
+      ...logOf(one),
+    ],
+    changed: (changed) => {
+      if (changed.some(isNew)) fresh.hidden = false
+    },
+  }
+}
+
+function routesView() {
+  const rows = h('tbody', {})
+  const filter = h('input', {
+    type: 'search',
+    placeholder: 'Filter',
+    'aria-label': 'Filter routes',
+    oninput: () => draw(),
+  })
+  const draw = () => {
+    const text = filter.value.toLowerCase()
+    rows.replaceChildren(
+      ...overview.routes
+        .filter(({ method, path }) => `${method} ${path}`.toLowerCase().includes(text))
+        .map(({ method, path, plugin, steps }) =>
+          h(
+            'tr',
+            {},
+            h('td', { class: 'whole' }, method),
+            h(
+              'td',
+              {},
+              h('code', { class: 'whole' }, path),
+              plugin === 'application' ? undefined : [' ', h('span', { class: 'badge' }, plugin)],
+            ),
+            h('td', { class: 'chain' }, steps ? stepsOf(steps) : h('span', { class: 'dim' }, 'no sample path')),
+          ),
+        ),
+    )
+  }
+  draw()
+  return {
+    title: 'Routes',
+    changed() {},
+    nodes: [h('div', { class: 'bar' }, h('h2', {}, 'Routes'), filter), table(['Method', 'Path', 'Chain'], rows)],
+  }
+}
+
+const table = (columns, body) =>
+  h(
+    'div',
+    { class: 'card wide', tabindex: '0', role: 'region', 'aria-label': 'Table' },
+    h(
+      'table',
+      {},
+      h(
+        'thead',
+        {},
+        h(
+          'tr',
+          {},
+          columns.map((column) => h('th', { scope: 'col' }, column)),
+        ),
+      ),
+      body,
+    ),
+  )
+
+function pluginsView() {
+  const times = (ms) =>
+    Object.entries(ms)
+      .filter(([, value]) => value >= 0.05)
+      .map(([phase, value]) => `${phase} ${span(value)}`)
+      .join(', ')
+  const node = (plugin) =>
+    h(
+      'li',
+      {},
+      h('strong', {}, plugin.name),
+      plugin.version ? ` ${plugin.version}` : '',
+      ' ',
+      plugin.prefix ? [h('span', { class: 'badge' }, plugin.prefix), ' '] : '',
+      h(
+        'span',
+        { class: 'dim' },
+        [
+          times(plugin.ms),
+          plugin.services.length ? `provides ${plugin.services.join(', ')}` : '',
+          plugin.routes.length ? counted(plugin.routes.length, 'route') : '',
+        ]
+          .filter(Boolean)
+          .join(' · '),
+      ),
+      plugin.children.length ? h('ul', {}, plugin.children.map(node)) : undefined,
+    )
+  return {
+    title: 'Plugins',
+    changed() {},
+    nodes: [h('h2', {}, 'Plugins'), card(h('ul', { class: 'tree' }, node(overview.plugins)))],
+  }
+}
+
+async function panelView(key) {
+  const panel = await ask(`panel?key=${encodeURIComponent(key)}`)
+  const cell = (value) =>
+    value === null
+      ? ''
+      : typeof value !== 'object'
+        ? String(value)
+        : value.time !== undefined
+          ? new Date(value.time).toLocaleString()
+          : h('code', {}, json(value.json))
+  const button =
+    (id) =>
+    ({ name, confirm: question }) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          'aria-label': `${name} ${id}`,
+          onclick: attempt(async () => {
+            if (question !== undefined && !confirm(question)) return
+            const { message } = await ask('action', { panel: key, action: name, id })
+            notice(message)
+            await show()
+          }),
+        },
+        name,
+      )
+  const rows = panel.rows.map(({ id, cells }) =>
+    h(
+      'tr',
+      {},
+      cells.map((value) => h('td', {}, cell(value))),
+      panel.actions.length ? h('td', { class: 'act' }, panel.actions.map(button(id))) : undefined,
+    ),
+  )
+  return {
+    title: panel.title,
+    changed() {},
+    nodes: [
+      h(
+        'div',
+        { class: 'bar' },
+        h('h2', {}, panel.title),
+        h('span', { class: 'badge' }, panel.plugin),
+        h('button', { type: 'button', onclick: () => show() }, 'Refresh'),
+      ),
+      rows.length
+        ? table([...panel.columns, ...(panel.actions.length ? [''] : [])], h('tbody', {}, rows))
+        : card(h('p', { class: 'empty' }, 'Nothing here.')),
+      panel.isMore ? h('p', { class: 'dim' }, 'There are more rows, which are not shown.') : undefined,
+    ].filter(Boolean),
+  }
+}
+
+addEventListener('hashchange', () => {
+  show().then(() => main.focus({ preventScroll: true }))
+})
+addEventListener('pagehide', () => events?.close())
+show().then(connect)
