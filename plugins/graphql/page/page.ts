@@ -6,7 +6,6 @@ import { dirname, join } from 'node:path'
 import { FileNotFoundError, presetHeaders, type Request, type Response, sendFailure } from '../../../kernel/index.ts'
 import { htmlPage, linkedStyle, pagePolicy } from '../../shared/pages/shell.ts'
 import { baseStyle } from '../../shared/pages/style.ts'
-import { pageScript } from './page-script.ts'
 
 /** The GraphiQL page and its files. */
 export interface GraphiqlPage {
@@ -100,7 +99,7 @@ function assetsOf(found: Found | undefined): Map<string, Asset> {
     const type = extension === 'js' ? 'text/javascript; charset=utf-8' : 'text/css; charset=utf-8'
     assets.set(`${name}-${found.version}.${extension}`, { type, read })
   }
-  const script = Buffer.from(pageScript)
+  const script = Buffer.from(`'use strict'\n{\n${readFileSync(new URL('./page.js', import.meta.url), 'utf8')}}\n`)
   const hash = createHash('sha256').update(script).digest('hex').slice(0, 8)
   assets.set(`page-${hash}.js`, { type: 'text/javascript; charset=utf-8', read: async () => script })
   return assets

@@ -1,10 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { FileNotFoundError, type Handler, type Response } from '../../../kernel/index.ts'
 import { sendWritten } from '../../shared/descriptions/written.ts'
 import { entityTag, isKnown } from '../../shared/http/validators.ts'
+import { elementsScript } from '../../shared/pages/elements.ts'
 import { escapeHtml, htmlPage, linkedStyle, pagePolicy, skipLink } from '../../shared/pages/shell.ts'
+import { baseStyle } from '../../shared/pages/style.ts'
 import type { ApiDescription } from '../service.ts'
-import { pageScript } from './script.ts'
-import { pageStyle } from './style.ts'
 
 /** For servers without a policy of their own: only the scripts and styles of this server, requests to any address in `servers`. */
 const contentSecurityPolicy = pagePolicy({
@@ -16,8 +17,8 @@ const contentSecurityPolicy = pagePolicy({
 })
 
 const files: ReadonlyMap<string, string> = new Map([
-  ['page.js', pageScript],
-  ['page.css', pageStyle],
+  ['page.js', `'use strict'\n{${elementsScript}${readFileSync(new URL('./page.js', import.meta.url), 'utf8')}}\n`],
+  ['page.css', baseStyle + readFileSync(new URL('./page.css', import.meta.url), 'utf8')],
 ])
 const version = entityTag([...files.values()].join('')).slice(1, 12)
 
