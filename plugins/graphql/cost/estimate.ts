@@ -11,9 +11,10 @@ import type {
   SelectionNode,
   SelectionSetNode,
 } from 'graphql'
+import { fragmentsOf } from '../execution/limits.ts'
 import type { Graphql } from '../packages.ts'
-import type { Values } from './variables.ts'
-import { type FieldWeight, numberOf, type Weights } from './weights.ts'
+import { follow, type Values } from './variables.ts'
+import { type FieldWeight, numberOf } from './weights.ts'
 
 /** The estimate is made before anything is executed; up to this many selections, it takes negligible time. */
 const maxVisits = 20_000
@@ -25,7 +26,7 @@ export class Uncountable extends Error {}
 export interface CostBasis {
   readonly graphql: Graphql
   readonly schema: GraphQLSchema
-  readonly weights: Weights
+  readonly weightOf: (field: GraphQLField<unknown, unknown>) => FieldWeight
   /** The assumed length of a list whose length is unknown. */
   readonly listSize: number
 }
@@ -37,15 +38,13 @@ export interface CostBasis {
 export class Estimate {
   readonly #basis: CostBasis
   readonly #values: Values
-  readonly #fragments = new Map<string, FragmentDefinitionNode>()
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
   #visits = 0
 
   constructor(basis: CostBasis, document: DocumentNode, values: Values) {
     this.#basis = basis
     this.#values = values
-    for (const one of document.definitions) {
-      if (one.kind === 'FragmentDefinition') this.#fragments.set(one.name.value, one)
-    }
+    this.#fragments = fragmentsOf(document)
   }
 
   /** @throws Uncountable with the reason. */
@@ -92,7 +91,7 @@ export class Estimate {
     declared: GraphQLCompositeType,
     around: Around | undefined,
   ): number {
-    const { graphql, schema, weights } = this.#basis
+    const { graphql, schema, weightOf } = this.#basis
     const name = nodes[0]!.name.value
     const field = fieldOf(graphql, schema, type, name)
     if (field === undefined) return 0
@@ -101,7 +100,7 @@ export class Estimate {
     const select = (size?: Around) => (graphql.isCompositeType(below) ? this.#select(deeper, below, size) : 0)
     // The lists of the introspection are as long as the schema, whatever the query is.
     if (name.startsWith('__') || type.name.startsWith('__')) return (graphql.isCompositeType(below) ? 1 : 0) + select()
-    const own = weights.of(field)
+    const own = weightOf(field)
     const weight = Math.max(own.weight, this.#declaredWeight(declared, name))
     const given = this.#slice(own, nodes, field, type)
     let cost = 0
@@ -118,9 +117,9 @@ export class Estimate {
 
   /** Returns the weight declared by an interface, which its types need not repeat. */
   #declaredWeight(declared: GraphQLCompositeType, name: string): number {
-    const { graphql, weights } = this.#basis
+    const { graphql, weightOf } = this.#basis
     const field = graphql.isInterfaceType(declared) ? declared.getFields()[name] : undefined
-    return field === undefined ? 0 : weights.of(field).weight
+    return field === undefined ? 0 : weightOf(field).weight
   }
 
   /** Returns the length of the list according to its arguments: the largest, at least 1; `undefined` when no argument sets it. */
@@ -138,7 +137,7 @@ export class Estimate {
       const node = nodes[0]!.arguments?.find((one) => one.name.value === name)
       const given = this.#values.at(node?.value, inside)
       const fallback = defaultOf(graphql, field, name)
-      const size = numberOf(given === undefined ? inside.reduce(memberOf, fallback) : given)
+      const size = numberOf(given === undefined ? follow(fallback, inside) : given)
       if (size !== undefined) sizes.push(Math.max(size, 1))
     }
     if (needsOne && sizes.length !== 1) {
@@ -217,11 +216,6 @@ function defaultOf(graphql: Graphql, field: GraphQLField<unknown, unknown>, name
   const { literal, value = arg?.defaultValue } = arg?.default ?? {}
   return literal === undefined ? value : graphql.valueFromASTUntyped(literal)
 }
-
-const memberOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as { readonly [name: string]: unknown })[name]
-    : undefined
 
 function fieldOf(
   graphql: Graphql,

@@ -1,12 +1,12 @@
 import type { DocumentNode, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql'
 import { LruMap } from '../../shared/values/lru.ts'
 import type { CheckCost, CostLimit } from '../cost/limit.ts'
+import type { Asked } from '../http/request.ts'
 import type { Limits } from '../options.ts'
 import type { Graphql } from '../packages.ts'
-import type { Executors, Run } from './execute.ts'
+import type { Executor, Run } from './execute.ts'
 import { measure } from './limits.ts'
 import { isRefusal, type Refusal, refuse, refuseDocument, type SentError, worded } from './refusal.ts'
-import { tracedRun } from './traces.ts'
 
 /** One operation of a document that passed every check. */
 export interface Operation {
@@ -19,13 +19,13 @@ export interface Operation {
 }
 
 /** The operations of a document, by name. */
-export interface Operations {
+interface Operations {
   /** The operation if the document has exactly one. */
   readonly only: Operation | undefined
   readonly named: ReadonlyMap<string, Operation>
 }
 
-export interface DocumentsOptions {
+interface DocumentsOptions {
   readonly limits: Limits
   readonly introspection: boolean
   readonly cost: CostLimit | undefined
@@ -43,22 +43,27 @@ export class Documents {
   readonly #graphql: Graphql
   readonly #schema: GraphQLSchema
   readonly #options: DocumentsOptions
-  readonly #executors: Executors
+  readonly #executor: Executor
   readonly #known = new LruMap<Operations>({
     max: 1000,
     maxSize: 500_000,
     sizeOf: (_operations, text) => text.length + 200,
   })
 
-  constructor(graphql: Graphql, schema: GraphQLSchema, executors: Executors, options: DocumentsOptions) {
+  constructor(graphql: Graphql, schema: GraphQLSchema, executor: Executor, options: DocumentsOptions) {
     this.#graphql = graphql
     this.#schema = schema
-    this.#executors = executors
+    this.#executor = executor
     this.#options = options
   }
 
-  /** Returns the operations in a text, or the reason why it is refused. */
-  read(text: string): Operations | Refusal {
+  /** Returns the requested operation, or the reason why it is refused. */
+  find({ query, operationName }: Asked): Operation | Refusal {
+    const operations = this.#read(query)
+    return isRefusal(operations) ? operations : chooseOperation(operations, operationName)
+  }
+
+  #read(text: string): Operations | Refusal {
     const known = this.#known.get(text)
     if (known !== undefined) return known
     const read = this.#guarded(text)
@@ -116,8 +121,8 @@ export class Documents {
     for (const definition of document.definitions) {
       if (definition.kind !== 'OperationDefinition') continue
       const name = definition.name?.value
-      const run = tracedRun(this.#executors.of(document, definition), definition.operation, name)
-      const checkCost = this.#options.cost?.of(document, definition)
+      const run = this.#executor(document, definition)
+      const checkCost = this.#options.cost?.(document, definition)
       last = { type: definition.operation, document, name, run, checkCost }
       if (name !== undefined) named.set(name, last)
       count++
@@ -130,8 +135,7 @@ function refuseExcess(excess: string): Refusal {
   return refuse(400, `The document ${excess}.`, 'LIMIT_EXCEEDED')
 }
 
-/** Returns the requested operation. */
-export function chooseOperation(operations: Operations, name: string | undefined): Operation | Refusal {
+function chooseOperation(operations: Operations, name: string | undefined): Operation | Refusal {
   const { only, named } = operations
   const code = 'OPERATION_RESOLUTION_FAILURE'
   if (name === undefined) {
