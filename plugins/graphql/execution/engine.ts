@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { GraphQLSchema } from 'graphql'
-import type { Logger } from '../../../kernel/index.ts'
+import { type Logger, Trace } from '../../../kernel/index.ts'
 import { peer, peers } from '../../shared/environment/optional-package.ts'
 import { exposesMistakes } from '../../shared/failures/formatted-failures.ts'
 import { costLimit } from '../cost/limit.ts'
@@ -12,7 +12,7 @@ import type { GraphqlService } from '../service.ts'
 import { Documents } from './documents.ts'
 import { Compiler, executor } from './execute.ts'
 import { type Refusal, refuse } from './refusal.ts'
-import { traceResolvers } from './traces.ts'
+import type { GraphqlResolverTrace } from './trace-events.ts'
 
 /** Loads the packages, passes the function that builds the schema to the service, and returns the one that makes the engine, once. */
 export async function openEngine(
@@ -69,6 +69,27 @@ function copyOf(schema: unknown, imported: Graphql): Graphql {
   const name = 'graphql'
   const required = createRequire(import.meta.url)(name) as Graphql
   return schema instanceof required.GraphQLSchema ? required : imported
+}
+
+const resolverTrace = new Trace<GraphqlResolverTrace>('graphql.resolver')
+const traced = new WeakSet<GraphQLSchema>()
+
+/** Makes the resolvers of a schema publish traces, if there is a subscriber when it is built; except for trivial default resolvers. */
+function traceResolvers(graphql: Graphql, schema: GraphQLSchema): void {
+  if (!resolverTrace.isOn || traced.has(schema)) return
+  traced.add(schema)
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!graphql.isObjectType(type) || type.name.startsWith('__')) continue
+    for (const field of Object.values(type.getFields())) {
+      const { resolve } = field
+      if (resolve === undefined) continue
+      field.resolve = (source, args, context, info) =>
+        resolverTrace.run(
+          () => ({ type: type.name, field: field.name, info }),
+          () => resolve(source, args, context, info),
+        )
+    }
+  }
 }
 
 /** Loads the tools, without which a ready schema can do as long as nothing is added to it. */

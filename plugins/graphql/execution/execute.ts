@@ -1,7 +1,10 @@
 import type { DocumentNode, ExecutionArgs, ExecutionResult, GraphQLSchema, OperationDefinitionNode } from 'graphql'
+import { Trace } from '../../../kernel/index.ts'
 import type { Graphql, GraphqlJit } from '../packages.ts'
 import { expandedSize } from './compiled-size.ts'
-import { tracedRun } from './traces.ts'
+import type { GraphqlOperationTrace } from './trace-events.ts'
+
+const operationTrace = new Trace<GraphqlOperationTrace>('graphql.operation')
 
 export type Variables = { readonly [name: string]: unknown } | undefined
 
@@ -38,7 +41,11 @@ export function executor(graphql: Graphql, schema: GraphQLSchema, compiler?: Com
       return size > largestCompiled ? 'never' : compiler!.compile(schema, document, operationName)
     }
     const executed = compiler === undefined ? interpret : compiling(interpret, compile, minCount)
-    return tracedRun(executed, operation, operationName)
+    return (context, variables) =>
+      operationTrace.run(
+        () => ({ type: operation, name: operationName }),
+        () => executed(context, variables),
+      )
   }
 }
 
