@@ -1,11 +1,10 @@
 import type { AsyncApiFragment } from './fragment.ts'
-import type { MessageDescription } from './service.ts'
+import type { MessageDescription } from './types.ts'
 
 export { describeMessages } from './document/describe.ts'
 export type { AsyncApiChannel, AsyncApiExchange, AsyncApiFragment, AsyncApiMessage } from './fragment.ts'
 export type { AsyncApiOptions, MessageDescriptionOptions } from './options.ts'
 export { asyncapi } from './plugin.ts'
-export type { MessageDescription } from './service.ts'
 export type {
   AsyncApiChannelObject,
   AsyncApiDocument,
@@ -16,6 +15,7 @@ export type {
   AsyncApiSchema,
   AsyncApiServer,
   AsyncApiTag,
+  MessageDescription,
 } from './types.ts'
 
 declare module '../../kernel/plugin/define.ts' {

@@ -1,3 +1,4 @@
+import type { DocumentService } from '../shared/descriptions/document-service.ts'
 import type { SecurityRequirement } from '../shared/descriptions/security.ts'
 
 /** Members named `x-…`, which AsyncAPI reserves for extensions by its users. */
@@ -127,4 +128,21 @@ export interface AsyncApiDocument extends Extensible {
     readonly schemas?: { readonly [name: string]: AsyncApiSchema }
     readonly securitySchemes?: { readonly [name: string]: object }
   }
+}
+
+/** Describes the messages of one server: the service `asyncapi`. */
+export interface MessageDescription extends DocumentService<AsyncApiDocument> {
+  /**
+   * Returns the current description of the messages. It is the same object until they change, so modify only a copy.
+   *
+   * @throws AsyncApiBeforeBootError before `setup`.
+   * @example
+   * import { writeFileSync } from 'node:fs'
+   * import { Server } from 'framework'
+   *
+   * const server = new Server({ plugins: { asyncapi: true } })
+   * await server.ready()
+   * writeFileSync('asyncapi.json', JSON.stringify(server.services.get('asyncapi').document(), null, 2))
+   */
+  document(): AsyncApiDocument
 }

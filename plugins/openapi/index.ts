@@ -1,14 +1,14 @@
 import type { ApiDoc } from './apidoc.ts'
 import type { OpenApiFragment } from './fragment.ts'
-import type { ApiDescription } from './service.ts'
+import type { ApiDescription } from './types.ts'
 
 export type { ApiDoc } from './apidoc.ts'
 export { describeServer } from './document/describe.ts'
 export type { DescribedRoute, OpenApiFragment } from './fragment.ts'
 export type { DescriptionOptions, OpenApiOptions, OpenApiRoute } from './options.ts'
 export { openapi } from './plugin.ts'
-export type { ApiDescription } from './service.ts'
 export type {
+  ApiDescription,
   OpenApiComponents,
   OpenApiDocument,
   OpenApiExternalDocs,

@@ -1,3 +1,4 @@
+import type { DocumentService } from '../shared/descriptions/document-service.ts'
 import type { SecurityRequirement } from '../shared/descriptions/security.ts'
 
 /** Members named `x-…`, which OpenAPI leaves to its users. */
@@ -183,4 +184,21 @@ export interface OpenApiDocument extends Extensible {
   readonly tags?: readonly OpenApiTag[]
   /** A link to further documentation. */
   readonly externalDocs?: OpenApiExternalDocs
+}
+
+/** Describes one server: the service `openapi`. */
+export interface ApiDescription extends DocumentService<OpenApiDocument> {
+  /**
+   * Returns the current description of the routes. It is the same object until they change, so modify only a copy.
+   *
+   * @throws OpenApiBeforeBootError before `setup`.
+   * @example
+   * import { writeFileSync } from 'node:fs'
+   * import { Server } from 'framework'
+   *
+   * const server = new Server({ plugins: { openapi: true } })
+   * await server.ready()
+   * writeFileSync('openapi.json', JSON.stringify(server.services.get('openapi').document(), null, 2))
+   */
+  document(): OpenApiDocument
 }

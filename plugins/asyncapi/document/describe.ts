@@ -1,7 +1,7 @@
 import type { Kernel, ListedRoute } from '../../../kernel/index.ts'
 import { nonEmpty, Schemas } from '../../shared/descriptions/components.ts'
 import type { Described } from '../../shared/descriptions/document-service.ts'
-import { capital, hintOf, idOfPath, Names, tagOf } from '../../shared/descriptions/names.ts'
+import { capital, idOfPath, Names, tagOf } from '../../shared/descriptions/names.ts'
 import { type DescribedPath, Templates } from '../../shared/descriptions/paths.ts'
 import { Policies, type SecurityRequirement } from '../../shared/descriptions/security.ts'
 import { guardsOf } from '../../shared/http/guards.ts'
@@ -88,7 +88,7 @@ interface Entry {
 class Channels {
   readonly servers: Servers
   readonly #options: MessageDescriptionOptions
-  readonly #schemas = new Schemas()
+  readonly #schemas: Schemas
   readonly #policies: Policies
   readonly #templates = new Templates()
   readonly #ids = new Names()
@@ -99,8 +99,7 @@ class Channels {
     this.#options = options
     this.servers = new Servers(options.servers)
     this.#policies = new Policies(options.security, (options.components?.securitySchemes ?? {}) as Json)
-    for (const [name, schema] of Object.entries(options.components?.schemas ?? {}))
-      this.#schemas.give(name, schema, (why) => this.note('components', why))
+    this.#schemas = new Schemas(options.components?.schemas, (why) => this.note('components', why))
   }
 
   note(route: string, why: string): void {
@@ -126,8 +125,7 @@ class Channels {
     const id = this.#ids.claim(
       plainName(typeof apidoc.operationId === 'string' ? apidoc.operationId : uncapital(idOfPath(path))),
     )
-    const look = (schema: unknown, what: string) =>
-      this.#schemas.part(schema, 'input', hintOf(id, what), (why) => note(`${what}: ${why}`)).body
+    const { look } = this.#schemas.of(id, note)
     const subprotocols = exchanges.find((one) => one.subprotocols !== undefined)?.subprotocols
     const parameters = parametersOf(path, options, look)
     const tag = tagOf(path)
@@ -207,13 +205,10 @@ class Channels {
       const names = new Names()
       const messages: Json = {}
       const { protocol } = exchanges[0]!
+      const { use } = this.#schemas.of(id, (why) => this.note(String(channel.address), why))
       for (const action of ['receive', 'send'] as const) {
         const own = messagesOf(exchanges, action)
         if (own.length === 0) continue
-        const use = (schema: object, direction: 'input' | 'output', what: string) =>
-          this.#schemas.use(schema, direction, hintOf(id, what), (why) =>
-            this.note(String(channel.address), `${what}: ${why}`),
-          )
         const described = messageObjects(own, action, { names, use, more })
         for (const [key, message] of described) put(messages, key, message)
         for (const one of security ?? []) for (const name of Object.keys(one)) asked.add(name)

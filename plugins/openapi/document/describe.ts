@@ -8,19 +8,22 @@ import {
 } from '../../../kernel/index.ts'
 import { nonEmpty, Schemas } from '../../shared/descriptions/components.ts'
 import type { Described } from '../../shared/descriptions/document-service.ts'
-import { hintOf, idWithout, Names, operationIdOf, tagOf } from '../../shared/descriptions/names.ts'
+import { idWithout, Names, operationIdOf, tagOf } from '../../shared/descriptions/names.ts'
 import { type DescribedPath, Templates } from '../../shared/descriptions/paths.ts'
 import { Policies } from '../../shared/descriptions/security.ts'
 import { type DescribedFormat, describedFormat } from '../../shared/failures/formatted-failures.ts'
 import { guardsOf } from '../../shared/http/guards.ts'
 import { isObject, type Json, put, toPlain } from '../../shared/values/json.ts'
 import { type DescriptionOptions, type DescriptionSettings, descriptionOptions } from '../options.ts'
-import type { OpenApiDocument, OpenApiPathItem, OpenApiTag } from '../types.ts'
+import type { OpenApiDocument, OpenApiOperation, OpenApiPathItem, OpenApiTag } from '../types.ts'
+import { apidocOf, mergeBody, mergeParameters, plainMembers } from './apidoc.ts'
+import { bodyOf } from './body.ts'
 import { SharedResponses } from './built-in.ts'
 import { tagsOf } from './forms.ts'
-import { type Fragments, fragmentsOf, namesIn, toObject } from './fragments.ts'
-import { operationOf, type Unnamed } from './operation.ts'
+import { type Fragments, fragmentsOf, namesIn } from './fragments.ts'
 import type { Scene } from './operation-context.ts'
+import { parametersOf } from './parameters.ts'
+import { responsesOf } from './responses.ts'
 
 /**
  * Describes the routes of a server in OpenAPI 3.1.1.
@@ -54,9 +57,7 @@ export function describeListing(
   const given: Json = (options.components ?? {}) as Json
   const fragments = checkPlugins(plugins, options)
   const own = componentsOf(fragments, given)
-  const schemas = new Schemas()
-  for (const [name, schema] of Object.entries(own.schemas ?? {}))
-    schemas.give(name, schema, (why) => note('components', why))
+  const schemas = new Schemas(own.schemas, (why) => note('components', why))
   const { components: _components, include: _include, ...around } = options
   const { info, servers, security, externalDocs } = toPlain(around) as DescriptionOptions
   const tags = tagsOf([...(options.tags ?? []), ...fragments.tags]) as readonly OpenApiTag[] | undefined
@@ -111,8 +112,7 @@ function isIncluded({ record, plugin }: ListedRoute, { include }: DescriptionSet
 
 /** The components of plugins, with those of the application merged over them. Schemas are translated, not copied. */
 function componentsOf({ components }: Fragments, given: Json): { [kind: string]: Json } {
-  const all: { [kind: string]: Json } = {}
-  for (const [kind, named] of components) all[kind] = toObject(named)
+  const all: { [kind: string]: Json } = { ...components }
   for (const [kind, named] of Object.entries(given)) {
     if (isObject(named)) all[kind] = { ...all[kind], ...named }
   }
@@ -130,6 +130,29 @@ function contributionOf({ name, openapi }: ListedPlugin['definition'], options: 
     note(`the plugin "${name}" failed to describe it: ${error instanceof Error ? error.message : String(error)}`)
   }
   return []
+}
+
+/** An operation without its id, which depends on the ids of all others. */
+type Unnamed = Omit<OpenApiOperation, 'operationId'>
+
+/** Describes one route at one of its paths. */
+function operationOf(scene: Scene, tag: string | undefined, policies: Policies): Unnamed {
+  const apidoc = apidocOf(scene)
+  const { tags, summary, description, security, ...plain } = plainMembers(apidoc, scene.note)
+  const parameters = mergeParameters(scene, parametersOf(scene), apidoc.parameters)
+  const requestBody = mergeBody(scene, bodyOf(scene), apidoc.requestBody)
+  const asked = security ?? policies.of(scene)
+  const operation: Json = {
+    tags: tags ?? (tag === undefined ? undefined : [tag]),
+    summary,
+    description,
+    parameters: parameters.length > 0 ? parameters : undefined,
+    requestBody,
+    responses: responsesOf(scene, apidoc),
+    security: asked,
+    ...plain,
+  }
+  return operation as unknown as Unnamed
 }
 
 interface Entry {
@@ -187,16 +210,13 @@ class Operations {
   #sceneOf(route: ListedRoute, path: DescribedPath, sets: readonly RouteOptions[], note: Scene['note']): Scene {
     const { method } = route.record
     const { schemas, own, responses, hasFailures } = this.#around
-    const id = operationIdOf(method, path)
     return {
+      ...schemas.of(operationIdOf(method, path), note),
       route,
       method,
       sets,
       pathParameters: path.parameters,
       note,
-      use: (schema, direction, what) =>
-        schemas.use(schema, direction, hintOf(id, what), (why) => note(`${what}: ${why}`)),
-      look: (schema, what) => schemas.part(schema, 'input', hintOf(id, what), (why) => note(`${what}: ${why}`)).body,
       hasFailures,
       responses,
       hasComponent: (ref) => {
