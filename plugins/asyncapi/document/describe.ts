@@ -48,14 +48,14 @@ export function describeContributions(
   contributions: readonly Contribution[],
   options: MessageDescriptionSettings,
 ): Described<AsyncApiDocument> {
-  const { info, tags, externalDocs, components } = options as MessageDescriptionOptions
+  const { info, tags, externalDocs } = options as MessageDescriptionOptions
   const channels = new Channels(options as MessageDescriptionOptions)
   for (const route of listing.routes) channels.addRoute(route)
   for (const { plugin, channels: given, why } of contributions) {
     if (why !== undefined) channels.note(`the channels of the plugin "${plugin}"`, why)
     for (const channel of given) channels.add(channel)
   }
-  const { document, notes, schemas, schemes } = channels.finish((components?.securitySchemes ?? {}) as Json)
+  const { document, notes, schemas, schemes } = channels.finish()
   return {
     document: {
       asyncapi: '3.0.0',
@@ -98,7 +98,7 @@ class Channels {
   constructor(options: MessageDescriptionOptions) {
     this.#options = options
     this.servers = new Servers(options.servers)
-    this.#policies = new Policies(options.security, (options.components?.securitySchemes ?? {}) as Json)
+    this.#policies = new Policies(options.security, options.components?.securitySchemes as Json)
     this.#schemas = new Schemas(options.components?.schemas, (why) => this.note('components', why))
   }
 
@@ -196,7 +196,7 @@ class Channels {
     this.#entries.set(key, entry)
   }
 
-  finish(defined: Json) {
+  finish() {
     const channels: Json = {}
     const operations: Json = {}
     const ids = new Names()
@@ -224,8 +224,7 @@ class Channels {
       const servers = this.servers.of(protocol)
       channels[id] = { ...channel, servers: servers.length > 0 ? servers : undefined, messages }
     }
-    const schemes = { ...this.#policies.schemes, ...defined }
-    const missing = this.#policies.missing(asked, schemes, (why) => this.note('the server', why))
+    const schemes = this.#policies.schemes(asked, (why) => this.note('the server', why))
     const finished = this.#schemas.finish({ channels, operations })
     const schemas: Json = {}
     for (const [name, schema] of Object.entries(finished.schemas)) put(schemas, name, toDraft7(schema))
@@ -233,7 +232,7 @@ class Channels {
     return {
       document: finished.document,
       schemas,
-      schemes: schemesOf({ ...schemes, ...missing }),
+      schemes: schemesOf(schemes),
       notes: [...this.#notes.values()],
     }
   }

@@ -1,5 +1,6 @@
 import type { ListedPlugin, RouteOptions } from '../../../kernel/index.ts'
 import { isObject, type Json, mergeOver } from '../../shared/values/json.ts'
+import { messageOf } from '../../shared/values/safely.ts'
 import type { OpenApiReference, OpenApiResponse } from '../types.ts'
 import type { Scene } from './operation-context.ts'
 
@@ -44,8 +45,7 @@ function declaredBy({ definition, settings }: ListedPlugin, scene: Scene): [stat
       else scene.note(`the description that the plugin "${definition.name}" gives of its failures is not an object`)
     }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    scene.note(`the plugin "${definition.name}" failed to describe its failures: ${why}`)
+    scene.note(`the plugin "${definition.name}" failed to describe its failures: ${messageOf(error)}`)
   }
   return declarations.filter(([status, name]) => {
     const isKnown = /^[45]\d\d$/.test(status) && typeof name === 'string' && scene.responses.has(name)
