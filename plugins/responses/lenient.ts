@@ -1,5 +1,6 @@
 import { flattened } from '../shared/schema/flat.ts'
 import { isObject, type Node } from '../shared/schema/keywords.ts'
+import { madeIn } from '../shared/values/memoize.ts'
 import { compileShapes, referred, typesOf } from './checked-copy.ts'
 import { Mismatch } from './mismatch.ts'
 import { once, remembering } from './once.ts'
@@ -41,12 +42,7 @@ export class LenientShape {
   }
 
   #pick(node: unknown, value: unknown): unknown {
-    let picker = this.#pickers.get(node)
-    if (picker === undefined) {
-      picker = once((given) => this.#look(node, given))
-      this.#pickers.set(node, picker)
-    }
-    return picker(value)
+    return madeIn(this.#pickers, node, () => once((given) => this.#look(node, given)))(value)
   }
 
   #look(node: unknown, value: unknown): unknown {

@@ -1,4 +1,5 @@
 import { defineError } from '../../kernel/index.ts'
+import { madeIn } from '../shared/values/memoize.ts'
 import { compileShape } from './checked-copy.ts'
 import { LenientShape } from './lenient.ts'
 import { Mismatch } from './mismatch.ts'
@@ -31,15 +32,11 @@ interface Compiled {
 const compiled = [new WeakMap<object, Compiled>(), new WeakMap<object, Compiled>()] as const
 
 function compile(schema: object, strictness: Strictness): Compiled {
-  const known = compiled[strictness.coerce ? 1 : 0]
-  let one = known.get(schema)
-  if (one === undefined) {
-    one = isValidator(schema)
+  return madeIn(compiled[strictness.coerce ? 1 : 0], schema, () =>
+    isValidator(schema)
       ? { shape: shapeOfValidator(schema), write: JSON.stringify }
-      : { shape: compileShape(schema, strictness), write: writerOf(schema) }
-    known.set(schema, one)
-  }
-  return one
+      : { shape: compileShape(schema, strictness), write: writerOf(schema) },
+  )
 }
 
 /**

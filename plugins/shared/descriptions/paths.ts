@@ -1,4 +1,5 @@
 import type { RouteRecord } from '../../../kernel/index.ts'
+import { madeIn } from '../values/memoize.ts'
 
 type Shape = RouteRecord['shapes'][number]
 
@@ -42,12 +43,7 @@ export class Templates {
 
   #describedNames(shape: Shape, names: readonly string[]): readonly string[] {
     const key = shape.segments.map(({ kind, text }) => (kind === 'static' ? encoded(text) : '{}')).join('/')
-    let described = this.#names.get(key)
-    if (described === undefined) {
-      described = names.map((name) => (name === '*' ? wildcardBeside(names) : name))
-      this.#names.set(key, described)
-    }
-    return described
+    return madeIn(this.#names, key, () => names.map((name) => (name === '*' ? wildcardBeside(names) : name)))
   }
 }
 

@@ -1,4 +1,5 @@
 import { put } from '../values/json.ts'
+import { madeIn } from '../values/memoize.ts'
 import {
   definitionKeywords,
   inPlaceKeywords,
@@ -40,13 +41,7 @@ export interface FlatOptions {
 const known = [new WeakMap<object, Flat>(), new WeakMap<object, Flat>()] as const
 
 export function flattened(schema: object, { lowerCaseNames = false }: FlatOptions = {}): Flat {
-  const flats = known[lowerCaseNames ? 1 : 0]
-  let flat = flats.get(schema)
-  if (flat === undefined) {
-    flat = new Flattening(schema as Node, lowerCaseNames).flat()
-    flats.set(schema, flat)
-  }
-  return flat
+  return madeIn(known[lowerCaseNames ? 1 : 0], schema, () => new Flattening(schema as Node, lowerCaseNames).flat())
 }
 
 const prefix = '#/$defs/'
@@ -107,14 +102,12 @@ class Flattening {
   }
 
   #copy(place: Place, isLower: boolean): Json {
-    const copies = this.#copies[isLower ? 1 : 0]
-    let copy = copies.get(place)
-    if (copy === undefined) {
-      copy = { place, isLower, json: {} }
-      copies.set(place, copy)
+    const { json } = madeIn(this.#copies[isLower ? 1 : 0], place, () => {
+      const copy: Copy = { place, isLower, json: {} }
       this.#open.push(copy)
-    }
-    return copy.json
+      return copy
+    })
+    return json
   }
 
   #fill(copy: Copy): void {

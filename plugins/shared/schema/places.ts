@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { madeIn } from '../values/memoize.ts'
 import { safely } from '../values/safely.ts'
 import {
   definitionKeywords,
@@ -50,9 +51,8 @@ class Scope {
   }
 }
 
-function addressOf(text: string, base: string): string {
-  return safely(() => new URL(text, base === '' ? 'schema:///' : base).href.replace(/#$/, ''), text)
-}
+const addressOf = (text: string, base: string) =>
+  safely(() => new URL(text, base === '' ? 'schema:///' : base).href.replace(/#$/, ''), text)
 
 const hasAddress = (node: Node): node is Node & { readonly $id: string } =>
   typeof node.$id === 'string' && !node.$id.startsWith('#')
@@ -84,12 +84,7 @@ export class Places {
 
   /** The place of a schema within another. */
   within(node: Node, around: Scope): Place {
-    let place = around.places.get(node)
-    if (place === undefined) {
-      place = this.#find(node, around)
-      around.places.set(node, place)
-    }
-    return place
+    return madeIn(around.places, node, () => this.#find(node, around))
   }
 
   #find(node: Node, around: Scope): Place {
@@ -190,7 +185,9 @@ export class Places {
     let place = home
     let kind: Kind = 'schema'
     for (const part of pointer.split('/').slice(1)) {
-      const key = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
+      const key = safely(() => decodeURIComponent(part), part)
+        .replaceAll('~1', '/')
+        .replaceAll('~0', '~')
       if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
       at = (at as Record<string, unknown>)[key]
       kind = kindOf(kind, key, at)
@@ -221,8 +218,4 @@ function only(places: readonly Place[] | undefined, ref: string): Place | undefi
   const [first, ...others] = places ?? []
   if (first === undefined || others.every(({ node }) => isDeepStrictEqual(node, first.node))) return first
   throw new TypeError(`the reference ${JSON.stringify(ref)} could mean several schemas, which differ`)
-}
-
-function decoded(text: string): string {
-  return safely(() => decodeURIComponent(text), text)
 }
