@@ -1,7 +1,6 @@
-import { grouped, intersection, union } from './combine.ts'
 import { type ApiDocument, decodePart, resolve, type Schema, sorted } from './document.ts'
 import { assign, pascal } from './names.ts'
-import { comment, key, literal, tags } from './printer.ts'
+import { comment, grouped, intersection, key, literal, tags, union } from './printer.ts'
 
 /**
  * The direction of a value. A client may omit values for which the server has a default; in a query and a form, a value may be a
