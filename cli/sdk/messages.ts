@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { listKeywords, mapKeywords, schemaKeywords } from '../../plugins/shared/schema/keywords.ts'
+import { freeName } from '../../plugins/shared/schema/names.ts'
 import { isObject, type Json, put } from '../../plugins/shared/values/json.ts'
 import { type ApiDocument, follow, type Reference, type Schema, sorted } from './document.ts'
 
@@ -107,11 +108,12 @@ function withNames(schemas: { readonly [name: string]: Schema }, there: { readon
     const other = Object.hasOwn(there, name) ? there[name] : undefined
     return other !== undefined && !isDeepStrictEqual(rewritten(schemas[name], names), rewritten(other, new Map()))
   }
+  const isTaken = (name: string) => Object.hasOwn(there, name) || Object.hasOwn(schemas, name)
   // A schema that refers to a renamed one also differs.
   for (let count = -1; count !== differing(names); ) {
     count = differing(names)
     for (const [name, now] of names)
-      if (name === now && isOther(name)) names.set(name, free(`${name}Message`, there, schemas))
+      if (name === now && isOther(name)) names.set(name, freeName(`${name}Message`, isTaken))
   }
   const added: Json = {}
   for (const [name, now] of names) if (!Object.hasOwn(there, now)) added[now] = rewritten(schemas[name], names)
@@ -119,12 +121,6 @@ function withNames(schemas: { readonly [name: string]: Schema }, there: { readon
 }
 
 const differing = (names: ReadonlyMap<string, string>) => [...names].filter(([name, now]) => name !== now).length
-
-function free(wanted: string, ...taken: readonly object[]): string {
-  let name = wanted
-  for (let number = 2; taken.some((one) => Object.hasOwn(one, name)); number++) name = `${wanted}${number}`
-  return name
-}
 
 const place = '#/components/schemas/'
 

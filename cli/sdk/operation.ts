@@ -7,7 +7,6 @@ import {
   type Parameter,
   type PathItem,
   type Reference,
-  type Schema,
   sorted,
 } from './document.ts'
 import { claim, pascal } from './names.ts'
@@ -163,16 +162,8 @@ function parameterMember(parameter: Parameter, printer: SchemaPrinter, indent: s
   return `${doc}${indent}${key(parameter.name)}${isOptional ? '?' : ''}: ${written}`
 }
 
-interface Body {
-  readonly mediaType: string
-  readonly schema: Schema | undefined
-  readonly isRequired: boolean
-  /** Whether a form may be sent instead. */
-  readonly orForm: boolean
-}
-
-/** The body that the client sends: JSON if the operation accepts it, otherwise a form. */
-export function bodyOf(document: ApiDocument, operation: Operation): Body | undefined {
+/** The body that the client sends: JSON if the operation accepts it, otherwise a form; `orForm` is whether a form may be sent instead. */
+export function bodyOf(document: ApiDocument, operation: Operation) {
   const request = follow<{ required?: boolean; content?: Content }>(document, operation.requestBody)
   const offered = sorted(request?.content).map(([type, { schema }]) => ({ type: type.toLowerCase(), schema }))
   const find = (test: (type: string) => boolean) => offered.find(({ type }) => test(type))
@@ -182,6 +173,8 @@ export function bodyOf(document: ApiDocument, operation: Operation): Body | unde
   const orForm = form !== undefined && form !== chosen && form.type.startsWith(formTypes[0])
   return { mediaType: chosen.type, schema: chosen.schema, isRequired: request?.required === true, orForm }
 }
+
+type Body = NonNullable<ReturnType<typeof bodyOf>>
 
 function bodyType({ mediaType, schema, orForm }: Body, printer: SchemaPrinter, indent: string): string {
   if (jsonType.test(mediaType)) {

@@ -5,18 +5,7 @@ export { describeMessages } from './document/describe.ts'
 export type { AsyncApiChannel, AsyncApiExchange, AsyncApiFragment, AsyncApiMessage } from './fragment.ts'
 export type { AsyncApiOptions, MessageDescriptionOptions } from './options.ts'
 export { asyncapi } from './plugin.ts'
-export type {
-  AsyncApiChannelObject,
-  AsyncApiDocument,
-  AsyncApiInfo,
-  AsyncApiMessageObject,
-  AsyncApiOperation,
-  AsyncApiReference,
-  AsyncApiSchema,
-  AsyncApiServer,
-  AsyncApiTag,
-  MessageDescription,
-} from './types.ts'
+export type * from './types.ts'
 
 declare module '../../kernel/plugin/define.ts' {
   interface PluginData {

@@ -1,7 +1,7 @@
-import { isOptions, optionNames, type Request, type Response } from '../../kernel/index.ts'
+import { isOptions, optionNames, type Request, type Response, type RouteOptions } from '../../kernel/index.ts'
 import { isProduction } from '../shared/environment/node-env.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
-import { forbiddenRouteOptions, type GraphqlRouteOptions, type ReadySchema, type SchemaSource } from './types.ts'
+import type { ReadySchema, SchemaSource } from './types.ts'
 
 /** Creates the third argument of every resolver. */
 export type ContextFunction = (exchange: {
@@ -56,6 +56,13 @@ export interface JitOptions {
   /** The number of executions of an operation before it is compiled. Default 3. */
   minCount?: number
 }
+
+/** Options of the route `/graphql`, without those that have no meaning there. */
+export type GraphqlRouteOptions = Omit<RouteOptions, ForbiddenRouteOption>
+
+/** Route options that would break the responses of the plugin. */
+const forbiddenRouteOptions = ['body', 'query', 'headers', 'params', 'all', 'responses', 'cache', 'upload'] as const
+type ForbiddenRouteOption = (typeof forbiddenRouteOptions)[number]
 
 /** Options of the GraphQL plugin. */
 export interface GraphqlOptions {

@@ -7,24 +7,7 @@ export { describeServer } from './document/describe.ts'
 export type { DescribedRoute, OpenApiFragment } from './fragment.ts'
 export type { DescriptionOptions, OpenApiOptions, OpenApiRoute } from './options.ts'
 export { openapi } from './plugin.ts'
-export type {
-  ApiDescription,
-  OpenApiComponents,
-  OpenApiDocument,
-  OpenApiExternalDocs,
-  OpenApiInfo,
-  OpenApiMediaType,
-  OpenApiOperation,
-  OpenApiParameter,
-  OpenApiPathItem,
-  OpenApiReference,
-  OpenApiRequestBody,
-  OpenApiResponse,
-  OpenApiSchema,
-  OpenApiSecurity,
-  OpenApiServer,
-  OpenApiTag,
-} from './types.ts'
+export type * from './types.ts'
 
 declare module '../../kernel/plugin/define.ts' {
   interface PluginData {

@@ -19,16 +19,6 @@ export function shapeOfValidator(schema: StandardSchema): Shape {
   }
 }
 
-/** Where Zod and Valibot store the schemas of members and items, and the inner schema of an optional one. */
-interface Inside {
-  shape?: unknown
-  entries?: unknown
-  element?: unknown
-  item?: unknown
-  wrapped?: unknown
-  unwrap?: unknown
-}
-
 /**
  * Picks the members that their own validators accept. A refused member is left out, even a scalar: the purpose of its
  * validator may be to hide a part of it, and it has not finished.
@@ -37,7 +27,9 @@ export function pickByValidator(schema: unknown, value: unknown): unknown {
   if (!isStandardSchema(schema)) return undefined
   const result = run(schema, value)
   if (result.issues === undefined) return result.value
-  const { shape, entries, element, item, wrapped, unwrap } = schema as Inside
+  // Where Zod and Valibot store the schemas of members and items, and the inner schema of an optional one.
+  const { shape, entries, element, item, wrapped, unwrap } = schema as Readonly<Record<string, unknown>> &
+    StandardSchema
   const members = shape ?? entries
   if (isObject(members) && isObject(value)) {
     const picked = {}

@@ -29,21 +29,15 @@ const missingBody: Verdict = {
 export function stepOf(part: Part, schema: object, check: Check): Step['run'] {
   const isStandard = isStandardSchema(schema)
   const readQuery = isStandard ? queryReader(standardLists(schema)) : (query: Query) => query
-  switch (part) {
-    case 'headers':
-      return (req) => check(isStandard ? req.headers : { ...req.headers })
-    case 'params':
-      return (req) => check(isStandard ? req.params : { ...req.params })
-    case 'query':
-      return (req) => check(readQuery(req.query))
-    case 'body':
-      // Another validator may accept a missing body; a JSON Schema describes an existing one.
-      return isStandard ? (req) => check(req.body) : (req) => (req.body === undefined ? missingBody : check(req.body))
-    case 'all': {
-      const merge = mergedInput(keysOf(schema), !isStandard, readQuery)
-      return (req) => merge(req, check)
-    }
+  if (part === 'headers') return (req) => check(isStandard ? req.headers : { ...req.headers })
+  if (part === 'params') return (req) => check(isStandard ? req.params : { ...req.params })
+  if (part === 'query') return (req) => check(readQuery(req.query))
+  if (part === 'all') {
+    const merge = mergedInput(keysOf(schema), !isStandard, readQuery)
+    return (req) => merge(req, check)
   }
+  // Another validator may accept a missing body; a JSON Schema describes an existing one.
+  return isStandard ? (req) => check(req.body) : (req) => (req.body === undefined ? missingBody : check(req.body))
 }
 
 /**

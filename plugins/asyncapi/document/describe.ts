@@ -1,7 +1,7 @@
 import type { Kernel, ListedRoute } from '../../../kernel/index.ts'
 import { nonEmpty, Schemas } from '../../shared/descriptions/components.ts'
 import type { Described } from '../../shared/descriptions/document-service.ts'
-import { capital, idOfPath, Names, tagOf } from '../../shared/descriptions/names.ts'
+import { capital, idOfPath, Names, tagOf, words } from '../../shared/descriptions/names.ts'
 import { type DescribedPath, Templates } from '../../shared/descriptions/paths.ts'
 import { Policies, type SecurityRequirement } from '../../shared/descriptions/security.ts'
 import { guardsOf } from '../../shared/http/guards.ts'
@@ -161,14 +161,8 @@ class Channels {
     const key = `${protocol} ${address}`
     const there = this.#entries.get(key)
     if (there !== undefined) return void there.exchanges.push(given)
-    const words = uncapital(
-      address
-        .split(/[^A-Za-z0-9]+/)
-        .filter((word) => word !== '')
-        .map(capital)
-        .join(''),
-    )
-    const id = this.#ids.claim(plainName(words), capital(plainName(protocol)))
+    const name = plainName(uncapital(words(address).map(capital).join('')))
+    const id = this.#ids.claim(name, capital(plainName(protocol)))
     const note = (why: string) => this.note(address, why)
     const channel: Json = {
       address,

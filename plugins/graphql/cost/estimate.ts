@@ -51,13 +51,13 @@ export class Estimate {
   of({ operation, selectionSet }: OperationDefinitionNode): number {
     const root = this.#basis.schema.getRootType(operation)
     const base = operation === 'mutation' ? 10 : 0
-    return root ? base + this.#select([selectionSet], root, undefined) : base
+    return root ? base + this.#select([selectionSet], root) : base
   }
 
   /** Returns the cost of selections; `around` is the surrounding field, if it sets the lengths of the lists in it. */
-  #select(sets: readonly SelectionSetNode[], type: GraphQLCompositeType, around: Around | undefined): number {
+  #select(sets: readonly SelectionSetNode[], type: GraphQLCompositeType, around?: Around): number {
     const { graphql, schema } = this.#basis
-    if (graphql.isObjectType(type)) return this.#fields(sets, type, type, around)
+    if (graphql.isObjectType(type)) return this.#fields(sets, { type, declared: type, around })
     const conditions = new Set<string>()
     for (const set of sets) this.#conditionsOf(set, conditions)
     // Types to which the same fragments apply have the same selections, so one of them is enough.
@@ -68,32 +68,24 @@ export class Estimate {
       if (!kinds.has(key)) kinds.set(key, one)
     }
     let dearest = 0
-    for (const one of kinds.values()) dearest = Math.max(dearest, this.#fields(sets, one, type, around))
+    for (const one of kinds.values()) {
+      dearest = Math.max(dearest, this.#fields(sets, { type: one, declared: type, around }))
+    }
     return dearest
   }
 
-  #fields(
-    sets: readonly SelectionSetNode[],
-    type: GraphQLObjectType,
-    declared: GraphQLCompositeType,
-    around: Around | undefined,
-  ): number {
-    const level = new Map<string, FieldNode[]>()
-    for (const set of sets) this.#collect(set, type, level)
+  #fields(sets: readonly SelectionSetNode[], level: Level): number {
+    const fields = new Map<string, FieldNode[]>()
+    for (const set of sets) this.#collect(set, level.type, fields)
     let sum = 0
-    for (const [, nodes] of level) sum += this.#field(nodes, type, declared, around)
+    for (const [, nodes] of fields) sum += this.#field(nodes, level)
     return sum
   }
 
-  #field(
-    nodes: readonly FieldNode[],
-    type: GraphQLObjectType,
-    declared: GraphQLCompositeType,
-    around: Around | undefined,
-  ): number {
-    const { graphql, schema, weightOf } = this.#basis
+  #field(nodes: readonly FieldNode[], { type, declared, around }: Level): number {
+    const { graphql, weightOf } = this.#basis
     const name = nodes[0]!.name.value
-    const field = fieldOf(graphql, schema, type, name)
+    const field = this.#fieldOf(type, name)
     if (field === undefined) return 0
     const below = graphql.getNamedType(field.type)
     const deeper = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
@@ -113,6 +105,13 @@ export class Estimate {
     const one = weight + select()
     // Zero stays zero, whatever the length.
     return cost + (one === 0 ? 0 : one * (given ?? inherited ?? own.assumedSize ?? this.#basis.listSize))
+  }
+
+  #fieldOf(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined {
+    const { SchemaMetaFieldDef, TypeMetaFieldDef } = this.#basis.graphql
+    if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef
+    const isRoot = type === this.#basis.schema.getQueryType()
+    return isRoot && name === TypeMetaFieldDef.name ? TypeMetaFieldDef : type.getFields()[name]
   }
 
   /** Returns the weight declared by an interface, which its types need not repeat. */
@@ -196,6 +195,13 @@ export class Estimate {
   }
 }
 
+/** Where fields are: in a type, as which type the field above declares it, and in the lists of which field. */
+interface Level {
+  readonly type: GraphQLObjectType
+  readonly declared: GraphQLCompositeType
+  readonly around: Around | undefined
+}
+
 /** A size that a field sets for the lists below it, such as those of a connection. */
 interface Around {
   readonly size: number
@@ -215,15 +221,4 @@ function defaultOf(graphql: Graphql, field: GraphQLField<unknown, unknown>, name
     | undefined
   const { literal, value = arg?.defaultValue } = arg?.default ?? {}
   return literal === undefined ? value : graphql.valueFromASTUntyped(literal)
-}
-
-function fieldOf(
-  graphql: Graphql,
-  schema: GraphQLSchema,
-  type: GraphQLObjectType,
-  name: string,
-): GraphQLField<unknown, unknown> | undefined {
-  if (name === graphql.SchemaMetaFieldDef.name) return graphql.SchemaMetaFieldDef
-  if (name === graphql.TypeMetaFieldDef.name && type === schema.getQueryType()) return graphql.TypeMetaFieldDef
-  return type.getFields()[name]
 }

@@ -1,6 +1,6 @@
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql'
 import type { Variables } from '../execution/execute.ts'
-import { type Refusal, refuse } from '../execution/refusal.ts'
+import { type Refusal, refuse, refuseFailure } from '../execution/refusal.ts'
 import type { CostSettings } from '../options.ts'
 import type { Graphql } from '../packages.ts'
 import { type CostBasis, Estimate, Uncountable } from './estimate.ts'
@@ -62,6 +62,5 @@ function refusalOf(estimate: () => number, max: number): Refusal | undefined {
 function tooDear(cost: number, max: number): Refusal {
   const shown = Math.min(cost, Number.MAX_SAFE_INTEGER)
   const message = `The operation costs ${shown}, and the limit is ${max}. Request fewer fields or shorter lists.`
-  const refusal = refuse(400, message, 'COST_LIMIT_EXCEEDED')
-  return { ...refusal, errors: [{ message, extensions: { code: 'COST_LIMIT_EXCEEDED', cost: shown, max } }] }
+  return refuseFailure(400, { message, extensions: { code: 'COST_LIMIT_EXCEEDED', cost: shown, max } })
 }

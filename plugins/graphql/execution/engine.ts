@@ -9,7 +9,7 @@ import { type GraphqlSettings, isReady } from '../options.ts'
 import type { Graphql, SchemaTools } from '../packages.ts'
 import { buildSchema, readSchemaFiles } from '../schema.ts'
 import type { GraphqlService } from '../service.ts'
-import { Documents } from './documents.ts'
+import { operationFinder } from './documents.ts'
 import { Compiler, executor } from './execute.ts'
 import { type Refusal, refuse } from './refusal.ts'
 import type { GraphqlResolverTrace } from './trace-events.ts'
@@ -42,8 +42,8 @@ export async function openEngine(
       traceResolvers(graphql, schema)
       const run = executor(graphql, schema, jit && new Compiler(jit), settings.jit)
       const costs = cost && costLimit(graphql, schema, cost)
-      const documents = new Documents(graphql, schema, run, { limits, introspection, cost: costs })
-      return { graphql, schema, documents, streams, keepAlive, hints: introspection }
+      const find = operationFinder({ graphql, schema, run, limits, introspection, cost: costs })
+      return { graphql, schema, find, streams, keepAlive, hints: introspection }
     } catch (error) {
       log.error({ err: error }, 'GraphQL: the schema cannot be built, so every request gets a 500')
       const message = exposesMistakes() && error instanceof Error ? error.message : 'Internal server error'

@@ -1,7 +1,7 @@
 import type { ExecutionResult, GraphQLSchema } from 'graphql'
 import { isPromise, type RawRequest, type Request, type Response } from '../../../kernel/index.ts'
 import { mediaTypeOf } from '../../shared/http/media-type.ts'
-import type { Documents, Operation } from '../execution/documents.ts'
+import type { FindOperation, Operation } from '../execution/documents.ts'
 import { describeError, describeResult, httpOf } from '../execution/mask-errors.ts'
 import { isRefusal, type Refusal, refuse, refuseFailure } from '../execution/refusal.ts'
 import type { ContextFunction } from '../options.ts'
@@ -13,7 +13,7 @@ import { type Events, sendEvent, sendEvents } from './subscribe.ts'
 /** What is needed to execute requests with a schema. */
 export interface Engine extends Events {
   readonly schema: GraphQLSchema
-  readonly documents: Documents
+  readonly find: FindOperation
 }
 
 export interface HandlerOptions {
@@ -42,7 +42,7 @@ export function handlersOf({ engine, csrfPrevention, context, page }: HandlerOpt
     const ready = engine()
     if (isRefusal(ready)) return sendRefusal(req, res, wanted, ready)
     const { graphql, hints } = ready
-    const operation = ready.documents.find(asked)
+    const operation = ready.find(asked)
     if (isRefusal(operation)) {
       // Also as an event: browsers show scripts nothing of an event stream whose status is not 200.
       if (wanted === 'events' && operation.legacy) return sendEvent(ready, req, res, { errors: operation.errors })

@@ -126,7 +126,7 @@ function callbacksOf({ engine, context, settings }: SocketOptions, ErrorClass: G
     if (isRefusal(asked)) return refuse(asked.errors)
     const ready = engine()
     if (isRefusal(ready)) return refuse(ready.errors)
-    const operation = ready.documents.find(asked)
+    const operation = ready.find(asked)
     if (isRefusal(operation)) return refuse(operation.errors)
     const excess = operation.checkCost?.(asked.variables)
     if (excess !== undefined) return refuse(excess.errors)

@@ -38,11 +38,10 @@ function declaredBy({ definition, settings }: ListedPlugin, scene: Scene): [stat
     for (const set of scene.sets) {
       if (describesItself(set)) continue
       const declared: unknown = declare({ method, path, options: { ...options, ...set }, settings })
-      if (isObject(declared))
-        declarations.push(
-          ...Object.entries(declared as { [status: string]: string }).filter(([, name]) => name !== undefined),
-        )
-      else scene.note(`the description that the plugin "${definition.name}" gives of its failures is not an object`)
+      const all = isObject(declared) ? (Object.entries(declared) as [string, string][]) : undefined
+      declarations.push(...(all ?? []).filter(([, name]) => name !== undefined))
+      if (all === undefined)
+        scene.note(`the description that the plugin "${definition.name}" gives of its failures is not an object`)
     }
   } catch (error) {
     scene.note(`the plugin "${definition.name}" failed to describe its failures: ${messageOf(error)}`)

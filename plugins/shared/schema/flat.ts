@@ -10,7 +10,7 @@ import {
   schemaKeywords,
   schemasWithin,
 } from './keywords.ts'
-import { nameOfAddress, nameOfReference, plainName } from './names.ts'
+import { freeName, nameOfAddress, nameOfReference, plainName } from './names.ts'
 import { type Place, Places, type Target } from './places.ts'
 
 type Json = { [keyword: string | symbol]: unknown }
@@ -191,17 +191,11 @@ class Flattening {
     if (there !== undefined) return there
     const id = typeof target === 'boolean' ? undefined : target.node.$id
     const name = typeof id === 'string' ? nameOfAddress(id) : nameOfReference(ref)
-    const key = this.#freeName(plainName(name ?? ''))
+    const key = freeName(plainName(name ?? ''), (one) => Object.hasOwn(this.#definitions, one))
     if (typeof schema === 'object' && name !== undefined) schema[formerName] = name
     this.#definitions[key] = schema
     this.#written.set(schema, prefix + key)
     return prefix + key
-  }
-
-  #freeName(wanted: string): string {
-    let name = wanted
-    for (let number = 2; Object.hasOwn(this.#definitions, name); number++) name = `${wanted}${number}`
-    return name
   }
 }
 

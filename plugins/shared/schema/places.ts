@@ -21,16 +21,11 @@ export interface Place {
 export type Target = Place | boolean
 
 /** A schema with an address of its own, to which `#` refers inside it: the root, and each schema with an `$id`. */
-class Resource {
+interface Resource {
   readonly root: Node
   readonly address: string
-  readonly anchors = new Map<string, Place[]>()
-  readonly dynamicAnchors = new Map<string, Place[]>()
-
-  constructor(root: Node, address: string) {
-    this.root = root
-    this.address = address
-  }
+  readonly anchors: Map<string, Place[]>
+  readonly dynamicAnchors: Map<string, Place[]>
 }
 
 /** The names in one part of a schema, which take precedence over those around it. */
@@ -99,8 +94,9 @@ export class Places {
   #open(node: Node, around: Scope | undefined): Place {
     const base = around?.resource.address ?? ''
     const isResource = hasAddress(node) || around === undefined
+    const address = hasAddress(node) ? addressOf(node.$id, base) : ''
     const resource = isResource
-      ? new Resource(node, hasAddress(node) ? addressOf(node.$id, base) : '')
+      ? { root: node, address, anchors: new Map(), dynamicAnchors: new Map() }
       : around.resource
     const scope = new Scope(node, around, resource)
     if (isResource && node.$recursiveAnchor === true) this.#recursive.push(scope.place)
