@@ -1,8 +1,6 @@
-import type { AsyncApiFragment } from './fragment.ts'
-import type { MessageDescription } from './types.ts'
+import type { AsyncApiFragment, MessageDescription } from './types.ts'
 
 export { describeMessages } from './document/describe.ts'
-export type { AsyncApiChannel, AsyncApiExchange, AsyncApiFragment, AsyncApiMessage } from './fragment.ts'
 export type { AsyncApiOptions, MessageDescriptionOptions } from './options.ts'
 export { asyncapi } from './plugin.ts'
 export type * from './types.ts'

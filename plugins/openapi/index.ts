@@ -1,10 +1,8 @@
 import type { ApiDoc } from './apidoc.ts'
-import type { OpenApiFragment } from './fragment.ts'
-import type { ApiDescription } from './types.ts'
+import type { ApiDescription, OpenApiFragment } from './types.ts'
 
 export type { ApiDoc } from './apidoc.ts'
 export { describeServer } from './document/describe.ts'
-export type { DescribedRoute, OpenApiFragment } from './fragment.ts'
 export type { DescriptionOptions, OpenApiOptions, OpenApiRoute } from './options.ts'
 export { openapi } from './plugin.ts'
 export type * from './types.ts'

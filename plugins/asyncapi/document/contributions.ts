@@ -2,7 +2,7 @@ import { defineError, type Kernel, type ListedPlugin, type ListedRoute } from '.
 import { faultOf } from '../../shared/descriptions/fragment.ts'
 import { isObject } from '../../shared/values/json.ts'
 import { messageOf } from '../../shared/values/safely.ts'
-import type { AsyncApiChannel, AsyncApiExchange, AsyncApiFragment } from '../fragment.ts'
+import type { AsyncApiChannel, AsyncApiExchange, AsyncApiFragment } from '../types.ts'
 
 const AsyncApiFragmentError = defineError(
   'AsyncApiFragmentError',

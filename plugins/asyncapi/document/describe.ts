@@ -7,13 +7,12 @@ import { Policies, type SecurityRequirement } from '../../shared/descriptions/se
 import { guardsOf } from '../../shared/http/guards.ts'
 import { plainName } from '../../shared/schema/names.ts'
 import { isObject, type Json, put, toPlain } from '../../shared/values/json.ts'
-import type { AsyncApiChannel, AsyncApiExchange } from '../fragment.ts'
 import {
   type MessageDescriptionOptions,
   type MessageDescriptionSettings,
   messageDescriptionOptions,
 } from '../options.ts'
-import type { AsyncApiDocument } from '../types.ts'
+import type { AsyncApiChannel, AsyncApiDocument, AsyncApiExchange } from '../types.ts'
 import { type Contribution, checkFragments, contributionsOf, exchangesOf } from './contributions.ts'
 import { toDraft7 } from './draft-07.ts'
 import { describeMessages as messageObjects, messagesOf } from './messages.ts'

@@ -30,14 +30,11 @@ export async function sendEvents(engine: Events, req: Request, res: Response, ru
 
 /** Responds with one event. */
 export function sendEvent(engine: Events, req: Request, res: Response, value: unknown): Response {
-  return send(
-    engine,
-    req,
-    res,
-    (async function* one() {
-      yield value
-    })(),
-  )
+  return send(engine, req, res, one(value))
+}
+
+async function* one(value: unknown): AsyncGenerator<unknown> {
+  yield value
 }
 
 function send(

@@ -12,14 +12,6 @@ interface Component {
   readonly name: string
 }
 
-/** A body as a string, with numbers instead of its links. */
-interface Template {
-  readonly text: string
-  readonly parts: readonly Part[]
-}
-
-const wholeDirection: Direction = 'input'
-
 /**
  * The schemas of one document. A schema becomes a component when it has a name (`$id`, a title), when references refer to
  * it, or when several places use it; otherwise it is inlined.
@@ -63,7 +55,7 @@ export class Schemas {
   #part(schema: unknown, direction: Direction, hint: string, note: Note): Part {
     const source = jsonSchemaOf(schema, direction)
     // A schema that is not a validator is the same in both directions.
-    const key = 'schema' in source && source.schema === schema ? wholeDirection : direction
+    const key = 'schema' in source && source.schema === schema ? 'input' : direction
     const known = this.#known.get(schema) ?? new Map<Direction, Part>()
     this.#known.set(schema, known)
     const there = known.get(key)
@@ -192,7 +184,8 @@ function reachable(document: unknown): Part[] {
   return [...parts]
 }
 
-function templateOf(body: unknown): Template {
+/** A body as a string, with numbers instead of its links. */
+function templateOf(body: unknown) {
   const parts: Part[] = []
   const text = JSON.stringify(body, (_name, value: unknown) => {
     if (value instanceof Link || value instanceof Address) {
