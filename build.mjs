@@ -69,6 +69,7 @@ const bundle = await rolldown({
   tsconfig: join(root, 'tsconfig.build.json'),
   // Such imports break a cycle; everyone who builds the package would read the warning, twice.
   checks: { ineffectiveDynamicImport: false },
+  plugins: [{ name: 'scripts and styles of pages', transform: withFiles }],
 })
 /** @satisfies {import('rolldown').OutputOptions} */
 const options = {
@@ -162,6 +163,18 @@ function isUpToDate() {
   )
   const others = ['index.ts', 'server.ts', 'package.json', 'build.mjs', 'tsconfig.json', 'tsconfig.build.json']
   return [...sources, ...others.map((name) => join(root, name))].every((file) => statSync(file).mtimeMs <= built)
+}
+
+/**
+ * Files beside a module that it reads when it is loaded, such as the script of a page: the bundles contain them.
+ * @param {string} code
+ * @param {string} id
+ */
+function withFiles(code, id) {
+  return code.replace(
+    /readFileSync\(new URL\('(\.\/[\w.-]+)', import\.meta\.url\), 'utf8'\)/g,
+    (_, /** @type {string} */ file) => JSON.stringify(readFileSync(join(dirname(id), file), 'utf8')),
+  )
 }
 
 /**

@@ -1,3 +1,5 @@
+import { safely } from '../../plugins/shared/values/safely.ts'
+
 /** A JSON Schema in the form of OpenAPI 3.1. */
 export type Schema =
   | boolean
@@ -95,11 +97,7 @@ export function follow<Value>(document: ApiDocument, value: Value | Reference | 
 
 /** One part of a JSON pointer in a fragment: percent escapes first, then `~1` and `~0`. */
 export function decodePart(part: string): string {
-  let text = part
-  try {
-    text = decodeURIComponent(part)
-  } catch {
-    // A malformed escape is ordinary text.
-  }
+  // A malformed escape is ordinary text.
+  const text = safely(() => decodeURIComponent(part), part)
   return text.replaceAll('~1', '/').replaceAll('~0', '~')
 }

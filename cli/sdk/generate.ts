@@ -1,13 +1,13 @@
-import { programName } from '../package.ts'
-import { union } from './combine.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { packageFolder, programName } from '../package.ts'
+import { fromTemplate } from '../scaffold/template.ts'
 import type { ApiDocument, Operation, Parameter } from './document.ts'
 import { type MessageDocument, socketsOf } from './messages.ts'
 import { camel, pascal } from './names.ts'
-import { bodyOf, countFailures, shapeOf, type Typing } from './operation.ts'
-import { comment, key, text } from './printer.ts'
-import { globals, runtime, runtimeNames, socketGlobals, socketNames, socketRuntime } from './runtime.ts'
+import { bodyOf, countFailures, SharedFailures, shapeOf, type Typing } from './operation.ts'
+import { comment, key, text, union } from './printer.ts'
 import { SchemaPrinter } from './schema.ts'
-import { SharedFailures } from './shared.ts'
 import { socketCall, socketShape } from './socket.ts'
 import { decoded, memberNames, methods, type Node, treeOf } from './tree.ts'
 
@@ -19,6 +19,30 @@ export interface GenerateOptions {
   /** The description of the messages of the server, for its websockets. */
   readonly messages?: MessageDocument
 }
+
+/** The types that the runtime part declares: components have other names. */
+const runtimeNames =
+  'Answer AnyAnswer ApiError Call CallOptions ClientOptions DataOf FailureStatus HeaderValues Input IsSuccess Redirect Refusal Result SuccessStatus Value'
+
+/** Globals that it uses: a component with such a name would hide them. */
+const globals =
+  'AbortSignal ArrayBuffer Blob Error Exclude Extract FormData Headers Object Promise PromiseLike ReadableStream Record Request Response String SyntaxError TypeError URLSearchParams Uint8Array'
+
+/** The same for the part for websockets. */
+const socketNames =
+  'AnyWebSocket Opening Reader Reconnect Socket SocketEnd SocketError SocketEvents SocketOptions WebSocketClass'
+const socketGlobals = 'ArrayBuffer AsyncIterable AsyncIterator IteratorResult ReturnType Set URL'
+
+/** The part that is the same in all generated clients: how calls are sent and responses are read. */
+export function runtime(): string {
+  // The build has copied it from the client of contracts to its templates.
+  const calls = readFileSync(join(packageFolder(), 'dist/cli/scaffold/templates/sdk/calls.ts.mustache'), 'utf8')
+  const [, ...parts] = calls.replaceAll(/^export (?=(async )?function)/gm, '').split('\n\n')
+  return `${parts.join('\n\n')}\n${fromTemplate('sdk/client.ts')}`
+}
+
+/** The part for websockets, in clients of servers that have any. */
+const socketRuntime = (): string => fromTemplate('sdk/sockets.ts')
 
 /** Names that no type may have. */
 const refused = 'Any Unknown Never Void Null Undefined'

@@ -1,4 +1,7 @@
-import { isObject, listKeywords, mapKeywords, schemaKeywords } from '../../plugins/shared/schema/keywords.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { listKeywords, mapKeywords, schemaKeywords } from '../../plugins/shared/schema/keywords.ts'
+import { freeName } from '../../plugins/shared/schema/names.ts'
+import { isObject, type Json, put } from '../../plugins/shared/values/json.ts'
 import { type ApiDocument, follow, type Reference, type Schema, sorted } from './document.ts'
 
 /** The part of an AsyncAPI 3 document that the generator reads; other members are ignored. */
@@ -42,14 +45,11 @@ export interface SocketRoute {
   readonly protocols: readonly string[]
 }
 
-/** The websockets of a server, and a document that has the schemas of both descriptions. */
-export interface Sockets {
-  readonly document: ApiDocument
-  readonly routes: readonly SocketRoute[]
-}
-
-/** Reads the websockets from an AsyncAPI document; the other channels are not for clients over HTTP. */
-export function socketsOf(api: ApiDocument, messages: MessageDocument | undefined): Sockets {
+/** Reads the websockets from an AsyncAPI document, and adds its schemas to the other; other channels are not for clients over HTTP. */
+export function socketsOf(
+  api: ApiDocument,
+  messages: MessageDocument | undefined,
+): { readonly document: ApiDocument; readonly routes: readonly SocketRoute[] } {
   if (messages === undefined) return { document: api, routes: [] }
   const schemas = (messages.components?.schemas ?? {}) as { readonly [name: string]: Schema }
   const { names, added } = withNames(schemas, (api.components?.schemas ?? {}) as { readonly [name: string]: Schema })
@@ -106,26 +106,21 @@ function withNames(schemas: { readonly [name: string]: Schema }, there: { readon
   const names = new Map(Object.keys(schemas).map((name) => [name, name]))
   const isOther = (name: string) => {
     const other = Object.hasOwn(there, name) ? there[name] : undefined
-    return other !== undefined && canonical(rewritten(schemas[name], names)) !== canonical(rewritten(other, new Map()))
+    return other !== undefined && !isDeepStrictEqual(rewritten(schemas[name], names), rewritten(other, new Map()))
   }
+  const isTaken = (name: string) => Object.hasOwn(there, name) || Object.hasOwn(schemas, name)
   // A schema that refers to a renamed one also differs.
   for (let count = -1; count !== differing(names); ) {
     count = differing(names)
     for (const [name, now] of names)
-      if (name === now && isOther(name)) names.set(name, free(`${name}Message`, there, schemas))
+      if (name === now && isOther(name)) names.set(name, freeName(`${name}Message`, isTaken))
   }
-  const added: Record<string, unknown> = {}
+  const added: Json = {}
   for (const [name, now] of names) if (!Object.hasOwn(there, now)) added[now] = rewritten(schemas[name], names)
   return { names, added }
 }
 
 const differing = (names: ReadonlyMap<string, string>) => [...names].filter(([name, now]) => name !== now).length
-
-function free(wanted: string, ...taken: readonly object[]): string {
-  let name = wanted
-  for (let number = 2; taken.some((one) => Object.hasOwn(one, name)); number++) name = `${wanted}${number}`
-  return name
-}
 
 const place = '#/components/schemas/'
 
@@ -133,7 +128,7 @@ const place = '#/components/schemas/'
 function rewritten(schema: unknown, names: ReadonlyMap<string, string>): unknown {
   if (!isObject(schema)) return schema
   const within = (one: unknown) => rewritten(one, names)
-  const copy: Record<string, unknown> = {}
+  const copy: Json = {}
   for (const [keyword, value] of Object.entries(schema)) {
     if (keyword === '$ref' && typeof value === 'string' && value.startsWith(place)) {
       const name = value.slice(place.length)
@@ -143,31 +138,14 @@ function rewritten(schema: unknown, names: ReadonlyMap<string, string>): unknown
     else if (listKeywords.has(keyword) && Array.isArray(value)) copy[keyword] = value.map(within)
     else if (schemaKeywords.has(keyword)) copy[keyword] = within(value)
     // Members may have any name, even that of a keyword; values are not schemas.
-    else if (mapKeywords.has(keyword) && isObject(value)) copy[keyword] = mapped(value, within)
-    else put(copy, keyword, value)
+    else if (mapKeywords.has(keyword) && isObject(value)) {
+      const map: Json = {}
+      for (const [name, one] of Object.entries(value)) put(map, name, within(one))
+      copy[keyword] = map
+    } else put(copy, keyword, value)
   }
   const { $ref, ...beside } = copy
   if ($ref === undefined || Object.keys(beside).length === 0) return copy
   // The form that draft 7 requires.
   return { ...beside, allOf: [{ $ref }, ...(Array.isArray(beside.allOf) ? beside.allOf : [])] }
-}
-
-function mapped(schemas: object, within: (schema: unknown) => unknown): Record<string, unknown> {
-  const map: Record<string, unknown> = {}
-  for (const [name, one] of Object.entries(schemas)) put(map, name, within(one))
-  return map
-}
-
-/** Defines a member, even one called `__proto__`. */
-function put(object: Record<string, unknown>, name: string, value: unknown): void {
-  Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
-}
-
-/** A string that is the same for equivalent schemas. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_name, one: unknown) =>
-    typeof one === 'object' && one !== null && !Array.isArray(one)
-      ? Object.fromEntries(sorted(one as { [name: string]: unknown }))
-      : one,
-  )
 }

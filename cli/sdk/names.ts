@@ -1,3 +1,5 @@
+import { freeName } from '../../plugins/shared/schema/names.ts'
+
 /** Turns `foo-bar`, `foo_bar` and `Foo bar` into `fooBar`. Letters of every alphabet stay, with their marks. */
 export function camel(name: string): string {
   const words = name.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
@@ -20,8 +22,7 @@ export const capitalized = (word: string) => word.charAt(0).toUpperCase() + word
 
 /** Claims the name, or the first of `name2`, `name3`, … that is free. */
 export function claim(wanted: string, taken: Set<string>): string {
-  let name = wanted
-  for (let n = 2; taken.has(name); n++) name = `${wanted}${n}`
+  const name = freeName(wanted, (one) => taken.has(one))
   taken.add(name)
   return name
 }

@@ -1,4 +1,4 @@
-import { union } from './combine.ts'
+import { STATUS_CODES } from 'node:http'
 import {
   type ApiDocument,
   type Content,
@@ -7,12 +7,50 @@ import {
   type Parameter,
   type PathItem,
   type Reference,
-  type Schema,
   sorted,
 } from './document.ts'
-import { comment, key, tags } from './printer.ts'
+import { claim, pascal } from './names.ts'
+import { comment, key, tags, union } from './printer.ts'
 import { docOf, type SchemaPrinter } from './schema.ts'
-import type { SharedFailures } from './shared.ts'
+
+/**
+ * The types of failures that several operations have in common, above all the framework's own: they are declared once, named after
+ * their status, instead of in ten lines at each operation.
+ */
+export class SharedFailures {
+  readonly #counts = new Map<string, number>()
+  readonly #names = new Map<string, string>()
+  readonly #taken: Set<string>
+
+  constructor(taken: Set<string>) {
+    this.#taken = taken
+  }
+
+  /** Counts a failure; must be called with all of them before the first name is read. */
+  count(status: string, type: string): void {
+    if (!isWorthAName(status, type)) return
+    const key = `${status} ${type}`
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
+  }
+
+  /** The name of a failure; `undefined` for one that is inlined. */
+  nameOf(status: string, type: string): string | undefined {
+    const key = `${status} ${type}`
+    if ((this.#counts.get(key) ?? 0) < 2) return undefined
+    const name = this.#names.get(key) ?? claim(pascal(STATUS_CODES[status] ?? `Status ${status}`), this.#taken)
+    this.#names.set(key, name)
+    return name
+  }
+
+  declarations(): string {
+    return [...this.#names]
+      .sort(([, a], [, b]) => (a < b ? -1 : 1))
+      .map(([key, name]) => `export type ${name} = ${key.slice(key.indexOf(' ') + 1)}\n`)
+      .join('\n')
+  }
+}
+
+const isWorthAName = (status: string, type: string) => /^[45]/.test(status) && type.startsWith('{\n')
 
 /** What is needed to print the types of a document. */
 export interface Typing {
@@ -25,16 +63,6 @@ export interface Typing {
 export interface Described {
   readonly item: PathItem
   readonly operation: Operation
-}
-
-/** One call of the client: its types, and its data for the runtime. */
-export interface CallShape {
-  /** The doc comment's lines. */
-  readonly doc: readonly (string | undefined)[]
-  /** The parameter list, `input?: { … }`. */
-  readonly input: string
-  /** The statuses with their data, `{ 200: Book; 404: Failure }`. */
-  readonly answers: string
 }
 
 const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/
@@ -51,12 +79,28 @@ export function parametersOf(document: ApiDocument, item: PathItem, operation: O
   return [...found.values()]
 }
 
-/** The types of one operation; `indent` is that of the line on which it is printed. */
-export function shapeOf(typing: Typing, { item, operation }: Described, indent: string): CallShape {
+/** A member of the input of a call. */
+interface InputMember {
+  readonly text: string
+  readonly isRequired: boolean
+}
+
+/** The parameter of a call with these members, `input?: { … } & CallOptions`. */
+export function inputOf(name: string, members: readonly InputMember[], options: string, indent: string): string {
+  const mark = members.some(({ isRequired }) => isRequired) ? '' : '?'
+  const own = members.length === 0 ? '' : `{\n${members.map(({ text }) => text).join('\n')}\n${indent}} & `
+  return `${name}${mark}: ${own}${options}`
+}
+
+/**
+ * One call of the client: the lines of its doc comment, its parameter, and its statuses with their data, `{ 200: Book; 404: Failure }`.
+ * `indent` is that of the line on which it is printed.
+ */
+export function shapeOf(typing: Typing, { item, operation }: Described, indent: string) {
   const { document, printer } = typing
   const inner = `${indent}  `
   const parameters = parametersOf(document, item, operation)
-  const members: { text: string; isRequired: boolean }[] = []
+  const members: InputMember[] = []
   for (const [part, where] of [
     ['query', 'query'],
     ['headers', 'header'],
@@ -75,14 +119,11 @@ export function shapeOf(typing: Typing, { item, operation }: Described, indent: 
     const written = body.isRequired ? type : union([type, 'undefined'])
     members.push({ text: `${inner}body${mark} ${written}`, isRequired: body.isRequired })
   }
-  const isRequired = members.some((member) => member.isRequired)
-  const written = members.map((member) => member.text).join('\n')
-  const input = written === '' ? 'CallOptions' : `{\n${written}\n${indent}} & CallOptions`
   return {
     doc: [operation.summary, operation.summary && operation.description ? '' : undefined, operation.description]
       .filter((line): line is string => typeof line === 'string')
       .concat(operation.deprecated === true ? [tags.deprecated] : []),
-    input: `input${isRequired ? '' : '?'}: ${input}`,
+    input: inputOf('input', members, 'CallOptions', indent),
     answers: answersOf(typing, operation, indent),
   }
 }
@@ -121,16 +162,8 @@ function parameterMember(parameter: Parameter, printer: SchemaPrinter, indent: s
   return `${doc}${indent}${key(parameter.name)}${isOptional ? '?' : ''}: ${written}`
 }
 
-interface Body {
-  readonly mediaType: string
-  readonly schema: Schema | undefined
-  readonly isRequired: boolean
-  /** Whether a form may be sent instead. */
-  readonly orForm: boolean
-}
-
-/** The body that the client sends: JSON if the operation accepts it, otherwise a form. */
-export function bodyOf(document: ApiDocument, operation: Operation): Body | undefined {
+/** The body that the client sends: JSON if the operation accepts it, otherwise a form; `orForm` is whether a form may be sent instead. */
+export function bodyOf(document: ApiDocument, operation: Operation) {
   const request = follow<{ required?: boolean; content?: Content }>(document, operation.requestBody)
   const offered = sorted(request?.content).map(([type, { schema }]) => ({ type: type.toLowerCase(), schema }))
   const find = (test: (type: string) => boolean) => offered.find(({ type }) => test(type))
@@ -140,6 +173,8 @@ export function bodyOf(document: ApiDocument, operation: Operation): Body | unde
   const orForm = form !== undefined && form !== chosen && form.type.startsWith(formTypes[0])
   return { mediaType: chosen.type, schema: chosen.schema, isRequired: request?.required === true, orForm }
 }
+
+type Body = NonNullable<ReturnType<typeof bodyOf>>
 
 function bodyType({ mediaType, schema, orForm }: Body, printer: SchemaPrinter, indent: string): string {
   if (jsonType.test(mediaType)) {

@@ -1,13 +1,15 @@
-import { grouped, intersection, union } from './combine.ts'
 import { type ApiDocument, decodePart, resolve, type Schema, sorted } from './document.ts'
 import { assign, pascal } from './names.ts'
-import { comment, key, literal, tags } from './printer.ts'
+import { comment, grouped, intersection, key, literal, tags, union } from './printer.ts'
 
 /**
  * The direction of a value. A client may omit values for which the server has a default; in a query and a form, a value may be a
  * Date, and in a form, a Blob. `output` is for responses.
  */
 export type Direction = 'input' | 'query' | 'form' | 'output'
+
+/** The types of scalars other than strings. */
+const scalars = new Map(Object.entries({ number: 'number', integer: 'number', boolean: 'boolean', null: 'null' }))
 
 /** The maximum depth, deeper than any handwritten schema; deeper parts are `unknown`. */
 const maxDepth = 64
@@ -86,25 +88,12 @@ export class SchemaPrinter {
   }
 
   #typed(type: string, schema: Exclude<Schema, boolean>, direction: Direction, indent: string, depth: number): string {
-    switch (type) {
-      case 'string':
-        if (direction === 'form' && schema.format === 'binary') return 'Blob'
-        return (direction === 'form' || direction === 'query') && schema.format === 'date-time'
-          ? 'string | Date'
-          : 'string'
-      case 'number':
-      case 'integer':
-        return 'number'
-      case 'boolean':
-      case 'null':
-        return type
-      case 'array':
-        return this.#array(schema, direction, indent, depth)
-      case 'object':
-        return this.#object(schema, direction, indent, depth)
-      default:
-        return 'unknown'
-    }
+    if (type === 'array') return this.#array(schema, direction, indent, depth)
+    if (type === 'object') return this.#object(schema, direction, indent, depth)
+    if (type !== 'string') return scalars.get(type) ?? 'unknown'
+    if (direction === 'form' && schema.format === 'binary') return 'Blob'
+    const isWritten = direction === 'form' || direction === 'query'
+    return isWritten && schema.format === 'date-time' ? 'string | Date' : 'string'
   }
 
   #reference(reference: string, direction: Direction, indent: string, depth: number): string {

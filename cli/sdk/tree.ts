@@ -48,10 +48,7 @@ export function treeOf(document: ApiDocument, sockets: readonly SocketRoute[] = 
 }
 
 /** The place that a path leads to, and the steps there. */
-function placeOf(
-  root: Node,
-  path: string,
-): { readonly way: readonly { step: Step; node: Node }[]; readonly node: Node } {
+function placeOf(root: Node, path: string) {
   const segments = path === '/' ? [] : path.slice(1).split('/')
   const way: { step: Step; node: Node }[] = []
   let node = root

@@ -1,8 +1,15 @@
-import { announcePluginData, definePlugin } from '../../kernel/index.ts'
+import { announcePluginData, defineError, definePlugin } from '../../kernel/index.ts'
+import { DocumentService, documentRoutes } from '../shared/descriptions/document-service.ts'
 import { announcePage } from '../shared/development/pages.ts'
 import { publicPageCheck, warnOfPublicPage } from '../shared/doctor/public-page.ts'
 import { asyncapiOptions, unguarded } from './options.ts'
-import { MessageDescription } from './service.ts'
+import type { AsyncApiDocument, MessageDescription } from './types.ts'
+
+const AsyncApiBeforeBootError = defineError(
+  'AsyncApiBeforeBootError',
+  () =>
+    'the messages of a server are unknown before boot. Call await server.ready() first, or use describeMessages(server) of framework/plugins/asyncapi',
+)
 
 announcePluginData('asyncapi')
 
@@ -18,17 +25,17 @@ export const asyncapi = definePlugin({
   name: 'asyncapi',
   options: asyncapiOptions,
   doctor: async () => [publicPageCheck('asyncapi.public', unguarded)],
-  provide: () => ({ asyncapi: new MessageDescription() }),
+  provide: (): { asyncapi: MessageDescription } => ({
+    asyncapi: new DocumentService<AsyncApiDocument>(AsyncApiBeforeBootError),
+  }),
   async setup(ctx, settings) {
     const { path, routeOptions, description } = settings
     warnOfPublicPage(ctx, unguarded(settings, ctx.prefix))
     // Loaded here rather than on import: a server without this plugin should not load them.
-    const [{ describeContributions }, { checkFragments, contributionsOf, partsOf }, { documentRoutes }] =
-      await Promise.all([
-        import('./document/describe.ts'),
-        import('./document/contributions.ts'),
-        import('../shared/descriptions/written.ts'),
-      ])
+    const [{ describeContributions }, { checkFragments, contributionsOf, partsOf }] = await Promise.all([
+      import('./document/describe.ts'),
+      import('./document/contributions.ts'),
+    ])
     const service = ctx.services.get('asyncapi')
     service.start(
       ctx.server,

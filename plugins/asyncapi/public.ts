@@ -1,11 +1,15 @@
 // The names that `framework` has as well.
-import type { AsyncApiFragment } from './fragment.ts'
-import type { MessageDescription } from './service.ts'
+import type { AsyncApiFragment, MessageDescription } from './types.ts'
 
-export type { AsyncApiChannel, AsyncApiExchange, AsyncApiFragment, AsyncApiMessage } from './fragment.ts'
 export type { AsyncApiOptions, MessageDescriptionOptions } from './options.ts'
-export type { MessageDescription } from './service.ts'
-export type { AsyncApiDocument } from './types.ts'
+export type {
+  AsyncApiChannel,
+  AsyncApiDocument,
+  AsyncApiExchange,
+  AsyncApiFragment,
+  AsyncApiMessage,
+  MessageDescription,
+} from './types.ts'
 
 declare module '../../kernel/plugin/define.ts' {
   interface PluginData {

@@ -30,9 +30,9 @@ export class Rules {
     ask: (call: ChannelRuleCall) => Promise<Result>,
   ): Promise<Result | undefined> {
     const call = new Call()
-    const late = (why: string) => new Error(`it ${why}`)
+    const what = `the option ${option} of the channel "${name}"`
     try {
-      return (await runInTime({ call, timeout: this.#timeout, late, run: () => ask(call) })) as Result
+      return (await runInTime({ call, timeout: this.#timeout, what, run: () => ask(call) })) as Result
     } catch (error) {
       this.failed(name, option, error)
       return undefined

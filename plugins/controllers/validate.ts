@@ -125,8 +125,6 @@ export const validate: Validate = Object.assign(makeValidate, {
   all: only('all'),
 })
 
-type Fail = Parameters<Validation['middleware']>[2]
-
 /** Returns the middleware of one `@validate` decorator. */
 export function validateStep(route: Route, { schemas, customError }: ValidateStep, service: Validation): Middleware {
   const name = `${route.method} ${route.path}`
@@ -134,9 +132,9 @@ export function validateStep(route: Route, { schemas, customError }: ValidateSte
   if (needsBody && route.method === 'GET') {
     throw DecoratorError('validate', name, 'a GET request has no body; describe its query')
   }
-  return service.middleware(name, schemas, customError === undefined ? undefined : failWith(customError))
-}
-
-function failWith({ status = 400, message = 'validation failed' }: CustomError): Fail {
-  return (error, req, res) => sendFailure(req, res, error, { status, message, errors: error.errors })
+  if (customError === undefined) return service.middleware(name, schemas)
+  const { status = 400, message = 'validation failed' } = customError
+  return service.middleware(name, schemas, (error, req, res) =>
+    sendFailure(req, res, error, { status, message, errors: error.errors }),
+  )
 }

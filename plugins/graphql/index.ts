@@ -7,22 +7,12 @@ export type {
   GraphqlCost,
   GraphqlLimits,
   GraphqlOptions,
+  GraphqlRouteOptions,
   JitOptions,
 } from './options.ts'
 export { graphql } from './plugin.ts'
 export { GraphqlService } from './service.ts'
-export type {
-  GraphqlFieldResolver,
-  GraphqlResolver,
-  GraphqlResolvers,
-  GraphqlRouteOptions,
-  GraphqlTypeResolvers,
-  ReadySchema,
-  ReadyType,
-  SchemaSource,
-  SdlDocument,
-  TypeDefs,
-} from './types.ts'
+export type * from './types.ts'
 
 // Augments the file that declares the interface: augmenting the entry point would hide this from applications that do the same.
 declare module '../../kernel/plugin/services.ts' {

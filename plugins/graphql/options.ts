@@ -1,7 +1,7 @@
-import { isOptions, optionNames, type Request, type Response } from '../../kernel/index.ts'
+import { isOptions, optionNames, type Request, type Response, type RouteOptions } from '../../kernel/index.ts'
 import { isProduction } from '../shared/environment/node-env.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
-import { forbiddenRouteOptions, type GraphqlRouteOptions, type ReadySchema, type SchemaSource } from './types.ts'
+import type { ReadySchema, SchemaSource } from './types.ts'
 
 /** Creates the third argument of every resolver. */
 export type ContextFunction = (exchange: {
@@ -57,6 +57,13 @@ export interface JitOptions {
   minCount?: number
 }
 
+/** Options of the route `/graphql`, without those that have no meaning there. */
+export type GraphqlRouteOptions = Omit<RouteOptions, ForbiddenRouteOption>
+
+/** Route options that would break the responses of the plugin. */
+const forbiddenRouteOptions = ['body', 'query', 'headers', 'params', 'all', 'responses', 'cache', 'upload'] as const
+type ForbiddenRouteOption = (typeof forbiddenRouteOptions)[number]
+
 /** Options of the GraphQL plugin. */
 export interface GraphqlOptions {
   /** Type definitions with their resolvers, or a `GraphQLSchema`. Default: what `addTypeDef` and `addResolver` add. */
@@ -97,21 +104,26 @@ const limit = (fallback: number) =>
 
 const limits = option.shape({ depth: limit(15), aliases: limit(30), directives: limit(50), tokens: limit(2000) })
 
-const cost = option.shape({
+/** Makes the option of a feature that is off by default; `true` turns it on with the defaults of its own options. */
+function feature<Fields extends option.Members>(members: Fields) {
+  const own = option.shape(members)
+  const defaults = own.parse({})
+  return option
+    .either(option.flag(), own)
+    .into((given) => (given === false ? undefined : given === true ? defaults : given))
+    .default(false)
+}
+
+const cost = feature({
   max: count.default(1000),
   listSize: count.default(10),
   slicingArguments: option.list(option.name()).says('a list of names of arguments').default(['first', 'last', 'limit']),
 })
-const costDefaults = cost.parse({}, 'cost')
 
-const jit = option.shape({ minCount: count.default(3) })
-const jitDefaults = jit.parse({}, 'jit')
-
-const socket = option.shape({
+const socket = feature({
   maxOperations: count.default(100),
   connectionInitTimeout: option.ms({ above: 0 }).default(3000),
 })
-const socketDefaults = socket.parse({}, 'websocket')
 
 const route = option
   .custom<GraphqlRouteOptions, GraphqlRouteOptions>('an object', (given, place) => {
@@ -166,17 +178,16 @@ export const graphqlOptions = option
       })
       .typed<ApolloOptions>(),
     limits,
-    cost: option.either(option.flag(), cost).default(false),
+    /** `undefined`: costs are not computed. */
+    cost,
     graphiql: option.flag(),
-    jit: option.either(option.flag(), jit).says('{ minCount }, true or false').default(false),
+    jit: feature({ minCount: count.default(3) }).says('{ minCount }, true or false'),
     keepAlive: option.ms({ above: 0 }).default(12_000),
-    websocket: option
-      .either(option.flag(), socket)
-      .says('{ maxOperations, connectionInitTimeout }, true or false')
-      .default(false),
+    /** `undefined`: no websockets. */
+    websocket: socket.says('{ maxOperations, connectionInitTimeout }, true or false'),
     route,
   })
-  .into(({ apolloOptions, cost, jit, ...given }) => {
+  .into(({ apolloOptions, jit, ...given }) => {
     const isOpen = !isProduction()
     const { introspection = isOpen, csrfPrevention, context } = apolloOptions
     return {
@@ -184,13 +195,9 @@ export const graphqlOptions = option
       introspection,
       csrfPrevention,
       context,
-      /** `undefined`: costs are not computed. */
-      cost: cost === false ? undefined : cost === true ? costDefaults : cost,
       graphiql: given.graphiql ?? isOpen,
-      /** `undefined`: no websockets. */
-      websocket: given.websocket === false ? undefined : given.websocket === true ? socketDefaults : given.websocket,
       /** The number of executions before an operation is compiled; `undefined`: operations are not compiled. */
-      jit: jit === false ? undefined : jit === true ? jitDefaults.minCount : jit.minCount,
+      jit: jit?.minCount,
     }
   })
   .typed<GraphqlOptions>()

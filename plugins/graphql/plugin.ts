@@ -34,19 +34,27 @@ export const graphql = definePlugin({
   provide: () => ({ graphql: new GraphqlService() }),
   async setup(ctx, settings) {
     // Loaded here, so that only servers with this plugin load the GraphQL modules.
-    const { openHandler } = await import('./execution/engine.ts')
+    const [{ openEngine }, { handlersOf }] = await Promise.all([
+      import('./execution/engine.ts'),
+      import('./http/handler.ts'),
+    ])
     const page = settings.graphiql ? (await import('./page/page.ts')).openPage() : undefined
-    const handler = await openHandler(settings, ctx.services.get('graphql'), page, ctx.log)
-    ctx.onDrain(() => handler.endStreams())
+    const streams = new Set<() => void>()
+    const engine = await openEngine(settings, ctx.services.get('graphql'), streams, ctx.log)
+    ctx.onDrain(() => {
+      for (const end of streams) end()
+    })
     // Checked here rather than in a ready hook: the route has an option of that plugin and would fail first, with an error only about it.
     if (settings.websocket && !ctx.hasPlugin('websocket')) throw WebsocketMissingError()
     const sockets = settings.websocket && (await import('./http/websocket.ts'))
+    const { csrfPrevention, context } = settings
     const websocket = sockets && {
-      websocket: await sockets.openSockets({ ...handler.shared, settings: settings.websocket! }),
+      websocket: await sockets.openSockets({ engine, context, settings: settings.websocket! }),
       socket: { protocols: [sockets.subProtocol], slowReaders: 'wait' as const },
     }
-    ctx.get('/graphql', { apidoc: getDoc, ...settings.route, ...websocket }, handler.get)
-    ctx.post('/graphql', { apidoc: postDoc, ...settings.route }, handler.post)
+    const { get, post } = handlersOf({ engine, csrfPrevention, context, page: page?.answer })
+    ctx.get('/graphql', { apidoc: getDoc, ...settings.route, ...websocket }, get)
+    ctx.post('/graphql', { apidoc: postDoc, ...settings.route }, post)
     announcePage(ctx.server, page === undefined ? 'GraphQL' : 'GraphiQL', `${ctx.prefix}/graphql`)
     if (page !== undefined) ctx.get('/graphql/assets/:file', { apidoc: false, log: false }, page.asset)
   },

@@ -65,7 +65,13 @@ export class GraphqlService {
    */
   get schema(): ReadySchema {
     if (this.#build === undefined) throw GraphqlNotReadyError()
-    this.#built ??= this.#tryToBuild(this.#build)
+    if (this.#built === undefined) {
+      try {
+        this.#built = { schema: this.#build(this.#typeDefs, this.#resolvers) }
+      } catch (error) {
+        this.#built = { error }
+      }
+    }
     if ('error' in this.#built) throw this.#built.error
     return this.#built.schema
   }
@@ -78,13 +84,5 @@ export class GraphqlService {
   /** Receives the function that builds the schema, during boot. @internal */
   supply(build: BuildSchema): void {
     this.#build = build
-  }
-
-  #tryToBuild(build: BuildSchema): { schema: ReadySchema } | { error: unknown } {
-    try {
-      return { schema: build(this.#typeDefs, this.#resolvers) }
-    } catch (error) {
-      return { error }
-    }
   }
 }

@@ -1,5 +1,3 @@
-import type { RouteOptions } from '../../kernel/index.ts'
-
 // The types of the package `graphql` are described rather than imported, because applications without it check their types as well.
 
 /** A complete schema: a `GraphQLSchema`. */
@@ -69,19 +67,3 @@ export interface SchemaSource {
   /** The functions of the fields; a list is merged. */
   resolvers?: GraphqlResolvers | readonly GraphqlResolvers[]
 }
-
-/** Options of the route `/graphql`, without those that have no meaning there. */
-export type GraphqlRouteOptions = Omit<RouteOptions, ForbiddenRouteOption>
-
-/** Route options that would break the responses of the plugin. */
-export const forbiddenRouteOptions = [
-  'body',
-  'query',
-  'headers',
-  'params',
-  'all',
-  'responses',
-  'cache',
-  'upload',
-] as const
-type ForbiddenRouteOption = (typeof forbiddenRouteOptions)[number]

@@ -1,7 +1,7 @@
 import { isOptions, nearest, type OptionPlace, type OptionRoute, optionNames } from '../../kernel/index.ts'
 import { named, parameter, requestBody, response } from '../shared/descriptions/options.ts'
 import { option } from '../shared/options/index.ts'
-import { isSchema } from './document/forms.ts'
+import { isSchema, operationForm } from './document/forms.ts'
 
 /** Data for the API description of one route. */
 export interface ApiDoc {
@@ -57,14 +57,7 @@ const nested = option.shape(
 )
 
 const members = [
-  ...Object.keys(nested.parts.members!),
-  'tags',
-  'summary',
-  'description',
-  'operationId',
-  'callbacks',
-  'deprecated',
-  'security',
+  ...new Set([...Object.keys(nested.parts.members!), ...Object.keys(operationForm), 'operationId', 'callbacks']),
 ]
 
 /** The route option that was misplaced in the description; `undefined` for any other name. */

@@ -68,25 +68,21 @@ export interface OpenApiOptions extends DescriptionOptions {
   public?: boolean
 }
 
-/** The kinds of components that OpenAPI has. */
-export const componentKinds = [
-  'schemas',
-  'responses',
-  'parameters',
-  'examples',
-  'requestBodies',
-  'headers',
-  'securitySchemes',
-  'links',
-  'callbacks',
-  'pathItems',
-]
-
-type ComponentKind = Exclude<keyof OpenApiComponents, `x-${string}`>
-// TypeScript knows only that the keys are strings.
-const kinds = Object.fromEntries(componentKinds.map((kind) => [kind, componentsOfKind(kind)])) as {
-  readonly [Kind in ComponentKind]: ReturnType<typeof componentsOfKind>
+const kinds = {
+  schemas: componentsOfKind('schemas'),
+  responses: componentsOfKind('responses'),
+  parameters: componentsOfKind('parameters'),
+  examples: componentsOfKind('examples'),
+  requestBodies: componentsOfKind('requestBodies'),
+  headers: componentsOfKind('headers'),
+  securitySchemes: componentsOfKind('securitySchemes'),
+  links: componentsOfKind('links'),
+  callbacks: componentsOfKind('callbacks'),
+  pathItems: componentsOfKind('pathItems'),
 }
+
+/** The kinds of components that OpenAPI has. */
+export const componentKinds: readonly string[] = Object.keys(kinds)
 
 const description = {
   info: extensible({

@@ -1,10 +1,17 @@
-import { announcePluginData, definePlugin } from '../../kernel/index.ts'
+import { announcePluginData, defineError, definePlugin } from '../../kernel/index.ts'
+import { DocumentService, documentRoutes } from '../shared/descriptions/document-service.ts'
 import { announcePage } from '../shared/development/pages.ts'
 import { publicPageCheck, warnOfPublicPage } from '../shared/doctor/public-page.ts'
 import { describedFormat } from '../shared/failures/formatted-failures.ts'
 import { apidocOfRoute } from './apidoc.ts'
 import { openapiOptions, unguarded } from './options.ts'
-import { ApiDescription } from './service.ts'
+import type { ApiDescription, OpenApiDocument } from './types.ts'
+
+const OpenApiBeforeBootError = defineError(
+  'OpenApiBeforeBootError',
+  () =>
+    'the description of a server is not available before boot. Call await server.ready() first, or use describeServer(server) of framework/plugins/openapi',
+)
 
 announcePluginData('openapi')
 
@@ -22,15 +29,14 @@ export const openapi = definePlugin({
   options: openapiOptions,
   routeOptions: { apidoc: apidocOfRoute },
   doctor: async () => [publicPageCheck('openapi.public', unguarded)],
-  provide: () => ({ openapi: new ApiDescription() }),
+  provide: (): { openapi: ApiDescription } => ({
+    openapi: new DocumentService<OpenApiDocument>(OpenApiBeforeBootError),
+  }),
   async setup(ctx, settings) {
     const { path, ui, routeOptions, description } = settings
     warnOfPublicPage(ctx, unguarded(settings, ctx.prefix))
     // Not on import: a server without a description should not load these modules.
-    const [{ describeListing, checkPlugins }, { documentRoutes }] = await Promise.all([
-      import('./document/describe.ts'),
-      import('../shared/descriptions/written.ts'),
-    ])
+    const { describeListing, checkPlugins } = await import('./document/describe.ts')
     const service = ctx.services.get('openapi')
     service.start(
       ctx.server,

@@ -1,13 +1,17 @@
 // The names that `framework` has as well.
 import type { ApiDoc } from './apidoc.ts'
-import type { OpenApiFragment } from './fragment.ts'
-import type { ApiDescription } from './service.ts'
+import type { ApiDescription, OpenApiFragment } from './types.ts'
 
 export type { ApiDoc } from './apidoc.ts'
-export type { DescribedRoute, OpenApiFragment } from './fragment.ts'
 export type { DescriptionOptions, OpenApiOptions, OpenApiRoute } from './options.ts'
-export type { ApiDescription } from './service.ts'
-export type { OpenApiDocument, OpenApiOperation, OpenApiSchema } from './types.ts'
+export type {
+  ApiDescription,
+  DescribedRoute,
+  OpenApiDocument,
+  OpenApiFragment,
+  OpenApiOperation,
+  OpenApiSchema,
+} from './types.ts'
 
 declare module '../../kernel/plugin/define.ts' {
   interface PluginData {

@@ -1,3 +1,5 @@
+import type { RouteOptions } from '../../kernel/index.ts'
+import type { DocumentService } from '../shared/descriptions/document-service.ts'
 import type { SecurityRequirement } from '../shared/descriptions/security.ts'
 
 /** Members named `x-…`, which OpenAPI leaves to its users. */
@@ -183,4 +185,53 @@ export interface OpenApiDocument extends Extensible {
   readonly tags?: readonly OpenApiTag[]
   /** A link to further documentation. */
   readonly externalDocs?: OpenApiExternalDocs
+}
+
+/** Describes one server: the service `openapi`. */
+export interface ApiDescription extends DocumentService<OpenApiDocument> {
+  /**
+   * Returns the current description of the routes. It is the same object until they change, so modify only a copy.
+   *
+   * @throws OpenApiBeforeBootError before `setup`.
+   * @example
+   * import { writeFileSync } from 'node:fs'
+   * import { Server } from 'framework'
+   *
+   * const server = new Server({ plugins: { openapi: true } })
+   * await server.ready()
+   * writeFileSync('openapi.json', JSON.stringify(server.services.get('openapi').document(), null, 2))
+   */
+  document(): OpenApiDocument
+}
+
+/** A route, for a plugin that describes the responses it sends instead of the handler. */
+export interface DescribedRoute {
+  /** The method of the route: `GET`. */
+  readonly method: string
+  /** The path as registered, with the prefixes of its groups: `/users/:id`. */
+  readonly path: string
+  /** All options of the route. */
+  readonly options: RouteOptions
+  /** The parsed options with which the plugin was registered. */
+  readonly settings: unknown
+}
+
+/** Data that a plugin adds to the API description. */
+export interface OpenApiFragment {
+  /** Descriptions of tags: `name` and `description`. */
+  readonly tags?: readonly { name: string; description?: string }[]
+  /** Components that are merged into those of the document. */
+  readonly components?: { readonly [kind: string]: { readonly [name: string]: object } }
+  /**
+   * Translates the plugin's own route options into options that the description knows: schemas (`body`, `query`,
+   * …, `responses`) and `apidoc`. Called for each route that the plugin reaches.
+   */
+  describe?(options: RouteOptions): readonly RouteOptions[]
+  /**
+   * Describes the responses that the plugin sends instead of the handler: names of responses by status, either the framework's own (`BadRequest`,
+   * `Unauthorized`, `PayloadTooLarge`, `UnsupportedMediaType`, `ValidationError`, `TooManyRequests`) or of
+   * `components.responses`; one without `content` gets the default body of failures, `{ code, message }`. Called for
+   * each route that the plugin reaches.
+   */
+  failures?(route: DescribedRoute): { readonly [status: string]: string | undefined }
 }

@@ -1,6 +1,5 @@
 import type { Request } from '../../kernel/index.ts'
 import { option } from '../shared/options/index.ts'
-import type { DenialStatus } from './denial.ts'
 
 /** Decides whether a user may do something; anything but `true` is a refusal. */
 // The type of a method, so that a check for a certain user type is accepted where checks for any user are.
@@ -10,6 +9,9 @@ export type PolicyCheck = { run(user: unknown, ...args: unknown[]): boolean | Pr
 export interface PolicyRecord {
   readonly [scope: string]: { readonly [handler: string]: PolicyCheck }
 }
+
+/** The status of a refused request: 401 says that another user may try, 403 that this one need not try again. */
+export type DenialStatus = 401 | 403
 
 /** The status of a refused request, or how it is determined. */
 export type PolicyStatus = DenialStatus | 'byUser'

@@ -1,7 +1,7 @@
-import { defineError, type Request, type Response, sendFailure } from '../../kernel/index.ts'
+import { defineError, isPromise, type Request, type Response, sendFailure } from '../../kernel/index.ts'
 import { codeOf, phraseOf } from '../shared/failures/described-error.ts'
 import { option } from '../shared/options/index.ts'
-import { isThenable } from './verdict.ts'
+import type { Ask, DenialStatus } from './check.ts'
 
 /** Responds to a request that a policy refused. The status is preset to that of the policy, usually 401; a returned value becomes the body. */
 export type PolicyErrorCallback = (req: Request, res: Response) => unknown
@@ -16,17 +16,6 @@ export interface PolicyErrorOptions {
 
 /** The response to a refused request: by a function, or with a status and a body. */
 export type PolicyErrorHandler = PolicyErrorCallback | PolicyErrorOptions
-
-/** What the response to a refused request has. */
-interface Denying {
-  /** The status for this request. */
-  denial(req: Request): DenialStatus
-  /** The `WWW-Authenticate` of a 401. */
-  readonly challenge: string | undefined
-}
-
-/** The status of a refused request: 401 says that another user may try, 403 that this one need not try again. */
-export type DenialStatus = 401 | 403
 
 const UnauthorizedError = defineError('UnauthorizedError', 401, () => 'authentication is required')
 const ForbiddenError = defineError('ForbiddenError', 403, () => 'the caller is not allowed to do this')
@@ -50,7 +39,7 @@ function fromOptions(options: PolicyErrorOptions): PolicyErrorCallback {
     const body = map?.(req)
     if (status !== undefined) res.status(status)
     if (map === undefined) return undefined
-    return isThenable(body) ? Promise.resolve(body).then((one) => res.send(one)) : res.send(body)
+    return isPromise(body) ? Promise.resolve(body).then((one) => res.send(one)) : res.send(body)
   }
 }
 
@@ -64,19 +53,17 @@ export class PolicyDenials {
   }
 
   /** Responds to a refused request; returns a promise only if the handler does. */
-  deny(req: Request, res: Response, ask: Denying): void | Promise<void> {
-    const status = ask.denial(req)
+  deny(req: Request, res: Response, { denial, challenge }: Ask): void | Promise<void> {
+    const status = denial(req)
     res.status(status)
+    const end = (value: unknown) => {
+      finish(value, req, res, status)
+      // After the handler: a 404 that says how to sign in would hide nothing, and a challenge that the handler sets stays.
+      if (challenge === undefined || res.statusCode !== 401 || res.getHeader('www-authenticate') !== undefined) return
+      res.header('www-authenticate', challenge)
+    }
     const value = this.#handler?.(req, res)
-    if (isThenable(value)) return Promise.resolve(value).then((one) => this.#finish(one, req, res, status, ask))
-    this.#finish(value, req, res, status, ask)
-  }
-
-  #finish(value: unknown, req: Request, res: Response, status: DenialStatus, { challenge }: Denying): void {
-    finish(value, req, res, status)
-    // After the handler: a 404 that says how to sign in would hide nothing, and a challenge that the handler sets stays.
-    if (challenge === undefined || res.statusCode !== 401 || res.getHeader('www-authenticate') !== undefined) return
-    res.header('www-authenticate', challenge)
+    return isPromise(value) ? Promise.resolve(value).then(end) : end(value)
   }
 }
 

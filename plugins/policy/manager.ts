@@ -1,5 +1,6 @@
 import {
   defineError,
+  isPromise,
   type Logger,
   nearest,
   OptionError,
@@ -13,10 +14,9 @@ import { type Ask, type PolicyCheck, type PolicyRecord, type PolicyStatus, polic
 import { type PolicyDecorator, policyDecorator } from './decorator.ts'
 import { guard } from './guard.ts'
 import type { RouteCheckName } from './options.ts'
-import { parametersOf } from './parameters.ts'
 import type { ProofOf } from './proof.ts'
 import { isForResource } from './resource.ts'
-import { isThenable, verdictOf } from './verdict.ts'
+import { verdictOf } from './verdict.ts'
 
 const UnknownPolicyError = defineError('UnknownPolicyError', (what: string, name: string, known: readonly string[]) => {
   const near = nearest(name, known)
@@ -214,7 +214,7 @@ export class PolicyManager<
         () => {
           const subject = user(req)
           // A promise instead of a user would pass every check that only tests whether there is a user.
-          return isThenable(subject)
+          return isPromise(subject)
             ? Promise.resolve(subject).then((one) => askAbout(one, req))
             : askAbout(subject, req)
         },
@@ -245,6 +245,35 @@ function whyUnfit(check: Function): string | undefined {
   if (isForResource(check)) return 'it was created by forResource()'
   const count = parametersOf(check)
   return count > 2 ? `it has ${count} parameters` : undefined
+}
+
+/** Strings, templates and comments: the brackets and commas in them are not syntax. */
+const opaque = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|\/\/[^\n]*|\/\*.*?\*\//gs
+
+/**
+ * How many parameters a function declares, including those that have a default, and counting a rest parameter as one.
+ *
+ * `length` stops before the first of these: for `(user = guest, post, comment) => …` it is 0. A function without a
+ * source, such as a bound one, has only its `length`.
+ */
+function parametersOf(fn: Function): number {
+  const source = Function.prototype.toString.call(fn).replace(opaque, (text) => (text.startsWith('/') ? ' ' : '0'))
+  if (/^(?:async\s+)?[\p{ID_Start}$_][\p{ID_Continue}$]*\s*=>/u.test(source)) return 1
+  return Math.max(fn.length, declaredIn(source))
+}
+
+/** Counts the parameters in the first parentheses that do not belong to a computed name. */
+function declaredIn(source: string): number {
+  let depth = 0
+  let list: string | undefined
+  for (const char of source) {
+    if ('([{'.includes(char)) depth++
+    else if (')]}'.includes(char)) depth--
+    if (list === undefined) list = char === '(' && depth === 1 ? '' : undefined
+    else if (depth === 0) return list.split(',').filter((one) => one.trim() !== '').length
+    else list += depth === 1 ? char : '_'
+  }
+  return 0
 }
 
 function entriesOf(name: string, value: unknown): [string, unknown][] {

@@ -1,15 +1,9 @@
-import { within } from '../../kernel/index.ts'
+import { isPromise, within } from '../../kernel/index.ts'
 
 /** Called with the reason when a check counts as a refusal because it did not return `true` or `false`. */
 export type OnFault = (why: string, error?: unknown) => void
 
 const expired = Symbol('expired')
-
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  // Functions are included: some libraries make callable promises for remote calls.
-  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
-  return isObject && typeof (value as { then?: unknown }).then === 'function'
-}
 
 /** Judges the result of a check. Only `true` allows: any truthy value would include `'false'`, an error object, or a promise that was not awaited. */
 function judge(value: unknown, onFault: OnFault): boolean {
@@ -26,7 +20,7 @@ export function verdictOf(ask: () => unknown, timeout: number, onFault: OnFault)
   let value: unknown
   try {
     value = ask()
-    if (isThenable(value)) return verdictWithin(value, timeout, onFault)
+    if (isPromise(value)) return verdictWithin(value, timeout, onFault)
   } catch (error) {
     onFault('threw', error)
     return false
@@ -35,16 +29,12 @@ export function verdictOf(ask: () => unknown, timeout: number, onFault: OnFault)
 }
 
 async function verdictWithin(pending: PromiseLike<unknown>, timeout: number, onFault: OnFault): Promise<boolean> {
-  let value: unknown
   try {
-    value = await within(pending, timeout, () => expired)
+    const value = await within(pending, timeout, () => expired)
+    if (value !== expired) return judge(value, onFault)
+    onFault(`did not settle within ${timeout} ms`)
   } catch (error) {
     onFault('rejected', error)
-    return false
   }
-  if (value === expired) {
-    onFault(`did not settle within ${timeout} ms`)
-    return false
-  }
-  return judge(value, onFault)
+  return false
 }

@@ -18,6 +18,12 @@ export function typesOf(node: Node): string[] {
   return types
 }
 
+/** The schemas of the items of a list: of the first ones by their index, and of all others. */
+export function itemsOf({ prefixItems, items, additionalItems }: Node) {
+  if (Array.isArray(prefixItems)) return { tuple: prefixItems, rest: items }
+  return Array.isArray(items) ? { tuple: items, rest: additionalItems } : { tuple: undefined, rest: items }
+}
+
 /**
  * Writes a schema as functions, one for each object, array or combination in it.
  *
@@ -122,8 +128,7 @@ class Writer {
       .filter((type) => type !== 'null')
       .sort((a, b) => Number(scalarTypes.has(b)) - Number(scalarTypes.has(a)))
       .map((type) => `case ${JSON.stringify(type)}:{${this.#type(type, node)}break}`)
-    const chosen = `switch(kind(v,${this.#constant(types)})){case "null":r=null;break;${cases.join('')}}`
-    return chosen
+    return `switch(kind(v,${this.#constant(types)})){case "null":r=null;break;${cases.join('')}}`
   }
 
   #type(type: string, node: Node): string {
@@ -199,12 +204,7 @@ class Writer {
   }
 
   #array(node: Node): string {
-    const tuple = Array.isArray(node.prefixItems)
-      ? node.prefixItems
-      : Array.isArray(node.items)
-        ? node.items
-        : undefined
-    const rest = tuple === undefined ? node.items : Array.isArray(node.prefixItems) ? node.items : node.additionalItems
+    const { tuple, rest } = itemsOf(node)
     const start = `${read}if(!Array.isArray(v))fail('must be an array');let i=0;try{const a=listLike(v);`
     const end = 'r=a}catch(e){throw passing(e,i)}'
     if (tuple === undefined) {
@@ -239,7 +239,7 @@ export function referred({ $ref }: Node, root: Node): unknown {
   return target
 }
 
-const combining = ['allOf', 'anyOf', 'oneOf', 'if']
+export const combining = ['allOf', 'anyOf', 'oneOf', 'if']
 
 /** Whether a schema is only a reference. */
 const isReference = (node: Node, types: readonly string[]) =>

@@ -1,6 +1,7 @@
 import { flattened } from '../shared/schema/flat.ts'
 import { isObject, type Node } from '../shared/schema/keywords.ts'
-import { compileShapes, referred, typesOf } from './checked-copy.ts'
+import { madeIn } from '../shared/values/memoize.ts'
+import { compileShapes, itemsOf, referred, typesOf } from './checked-copy.ts'
 import { Mismatch } from './mismatch.ts'
 import { once, remembering } from './once.ts'
 import { plain, type Strictness, scalarsFor } from './scalars.ts'
@@ -41,12 +42,7 @@ export class LenientShape {
   }
 
   #pick(node: unknown, value: unknown): unknown {
-    let picker = this.#pickers.get(node)
-    if (picker === undefined) {
-      picker = once((given) => this.#look(node, given))
-      this.#pickers.set(node, picker)
-    }
-    return picker(value)
+    return madeIn(this.#pickers, node, () => once((given) => this.#look(node, given)))(value)
   }
 
   #look(node: unknown, value: unknown): unknown {
@@ -135,9 +131,8 @@ export class LenientShape {
   }
 
   #array(node: Node, value: unknown[]): unknown {
-    const prefix = Array.isArray(node.prefixItems) ? node.prefixItems : undefined
-    const tuple = prefix ?? (Array.isArray(node.items) ? node.items : undefined)
-    const rest = tuple === undefined ? (node.items ?? true) : prefix === undefined ? node.additionalItems : node.items
+    const { tuple, rest: others } = itemsOf(node)
+    const rest = tuple === undefined ? (others ?? true) : others
     const items = tuple === undefined || isObject(rest) || rest === true ? value : value.slice(0, tuple.length)
     // An item of which nothing may be sent keeps its index.
     return items.map((item, i) => this.#pick(tuple !== undefined && i < tuple.length ? tuple[i] : rest, item) ?? null)

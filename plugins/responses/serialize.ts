@@ -1,9 +1,12 @@
 import { defineError } from '../../kernel/index.ts'
+import { isStandardSchema } from '../shared/schema/standard.ts'
+import { madeIn } from '../shared/values/memoize.ts'
+import { messageOf } from '../shared/values/safely.ts'
 import { compileShape } from './checked-copy.ts'
 import { LenientShape } from './lenient.ts'
 import { Mismatch } from './mismatch.ts'
 import type { Strictness } from './scalars.ts'
-import { isValidator, pickByValidator, shapeOfValidator } from './validator.ts'
+import { pickByValidator, shapeOfValidator } from './validator.ts'
 import { type Write, writerOf } from './writer.ts'
 import type { Shape } from './writer-helpers.ts'
 
@@ -31,15 +34,11 @@ interface Compiled {
 const compiled = [new WeakMap<object, Compiled>(), new WeakMap<object, Compiled>()] as const
 
 function compile(schema: object, strictness: Strictness): Compiled {
-  const known = compiled[strictness.coerce ? 1 : 0]
-  let one = known.get(schema)
-  if (one === undefined) {
-    one = isValidator(schema)
+  return madeIn(compiled[strictness.coerce ? 1 : 0], schema, () =>
+    isStandardSchema(schema)
       ? { shape: shapeOfValidator(schema), write: JSON.stringify }
-      : { shape: compileShape(schema, strictness), write: writerOf(schema) }
-    known.set(schema, one)
-  }
-  return one
+      : { shape: compileShape(schema, strictness), write: writerOf(schema) },
+  )
 }
 
 /**
@@ -78,12 +77,10 @@ export function serializerOf(
 
 const nothingSent = 'It was not sent'
 
-function reasonOf(error: unknown): string {
-  return error instanceof Mismatch || error instanceof Error ? error.message : String(error)
-}
+const reasonOf = (error: unknown) => (error instanceof Mismatch ? error.message : messageOf(error))
 
-function pickerOf(schema: object, strictness: Strictness): (payload: unknown) => unknown {
-  if (isValidator(schema)) return (payload) => pickByValidator(schema, payload)
+function pickerOf(schema: object, strictness: Strictness): Shape {
+  if (isStandardSchema(schema)) return (payload) => pickByValidator(schema, payload)
   const shape = new LenientShape(schema, strictness)
   return (payload) => shape.pick(payload)
 }
@@ -96,7 +93,7 @@ function lenient(
   onMismatch: (error: Error) => void,
 ): Serializer {
   // Made for the first mismatching response: most routes never have one.
-  let pick: ((payload: unknown) => unknown) | undefined
+  let pick: Shape | undefined
   return (payload, status) => {
     try {
       return strict(payload, status)

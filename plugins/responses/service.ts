@@ -1,4 +1,5 @@
 import { isFailureBody, refuseEmptied, toJson } from '../../kernel/index.ts'
+import { isSchema } from '../shared/schema/check.ts'
 import type { Strictness } from './scalars.ts'
 import { ResponseSchemaError, type Serializer, serializerOf } from './serialize.ts'
 
@@ -76,8 +77,4 @@ export class Responses {
       return text
     }
   }
-}
-
-function isSchema(schema: unknown): schema is object {
-  return (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) || typeof schema === 'function'
 }

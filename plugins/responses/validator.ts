@@ -1,46 +1,22 @@
 import { isObject } from '../shared/schema/keywords.ts'
+import { isStandardSchema, pathOf, type StandardSchema } from '../shared/schema/standard.ts'
 import { Mismatch } from './mismatch.ts'
 import { helpers, type Shape } from './writer-helpers.ts'
 
-/** The part of a Standard Schema validator that is used here. */
-export interface Validator {
-  readonly '~standard': {
-    readonly validate: (value: unknown) => { value?: unknown; issues?: readonly { message: string; path?: unknown }[] }
-  }
-}
-
-export function isValidator(schema: unknown): schema is Validator {
-  if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return false
-  return typeof (schema as Partial<Validator>)['~standard']?.validate === 'function'
-}
-
-function run(schema: Validator, value: unknown) {
+function run(schema: StandardSchema, value: unknown) {
   const result = schema['~standard'].validate(value)
   if (result instanceof Promise) throw new TypeError('its validator is asynchronous; responses need a synchronous one')
   return result
 }
 
 /** The shape of a validator, whose result is what is sent. */
-export function shapeOfValidator(schema: Validator): Shape {
+export function shapeOfValidator(schema: StandardSchema): Shape {
   return (value) => {
     const result = run(schema, value)
     const issue = result.issues?.[0]
-    if (issue === undefined) return result.value
-    const mismatch = new Mismatch(issue.message)
-    const path = Array.isArray(issue.path) ? (issue.path as (PropertyKey | { key: PropertyKey })[]) : []
-    mismatch.path.push(...path.map((part) => String(typeof part === 'object' ? part.key : part)))
-    throw mismatch
+    if (issue !== undefined) throw new Mismatch(issue.message, pathOf(issue).map(String))
+    return (result as { readonly value: unknown }).value
   }
-}
-
-/** Where Zod and Valibot store the schemas of members and items, and the inner schema of an optional one. */
-interface Inside {
-  shape?: unknown
-  entries?: unknown
-  element?: unknown
-  item?: unknown
-  wrapped?: unknown
-  unwrap?: unknown
 }
 
 /**
@@ -48,10 +24,12 @@ interface Inside {
  * validator may be to hide a part of it, and it has not finished.
  */
 export function pickByValidator(schema: unknown, value: unknown): unknown {
-  if (!isValidator(schema)) return undefined
+  if (!isStandardSchema(schema)) return undefined
   const result = run(schema, value)
   if (result.issues === undefined) return result.value
-  const { shape, entries, element, item, wrapped, unwrap } = schema as Inside
+  // Where Zod and Valibot store the schemas of members and items, and the inner schema of an optional one.
+  const { shape, entries, element, item, wrapped, unwrap } = schema as Readonly<Record<string, unknown>> &
+    StandardSchema
   const members = shape ?? entries
   if (isObject(members) && isObject(value)) {
     const picked = {}

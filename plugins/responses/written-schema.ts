@@ -1,6 +1,6 @@
 import { flattened, targetOf } from '../shared/schema/flat.ts'
 import { isObject, type Node } from '../shared/schema/keywords.ts'
-import { typesOf } from './checked-copy.ts'
+import { combining, typesOf } from './checked-copy.ts'
 import { scalarTypes } from './writer-helpers.ts'
 
 /** A schema that has only types, for picked members: everything else has already been checked. */
@@ -14,8 +14,6 @@ export interface WrittenSchema {
 
 /** For a part that `JSON.stringify` writes: it is newly created, so that it always has a form in JSON. */
 const anything: WrittenSchema = {}
-
-const combining = ['allOf', 'anyOf', 'oneOf', 'if']
 
 /** Whether a name is safe in generated code, and is not one that every object inherits. */
 const isTame = (name: string) => /^[\w-]+$/.test(name) && !(name in Object.prototype)

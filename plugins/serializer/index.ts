@@ -1,2 +1,2 @@
-export type { VariantSchema } from './schema.ts'
-export { type Serializer, serializer, type UseVariantOptions, type VariantTypes } from './serializer.ts'
+export type { Serializer, UseVariantOptions, VariantSchema, VariantTypes } from './serializer.ts'
+export { serializer } from './serializer.ts'

@@ -1,6 +1,32 @@
 import { defineError, nearest, OptionError, quoted } from '../../kernel/index.ts'
 import { option } from '../shared/options/index.ts'
-import { type FindMismatch, mismatchFinder, type TakenBy, type VariantSchema } from './schema.ts'
+import { type Check, isSchema, lazyCheckOf } from '../shared/schema/check.ts'
+import type { InputOf } from '../validation/index.ts'
+
+/** A validator of any library that follows Standard Schema v1: Zod 4, Valibot, ArkType and others. */
+interface StandardSchema {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => unknown
+    readonly types?: { readonly input: unknown; readonly output: unknown } | undefined
+  }
+}
+
+/** A JSON Schema, or a TypeBox one. */
+interface JsonSchema {
+  readonly [keyword: string]: unknown
+  readonly '~standard'?: never
+}
+
+/** The schema of a variant. */
+export type VariantSchema = StandardSchema | JsonSchema
+
+/** Turns an object with any members into `object`, so that every object fits, even one whose type is an interface. */
+type Loosened<Type> = unknown extends Type ? unknown : { [name: string]: unknown } extends Type ? object : Type
+
+/** The type that the function of a variant with that schema may return. */
+type TakenBy<Schema> = Loosened<InputOf<Schema>> | PromiseLike<Loosened<InputOf<Schema>>>
 
 const UnknownVariantError = defineError('UnknownVariantError', (name: string, known: readonly string[]) => {
   const near = nearest(name, known)
@@ -16,6 +42,10 @@ const VariantMismatchError = defineError(
   'VariantMismatchError',
   (name: string, pointer: string, why: string) =>
     `the variant ${JSON.stringify(name)} does not match its schema at ${JSON.stringify(pointer)}: ${why}`,
+)
+const VariantSchemaError = defineError(
+  'VariantSchemaError',
+  (why: string) => `${why}. A variant takes a Standard Schema (Zod 4 for example), a TypeBox schema or a JSON Schema`,
 )
 const VariantWithoutSchemaError = defineError(
   'VariantWithoutSchemaError',
@@ -52,8 +82,8 @@ type Defined<Name extends string, Result, Context> = {
 interface Variant {
   /** Makes the response from the data. */
   readonly map: (data: never, ctx: never) => unknown
-  /** Finds what the schema refuses; `undefined` without a schema. */
-  readonly mismatch: FindMismatch | undefined
+  /** Checks a response by its schema, which is compiled at the first use; `undefined` without a schema. */
+  readonly check: Check | undefined
 }
 
 /** Named ways to show one type of data; made by {@link serializer}. */
@@ -91,7 +121,10 @@ export class Serializer<Data, Variants extends VariantTypes = {}> {
     if (typeof name !== 'string' || name === '') throw OptionError('defineVariant(name)', quoted(name), 'a name')
     if (typeof map !== 'function') throw OptionError(`defineVariant(${JSON.stringify(name)}, map)`, map, 'a function')
     if (this.#variants.has(name)) throw DuplicateVariantError(name)
-    this.#variants.set(name, { map, mismatch: schema === undefined ? undefined : mismatchFinder(schema) })
+    if (schema !== undefined && !isSchema(schema)) {
+      throw VariantSchemaError(`the schema is ${schema === null ? 'null' : `a ${typeof schema}`}`)
+    }
+    this.#variants.set(name, { map, check: schema && lazyCheckOf(schema, 'exact', VariantSchemaError) })
     // The same object; only its type grows.
     return this as never
   }
@@ -116,10 +149,11 @@ export class Serializer<Data, Variants extends VariantTypes = {}> {
     const { validate, ctx } = useOptions.parse(options, 'useVariant')
     const mapped = await variant.map(data as never, ctx as never)
     if (!validate) return mapped
-    if (variant.mismatch === undefined) throw VariantWithoutSchemaError(name)
-    const mismatch = await variant.mismatch(mapped)
-    if (mismatch === undefined) return mapped
-    throw Object.assign(VariantMismatchError(name, mismatch.pointer, mismatch.message), { cause: mismatch.issues })
+    if (variant.check === undefined) throw VariantWithoutSchemaError(name)
+    const verdict = await variant.check(mapped)
+    if (verdict.ok) return mapped
+    const [{ path, message } = { path: '', message: 'it does not match' }] = verdict.issues
+    throw Object.assign(VariantMismatchError(name, path, message), { cause: verdict.issues })
   }
 }
 

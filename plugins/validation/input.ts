@@ -1,5 +1,4 @@
 import {
-  defineError,
   type Middleware,
   type Query,
   type Request,
@@ -7,27 +6,18 @@ import {
   reportFailure,
   UnsupportedMediaTypeError,
 } from '../../kernel/index.ts'
-import { type Check, checkOf, type Verdict } from '../shared/schema/check.ts'
+import type { Check, Verdict } from '../shared/schema/check.ts'
 import { keysOf } from '../shared/schema/keys.ts'
 import { isStandardSchema, standardLists } from '../shared/schema/standard.ts'
-import { type Part, parts } from './issues.ts'
-import { mergedInput } from './merged.ts'
+import { put } from '../shared/values/json.ts'
+import type { Part } from './issues.ts'
 import { type FailedPart, type ValidationError, validationError } from './validation-error.ts'
 
-/** The schemas of one route, by the part that they are for. */
-export type InputSchemas = { readonly [Name in Part]?: object | undefined }
-
-/** One part of one route: reads it, checks it, and stores the result. */
-interface Step {
+/** One part of one route: reads it and checks it. */
+export interface Step {
   readonly part: Part
-  run(req: Request): Verdict | Promise<Verdict>
+  readonly run: (req: Request) => Verdict | Promise<Verdict>
 }
-
-export const SchemaError = defineError(
-  'SchemaError',
-  (route: string, part: string, why: string) =>
-    `the schema "${part}" of ${route} cannot be used: ${why}${why.endsWith('?') ? '' : '.'} It takes a JSON Schema, or a TypeBox, Zod or other Standard Schema`,
-)
 
 const missingBody: Verdict = {
   ok: false,
@@ -35,27 +25,19 @@ const missingBody: Verdict = {
   cause: undefined,
 }
 
-function compile(route: string, part: Part, schema: object): Step['run'] {
-  const mode = part === 'headers' ? 'headers' : part === 'body' ? 'body' : 'text'
+/** How a part is read and checked. */
+export function stepOf(part: Part, schema: object, check: Check): Step['run'] {
   const isStandard = isStandardSchema(schema)
-  const check: Check = checkOf(schema, mode)
   const readQuery = isStandard ? queryReader(standardLists(schema)) : (query: Query) => query
-  switch (part) {
-    case 'headers':
-      return (req) => check(isStandard ? req.headers : { ...req.headers })
-    case 'params':
-      return (req) => check(isStandard ? req.params : { ...req.params })
-    case 'query':
-      return (req) => check(readQuery(req.query))
-    case 'body':
-      // Another validator may accept a missing body; a JSON Schema describes an existing one.
-      return isStandard ? (req) => check(req.body) : (req) => (req.body === undefined ? missingBody : check(req.body))
-    case 'all': {
-      const merge = mergedInput(keysOf(schema), !isStandard, readQuery)
-      return (req) => merge(req, check)
-    }
+  if (part === 'headers') return (req) => check(isStandard ? req.headers : { ...req.headers })
+  if (part === 'params') return (req) => check(isStandard ? req.params : { ...req.params })
+  if (part === 'query') return (req) => check(readQuery(req.query))
+  if (part === 'all') {
+    const merge = mergedInput(keysOf(schema), !isStandard, readQuery)
+    return (req) => merge(req, check)
   }
-  throw SchemaError(route, part, 'the request has no such part')
+  // Another validator may accept a missing body; a JSON Schema describes an existing one.
+  return isStandard ? (req) => check(req.body) : (req) => (req.body === undefined ? missingBody : check(req.body))
 }
 
 /**
@@ -76,26 +58,57 @@ function queryReader(lists: readonly string[]): (query: Query) => Query {
   }
 }
 
+const notAnObject: Verdict = {
+  ok: false,
+  issues: [{ path: '', keyword: 'type', message: 'the body must be an object', params: { type: 'object' } }],
+  cause: undefined,
+}
+
+/** Copies plain data: Ajv changes what it validates, and the parts must stay as they were. */
+function copy(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copy)
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // An uploaded file is passed on as it is.
+  if (prototype !== Object.prototype && prototype !== null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, copy(one)]))
+}
+
+/**
+ * Reads headers, query and body of a request as one object: the body overrides the query, the query the headers.
+ *
+ * `keys` are the keys that the schema names: no other header is included. Without `keys`, all headers are included.
+ */
+function mergedInput(
+  keys: readonly string[] | undefined,
+  copied: boolean,
+  readQuery: (query: Query) => Query,
+): (req: Request, check: Check) => ReturnType<Check> {
+  return (req, check) => {
+    const { body, headers } = req
+    const query = readQuery(req.query)
+    if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) return notAnObject
+    const input: Record<string, unknown> = {}
+    if (keys === undefined) Object.assign(input, headers)
+    else {
+      for (const key of keys) {
+        const value = headers[key.toLowerCase()]
+        if (value !== undefined) put(input, key, value)
+      }
+    }
+    const merged = { ...input, ...query, ...body }
+    return check(copied ? copy(merged) : merged)
+  }
+}
+
 /** Stores a validated value where the handler reads it. */
 function store(req: Request, part: Part, value: unknown): void {
-  switch (part) {
-    case 'headers':
-      // Into the request's own object: code that reads other headers after this finds them all.
-      if (typeof value === 'object' && value !== null && value !== req.headers) Object.assign(req.headers, value)
-      break
-    case 'params':
-      req.params = value as Request['params']
-      break
-    case 'query':
-      req.query = value as Request['query']
-      break
-    case 'body':
-      req.body = value
-      break
-    case 'all':
-      ;(req as unknown as { validated: unknown }).validated = value
-      break
-  }
+  if (part === 'params') req.params = value as Request['params']
+  else if (part === 'query') req.query = value as Request['query']
+  else if (part === 'body') req.body = value
+  else if (part === 'all') (req as Request & { validated: unknown }).validated = value
+  // Into the request's own object: code that reads other headers after this finds them all.
+  else if (typeof value === 'object' && value !== null && value !== req.headers) Object.assign(req.headers, value)
 }
 
 type Failed = FailedPart[] | undefined
@@ -121,26 +134,17 @@ function runSteps(steps: readonly Step[], index: number, req: Request, before: F
   return failed
 }
 
-/**
- * The middleware that validates the input of one route; `fail` responds to an invalid request.
- *
- * @throws SchemaError, which names route and part, for a schema that cannot be compiled.
- */
+/** The middleware that validates the input of one route; `fail` responds to an invalid request. */
 export function inputMiddleware(
-  route: string,
-  schemas: InputSchemas,
+  steps: readonly Step[],
   fail: (error: ValidationError, req: Request, res: Response) => unknown,
 ): Middleware {
-  const steps = parts.flatMap((part): Step[] => {
-    const schema = schemas[part]
-    return schema === undefined ? [] : [{ part, run: compile(route, part, schema) }]
-  })
   const refuse = (failed: FailedPart[], req: Request, res: Response) => {
     const error = validationError(failed)
     reportFailure(res, error)
     return fail(error, req, res)
   }
-  const needsBody = schemas.body !== undefined || schemas.all !== undefined
+  const needsBody = steps.some(({ part }) => part === 'body' || part === 'all')
 
   return function validation(req, res, next) {
     if (needsBody && req.body === undefined && req.raw.hasBody) {

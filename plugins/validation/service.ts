@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { defineError, type Middleware, nearest, type Request, type Response } from '../../kernel/index.ts'
 import { type Check, checkOf, isSchema, type Mode } from '../shared/schema/check.ts'
 import { checkSendable, foreignTypeError } from '../shared/schema/sendable.ts'
-import { type InputSchemas, inputMiddleware, SchemaError } from './input.ts'
-import type { Part } from './issues.ts'
+import { messageOf } from '../shared/values/safely.ts'
+import { inputMiddleware, stepOf } from './input.ts'
+import { type Part, parts } from './issues.ts'
 import {
   refuseInvalid,
   toCallback,
@@ -11,6 +12,12 @@ import {
   type ValidationErrorCallback,
   type ValidationErrorHandler,
 } from './validation-error.ts'
+
+const SchemaError = defineError(
+  'SchemaError',
+  (route: string, part: string, why: string) =>
+    `the schema "${part}" of ${route} cannot be used: ${why}${why.endsWith('?') ? '' : '.'} It takes a JSON Schema, or a TypeBox, Zod or other Standard Schema`,
+)
 
 const SchemaIdError = defineError(
   'SchemaIdError',
@@ -20,24 +27,25 @@ const SchemaIdError = defineError(
 
 /** Keywords that people write by hand, and misspell. */
 const keywords = [
+  ...['type', 'properties', 'required', 'additionalProperties', 'patternProperties', 'items', 'enum', 'const'],
+  ...['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'uniqueItems', 'pattern', 'format'],
   ...[
-    'type',
-    'properties',
-    'required',
-    'additionalProperties',
-    'patternProperties',
-    'items',
-    'enum',
-    'const',
+    'allOf',
+    'anyOf',
+    'oneOf',
+    'description',
+    'definitions',
+    'nullable',
+    'examples',
+    'multipleOf',
+    'title',
     'default',
   ],
-  ...['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'uniqueItems', 'pattern', 'format'],
-  ...['allOf', 'anyOf', 'oneOf', 'description', 'definitions', 'nullable', 'examples', 'multipleOf', 'title'],
 ]
 
 /** Ajv's message about an unknown keyword, in the terms of the schema's author. */
 function whyOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   const keyword = /^strict mode: unknown keyword: "(.+)"$/.exec(message)?.[1]
   if (keyword === undefined) return message
   const near = nearest(keyword, keywords)
@@ -64,8 +72,7 @@ export class Validation {
     try {
       return checkOf(schema, mode)
     } catch (error) {
-      const why = whyOf(error)
-      const failure = foreignTypeError(schema, part, route) ?? SchemaError(route, part, why)
+      const failure = foreignTypeError(schema, part, route) ?? SchemaError(route, part, whyOf(error))
       throw Object.assign(failure, { cause: error })
     }
   }
@@ -90,15 +97,16 @@ export class Validation {
    */
   middleware(
     route: string,
-    schemas: InputSchemas,
+    schemas: { readonly [Name in Part]?: object | undefined },
     fail?: (error: ValidationError, req: Request, res: Response) => unknown,
   ): Middleware {
-    for (const [part, schema] of Object.entries(schemas)) {
-      if (schema === undefined) continue
-      const mode = part === 'headers' ? 'headers' : part === 'body' ? 'body' : 'text'
-      this.compile(schema, mode, route, part)
-      checkSendable(schema, part as Part, route)
-    }
-    return inputMiddleware(route, schemas, fail ?? ((error, req, res) => refuseInvalid(error, req, res, this.#handler)))
+    const steps = parts.flatMap((part) => {
+      const schema = schemas[part]
+      if (schema === undefined) return []
+      const check = this.compile(schema, part === 'headers' || part === 'body' ? part : 'text', route, part)
+      checkSendable(schema, part, route)
+      return [{ part, run: stepOf(part, schema, check) }]
+    })
+    return inputMiddleware(steps, fail ?? ((error, req, res) => refuseInvalid(error, req, res, this.#handler)))
   }
 }

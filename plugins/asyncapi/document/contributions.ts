@@ -1,6 +1,8 @@
-import { defineError, type Kernel, type ListedPlugin, type ListedRoute, nearest } from '../../../kernel/index.ts'
+import { defineError, type Kernel, type ListedPlugin, type ListedRoute } from '../../../kernel/index.ts'
+import { faultOf } from '../../shared/descriptions/fragment.ts'
 import { isObject } from '../../shared/values/json.ts'
-import type { AsyncApiChannel, AsyncApiExchange, AsyncApiFragment } from '../fragment.ts'
+import { messageOf } from '../../shared/values/safely.ts'
+import type { AsyncApiChannel, AsyncApiExchange, AsyncApiFragment } from '../types.ts'
 
 const AsyncApiFragmentError = defineError(
   'AsyncApiFragmentError',
@@ -19,25 +21,11 @@ const members: readonly string[] = ['exchange', 'channels'] satisfies (keyof Asy
 /** Checks the descriptions of plugins. @throws AsyncApiFragmentError for one that has an invalid form. */
 export function checkFragments(plugins: readonly ListedPlugin[]): void {
   for (const { definition } of plugins) {
-    const fragment: unknown = definition.asyncapi
-    if (fragment === undefined) continue
-    if (!isObject(fragment)) throw AsyncApiFragmentError(definition.name, 'its asyncapi is not an object')
-    for (const [name, value] of Object.entries(fragment)) {
-      if (!members.includes(name)) {
-        const near = nearest(name, members)
-        const guess = near === undefined ? '' : ` Did you mean "${near}"?`
-        throw AsyncApiFragmentError(
-          definition.name,
-          `"asyncapi.${name}" is not a member.${guess} It takes ${members.join(' and ')}`,
-        )
-      }
-      if (value !== undefined && typeof value !== 'function')
-        throw AsyncApiFragmentError(definition.name, `its asyncapi.${name} is not a function`)
-    }
+    if (definition.asyncapi === undefined) continue
+    const wrong = faultOf('asyncapi', definition.asyncapi, members)
+    if (wrong !== undefined) throw AsyncApiFragmentError(definition.name, wrong)
   }
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 /** Returns the channels of all plugins that are not routes; a plugin that fails loses only its own channels. */
 export function contributionsOf(server: Kernel): Contribution[] {

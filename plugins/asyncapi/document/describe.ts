@@ -1,19 +1,18 @@
 import type { Kernel, ListedRoute } from '../../../kernel/index.ts'
 import { nonEmpty, Schemas } from '../../shared/descriptions/components.ts'
 import type { Described } from '../../shared/descriptions/document-service.ts'
-import { capital, hintOf, idOfPath, Names, tagOf } from '../../shared/descriptions/names.ts'
+import { capital, idOfPath, Names, tagOf, words } from '../../shared/descriptions/names.ts'
 import { type DescribedPath, Templates } from '../../shared/descriptions/paths.ts'
 import { Policies, type SecurityRequirement } from '../../shared/descriptions/security.ts'
 import { guardsOf } from '../../shared/http/guards.ts'
 import { plainName } from '../../shared/schema/names.ts'
 import { isObject, type Json, put, toPlain } from '../../shared/values/json.ts'
-import type { AsyncApiChannel, AsyncApiExchange } from '../fragment.ts'
 import {
   type MessageDescriptionOptions,
   type MessageDescriptionSettings,
   messageDescriptionOptions,
 } from '../options.ts'
-import type { AsyncApiDocument } from '../types.ts'
+import type { AsyncApiChannel, AsyncApiDocument, AsyncApiExchange } from '../types.ts'
 import { type Contribution, checkFragments, contributionsOf, exchangesOf } from './contributions.ts'
 import { toDraft7 } from './draft-07.ts'
 import { describeMessages as messageObjects, messagesOf } from './messages.ts'
@@ -48,14 +47,14 @@ export function describeContributions(
   contributions: readonly Contribution[],
   options: MessageDescriptionSettings,
 ): Described<AsyncApiDocument> {
-  const { info, tags, externalDocs, components } = options as MessageDescriptionOptions
+  const { info, tags, externalDocs } = options as MessageDescriptionOptions
   const channels = new Channels(options as MessageDescriptionOptions)
   for (const route of listing.routes) channels.addRoute(route)
   for (const { plugin, channels: given, why } of contributions) {
     if (why !== undefined) channels.note(`the channels of the plugin "${plugin}"`, why)
     for (const channel of given) channels.add(channel)
   }
-  const { document, notes, schemas, schemes } = channels.finish((components?.securitySchemes ?? {}) as Json)
+  const { document, notes, schemas, schemes } = channels.finish()
   return {
     document: {
       asyncapi: '3.0.0',
@@ -88,7 +87,7 @@ interface Entry {
 class Channels {
   readonly servers: Servers
   readonly #options: MessageDescriptionOptions
-  readonly #schemas = new Schemas()
+  readonly #schemas: Schemas
   readonly #policies: Policies
   readonly #templates = new Templates()
   readonly #ids = new Names()
@@ -98,9 +97,8 @@ class Channels {
   constructor(options: MessageDescriptionOptions) {
     this.#options = options
     this.servers = new Servers(options.servers)
-    this.#policies = new Policies(options.security, (options.components?.securitySchemes ?? {}) as Json)
-    for (const [name, schema] of Object.entries(options.components?.schemas ?? {}))
-      this.#schemas.give(name, schema, (why) => this.note('components', why))
+    this.#policies = new Policies(options.security, options.components?.securitySchemes as Json)
+    this.#schemas = new Schemas(options.components?.schemas, (why) => this.note('components', why))
   }
 
   note(route: string, why: string): void {
@@ -126,8 +124,7 @@ class Channels {
     const id = this.#ids.claim(
       plainName(typeof apidoc.operationId === 'string' ? apidoc.operationId : uncapital(idOfPath(path))),
     )
-    const look = (schema: unknown, what: string) =>
-      this.#schemas.part(schema, 'input', hintOf(id, what), (why) => note(`${what}: ${why}`)).body
+    const { look } = this.#schemas.of(id, note)
     const subprotocols = exchanges.find((one) => one.subprotocols !== undefined)?.subprotocols
     const parameters = parametersOf(path, options, look)
     const tag = tagOf(path)
@@ -163,14 +160,8 @@ class Channels {
     const key = `${protocol} ${address}`
     const there = this.#entries.get(key)
     if (there !== undefined) return void there.exchanges.push(given)
-    const words = uncapital(
-      address
-        .split(/[^A-Za-z0-9]+/)
-        .filter((word) => word !== '')
-        .map(capital)
-        .join(''),
-    )
-    const id = this.#ids.claim(plainName(words), capital(plainName(protocol)))
+    const name = plainName(uncapital(words(address).map(capital).join('')))
+    const id = this.#ids.claim(name, capital(plainName(protocol)))
     const note = (why: string) => this.note(address, why)
     const channel: Json = {
       address,
@@ -198,7 +189,7 @@ class Channels {
     this.#entries.set(key, entry)
   }
 
-  finish(defined: Json) {
+  finish() {
     const channels: Json = {}
     const operations: Json = {}
     const ids = new Names()
@@ -207,13 +198,10 @@ class Channels {
       const names = new Names()
       const messages: Json = {}
       const { protocol } = exchanges[0]!
+      const { use } = this.#schemas.of(id, (why) => this.note(String(channel.address), why))
       for (const action of ['receive', 'send'] as const) {
         const own = messagesOf(exchanges, action)
         if (own.length === 0) continue
-        const use = (schema: object, direction: 'input' | 'output', what: string) =>
-          this.#schemas.use(schema, direction, hintOf(id, what), (why) =>
-            this.note(String(channel.address), `${what}: ${why}`),
-          )
         const described = messageObjects(own, action, { names, use, more })
         for (const [key, message] of described) put(messages, key, message)
         for (const one of security ?? []) for (const name of Object.keys(one)) asked.add(name)
@@ -229,8 +217,7 @@ class Channels {
       const servers = this.servers.of(protocol)
       channels[id] = { ...channel, servers: servers.length > 0 ? servers : undefined, messages }
     }
-    const schemes = { ...this.#policies.schemes, ...defined }
-    const missing = this.#policies.missing(asked, schemes, (why) => this.note('the server', why))
+    const schemes = this.#policies.schemes(asked, (why) => this.note('the server', why))
     const finished = this.#schemas.finish({ channels, operations })
     const schemas: Json = {}
     for (const [name, schema] of Object.entries(finished.schemas)) put(schemas, name, toDraft7(schema))
@@ -238,7 +225,7 @@ class Channels {
     return {
       document: finished.document,
       schemas,
-      schemes: schemesOf({ ...schemes, ...missing }),
+      schemes: schemesOf(schemes),
       notes: [...this.#notes.values()],
     }
   }

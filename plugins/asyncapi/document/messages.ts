@@ -2,7 +2,7 @@ import type { Names } from '../../shared/descriptions/names.ts'
 import { plainName } from '../../shared/schema/names.ts'
 import type { Direction } from '../../shared/schema/self-description.ts'
 import type { Json } from '../../shared/values/json.ts'
-import type { AsyncApiExchange, AsyncApiMessage } from '../fragment.ts'
+import type { AsyncApiExchange, AsyncApiMessage } from '../types.ts'
 
 /** Registers a schema of any kind; `what` describes its owner, for the name of the schema and for notes. */
 export type Use = (schema: object, direction: Direction, what: string) => unknown

@@ -11,9 +11,10 @@ import type {
   SelectionNode,
   SelectionSetNode,
 } from 'graphql'
+import { fragmentsOf } from '../execution/limits.ts'
 import type { Graphql } from '../packages.ts'
-import type { Values } from './variables.ts'
-import { type FieldWeight, numberOf, type Weights } from './weights.ts'
+import { follow, type Values } from './variables.ts'
+import { type FieldWeight, numberOf } from './weights.ts'
 
 /** The estimate is made before anything is executed; up to this many selections, it takes negligible time. */
 const maxVisits = 20_000
@@ -25,7 +26,7 @@ export class Uncountable extends Error {}
 export interface CostBasis {
   readonly graphql: Graphql
   readonly schema: GraphQLSchema
-  readonly weights: Weights
+  readonly weightOf: (field: GraphQLField<unknown, unknown>) => FieldWeight
   /** The assumed length of a list whose length is unknown. */
   readonly listSize: number
 }
@@ -37,28 +38,26 @@ export interface CostBasis {
 export class Estimate {
   readonly #basis: CostBasis
   readonly #values: Values
-  readonly #fragments = new Map<string, FragmentDefinitionNode>()
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
   #visits = 0
 
   constructor(basis: CostBasis, document: DocumentNode, values: Values) {
     this.#basis = basis
     this.#values = values
-    for (const one of document.definitions) {
-      if (one.kind === 'FragmentDefinition') this.#fragments.set(one.name.value, one)
-    }
+    this.#fragments = fragmentsOf(document)
   }
 
   /** @throws Uncountable with the reason. */
   of({ operation, selectionSet }: OperationDefinitionNode): number {
     const root = this.#basis.schema.getRootType(operation)
     const base = operation === 'mutation' ? 10 : 0
-    return root ? base + this.#select([selectionSet], root, undefined) : base
+    return root ? base + this.#select([selectionSet], root) : base
   }
 
   /** Returns the cost of selections; `around` is the surrounding field, if it sets the lengths of the lists in it. */
-  #select(sets: readonly SelectionSetNode[], type: GraphQLCompositeType, around: Around | undefined): number {
+  #select(sets: readonly SelectionSetNode[], type: GraphQLCompositeType, around?: Around): number {
     const { graphql, schema } = this.#basis
-    if (graphql.isObjectType(type)) return this.#fields(sets, type, type, around)
+    if (graphql.isObjectType(type)) return this.#fields(sets, { type, declared: type, around })
     const conditions = new Set<string>()
     for (const set of sets) this.#conditionsOf(set, conditions)
     // Types to which the same fragments apply have the same selections, so one of them is enough.
@@ -69,39 +68,31 @@ export class Estimate {
       if (!kinds.has(key)) kinds.set(key, one)
     }
     let dearest = 0
-    for (const one of kinds.values()) dearest = Math.max(dearest, this.#fields(sets, one, type, around))
+    for (const one of kinds.values()) {
+      dearest = Math.max(dearest, this.#fields(sets, { type: one, declared: type, around }))
+    }
     return dearest
   }
 
-  #fields(
-    sets: readonly SelectionSetNode[],
-    type: GraphQLObjectType,
-    declared: GraphQLCompositeType,
-    around: Around | undefined,
-  ): number {
-    const level = new Map<string, FieldNode[]>()
-    for (const set of sets) this.#collect(set, type, level)
+  #fields(sets: readonly SelectionSetNode[], level: Level): number {
+    const fields = new Map<string, FieldNode[]>()
+    for (const set of sets) this.#collect(set, level.type, fields)
     let sum = 0
-    for (const [, nodes] of level) sum += this.#field(nodes, type, declared, around)
+    for (const [, nodes] of fields) sum += this.#field(nodes, level)
     return sum
   }
 
-  #field(
-    nodes: readonly FieldNode[],
-    type: GraphQLObjectType,
-    declared: GraphQLCompositeType,
-    around: Around | undefined,
-  ): number {
-    const { graphql, schema, weights } = this.#basis
+  #field(nodes: readonly FieldNode[], { type, declared, around }: Level): number {
+    const { graphql, weightOf } = this.#basis
     const name = nodes[0]!.name.value
-    const field = fieldOf(graphql, schema, type, name)
+    const field = this.#fieldOf(type, name)
     if (field === undefined) return 0
     const below = graphql.getNamedType(field.type)
     const deeper = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
     const select = (size?: Around) => (graphql.isCompositeType(below) ? this.#select(deeper, below, size) : 0)
     // The lists of the introspection are as long as the schema, whatever the query is.
     if (name.startsWith('__') || type.name.startsWith('__')) return (graphql.isCompositeType(below) ? 1 : 0) + select()
-    const own = weights.of(field)
+    const own = weightOf(field)
     const weight = Math.max(own.weight, this.#declaredWeight(declared, name))
     const given = this.#slice(own, nodes, field, type)
     let cost = 0
@@ -116,11 +107,18 @@ export class Estimate {
     return cost + (one === 0 ? 0 : one * (given ?? inherited ?? own.assumedSize ?? this.#basis.listSize))
   }
 
+  #fieldOf(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined {
+    const { SchemaMetaFieldDef, TypeMetaFieldDef } = this.#basis.graphql
+    if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef
+    const isRoot = type === this.#basis.schema.getQueryType()
+    return isRoot && name === TypeMetaFieldDef.name ? TypeMetaFieldDef : type.getFields()[name]
+  }
+
   /** Returns the weight declared by an interface, which its types need not repeat. */
   #declaredWeight(declared: GraphQLCompositeType, name: string): number {
-    const { graphql, weights } = this.#basis
+    const { graphql, weightOf } = this.#basis
     const field = graphql.isInterfaceType(declared) ? declared.getFields()[name] : undefined
-    return field === undefined ? 0 : weights.of(field).weight
+    return field === undefined ? 0 : weightOf(field).weight
   }
 
   /** Returns the length of the list according to its arguments: the largest, at least 1; `undefined` when no argument sets it. */
@@ -138,7 +136,7 @@ export class Estimate {
       const node = nodes[0]!.arguments?.find((one) => one.name.value === name)
       const given = this.#values.at(node?.value, inside)
       const fallback = defaultOf(graphql, field, name)
-      const size = numberOf(given === undefined ? inside.reduce(memberOf, fallback) : given)
+      const size = numberOf(given === undefined ? follow(fallback, inside) : given)
       if (size !== undefined) sizes.push(Math.max(size, 1))
     }
     if (needsOne && sizes.length !== 1) {
@@ -197,6 +195,13 @@ export class Estimate {
   }
 }
 
+/** Where fields are: in a type, as which type the field above declares it, and in the lists of which field. */
+interface Level {
+  readonly type: GraphQLObjectType
+  readonly declared: GraphQLCompositeType
+  readonly around: Around | undefined
+}
+
 /** A size that a field sets for the lists below it, such as those of a connection. */
 interface Around {
   readonly size: number
@@ -216,20 +221,4 @@ function defaultOf(graphql: Graphql, field: GraphQLField<unknown, unknown>, name
     | undefined
   const { literal, value = arg?.defaultValue } = arg?.default ?? {}
   return literal === undefined ? value : graphql.valueFromASTUntyped(literal)
-}
-
-const memberOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as { readonly [name: string]: unknown })[name]
-    : undefined
-
-function fieldOf(
-  graphql: Graphql,
-  schema: GraphQLSchema,
-  type: GraphQLObjectType,
-  name: string,
-): GraphQLField<unknown, unknown> | undefined {
-  if (name === graphql.SchemaMetaFieldDef.name) return graphql.SchemaMetaFieldDef
-  if (name === graphql.TypeMetaFieldDef.name && type === schema.getQueryType()) return graphql.TypeMetaFieldDef
-  return type.getFields()[name]
 }

@@ -1,11 +1,11 @@
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql'
 import type { Variables } from '../execution/execute.ts'
-import { type Refusal, refuse } from '../execution/refusal.ts'
+import { type Refusal, refuse, refuseFailure } from '../execution/refusal.ts'
 import type { CostSettings } from '../options.ts'
 import type { Graphql } from '../packages.ts'
 import { type CostBasis, Estimate, Uncountable } from './estimate.ts'
 import { Values } from './variables.ts'
-import { Weights } from './weights.ts'
+import { weightsOf } from './weights.ts'
 
 /** Refuses an operation that is too expensive, before it is executed. */
 export type CheckCost = (variables: Variables) => Refusal | undefined
@@ -14,22 +14,17 @@ export type CheckCost = (variables: Variables) => Refusal | undefined
 const maxCosts = 50
 const longestKey = 200
 
+/** Makes the check of one operation; if the cost depends on no variable, it is decided once. */
+export type CostLimit = (document: DocumentNode, operation: OperationDefinitionNode) => CheckCost
+
 /** Limits the cost of operations. */
-export class CostLimit {
-  readonly #basis: CostBasis
-  readonly #max: number
-
-  constructor(graphql: Graphql, schema: GraphQLSchema, settings: CostSettings) {
-    const { max, listSize } = settings
-    this.#max = max
-    this.#basis = { graphql, schema, listSize, weights: new Weights(graphql, settings) }
-  }
-
-  /** Makes the check of one operation; if the cost depends on no variable, it is decided here, once. */
-  of(document: DocumentNode, operation: OperationDefinitionNode): CheckCost {
+export function costLimit(graphql: Graphql, schema: GraphQLSchema, settings: CostSettings): CostLimit {
+  const { max, listSize } = settings
+  const basis: CostBasis = { graphql, schema, listSize, weightOf: weightsOf(graphql, settings) }
+  return (document, operation) => {
     const check = (variables: Variables) => {
-      const values = new Values(this.#basis.graphql, operation, variables)
-      return { refusal: this.#check(document, operation, values), used: values.used }
+      const values = new Values(graphql, operation, variables)
+      return { refusal: refusalOf(() => new Estimate(basis, document, values).of(operation), max), used: values.used }
     }
     const first = check(undefined)
     if (first.used.size === 0) return () => first.refusal
@@ -50,23 +45,22 @@ export class CostLimit {
       return refusal
     }
   }
+}
 
-  #check(document: DocumentNode, operation: OperationDefinitionNode, values: Values): Refusal | undefined {
-    try {
-      const cost = new Estimate(this.#basis, document, values).of(operation)
-      return cost > this.#max ? tooDear(cost, this.#max) : undefined
-    } catch (error) {
-      // Possible only if the limit of the depth is turned off.
-      if (error instanceof RangeError) return refuse(400, 'The operation nests too deep.', 'LIMIT_EXCEEDED')
-      if (error instanceof Uncountable) return refuse(400, error.message, 'COST_LIMIT_EXCEEDED')
-      throw error
-    }
+function refusalOf(estimate: () => number, max: number): Refusal | undefined {
+  try {
+    const cost = estimate()
+    return cost > max ? tooDear(cost, max) : undefined
+  } catch (error) {
+    // Possible only if the limit of the depth is turned off.
+    if (error instanceof RangeError) return refuse(400, 'The operation nests too deep.', 'LIMIT_EXCEEDED')
+    if (error instanceof Uncountable) return refuse(400, error.message, 'COST_LIMIT_EXCEEDED')
+    throw error
   }
 }
 
 function tooDear(cost: number, max: number): Refusal {
   const shown = Math.min(cost, Number.MAX_SAFE_INTEGER)
   const message = `The operation costs ${shown}, and the limit is ${max}. Request fewer fields or shorter lists.`
-  const refusal = refuse(400, message, 'COST_LIMIT_EXCEEDED')
-  return { ...refusal, errors: [{ message, extensions: { code: 'COST_LIMIT_EXCEEDED', cost: shown, max } }] }
+  return refuseFailure(400, { message, extensions: { code: 'COST_LIMIT_EXCEEDED', cost: shown, max } })
 }

@@ -2,9 +2,6 @@ import type { OperationDefinitionNode, ValueNode } from 'graphql'
 import type { Variables } from '../execution/execute.ts'
 import type { Graphql } from '../packages.ts'
 
-/** Marks a missing value. */
-const nothing = Symbol('nothing')
-
 /** Reads values of an operation before the variables are checked, and records which variables were read. */
 export class Values {
   readonly #graphql: Graphql
@@ -24,23 +21,15 @@ export class Values {
 
   /** Returns a value, or a member of it; `undefined` if it is missing. */
   at(node: ValueNode | undefined, path: readonly string[] = []): unknown {
-    let value: unknown = node === undefined ? nothing : node
     if (node?.kind === 'Variable') return follow(this.#variable(node.name.value), path)
-    for (const [index, name] of path.entries()) {
-      const here = value as ValueNode
-      if (here.kind !== 'ObjectValue') return undefined
-      const field = here.fields.find((one) => one.name.value === name)
-      if (field === undefined) return undefined
-      if (field.value.kind === 'Variable') {
-        return follow(this.#variable(field.value.name.value), path.slice(index + 1))
-      }
-      value = field.value
+    const [name, ...inside] = path
+    if (name !== undefined) {
+      const field = node?.kind === 'ObjectValue' ? node.fields.find((one) => one.name.value === name) : undefined
+      return this.at(field?.value, inside)
     }
-    if (value === nothing) return undefined
-    const { kind } = value as ValueNode
     // A list or an object is not a number, and may be large.
-    if (kind === 'ListValue' || kind === 'ObjectValue') return undefined
-    return this.#graphql.valueFromASTUntyped(value as ValueNode)
+    if (node === undefined || node.kind === 'ListValue' || node.kind === 'ObjectValue') return undefined
+    return this.#graphql.valueFromASTUntyped(node)
   }
 
   #variable(name: string): unknown {
@@ -51,7 +40,8 @@ export class Values {
   }
 }
 
-function follow(value: unknown, path: readonly string[]): unknown {
+/** Returns a member of a value, by the path of its names. */
+export function follow(value: unknown, path: readonly string[]): unknown {
   let at = value
   for (const name of path) {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined

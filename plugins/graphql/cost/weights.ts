@@ -1,4 +1,5 @@
 import type { GraphQLField, GraphQLNamedType } from 'graphql'
+import { madeIn } from '../../shared/values/memoize.ts'
 import type { CostSettings } from '../options.ts'
 import type { Graphql } from '../packages.ts'
 import { directiveOn } from './directives.ts'
@@ -20,51 +21,32 @@ export interface FieldWeight {
   readonly sized: ReadonlySet<string> | undefined
 }
 
-/** Reads the weights of fields, once for each field. */
-export class Weights {
-  readonly #graphql: Graphql
-  readonly #settings: CostSettings
-  readonly #known = new Map<GraphQLField<unknown, unknown>, FieldWeight>()
-
-  constructor(graphql: Graphql, settings: CostSettings) {
-    this.#graphql = graphql
-    this.#settings = settings
-  }
-
-  of(field: GraphQLField<unknown, unknown>): FieldWeight {
-    let known = this.#known.get(field)
-    if (known === undefined) {
-      known = this.#read(field)
-      this.#known.set(field, known)
-    }
-    return known
-  }
-
-  #read(field: GraphQLField<unknown, unknown>): FieldWeight {
-    const graphql = this.#graphql
+/** Returns the function that reads the weight of a field, once for each. */
+export function weightsOf(
+  graphql: Graphql,
+  { slicingArguments }: Pick<CostSettings, 'slicingArguments'>,
+): (field: GraphQLField<unknown, unknown>) => FieldWeight {
+  const known = new Map<GraphQLField<unknown, unknown>, FieldWeight>()
+  const weightOn = (carrier: Parameters<typeof directiveOn>[1]) =>
+    numberOf(directiveOn(graphql, carrier, 'cost')?.weight)
+  /** 1 for an object and 0 for a leaf, unless the type says otherwise. */
+  const weightOf = (type: GraphQLNamedType) => weightOn(type) ?? (graphql.isCompositeType(type) ? 1 : 0)
+  const read = (field: GraphQLField<unknown, unknown>): FieldWeight => {
     const listSize = directiveOn(graphql, field, 'listSize') ?? {}
     const named = texts(listSize.slicingArguments)
-    const ofArguments = field.args.map((arg) => [arg.name, this.#weightOn(arg)] as const)
+    const ofArguments = field.args.map((arg) => [arg.name, weightOn(arg)] as const)
+    const sized = texts(listSize.sizedFields)
     return {
-      weight: this.#weightOn(field) ?? this.#weightOf(graphql.getNamedType(field.type)),
+      weight: weightOn(field) ?? weightOf(graphql.getNamedType(field.type)),
       ofArguments: new Map(ofArguments.filter((entry): entry is [string, number] => entry[1] !== undefined)),
       isList: graphql.isListType(graphql.getNullableType(field.type)),
       assumedSize: numberOf(listSize.assumedSize),
-      slicing:
-        named ?? field.args.map(({ name }) => name).filter((name) => this.#settings.slicingArguments.includes(name)),
+      slicing: named ?? field.args.map(({ name }) => name).filter((name) => slicingArguments.includes(name)),
       needsOne: named !== undefined && listSize.requireOneSlicingArgument !== false,
-      sized: texts(listSize.sizedFields) && new Set(texts(listSize.sizedFields)),
+      sized: sized && new Set(sized),
     }
   }
-
-  /** Returns the weight of a type: 1 for an object and 0 for a leaf, unless the type says otherwise. */
-  #weightOf(type: GraphQLNamedType): number {
-    return this.#weightOn(type) ?? (this.#graphql.isCompositeType(type) ? 1 : 0)
-  }
-
-  #weightOn(carrier: Parameters<typeof directiveOn>[1]): number | undefined {
-    return numberOf(directiveOn(this.#graphql, carrier, 'cost')?.weight)
-  }
+  return (field) => madeIn(known, field, read)
 }
 
 function texts(value: unknown): string[] | undefined {

@@ -1,12 +1,6 @@
-import type {
-  DocumentNode,
-  FragmentDefinitionNode,
-  GraphQLNamedType,
-  GraphQLSchema,
-  OperationDefinitionNode,
-  SelectionSetNode,
-} from 'graphql'
+import type { DocumentNode, GraphQLNamedType, GraphQLSchema, OperationDefinitionNode, SelectionSetNode } from 'graphql'
 import type { Graphql } from '../packages.ts'
+import { fragmentsOf } from './limits.ts'
 
 /**
  * Estimates the size of the compiler's output for an operation, in fields: fields of interfaces and unions are counted once for each
@@ -22,8 +16,7 @@ export function expandedSize(
   operation: OperationDefinitionNode,
   most: number,
 ): number {
-  const fragments = new Map<string, FragmentDefinitionNode>()
-  for (const one of document.definitions) if (one.kind === 'FragmentDefinition') fragments.set(one.name.value, one)
+  const fragments = fragmentsOf(document)
   const typeNamed = (name: string | undefined) => (name === undefined ? undefined : schema.getType(name))
   let size = 0
 

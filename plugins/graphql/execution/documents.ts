@@ -1,12 +1,12 @@
 import type { DocumentNode, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql'
 import { LruMap } from '../../shared/values/lru.ts'
 import type { CheckCost, CostLimit } from '../cost/limit.ts'
+import type { Asked } from '../http/request.ts'
 import type { Limits } from '../options.ts'
 import type { Graphql } from '../packages.ts'
-import type { Executors, Run } from './execute.ts'
+import type { Executor, Run } from './execute.ts'
 import { measure } from './limits.ts'
 import { isRefusal, type Refusal, refuse, refuseDocument, type SentError, worded } from './refusal.ts'
-import { tracedRun } from './traces.ts'
 
 /** One operation of a document that passed every check. */
 export interface Operation {
@@ -19,17 +19,24 @@ export interface Operation {
 }
 
 /** The operations of a document, by name. */
-export interface Operations {
+interface Operations {
   /** The operation if the document has exactly one. */
   readonly only: Operation | undefined
   readonly named: ReadonlyMap<string, Operation>
 }
 
-export interface DocumentsOptions {
+/** What documents are checked with, and how their operations are executed. */
+interface DocumentsOptions {
+  readonly graphql: Graphql
+  readonly schema: GraphQLSchema
+  readonly run: Executor
   readonly limits: Limits
   readonly introspection: boolean
   readonly cost: CostLimit | undefined
 }
+
+/** Returns the requested operation, or the reason why it is refused. */
+export type FindOperation = (asked: Asked) => Operation | Refusal
 
 const maxErrors = 20
 
@@ -39,99 +46,70 @@ const maxErrors = 20
  *
  * Refused documents are not kept: a stream of faulty ones would only displace those that are frequent.
  */
-export class Documents {
-  readonly #graphql: Graphql
-  readonly #schema: GraphQLSchema
-  readonly #options: DocumentsOptions
-  readonly #executors: Executors
-  readonly #known = new LruMap<Operations>({
+export function operationFinder(options: DocumentsOptions): FindOperation {
+  const known = new LruMap<Operations>({
     max: 1000,
     maxSize: 500_000,
     sizeOf: (_operations, text) => text.length + 200,
   })
-
-  constructor(graphql: Graphql, schema: GraphQLSchema, executors: Executors, options: DocumentsOptions) {
-    this.#graphql = graphql
-    this.#schema = schema
-    this.#executors = executors
-    this.#options = options
+  return ({ query, operationName }) => {
+    const there = known.get(query)
+    const operations = there ?? guarded(query, options)
+    if (isRefusal(operations)) return operations
+    if (there === undefined) known.set(query, operations)
+    return chooseOperation(operations, operationName)
   }
+}
 
-  /** Returns the operations in a text, or the reason why it is refused. */
-  read(text: string): Operations | Refusal {
-    const known = this.#known.get(text)
-    if (known !== undefined) return known
-    const read = this.#guarded(text)
-    if (!isRefusal(read)) this.#known.set(text, read)
-    return read
+function guarded(text: string, options: DocumentsOptions): Operations | Refusal {
+  try {
+    return read(text, options)
+  } catch (error) {
+    // Possible only if the limits are turned off: the parser calls itself for each level.
+    if (error instanceof RangeError) return refuse(400, 'The document nests too deep.', 'LIMIT_EXCEEDED')
+    throw error
   }
+}
 
-  #guarded(text: string): Operations | Refusal {
-    try {
-      return this.#check(text)
-    } catch (error) {
-      // Possible only if the limits are turned off: the parser calls itself for each level.
-      if (error instanceof RangeError) return refuse(400, 'The document nests too deep.', 'LIMIT_EXCEEDED')
-      throw error
-    }
-  }
-
-  #check(text: string): Operations | Refusal {
-    const { limits } = this.#options
-    let document: DocumentNode
-    try {
-      document = this.#graphql.parse(text, { maxTokens: limits.tokens })
-    } catch (error) {
-      if (!(error instanceof this.#graphql.GraphQLError)) throw error
-      if (error.message.includes('Parsing aborted')) return refuseExcess(`has more than ${limits.tokens} tokens`)
-      return refuseDocument([this.#describe(error, 'GRAPHQL_PARSE_FAILED')])
-    }
-    // Lines are limited as well as tokens, since they may be empty: to locate an error, all lines before it are counted each time.
-    if ((document.loc?.endToken.line ?? 0) > limits.tokens) return refuseExcess(`has more than ${limits.tokens} lines`)
-    const excess = measure(document, limits)
-    if (excess !== undefined) return refuseExcess(excess)
-    const errors = this.#validate(document)
-    if (errors.length > 0) {
-      return refuseDocument(errors.map((error) => this.#describe(error, 'GRAPHQL_VALIDATION_FAILED')))
-    }
-    return this.#operationsOf(document)
-  }
-
-  #validate(document: DocumentNode): readonly GraphQLError[] {
-    const { validate, specifiedRules, NoSchemaIntrospectionCustomRule } = this.#graphql
-    const rules = this.#options.introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule]
-    return validate(this.#schema, document, rules, { maxErrors })
-  }
-
-  #describe(error: GraphQLError, code: string): SentError {
+function read(text: string, options: DocumentsOptions): Operations | Refusal {
+  const { graphql, schema, limits, introspection } = options
+  const describe = (error: GraphQLError, code: string): SentError => {
     const plain = error.toJSON()
-    const message = worded(plain.message, this.#options.introspection)
-    return { ...plain, message, extensions: { ...plain.extensions, code } }
+    return { ...plain, message: worded(plain.message, introspection), extensions: { ...plain.extensions, code } }
   }
+  let document: DocumentNode
+  try {
+    document = graphql.parse(text, { maxTokens: limits.tokens })
+  } catch (error) {
+    if (!(error instanceof graphql.GraphQLError)) throw error
+    if (error.message.includes('Parsing aborted')) return refuseExcess(`has more than ${limits.tokens} tokens`)
+    return refuseDocument([describe(error, 'GRAPHQL_PARSE_FAILED')])
+  }
+  // Lines are limited as well as tokens, since they may be empty: to locate an error, all lines before it are counted each time.
+  if ((document.loc?.endToken.line ?? 0) > limits.tokens) return refuseExcess(`has more than ${limits.tokens} lines`)
+  const excess = measure(document, limits)
+  if (excess !== undefined) return refuseExcess(excess)
+  const rules = [...graphql.specifiedRules, ...(introspection ? [] : [graphql.NoSchemaIntrospectionCustomRule])]
+  const errors = graphql.validate(schema, document, rules, { maxErrors })
+  if (errors.length > 0) return refuseDocument(errors.map((error) => describe(error, 'GRAPHQL_VALIDATION_FAILED')))
+  return operationsOf(document, options)
+}
 
-  #operationsOf(document: DocumentNode): Operations {
-    const named = new Map<string, Operation>()
-    let last: Operation | undefined
-    let count = 0
-    for (const definition of document.definitions) {
-      if (definition.kind !== 'OperationDefinition') continue
-      const name = definition.name?.value
-      const run = tracedRun(this.#executors.of(document, definition), definition.operation, name)
-      const checkCost = this.#options.cost?.of(document, definition)
-      last = { type: definition.operation, document, name, run, checkCost }
-      if (name !== undefined) named.set(name, last)
-      count++
-    }
-    return { only: count === 1 ? last : undefined, named }
-  }
+function operationsOf(document: DocumentNode, { run, cost }: DocumentsOptions): Operations {
+  const definitions = document.definitions.filter((one) => one.kind === 'OperationDefinition')
+  const all = definitions.map((one): Operation => {
+    const { operation: type, name } = one
+    return { type, document, name: name?.value, run: run(document, one), checkCost: cost?.(document, one) }
+  })
+  const named = all.flatMap((one) => (one.name === undefined ? [] : [[one.name, one] as const]))
+  return { only: all.length === 1 ? all[0] : undefined, named: new Map(named) }
 }
 
 function refuseExcess(excess: string): Refusal {
   return refuse(400, `The document ${excess}.`, 'LIMIT_EXCEEDED')
 }
 
-/** Returns the requested operation. */
-export function chooseOperation(operations: Operations, name: string | undefined): Operation | Refusal {
+function chooseOperation(operations: Operations, name: string | undefined): Operation | Refusal {
   const { only, named } = operations
   const code = 'OPERATION_RESOLUTION_FAILURE'
   if (name === undefined) {

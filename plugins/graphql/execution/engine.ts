@@ -1,30 +1,27 @@
 import { createRequire } from 'node:module'
 import type { GraphQLSchema } from 'graphql'
-import type { Logger } from '../../../kernel/index.ts'
+import { type Logger, Trace } from '../../../kernel/index.ts'
 import { peer, peers } from '../../shared/environment/optional-package.ts'
 import { exposesMistakes } from '../../shared/failures/formatted-failures.ts'
-import { CostLimit } from '../cost/limit.ts'
-import { type Engine, GraphqlHandler } from '../http/handler.ts'
-import { EventResponses } from '../http/subscribe.ts'
+import { costLimit } from '../cost/limit.ts'
+import type { Engine } from '../http/handler.ts'
 import { type GraphqlSettings, isReady } from '../options.ts'
 import type { Graphql, SchemaTools } from '../packages.ts'
-import type { GraphiqlPage } from '../page/page.ts'
-import { readSchemaFiles } from '../schema/files.ts'
-import { buildSchema } from '../schema/schema.ts'
+import { buildSchema, readSchemaFiles } from '../schema.ts'
 import type { GraphqlService } from '../service.ts'
-import { Documents } from './documents.ts'
-import { Compiler, Executors } from './execute.ts'
+import { operationFinder } from './documents.ts'
+import { Compiler, executor } from './execute.ts'
 import { type Refusal, refuse } from './refusal.ts'
-import { traceResolvers } from './traces.ts'
+import type { GraphqlResolverTrace } from './trace-events.ts'
 
-/** Loads the packages, passes the function that builds the schema to the service, and makes the handler of requests. */
-export async function openHandler(
+/** Loads the packages, passes the function that builds the schema to the service, and returns the one that makes the engine, once. */
+export async function openEngine(
   settings: GraphqlSettings,
   service: GraphqlService,
-  page: GraphiqlPage | undefined,
+  streams: Engine['streams'],
   log: Logger,
-): Promise<GraphqlHandler> {
-  const { schema: given, limits, cost, introspection, keepAlive, csrfPrevention, context } = settings
+): Promise<() => Engine | Refusal> {
+  const { schema: given, limits, cost, introspection, keepAlive } = settings
   const [imported, tools, jit] = await peers(
     peer('graphql', () => import('graphql'), 'the graphql plugin'),
     loadTools(isReady(given)),
@@ -38,34 +35,26 @@ export async function openHandler(
   const files = isReady(given) ? [] : await readSchemaFiles(graphql, [given.files ?? []].flat())
   service.supply((typeDefs, resolvers) => buildSchema({ graphql, tools }, { given, files, typeDefs, resolvers }))
 
-  const streams = new Set<() => void>()
-  let opened: Engine | Refusal | undefined
   const open = (): Engine | Refusal => {
     try {
       // It was made by buildSchema above, which returns nothing else.
       const schema = service.schema as GraphQLSchema
       traceResolvers(graphql, schema)
-      const executors = new Executors(graphql, schema, jit && new Compiler(jit), settings.jit)
-      const costLimit = cost && new CostLimit(graphql, schema, cost)
-      const documents = new Documents(graphql, schema, executors, { limits, introspection, cost: costLimit })
-      return {
-        graphql,
-        schema,
-        documents,
-        events: new EventResponses(graphql, schema, streams, { keepAlive, hints: introspection }),
-        hints: introspection,
-      }
+      const run = executor(graphql, schema, jit && new Compiler(jit), settings.jit)
+      const costs = cost && costLimit(graphql, schema, cost)
+      const find = operationFinder({ graphql, schema, run, limits, introspection, cost: costs })
+      return { graphql, schema, find, streams, keepAlive, hints: introspection }
     } catch (error) {
       log.error({ err: error }, 'GraphQL: the schema cannot be built, so every request gets a 500')
       const message = exposesMistakes() && error instanceof Error ? error.message : 'Internal server error'
       return refuse(500, message, 'INTERNAL_SERVER_ERROR')
     }
   }
-  const engine = () => {
+  let opened: Engine | Refusal | undefined
+  return () => {
     opened ??= open()
     return opened
   }
-  return new GraphqlHandler({ engine, streams, csrfPrevention, context, page: page?.answer })
 }
 
 const sample = 'type Query { a: Int }'
@@ -80,6 +69,27 @@ function copyOf(schema: unknown, imported: Graphql): Graphql {
   const name = 'graphql'
   const required = createRequire(import.meta.url)(name) as Graphql
   return schema instanceof required.GraphQLSchema ? required : imported
+}
+
+const resolverTrace = new Trace<GraphqlResolverTrace>('graphql.resolver')
+const traced = new WeakSet<GraphQLSchema>()
+
+/** Makes the resolvers of a schema publish traces, if there is a subscriber when it is built; except for trivial default resolvers. */
+function traceResolvers(graphql: Graphql, schema: GraphQLSchema): void {
+  if (!resolverTrace.isOn || traced.has(schema)) return
+  traced.add(schema)
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!graphql.isObjectType(type) || type.name.startsWith('__')) continue
+    for (const field of Object.values(type.getFields())) {
+      const { resolve } = field
+      if (resolve === undefined) continue
+      field.resolve = (source, args, context, info) =>
+        resolverTrace.run(
+          () => ({ type: type.name, field: field.name, info }),
+          () => resolve(source, args, context, info),
+        )
+    }
+  }
 }
 
 /** Loads the tools, without which a ready schema can do as long as nothing is added to it. */

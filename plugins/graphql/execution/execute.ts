@@ -1,52 +1,51 @@
-import type { DocumentNode, ExecutionResult, GraphQLSchema, OperationDefinitionNode } from 'graphql'
+import type { DocumentNode, ExecutionArgs, ExecutionResult, GraphQLSchema, OperationDefinitionNode } from 'graphql'
+import { Trace } from '../../../kernel/index.ts'
 import type { Graphql, GraphqlJit } from '../packages.ts'
 import { expandedSize } from './compiled-size.ts'
+import type { GraphqlOperationTrace } from './trace-events.ts'
+
+const operationTrace = new Trace<GraphqlOperationTrace>('graphql.operation')
 
 export type Variables = { readonly [name: string]: unknown } | undefined
 
 /** Executes one operation; returns a promise only if a resolver returned one. */
 export type Run = (context: unknown, variables: Variables) => ExecutionResult | Promise<ExecutionResult>
 
+/** Makes the function that executes an operation of a document; that of a subscription starts it, and returns its results. */
+export type Executor = (document: DocumentNode, definition: OperationDefinitionNode) => Run
+
 /**
  * Limits how many invalid variables are reported: each error repeats the invalid value, which may be the whole body.
  */
-export const coercion = { maxCoercionErrors: 3 }
+const coercion = { maxCoercionErrors: 3 }
 
 /** Decides how operations are executed: by graphql-js, or compiled if that is enabled. */
-export class Executors {
-  readonly #graphql: Graphql
-  readonly #schema: GraphQLSchema
-  readonly #compiler: Compiler | undefined
-  readonly #minCount: number
-
-  constructor(graphql: Graphql, schema: GraphQLSchema, compiler?: Compiler, minCount = 0) {
-    this.#graphql = graphql
-    this.#schema = schema
-    this.#compiler = compiler
-    this.#minCount = minCount
-  }
-
-  /** Returns the function that executes an operation of a document. */
-  of(document: DocumentNode, definition: OperationDefinitionNode): Run {
-    const graphql = this.#graphql
-    const schema = this.#schema
-    const operationName = definition.name?.value
-    const interpret: Run = (contextValue, variableValues) =>
-      graphql.execute({
-        schema,
-        document,
-        contextValue,
-        variableValues,
-        operationName,
-        options: coercion,
-      }) as ReturnType<Run>
-    const compiler = this.#compiler
-    if (compiler === undefined || definition.operation === 'subscription') return interpret
-    const compile = () => {
+export function executor(graphql: Graphql, schema: GraphQLSchema, compiler?: Compiler, minCount = 0): Executor {
+  return (document, definition) => {
+    const { operation, name: { value: operationName } = {} } = definition
+    const run =
+      (execute: (args: ExecutionArgs) => unknown): Run =>
+      (contextValue, variableValues) =>
+        execute({
+          schema,
+          document,
+          contextValue,
+          variableValues,
+          operationName,
+          options: coercion,
+        }) as ReturnType<Run>
+    if (operation === 'subscription') return run(graphql.subscribe)
+    const interpret = run(graphql.execute)
+    const compile = (): Compiled => {
       const size = expandedSize(graphql, schema, document, definition, largestCompiled)
-      return size > largestCompiled ? 'never' : compiler.compile(schema, document, operationName)
+      return size > largestCompiled ? 'never' : compiler!.compile(schema, document, operationName)
     }
-    return compiling(interpret, compile, this.#minCount)
+    const executed = compiler === undefined ? interpret : compiling(interpret, compile, minCount)
+    return (context, variables) =>
+      operationTrace.run(
+        () => ({ type: operation, name: operationName }),
+        () => executed(context, variables),
+      )
   }
 }
 

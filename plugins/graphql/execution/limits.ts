@@ -19,8 +19,27 @@ const aliasInIntrospection = 10
  * Stops as soon as a limit is exceeded, so that no document takes longer than the largest allowed one.
  */
 export function measure(document: DocumentNode, limits: Limits): string | undefined {
-  return new Counter(document, limits).count()
+  try {
+    new Counter(document, limits).count()
+    return undefined
+  } catch (error) {
+    if (error instanceof Excess) return error.what
+    throw error
+  }
 }
+
+/** Thrown for a document that exceeds a limit. Not an Error: a stack would cost more than the count. */
+class Excess {
+  readonly what: string
+
+  constructor(what: string) {
+    this.what = what
+  }
+}
+
+/** The fragments of a document by name. */
+export const fragmentsOf = ({ definitions }: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
+  new Map(definitions.flatMap((one) => (one.kind === 'FragmentDefinition' ? [[one.name.value, one] as const] : [])))
 
 /** The fields of one level, by their name in the response. */
 type Level = Map<string, FieldNode[]>
@@ -28,7 +47,7 @@ type Level = Map<string, FieldNode[]>
 class Counter {
   readonly #document: DocumentNode
   readonly #limits: Limits
-  readonly #fragments = new Map<string, FragmentDefinitionNode>()
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly #reached = new Set<string>()
   /** The fragments around the place that is being counted. */
   readonly #open = new Set<string>()
@@ -36,17 +55,16 @@ class Counter {
   #pairs = 0
   #aliases = 0
   #directives = 0
-  #excess: string | undefined
 
   constructor(document: DocumentNode, limits: Limits) {
     this.#document = document
     this.#limits = limits
+    this.#fragments = fragmentsOf(document)
   }
 
-  count(): string | undefined {
-    const { definitions } = this.#document
-    for (const one of definitions) if (one.kind === 'FragmentDefinition') this.#fragments.set(one.name.value, one)
-    for (const one of definitions) {
+  /** @throws Excess */
+  count(): void {
+    for (const one of this.#document.definitions) {
       if (one.kind !== 'OperationDefinition') continue
       this.#countDirectives(one.directives?.length)
       for (const variable of one.variableDefinitions ?? []) this.#countDirectives(variable.directives?.length)
@@ -58,7 +76,6 @@ class Counter {
       this.#countDirectives(one.directives?.length)
       this.#walk([one.selectionSet], 1, false)
     }
-    return this.#excess
   }
 
   #walk(sets: readonly SelectionSetNode[], depth: number, introspects: boolean): void {
@@ -66,30 +83,18 @@ class Counter {
     const spread = new Set<string>()
     for (const set of sets) this.#collect(set, level, spread, introspects)
     for (const [, fields] of level) {
-      if (this.#excess !== undefined) return
       this.#pairs += (fields.length * (fields.length - 1)) / 2
-      if (this.#pairs > maxPairs) {
-        this.#refuse('repeats fields too often')
-        return
-      }
+      if (this.#pairs > maxPairs) throw new Excess('repeats fields too often')
       const below = introspects || fields[0]!.name.value.startsWith('__')
-      if (!below && depth > this.#limits.depth) {
-        this.#refuse(`nests deeper than ${this.#limits.depth} levels`)
-        return
-      }
-      const deeper: SelectionSetNode[] = []
-      for (const { selectionSet } of fields) if (selectionSet !== undefined) deeper.push(selectionSet)
+      if (!below && depth > this.#limits.depth) throw new Excess(`nests deeper than ${this.#limits.depth} levels`)
+      const deeper = fields.flatMap(({ selectionSet }) => selectionSet ?? [])
       if (deeper.length > 0) this.#walk(deeper, below ? depth : depth + 1, below)
     }
   }
 
   #collect(set: SelectionSetNode, level: Level, spread: Set<string>, introspects: boolean): void {
     for (const selection of set.selections) {
-      if (this.#excess !== undefined) return
-      if (++this.#visits > maxVisits) {
-        this.#refuse('requests too many fields')
-        return
-      }
+      if (++this.#visits > maxVisits) throw new Excess('requests too many fields')
       this.#countDirectives(selection.directives?.length)
       this.#collectOne(selection, level, spread, introspects)
     }
@@ -102,7 +107,7 @@ class Counter {
     }
     if (selection.kind === 'FragmentSpread') {
       const name = selection.name.value
-      if (this.#open.has(name)) this.#refuse(`spreads the fragment ${name} in itself`)
+      if (this.#open.has(name)) throw new Excess(`spreads the fragment ${name} in itself`)
       if (spread.has(name)) return
       spread.add(name)
       const fragment = this.#fragments.get(name)
@@ -125,15 +130,14 @@ class Counter {
     const isList = introspects || value === '__schema' || value === '__type'
     this.#aliases += isList ? aliasInIntrospection : 1
     if (this.#aliases <= this.#limits.aliases) return
-    this.#refuse(isList ? 'has too many aliases in the introspection' : `has more than ${this.#limits.aliases} aliases`)
+    throw new Excess(
+      isList ? 'has too many aliases in the introspection' : `has more than ${this.#limits.aliases} aliases`,
+    )
   }
 
   #countDirectives(count = 0): void {
     this.#directives += count
-    if (this.#directives > this.#limits.directives) this.#refuse(`has more than ${this.#limits.directives} directives`)
-  }
-
-  #refuse(excess: string): void {
-    this.#excess ??= excess
+    if (this.#directives > this.#limits.directives)
+      throw new Excess(`has more than ${this.#limits.directives} directives`)
   }
 }

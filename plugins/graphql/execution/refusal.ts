@@ -47,7 +47,7 @@ export function refuseDocument(errors: readonly SentError[]): Refusal {
   return { [refused]: true, status: 400, legacy: true, errors }
 }
 
-/** Refuses a request because of a failure in the server. */
+/** Refuses a request because of one error, with all of its members. */
 export function refuseFailure(status: number, error: SentError): Refusal {
   return { [refused]: true, status, legacy: false, errors: [error] }
 }

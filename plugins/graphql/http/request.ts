@@ -1,4 +1,5 @@
 import { parse } from 'secure-json-parse'
+import { isObject } from '../../shared/values/json.ts'
 import { isRefusal, type Refusal, refuse } from '../execution/refusal.ts'
 
 /** The parameters of a request. */
@@ -8,13 +9,9 @@ export interface Asked {
   readonly variables: { readonly [name: string]: unknown } | undefined
 }
 
-function isMap(value: unknown): value is { readonly [name: string]: unknown } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Reads the parsed body of a POST. */
 export function askedByBody(body: unknown): Asked | Refusal {
-  if (!isMap(body)) {
+  if (!isObject(body)) {
     return Array.isArray(body)
       ? refuse(400, 'Several operations in one request are not supported: send one object.')
       : refuse(400, 'The body is not a JSON object.')
@@ -44,10 +41,10 @@ function askedBy(given: { readonly [name: string]: unknown }): Asked | Refusal {
   if (operationName !== undefined && operationName !== null && typeof operationName !== 'string') {
     return refuse(400, 'The parameter operationName must be a string.')
   }
-  if (variables !== undefined && variables !== null && !isMap(variables)) {
+  if (variables !== undefined && variables !== null && !isObject(variables)) {
     return refuse(400, 'The parameter variables must be an object.')
   }
-  if (extensions !== undefined && extensions !== null && !isMap(extensions)) {
+  if (extensions !== undefined && extensions !== null && !isObject(extensions)) {
     return refuse(400, 'The parameter extensions must be an object.')
   }
   return { query, operationName: operationName ?? undefined, variables: variables ?? undefined }

@@ -1,7 +1,32 @@
+import Negotiator from 'negotiator'
 import { presetHeaders, type Request, type Response } from '../../../kernel/index.ts'
 import { type Described, httpOf } from '../execution/mask-errors.ts'
 import type { Refusal } from '../execution/refusal.ts'
-import type { Wanted } from './negotiate.ts'
+
+/** The form of the response that a client wants; `json` is `application/json`, with the statuses that older clients expect. */
+export type Wanted = 'json' | 'response' | 'events' | 'page' | 'nothing'
+
+const types = {
+  'application/json': 'json',
+  'application/graphql-response+json': 'response',
+  'text/html': 'page',
+  'text/event-stream': 'events',
+} as const
+const withPage = Object.keys(types)
+const withoutPage = withPage.filter((type) => type !== 'text/html')
+// Removed because Negotiator treats a parameter as a part of the type; JSON is always UTF-8.
+const utf8 = /;[\t ]*charset="?utf-8"?/gi
+
+/**
+ * Reads an `Accept` header (RFC 9110 section 12.5.1). If it is missing, empty or shows no preference, the response is
+ * `application/json`, as clients from before 2025 expect.
+ */
+export function wantedBy(accept: string | undefined, hasPage: boolean): Wanted {
+  if (!accept || accept === '*/*' || accept === 'application/json') return 'json'
+  const negotiator = new Negotiator({ headers: { accept: accept.replace(utf8, '') } })
+  const type = negotiator.mediaType(hasPage ? withPage : withoutPage)
+  return type === undefined ? 'nothing' : types[type as keyof typeof types]
+}
 
 const responseType = presetHeaders({ 'content-type': 'application/graphql-response+json; charset=utf-8' })
 const notStored = presetHeaders({ 'cache-control': 'no-store' })

@@ -9,8 +9,8 @@ import type { WebSocket as Protocol, Server } from 'graphql-ws'
 import { parse } from 'secure-json-parse'
 import type { Request, Response } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
-import { chooseOperation, type Operation } from '../execution/documents.ts'
-import { coercion, type Variables } from '../execution/execute.ts'
+import type { Operation } from '../execution/documents.ts'
+import type { Variables } from '../execution/execute.ts'
 import { describeError, describeResult } from '../execution/mask-errors.ts'
 import { isRefusal, type Refusal, type SentError } from '../execution/refusal.ts'
 import type { ContextFunction, SocketSettings } from '../options.ts'
@@ -60,7 +60,7 @@ export async function openSockets(options: SocketOptions) {
   const { makeServer } = await peer('graphql-ws', () => import('graphql-ws'), feature)
   // The copy of the class against which graphql-ws checks errors.
   const { GraphQLError: ErrorClass } = await peer('graphql', () => import('graphql'), feature)
-  const server = makeServer(new Operations(options, ErrorClass).serverOptions()) as unknown as Server<Exchange>
+  const server = makeServer(callbacksOf(options, ErrorClass)) as unknown as Server<Exchange>
   return {
     data: (req: Request, res: Response): Exchange => ({ req, res, receive: async () => {}, closed: async () => {} }),
     open(socket: Socket): void {
@@ -107,52 +107,29 @@ function mistakeIn(text: string): string | undefined {
   }
 }
 
-/** The callbacks that graphql-ws calls for each operation. */
-class Operations {
-  readonly #options: SocketOptions
-  readonly #Error: Graphql['GraphQLError']
+/** Makes the callbacks that graphql-ws calls for each operation. */
+function callbacksOf({ engine, context, settings }: SocketOptions, ErrorClass: Graphql['GraphQLError']) {
   /** The described form of errors, ready to be sent: graphql-ws itself accepts only errors of the package graphql. */
-  readonly #described = new WeakMap<GraphQLError, SentError>()
-
-  constructor(options: SocketOptions, ErrorClass: Graphql['GraphQLError']) {
-    this.#options = options
-    this.#Error = ErrorClass
-  }
-
-  serverOptions() {
-    const { connectionInitTimeout } = this.#options.settings
-    return {
-      connectionInitWaitTimeout: connectionInitTimeout,
-      onSubscribe: (ctx: object, _id: string, payload: object) => this.#start(ctx as Context, payload),
-      execute: (args: ExecutionArgs) => this.#run(args as Started),
-      subscribe: (args: ExecutionArgs) => this.#subscribe(args as Started),
-      onNext: (ctx: object, _id: string, _payload: object, _args: object, result: ExecutionResult) =>
-        this.#describe(ctx as Context, result) as FormattedExecutionResult,
-      onError: (ctx: object, _id: string, _payload: object, errors: readonly GraphQLError[]) =>
-        errors.map(
-          (error) => this.#described.get(error) ?? this.#masked(ctx as Context, error),
-        ) as GraphQLFormattedError[],
+  const described = new WeakMap<GraphQLError, SentError>()
+  const refuse = (errors: readonly SentError[]): readonly GraphQLError[] =>
+    errors.map((sent) => {
+      const error = new ErrorClass(sent.message)
+      described.set(error, sent)
+      return error
+    })
+  const start = async (ctx: Context, payload: object): Promise<Started | readonly GraphQLError[]> => {
+    if (Object.keys(ctx.subscriptions).length > settings.maxOperations) {
+      const message = `A websocket may have ${settings.maxOperations} operations at once.`
+      return refuse([{ message, extensions: { code: 'LIMIT_EXCEEDED' } }])
     }
-  }
-
-  async #start(ctx: Context, payload: object): Promise<Started | readonly GraphQLError[]> {
-    const { engine, context, settings } = this.#options
-    if (Object.keys(ctx.subscriptions).length > settings.maxOperations)
-      return this.#refuse([
-        {
-          message: `A websocket may have ${settings.maxOperations} operations at once.`,
-          extensions: { code: 'LIMIT_EXCEEDED' },
-        },
-      ])
     const asked = askedByBody(payload)
-    if (isRefusal(asked)) return this.#refuse(asked.errors)
+    if (isRefusal(asked)) return refuse(asked.errors)
     const ready = engine()
-    if (isRefusal(ready)) return this.#refuse(ready.errors)
-    const operations = ready.documents.read(asked.query)
-    const operation = isRefusal(operations) ? operations : chooseOperation(operations, asked.operationName)
-    if (isRefusal(operation)) return this.#refuse(operation.errors)
+    if (isRefusal(ready)) return refuse(ready.errors)
+    const operation = ready.find(asked)
+    if (isRefusal(operation)) return refuse(operation.errors)
     const excess = operation.checkCost?.(asked.variables)
-    if (excess !== undefined) return this.#refuse(excess.errors)
+    if (excess !== undefined) return refuse(excess.errors)
     const { req, res } = ctx.extra
     const { connectionParams } = ctx
     try {
@@ -162,42 +139,26 @@ class Operations {
       const variableValues = asked.variables as { readonly [name: string]: unknown }
       return { schema: ready.schema, document, operationName, variableValues, contextValue, operation }
     } catch (error) {
-      return this.#refuse([describeError(ready.graphql, error, req)])
+      return refuse([describeError(ready.graphql, error, req)])
     }
   }
-
-  #refuse(errors: readonly SentError[]): readonly GraphQLError[] {
-    return errors.map((sent) => {
-      const error = new this.#Error(sent.message)
-      this.#described.set(error, sent)
-      return error
-    })
-  }
-
-  #run({ operation, contextValue, variableValues }: Started) {
+  const run = (args: ExecutionArgs) => {
+    const { operation, contextValue, variableValues } = args as Started
     return operation.run(contextValue, variableValues as Variables)
   }
-
-  async #subscribe({ operation, schema, document, contextValue, variableValues, operationName }: Started) {
-    const { graphql } = this.#options.engine() as Engine
-    return graphql.subscribe({
-      schema,
-      document,
-      contextValue,
-      variableValues,
-      operationName: operationName ?? operation.name,
-      options: coercion,
-    })
-  }
-
-  #describe(ctx: Context, result: ExecutionResult) {
-    const { graphql, hints } = this.#options.engine() as Engine
-    return describeResult(graphql, result, ctx.extra.req, hints)
-  }
-
-  #masked(ctx: Context, error: GraphQLError): SentError {
-    const { graphql } = this.#options.engine() as Engine
-    return describeError(graphql, error, ctx.extra.req)
+  // Operations run only with an engine.
+  const ready = () => engine() as Engine
+  return {
+    connectionInitWaitTimeout: settings.connectionInitTimeout,
+    onSubscribe: (ctx: object, _id: string, payload: object) => start(ctx as Context, payload),
+    execute: run,
+    subscribe: run,
+    onNext: (ctx: object, _id: string, _payload: object, _args: object, result: ExecutionResult) =>
+      describeResult(ready().graphql, result, (ctx as Context).extra.req, ready().hints) as FormattedExecutionResult,
+    onError: (ctx: object, _id: string, _payload: object, errors: readonly GraphQLError[]) =>
+      errors.map(
+        (error) => described.get(error) ?? describeError(ready().graphql, error, (ctx as Context).extra.req),
+      ) as GraphQLFormattedError[],
   }
 }
 

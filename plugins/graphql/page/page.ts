@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { FileNotFoundError, presetHeaders, type Request, type Response, sendFailure } from '../../../kernel/index.ts'
 import { htmlPage, linkedStyle, pagePolicy } from '../../shared/pages/shell.ts'
 import { baseStyle } from '../../shared/pages/style.ts'
-import { pageScript } from './page-script.ts'
+import { Memoized } from '../../shared/values/memoize.ts'
 
 /** The GraphiQL page and its files. */
 export interface GraphiqlPage {
@@ -44,7 +44,7 @@ const assetHeaders = presetHeaders({
 
 /** Finds the package `graphiql` (version 3); without it, the page explains how to install it. */
 export function openPage(): GraphiqlPage {
-  const assets = assetsOf(findPackage())
+  const assets = assetsOf()
   const names = [...assets.keys()]
   return {
     answer(req, res) {
@@ -61,13 +61,10 @@ export function openPage(): GraphiqlPage {
   }
 }
 
-/** The paths of the package's files. */
-interface Found {
-  readonly version: string
-  readonly files: readonly string[]
-}
-
-function findPackage(): Found | undefined {
+/** The files of the page by their names; none without the package, or with a version that has a different structure. */
+function assetsOf(): Map<string, Asset> {
+  const script = Buffer.from(`'use strict'\n{\n${readFileSync(new URL('./page.js', import.meta.url), 'utf8')}}\n`)
+  const hash = createHash('sha256').update(script).digest('hex').slice(0, 8)
   try {
     const manifest = createRequire(import.meta.url).resolve('graphiql/package.json')
     const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }
@@ -79,32 +76,20 @@ function findPackage(): Found | undefined {
       join(dirname(manifest), 'graphiql.min.js'),
       join(dirname(manifest), 'graphiql.min.css'),
     ]
-    for (const file of files) accessSync(file)
-    return { version, files }
+    const assets = files.map((path): [string, Asset] => {
+      accessSync(path)
+      const [, name, extension] = /([\w-]+)(?:\.production)?\.min\.(js|css)$/.exec(path)!
+      const bytes = new Memoized(() => readFile(path))
+      const type = extension === 'js' ? scriptType : 'text/css; charset=utf-8'
+      return [`${name}-${version}.${extension}`, { type, read: () => bytes.get() }]
+    })
+    return new Map([...assets, [`page-${hash}.js`, { type: scriptType, read: async () => script }]])
   } catch {
-    // The package is missing, or a version with a different structure.
-    return undefined
+    return new Map()
   }
 }
 
-function assetsOf(found: Found | undefined): Map<string, Asset> {
-  const assets = new Map<string, Asset>()
-  if (found === undefined) return assets
-  for (const path of found.files) {
-    const [, name, extension] = /([\w-]+)(?:\.production)?\.min\.(js|css)$/.exec(path)!
-    let bytes: Promise<Uint8Array> | undefined
-    const read = () => {
-      bytes ??= readFile(path)
-      return bytes
-    }
-    const type = extension === 'js' ? 'text/javascript; charset=utf-8' : 'text/css; charset=utf-8'
-    assets.set(`${name}-${found.version}.${extension}`, { type, read })
-  }
-  const script = Buffer.from(pageScript)
-  const hash = createHash('sha256').update(script).digest('hex').slice(0, 8)
-  assets.set(`page-${hash}.js`, { type: 'text/javascript; charset=utf-8', read: async () => script })
-  return assets
-}
+const scriptType = 'text/javascript; charset=utf-8'
 
 // On a phone, the response is shown below the query: side by side, neither would be readable.
 const style = `html, body, #graphiql { height: 100%; margin: 0 }

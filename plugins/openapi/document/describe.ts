@@ -8,19 +8,23 @@ import {
 } from '../../../kernel/index.ts'
 import { nonEmpty, Schemas } from '../../shared/descriptions/components.ts'
 import type { Described } from '../../shared/descriptions/document-service.ts'
-import { hintOf, idWithout, Names, operationIdOf, tagOf } from '../../shared/descriptions/names.ts'
+import { idWithout, Names, operationIdOf, tagOf } from '../../shared/descriptions/names.ts'
 import { type DescribedPath, Templates } from '../../shared/descriptions/paths.ts'
 import { Policies } from '../../shared/descriptions/security.ts'
 import { type DescribedFormat, describedFormat } from '../../shared/failures/formatted-failures.ts'
 import { guardsOf } from '../../shared/http/guards.ts'
 import { isObject, type Json, put, toPlain } from '../../shared/values/json.ts'
+import { messageOf } from '../../shared/values/safely.ts'
 import { type DescriptionOptions, type DescriptionSettings, descriptionOptions } from '../options.ts'
-import type { OpenApiDocument, OpenApiPathItem, OpenApiTag } from '../types.ts'
+import type { OpenApiDocument, OpenApiOperation, OpenApiPathItem, OpenApiTag } from '../types.ts'
+import { apidocOf, mergeBody, mergeParameters, plainMembers } from './apidoc.ts'
+import { bodyOf } from './body.ts'
 import { SharedResponses } from './built-in.ts'
 import { tagsOf } from './forms.ts'
-import { type Fragments, fragmentsOf, namesIn, toObject } from './fragments.ts'
-import { operationOf, type Unnamed } from './operation.ts'
+import { type Fragments, fragmentsOf, namesIn } from './fragments.ts'
 import type { Scene } from './operation-context.ts'
+import { parametersOf } from './parameters.ts'
+import { responsesOf } from './responses.ts'
 
 /**
  * Describes the routes of a server in OpenAPI 3.1.1.
@@ -54,28 +58,33 @@ export function describeListing(
   const given: Json = (options.components ?? {}) as Json
   const fragments = checkPlugins(plugins, options)
   const own = componentsOf(fragments, given)
-  const schemas = new Schemas()
-  for (const [name, schema] of Object.entries(own.schemas ?? {}))
-    schemas.give(name, schema, (why) => note('components', why))
+  const schemas = new Schemas(own.schemas, (why) => note('components', why))
   const { components: _components, include: _include, ...around } = options
   const { info, servers, security, externalDocs } = toPlain(around) as DescriptionOptions
   const tags = tagsOf([...(options.tags ?? []), ...fragments.tags]) as readonly OpenApiTag[] | undefined
   const place = (schema: unknown) => schemas.use(schema, 'output', 'Failure', (why) => note('errorFormat', why))
   const responses = new SharedResponses(own.responses, place, format)
   const policies = new Policies(security, own.securitySchemes)
-  const described = new Operations({ schemas, own, responses, policies, hasFailures: options.failures, note })
-  for (const route of routes) if (isIncluded(route, options)) described.add(route)
+  const hasComponent = (ref: string) => {
+    const [, kind = '', component = ''] = /^#\/components\/(\w+)\/([\w.-]+)$/.exec(ref) ?? []
+    if (kind !== 'responses') return namesIn(own[kind]).includes(component)
+    if (responses.has(component)) responses.reference(component)
+    return responses.has(component)
+  }
+  const scene = { hasFailures: options.failures, responses, hasComponent }
+  const shared = { scene, schemas, policies, templates: new Templates(), note }
+  const entries = distinct(
+    routes.filter((route) => isIncluded(route, options)).flatMap((route) => entriesOf(route, shared)),
+  )
 
-  const paths = described.named()
+  const paths = pathsOf(entries)
+  const asked = [...entries.flatMap(({ operation }) => operation.security ?? []), ...(security ?? [])].flatMap(namesIn)
   const { schemas: _, ...others } = own
   const rest = {
     ...others,
     responses: responses.all(),
-    securitySchemes: { ...policies.schemes, ...own.securitySchemes },
+    securitySchemes: policies.schemes(asked, (why) => note('the server', why)),
   }
-  const asked = [...described.asked(), ...(security ?? []).flatMap(namesIn)]
-  const missing = policies.missing(asked, rest.securitySchemes, (why) => note('the server', why))
-  for (const [name, scheme] of Object.entries(missing)) put(rest.securitySchemes, name, scheme)
   const finished = schemas.finish({ paths, rest })
   const document: OpenApiDocument = {
     openapi: '3.1.1',
@@ -111,8 +120,7 @@ function isIncluded({ record, plugin }: ListedRoute, { include }: DescriptionSet
 
 /** The components of plugins, with those of the application merged over them. Schemas are translated, not copied. */
 function componentsOf({ components }: Fragments, given: Json): { [kind: string]: Json } {
-  const all: { [kind: string]: Json } = {}
-  for (const [kind, named] of components) all[kind] = toObject(named)
+  const all: { [kind: string]: Json } = { ...components }
   for (const [kind, named] of Object.entries(given)) {
     if (isObject(named)) all[kind] = { ...all[kind], ...named }
   }
@@ -127,9 +135,32 @@ function contributionOf({ name, openapi }: ListedPlugin['definition'], options: 
     if (Array.isArray(sets) && sets.every(isObject)) return sets as RouteOptions[]
     note(`the description that the plugin "${name}" gives of it is not a list of route options`)
   } catch (error) {
-    note(`the plugin "${name}" failed to describe it: ${error instanceof Error ? error.message : String(error)}`)
+    note(`the plugin "${name}" failed to describe it: ${messageOf(error)}`)
   }
   return []
+}
+
+/** An operation without its id, which depends on the ids of all others. */
+type Unnamed = Omit<OpenApiOperation, 'operationId'>
+
+/** Describes one route at one of its paths. */
+function operationOf(scene: Scene, tag: string | undefined, policies: Policies): Unnamed {
+  const apidoc = apidocOf(scene)
+  const { tags, summary, description, security, ...plain } = plainMembers(apidoc, scene.note)
+  const parameters = mergeParameters(scene, parametersOf(scene), apidoc.parameters)
+  const requestBody = mergeBody(scene, bodyOf(scene), apidoc.requestBody)
+  const asked = security ?? policies.of(scene)
+  const operation: Json = {
+    tags: tags ?? (tag === undefined ? undefined : [tag]),
+    summary,
+    description,
+    parameters: parameters.length > 0 ? parameters : undefined,
+    requestBody,
+    responses: responsesOf(scene, apidoc),
+    security: asked,
+    ...plain,
+  }
+  return operation as unknown as Unnamed
 }
 
 interface Entry {
@@ -138,99 +169,59 @@ interface Entry {
   /** The id that the route itself asks for. */
   readonly wanted: string | undefined
   readonly operation: Unnamed
+  readonly note: (why: string) => void
 }
 
 /** What the operations of a document have in common. */
-interface Around {
+interface Shared {
+  readonly scene: Pick<Scene, 'hasFailures' | 'responses' | 'hasComponent'>
   readonly schemas: Schemas
-  /** The components of plugins and of the application. */
-  readonly own: { readonly [kind: string]: Json }
-  readonly responses: SharedResponses
   readonly policies: Policies
-  readonly hasFailures: boolean
+  readonly templates: Templates
   readonly note: (route: string, why: string) => void
 }
 
-/** Collects the operations of a document. */
-class Operations {
-  readonly #around: Around
-  readonly #templates = new Templates()
-  readonly #entries: Entry[] = []
-  readonly #taken = new Set<string>()
+/** Describes one route at each of its paths. */
+function entriesOf(route: ListedRoute, shared: Shared): Entry[] {
+  const { record, reachedBy, middlewares } = route
+  const { method, options } = record
+  const note = (why: string) => shared.note(`${method} ${record.path}`, why)
+  const contributed = [...reachedBy.values()].flatMap(({ definition }) => contributionOf(definition, options, note))
+  const sets: readonly RouteOptions[] = [options, ...guardsOf(middlewares), ...contributed]
+  const wanted = sets
+    .map(({ apidoc }) => (apidoc ? apidoc.operationId : undefined))
+    .find((id) => typeof id === 'string')
+  return shared.templates.of(record).map((path) => {
+    const { use, look } = shared.schemas.of(operationIdOf(method, path), note)
+    const scene = { ...shared.scene, route, method, sets, pathParameters: path.parameters, use, look, note }
+    return { method, path, wanted, note, operation: operationOf(scene, tagOf(path), shared.policies) }
+  })
+}
 
-  constructor(around: Around) {
-    this.#around = around
-  }
+/** The first operation for each method and path. */
+function distinct(entries: readonly Entry[]): Entry[] {
+  const taken = new Set<string>()
+  return entries.filter(({ method, path: { template }, note }) => {
+    const isFirst = taken.size < taken.add(`${method} ${template}`).size
+    if (!isFirst) note(`${method} ${template} is already described: OpenAPI cannot tell a parameter from a wildcard`)
+    return isFirst
+  })
+}
 
-  /** Describes one route at each of its paths. */
-  add(route: ListedRoute): void {
-    const { record, reachedBy } = route
-    const { method, options } = record
-    const name = `${method} ${record.path}`
-    const note = (why: string) => this.#around.note(name, why)
-    const contributed = [...reachedBy.values()].flatMap(({ definition }) => contributionOf(definition, options, note))
-    const sets: readonly RouteOptions[] = [options, ...guardsOf(route.middlewares), ...contributed]
-    for (const path of this.#templates.of(record)) {
-      const scene = this.#sceneOf(route, path, sets, note)
-      const wanted = sets
-        .map(({ apidoc }) => (apidoc ? apidoc.operationId : undefined))
-        .find((id) => typeof id === 'string')
-      const operation = operationOf(scene, tagOf(path), this.#around.policies)
-      if (this.#taken.size === this.#taken.add(`${method} ${path.template}`).size) {
-        note(`${method} ${path.template} is already described: OpenAPI cannot tell a parameter from a wildcard`)
-        continue
-      }
-      this.#entries.push({ method, path, wanted, operation })
-    }
+/** The paths in order of registration, each operation with a unique id: ids that routes ask for take precedence. */
+function pathsOf(entries: readonly Entry[]): { [path: string]: OpenApiPathItem } {
+  const names = new Names()
+  const ids = new Map<Entry, string>()
+  for (const entry of [...entries].sort((a, b) => Number(b.wanted !== undefined) - Number(a.wanted !== undefined))) {
+    const { method, path, wanted } = entry
+    ids.set(entry, names.claim(wanted === undefined ? operationIdOf(method, path) : idWithout(wanted, path)))
   }
-
-  #sceneOf(route: ListedRoute, path: DescribedPath, sets: readonly RouteOptions[], note: Scene['note']): Scene {
-    const { method } = route.record
-    const { schemas, own, responses, hasFailures } = this.#around
-    const id = operationIdOf(method, path)
-    return {
-      route,
-      method,
-      sets,
-      pathParameters: path.parameters,
-      note,
-      use: (schema, direction, what) =>
-        schemas.use(schema, direction, hintOf(id, what), (why) => note(`${what}: ${why}`)),
-      look: (schema, what) => schemas.part(schema, 'input', hintOf(id, what), (why) => note(`${what}: ${why}`)).body,
-      hasFailures,
-      responses,
-      hasComponent: (ref) => {
-        const [, kind = '', component = ''] = /^#\/components\/(\w+)\/([\w.-]+)$/.exec(ref) ?? []
-        if (kind !== 'responses') return namesIn(own[kind]).includes(component)
-        if (responses.has(component)) responses.reference(component)
-        return responses.has(component)
-      },
-    }
+  const paths: Json = {}
+  for (const entry of entries) {
+    const { method, path, operation } = entry
+    if (!Object.hasOwn(paths, path.template)) put(paths, path.template, {})
+    const item = paths[path.template] as object
+    put(item, method === 'QUERY' ? 'x-query' : method.toLowerCase(), { operationId: ids.get(entry), ...operation })
   }
-
-  /** The names of the security schemes that operations use. */
-  asked(): string[] {
-    return this.#entries.flatMap(({ operation }) => (operation.security ?? []).flatMap(namesIn))
-  }
-
-  /** The paths in order of registration, each operation with a unique id: ids that routes ask for take precedence. */
-  named(): { [path: string]: OpenApiPathItem } {
-    const names = new Names()
-    const ids = new Map<Entry, string>()
-    const byWish = [...this.#entries].sort((a, b) => Number(b.wanted !== undefined) - Number(a.wanted !== undefined))
-    for (const entry of byWish) {
-      const { method, path, wanted } = entry
-      ids.set(entry, names.claim(wanted === undefined ? operationIdOf(method, path) : idWithout(wanted, path)))
-    }
-    const paths: Json = {}
-    for (const entry of this.#entries) {
-      const { method, path, operation } = entry
-      if (!Object.hasOwn(paths, path.template)) put(paths, path.template, {})
-      put(paths[path.template] as object, method === 'QUERY' ? 'x-query' : method.toLowerCase(), {
-        operationId: ids.get(entry),
-        ...operation,
-      })
-    }
-    return paths as { [path: string]: OpenApiPathItem }
-  }
+  return paths as { [path: string]: OpenApiPathItem }
 }

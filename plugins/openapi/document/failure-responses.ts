@@ -1,5 +1,6 @@
 import type { ListedPlugin, RouteOptions } from '../../../kernel/index.ts'
 import { isObject, type Json, mergeOver } from '../../shared/values/json.ts'
+import { messageOf } from '../../shared/values/safely.ts'
 import type { OpenApiReference, OpenApiResponse } from '../types.ts'
 import type { Scene } from './operation-context.ts'
 
@@ -37,15 +38,13 @@ function declaredBy({ definition, settings }: ListedPlugin, scene: Scene): [stat
     for (const set of scene.sets) {
       if (describesItself(set)) continue
       const declared: unknown = declare({ method, path, options: { ...options, ...set }, settings })
-      if (isObject(declared))
-        declarations.push(
-          ...Object.entries(declared as { [status: string]: string }).filter(([, name]) => name !== undefined),
-        )
-      else scene.note(`the description that the plugin "${definition.name}" gives of its failures is not an object`)
+      const all = isObject(declared) ? (Object.entries(declared) as [string, string][]) : undefined
+      declarations.push(...(all ?? []).filter(([, name]) => name !== undefined))
+      if (all === undefined)
+        scene.note(`the description that the plugin "${definition.name}" gives of its failures is not an object`)
     }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    scene.note(`the plugin "${definition.name}" failed to describe its failures: ${why}`)
+    scene.note(`the plugin "${definition.name}" failed to describe its failures: ${messageOf(error)}`)
   }
   return declarations.filter(([status, name]) => {
     const isKnown = /^[45]\d\d$/.test(status) && typeof name === 'string' && scene.responses.has(name)

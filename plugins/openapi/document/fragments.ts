@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { defineError, type ListedPlugin, nearest } from '../../../kernel/index.ts'
+import { defineError, type ListedPlugin } from '../../../kernel/index.ts'
+import { faultOf } from '../../shared/descriptions/fragment.ts'
 import { isComponentName } from '../../shared/descriptions/names.ts'
 import { isObject, type Json, put } from '../../shared/values/json.ts'
 import { componentKinds } from '../options.ts'
@@ -20,12 +21,7 @@ const OpenApiFragmentError = defineError(
 export interface Fragments {
   readonly tags: readonly OpenApiTag[]
   /** Components by kind and name. */
-  readonly components: ReadonlyMap<string, ReadonlyMap<string, unknown>>
-}
-
-interface Owned {
-  readonly value: unknown
-  readonly owner: string
+  readonly components: { readonly [kind: string]: Json }
 }
 
 /**
@@ -38,44 +34,37 @@ export function fragmentsOf(
   plugins: readonly ListedPlugin[],
   isTaken: (kind: string, name: string) => boolean,
 ): Fragments {
-  const tags = new Map<string, Owned>()
-  const components = new Map<string, Map<string, Owned>>()
-  const claim = (owned: Map<string, Owned>, kind: string, name: string, value: unknown, owner: string) => {
-    if (isTaken(kind, name)) return
-    const there = owned.get(name)
-    if (there !== undefined && !isDeepStrictEqual(there.value, value)) {
-      throw OpenApiConflictError(`${kind} "${name}"`, there.owner, owner)
-    }
-    owned.set(name, { value, owner: there?.owner ?? owner })
+  const tags: OpenApiTag[] = []
+  const components: { [kind: string]: Json } = {}
+  const claimed = new Map<string, { readonly value: unknown; readonly owner: string }>()
+  /** Whether a value is to be added. */
+  const claim = (kind: string, name: string, value: unknown, owner: string) => {
+    const key = `${kind} "${name}"`
+    const there = claimed.get(key)
+    if (isTaken(kind, name)) return false
+    if (there !== undefined && !isDeepStrictEqual(there.value, value))
+      throw OpenApiConflictError(key, there.owner, owner)
+    claimed.set(key, there ?? { value, owner })
+    return there === undefined
   }
   for (const { definition } of plugins) {
     const { openapi, name: owner } = definition
-    const wrong = faultOf(openapi)
+    const wrong = openapi === undefined ? undefined : faultIn(openapi)
     if (wrong !== undefined) throw OpenApiFragmentError(owner, wrong)
-    for (const tag of openapi?.tags ?? []) claim(tags, 'the tag', tag.name, tag, owner)
+    for (const tag of openapi?.tags ?? []) if (claim('the tag', tag.name, tag, owner)) tags.push(tag)
     for (const [kind, named] of Object.entries(openapi?.components ?? {})) {
-      const owned = components.get(kind) ?? new Map<string, Owned>()
-      components.set(kind, owned)
-      for (const [name, value] of Object.entries(named)) claim(owned, kind, name, value, owner)
+      components[kind] ??= {}
+      for (const [name, value] of Object.entries(named)) {
+        if (claim(kind, name, value, owner)) put(components[kind], name, value)
+      }
     }
   }
-  return {
-    tags: [...tags.values()].map(({ value }) => value as OpenApiTag),
-    components: new Map([...components].map(([kind, owned]) => [kind, valuesOf(owned)])),
-  }
+  return { tags, components }
 }
 
-const members = ['tags', 'components', 'describe', 'failures']
-
-/** Finds the invalid part of a plugin's fragment: the error is for the plugin's author, not for a reader of the document. */
-function faultOf(fragment: unknown): string | undefined {
-  if (fragment === undefined) return undefined
-  if (!isObject(fragment)) return 'its openapi is not an object'
-  const unknown = Object.keys(fragment).find((name) => !members.includes(name))
-  if (unknown !== undefined) {
-    const near = nearest(unknown, members)
-    return `"openapi.${unknown}" is not a member.${near === undefined ? '' : ` Did you mean "${near}"?`} It takes ${members.join(', ')}`
-  }
+function faultIn(fragment: unknown): string | undefined {
+  const fault = faultOf('openapi', fragment, ['describe', 'failures'], ['tags', 'components'])
+  if (fault !== undefined || !isObject(fragment)) return fault
   const { tags = [], components = {} } = fragment
   if (!Array.isArray(tags) || !tags.every((tag) => isObject(tag) && typeof tag.name === 'string')) {
     return 'its tags are not a list of objects { name, description }'
@@ -92,21 +81,7 @@ function faultOf(fragment: unknown): string | undefined {
       if (!isObject(value)) return `its components.${kind}.${name} is not an object`
     }
   }
-  const wrong = (['describe', 'failures'] as const).find(
-    (name) => fragment[name] !== undefined && typeof fragment[name] !== 'function',
-  )
-  return wrong && `its ${wrong} is not a function`
-}
-
-function valuesOf(owned: ReadonlyMap<string, Owned>): Map<string, unknown> {
-  return new Map([...owned].map(([name, { value }]) => [name, value]))
-}
-
-/** Converts a map of maps to an object of objects. */
-export function toObject(map: ReadonlyMap<string, unknown>): Json {
-  const object: Json = {}
-  for (const [name, value] of map) put(object, name, value)
-  return object
+  return undefined
 }
 
 export const namesIn = (value: unknown): string[] => (isObject(value) ? Object.keys(value) : [])

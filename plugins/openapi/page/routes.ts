@@ -1,10 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { FileNotFoundError, type Handler, type Response } from '../../../kernel/index.ts'
-import { sendWritten } from '../../shared/descriptions/written.ts'
+import { sendWritten } from '../../shared/descriptions/document-service.ts'
 import { entityTag, isKnown } from '../../shared/http/validators.ts'
+import { elementsScript } from '../../shared/pages/elements.ts'
 import { escapeHtml, htmlPage, linkedStyle, pagePolicy, skipLink } from '../../shared/pages/shell.ts'
-import type { ApiDescription } from '../service.ts'
-import { pageScript } from './script.ts'
-import { pageStyle } from './style.ts'
+import { baseStyle } from '../../shared/pages/style.ts'
+import type { ApiDescription } from '../types.ts'
 
 /** For servers without a policy of their own: only the scripts and styles of this server, requests to any address in `servers`. */
 const contentSecurityPolicy = pagePolicy({
@@ -16,9 +17,10 @@ const contentSecurityPolicy = pagePolicy({
 })
 
 const files: ReadonlyMap<string, string> = new Map([
-  ['page.js', pageScript],
-  ['page.css', pageStyle],
+  ['page.js', `'use strict'\n{${elementsScript}${readFileSync(new URL('./page.js', import.meta.url), 'utf8')}}\n`],
+  ['page.css', baseStyle + readFileSync(new URL('./page.css', import.meta.url), 'utf8')],
 ])
+/** Part of the addresses of the files, which browsers cache permanently. */
 const version = entityTag([...files.values()].join('')).slice(1, 12)
 
 const forEver = 'public, max-age=31536000, immutable'
@@ -30,7 +32,7 @@ export function pageRoutes(service: ApiDescription, path: string): { page: Handl
       // Links are relative to a page without a trailing slash.
       if (req.path.endsWith('/')) return res.redirect(`../${encodeURI(path.slice(path.lastIndexOf('/') + 1))}`, 308)
       secure(res)
-      const text = pageHtml({ title: service.document().info.title, path, version: encodeURIComponent(version) })
+      const text = pageHtml(service.document().info.title, path)
       return sendWritten(req, res, 'html', { text, etag: entityTag(text) })
     },
     asset: function openapiAsset(req, res) {
@@ -52,19 +54,11 @@ function secure(res: Response): void {
   res.header('x-content-type-options', 'nosniff')
 }
 
-/** The parts of the page. */
-interface Page {
-  readonly title: string
-  /** The full path of the page; links are relative to it, so that the page works under a prefix that a proxy removes. */
-  readonly path: string
-  /** Part of the addresses of the files, which browsers cache permanently. */
-  readonly version: string
-}
-
-function pageHtml({ title, path, version }: Page): string {
+/** The page. Links are relative to its full path, so that it works under a prefix that a proxy removes. */
+function pageHtml(title: string, path: string): string {
   // Links relative to the page begin with the last segment of its path.
   const from = escapeHtml(encodeURI(`${path.slice(path.lastIndexOf('/') + 1)}/`))
-  const file = (name: string) => `${from}ui/${name}?v=${version}`
+  const file = (name: string) => `${from}ui/${name}?v=${encodeURIComponent(version)}`
   const body = `${skipLink}
 <header>
 <h1>${escapeHtml(title)}</h1>

@@ -1,5 +1,5 @@
 import { defineError } from '../../../kernel/support/errors.ts'
-import { completionOf } from './completion.ts'
+import { madeIn } from '../values/memoize.ts'
 import {
   type AnyClass,
   type AnyMethod,
@@ -185,9 +185,48 @@ function classSite(cls: AnyClass, notes: ClassNotes, whenDefined: DecoratedClass
   return { kind: 'class', name, label: name, notes: notes.own, whenDefined, what: 'a class' }
 }
 
+type ClassWork = (cls: AnyClass) => void
+
+/**
+ * The work to do for a class whose compiler does not report when its last decorator has run: with `experimentalDecorators`,
+ * and with compilers of the standard form without `addInitializer`.
+ *
+ * It is done after each decorator and undone before the next, so that a policy above a controller applies just like one
+ * below it. If a decorator throws, the work stays undone: a route of that class would lack that decorator's effect.
+ */
+class Completion {
+  readonly #work: { readonly run: ClassWork; readonly undo: ClassWork | undefined }[] = []
+  #done = 0
+
+  add(run: ClassWork, undo?: ClassWork): void {
+    this.#work.push({ run, undo })
+  }
+
+  /** Runs one decorator of the class. */
+  around(cls: AnyClass, decorate: () => void): void {
+    this.#undo(cls)
+    try {
+      decorate()
+      for (const { run } of this.#work) {
+        run(cls)
+        this.#done++
+      }
+    } catch (error) {
+      this.#undo(cls)
+      throw error
+    }
+  }
+
+  #undo(cls: AnyClass): void {
+    while (this.#done > 0) this.#work[--this.#done]!.undo?.(cls)
+  }
+}
+
+const completions = new WeakMap<object, Completion>()
+
 /** The site of a class that may have further decorators, where the last one is unknown. */
 function openClassSite(cls: AnyClass, notes: ClassNotes): Site {
-  const completion = completionOf(cls)
+  const completion = madeIn(completions, cls.prototype, () => new Completion())
   const site = classSite(cls, notes, (run, undo) => completion.add(run, undo))
   return { ...site, around: (decorate) => completion.around(cls, decorate) }
 }

@@ -1,3 +1,5 @@
+import { madeIn } from '../values/memoize.ts'
+
 /** A class with any constructor, including abstract ones. */
 export type AnyClass = abstract new (...args: never[]) => object
 /** A method with any signature. */
@@ -40,11 +42,7 @@ export class ClassNotes {
   readonly methods = new Map<PropertyKey, NoteMap>()
 
   method(name: PropertyKey): NoteMap {
-    const there = this.methods.get(name)
-    if (there !== undefined) return there
-    const made: NoteMap = new Map()
-    this.methods.set(name, made)
-    return made
+    return madeIn(this.methods, name, () => new Map())
   }
 }
 
@@ -53,16 +51,9 @@ export class ClassNotes {
 const byPrototype = new WeakMap<object, ClassNotes>()
 const byMetadata = new WeakMap<object, ClassNotes>()
 
-function made(map: WeakMap<object, ClassNotes>, key: object): ClassNotes {
-  const there = map.get(key)
-  if (there !== undefined) return there
-  const notes = new ClassNotes()
-  map.set(key, notes)
-  return notes
-}
-
-export const notesOfPrototype = (prototype: object): ClassNotes => made(byPrototype, prototype)
-export const notesOfMetadata = (metadata: object): ClassNotes => made(byMetadata, metadata)
+const emptyNotes = () => new ClassNotes()
+export const notesOfPrototype = (prototype: object): ClassNotes => madeIn(byPrototype, prototype, emptyNotes)
+export const notesOfMetadata = (metadata: object): ClassNotes => madeIn(byMetadata, metadata, emptyNotes)
 
 export function bindPrototype(prototype: object, notes: ClassNotes): void {
   byPrototype.set(prototype, notes)
@@ -93,10 +84,7 @@ export function ownNotes(cls: AnyClass, unbound: (cls: AnyClass) => ClassNotes |
 export class Notes<Value> {
   /** Adds one note. Decorators run from the innermost to the outermost; notes are read from the outermost to the innermost. */
   add(on: Decorated, value: Value): void {
-    const map = on.notes as NoteMap
-    const list = map.get(this as Notes<unknown>)
-    if (list === undefined) map.set(this as Notes<unknown>, [value])
-    else list.unshift(value)
+    madeIn(on.notes as NoteMap, this as Notes<unknown>, () => []).unshift(value)
   }
 
   /** The notes on one class or method, the uppermost decorator's first. */

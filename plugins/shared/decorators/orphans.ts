@@ -1,4 +1,5 @@
 import { defineError } from '../../../kernel/support/errors.ts'
+import { madeIn } from '../values/memoize.ts'
 import { type AnyClass, bindPrototype, ClassNotes, notesOfPrototype } from './notes.ts'
 
 const DecoratorMetadataError = defineError(
@@ -21,11 +22,8 @@ const byFunction = new WeakMap<Function, Orphan>()
 let last: { readonly name: PropertyKey; readonly orphan: Orphan } | undefined
 
 export function noteOrphan(value: Function, name: PropertyKey): NoteMap {
-  let orphan = byFunction.get(value)
-  if (orphan === undefined) {
-    orphan = { value, notes: new Map(), below: last?.name === name ? last.orphan : undefined }
-    byFunction.set(value, orphan)
-  }
+  const below = last?.name === name ? last.orphan : undefined
+  const orphan = madeIn(byFunction, value, (): Orphan => ({ value, notes: new Map(), below }))
   last = { name, orphan }
   return orphan.notes
 }

@@ -2,7 +2,7 @@ import { nameOfAddress, nameOfReference, plainName } from '../schema/names.ts'
 import type { Direction } from '../schema/self-description.ts'
 import { isObject, type Json, put } from '../values/json.ts'
 import { Address, Link, NamedLink, type Part } from './links.ts'
-import { Names } from './names.ts'
+import { hintOf, Names } from './names.ts'
 import { jsonSchemaOf } from './schema-source.ts'
 import { type Note, Translation } from './schemas/translate.ts'
 
@@ -12,14 +12,6 @@ interface Component {
   readonly name: string
 }
 
-/** A body as a string, with numbers instead of its links. */
-interface Template {
-  readonly text: string
-  readonly parts: readonly Part[]
-}
-
-const wholeDirection: Direction = 'input'
-
 /**
  * The schemas of one document. A schema becomes a component when it has a name (`$id`, a title), when references refer to
  * it, or when several places use it; otherwise it is inlined.
@@ -28,9 +20,14 @@ export class Schemas {
   readonly #known = new Map<unknown, Map<Direction, Part>>()
   readonly #given = new Map<string, Part>()
 
+  /** `given`: the schemas that the application names. */
+  constructor(given: object = {}, note: Note) {
+    for (const [name, schema] of Object.entries(given)) this.#give(name, schema, note)
+  }
+
   /** Adds a component with a name that the application gives it: no other component can have that name. */
-  give(name: string, schema: unknown, note: Note): void {
-    const part = this.part(schema, 'output', name, note)
+  #give(name: string, schema: unknown, note: Note): void {
+    const part = this.#part(schema, 'output', name, note)
     const isAlias = [...this.#given.values()].includes(part)
     const given: Part = isAlias ? { ...part, isReferred: true, body: new Link(part) } : part
     given.isReferred = true
@@ -39,16 +36,26 @@ export class Schemas {
 
   /** A place for a schema of any kind. `hint` is its name if it needs one but has none; `note` receives parts that cannot be described. */
   use(schema: unknown, direction: Direction, hint: string, note: Note): unknown {
-    const part = this.part(schema, direction, hint, note)
+    const part = this.#part(schema, direction, hint, note)
     part.uses++
     return new Link(part)
   }
 
+  /** The same for the schemas of one thing with this name: `what` says which of them it is, for its name and for notes. `look` is for reading. */
+  of(id: string, note: Note) {
+    const noted = (what: string) => (why: string) => note(`${what}: ${why}`)
+    return {
+      use: (schema: unknown, direction: Direction, what: string) =>
+        this.use(schema, direction, hintOf(id, what), noted(what)),
+      look: (schema: unknown, what: string) => this.#part(schema, 'input', hintOf(id, what), noted(what)).body,
+    }
+  }
+
   /** The translated schema itself, for reading its parts. */
-  part(schema: unknown, direction: Direction, hint: string, note: Note): Part {
+  #part(schema: unknown, direction: Direction, hint: string, note: Note): Part {
     const source = jsonSchemaOf(schema, direction)
     // A schema that is not a validator is the same in both directions.
-    const key = 'schema' in source && source.schema === schema ? wholeDirection : direction
+    const key = 'schema' in source && source.schema === schema ? 'input' : direction
     const known = this.#known.get(schema) ?? new Map<Direction, Part>()
     this.#known.set(schema, known)
     const there = known.get(key)
@@ -177,7 +184,8 @@ function reachable(document: unknown): Part[] {
   return [...parts]
 }
 
-function templateOf(body: unknown): Template {
+/** A body as a string, with numbers instead of its links. */
+function templateOf(body: unknown) {
   const parts: Part[] = []
   const text = JSON.stringify(body, (_name, value: unknown) => {
     if (value instanceof Link || value instanceof Address) {

@@ -1,5 +1,5 @@
-import type { Kernel, Logger } from '../../../kernel/index.ts'
-import { entityTag } from '../http/validators.ts'
+import type { Handler, Kernel, Logger, Request, Response } from '../../../kernel/index.ts'
+import { entityTag, isKnown } from '../http/validators.ts'
 
 /** A document as a string to send, with the tag that distinguishes it from others. */
 export interface Written {
@@ -34,23 +34,33 @@ interface Known<Document> {
 
 /** A document about one server, rebuilt when the server has changed. */
 export class DocumentService<Document> {
-  readonly #beforeBoot: () => Error
-  #server: Kernel | undefined
-  #describing: Describing<Document> | undefined
-  #log: Logger | undefined
-  #known: Known<Document> | undefined
-  readonly #reported = new Set<string>()
+  #current: () => Known<Document>
 
   /** `beforeBoot` makes the error for a document that is requested too early. */
   constructor(beforeBoot: () => Error) {
-    this.#beforeBoot = beforeBoot
+    this.#current = () => {
+      throw beforeBoot()
+    }
   }
 
   /** @internal */
-  start(server: Kernel, describing: Describing<Document>, log: Logger): void {
-    this.#server = server
-    this.#describing = describing
-    this.#log = log
+  start(server: Kernel, { state, describe }: Describing<Document>, log: Logger): void {
+    let known: Known<Document> | undefined
+    const reported = new Set<string>()
+    this.#current = () => {
+      const current = state(server)
+      if (known !== undefined && isSame(known.state, current)) return known
+      const { document, notes } = describe(server)
+      known = { state: current, document }
+      for (const { route, why } of notes) {
+        const note = `the description of ${route} is incomplete: ${why}`
+        // Each route once: routes that come and go must not fill the log.
+        if (reported.has(note) || reported.size > 1_000) continue
+        reported.add(note)
+        log.warn({ route }, note)
+      }
+      return known
+    }
   }
 
   /** The current description of the server; the same object until the server changes, so modify only a copy. */
@@ -71,25 +81,26 @@ export class DocumentService<Document> {
     known.yaml ??= import('./yaml.ts').then(({ toYaml }) => written(toYaml(known.document)))
     return known.yaml
   }
-
-  #current(): Known<Document> {
-    if (this.#server === undefined || this.#describing === undefined) throw this.#beforeBoot()
-    const state = this.#describing.state(this.#server)
-    if (this.#known === undefined || !isSame(this.#known.state, state)) {
-      const { document, notes } = this.#describing.describe(this.#server)
-      this.#known = { state, document }
-      for (const { route, why } of notes) this.#report(route, why)
-    }
-    return this.#known
-  }
-
-  /** Reports each route once: routes that come and go must not fill the log. */
-  #report(route: string, why: string): void {
-    const note = `the description of ${route} is incomplete: ${why}`
-    if (this.#reported.has(note) || this.#reported.size > 1_000) return
-    this.#reported.add(note)
-    this.#log?.warn({ route }, note)
-  }
 }
 
 const isSame = (a: State, b: State) => a.length === b.length && a.every((one, at) => one === b[at])
+
+/** Responds with a document, or with 304 to a client that has it. */
+export function sendWritten(req: Request, res: Response, type: string, { text, etag }: Written): Response {
+  // `no-cache`: clients may keep it, but must revalidate it each time.
+  res.header('cache-control', 'no-cache').header('etag', etag)
+  if (isKnown(req.headers, { etag })) return res.status(304).send()
+  return res.type(type).bytes(Buffer.from(text))
+}
+
+/** The handlers of the two forms of a document. */
+export function documentRoutes(service: DocumentService<unknown>): { json: Handler; yaml: Handler } {
+  return {
+    json: function descriptionJson(req, res) {
+      return sendWritten(req, res, 'json', service.json())
+    },
+    yaml: async function descriptionYaml(req, res) {
+      return sendWritten(req, res, 'yaml', await service.yaml())
+    },
+  }
+}

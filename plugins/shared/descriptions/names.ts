@@ -1,4 +1,4 @@
-import { plainName } from '../schema/names.ts'
+import { freeName, plainName } from '../schema/names.ts'
 import type { DescribedPath } from './paths.ts'
 
 /** Whether a component may have this name: references to it are written without escapes. */
@@ -20,14 +20,14 @@ export class Names {
   }
 
   claim(wanted: string, suffix = ''): string {
-    let name = this.#taken.has(wanted) ? wanted + suffix : wanted
-    for (let number = 2; this.#taken.has(name); number++) name = `${wanted}${suffix}${number}`
+    const isTaken = (name: string) => this.#taken.has(name)
+    const name = freeName(isTaken(wanted) ? wanted + suffix : wanted, isTaken)
     this.#taken.add(name)
     return name
   }
 }
 
-const words = (text: string) => text.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')
+export const words = (text: string) => text.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')
 export const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
 
 /** `GET /users/{id}` as `getUsersById`. */

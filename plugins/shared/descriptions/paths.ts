@@ -1,4 +1,6 @@
 import type { RouteRecord } from '../../../kernel/index.ts'
+import { freeName } from '../schema/names.ts'
+import { madeIn } from '../values/memoize.ts'
 
 type Shape = RouteRecord['shapes'][number]
 
@@ -42,22 +44,13 @@ export class Templates {
 
   #describedNames(shape: Shape, names: readonly string[]): readonly string[] {
     const key = shape.segments.map(({ kind, text }) => (kind === 'static' ? encoded(text) : '{}')).join('/')
-    let described = this.#names.get(key)
-    if (described === undefined) {
-      described = names.map((name) => (name === '*' ? wildcardBeside(names) : name))
-      this.#names.set(key, described)
-    }
-    return described
+    return madeIn(this.#names, key, () =>
+      names.map((name) => (name === '*' ? freeName('wildcard', (one) => names.includes(one)) : name)),
+    )
   }
 }
 
 const namesOf = (shape: Shape) => shape.segments.filter(({ kind }) => kind !== 'static').map(({ text }) => text)
-
-function wildcardBeside(names: readonly string[]): string {
-  let name = 'wildcard'
-  for (let number = 2; names.includes(name); number++) name = `wildcard${number}`
-  return name
-}
 
 /** A segment as a client sends it: above all without braces, which would be read as a parameter. */
 function encoded(text: string): string {

@@ -51,22 +51,18 @@ export class Policies {
     return type !== 'oauth2' && type !== 'openIdConnect'
   }
 
-  /** Schemes for names that operations use without a definition, which would make the document invalid. */
-  missing(asked: Iterable<string>, defined: object, note: (why: string) => void): Json {
-    const schemes: Json = {}
+  /** All schemes, including one for each name that operations use without a definition, which would make the document invalid. */
+  schemes(asked: Iterable<string>, note: (why: string) => void): Json {
+    const bearer = { type: 'http', scheme: 'bearer' }
+    const description = 'Identifies the caller. The roles of an operation are the policies that admit its callers.'
+    // A policy decides who may enter, but not how callers authenticate: with a bearer token, unless the application has another scheme.
+    const schemes: Json = { ...(this.#isAsked && { [credential]: { ...bearer, description } }), ...this.#defined }
     for (const name of asked) {
-      if (Object.hasOwn(defined, name) || Object.hasOwn(schemes, name)) continue
+      if (Object.hasOwn(schemes, name)) continue
       note(`the security scheme "${name}" is not defined: define it in the option components.securitySchemes`)
-      put(schemes, name, { type: 'http', scheme: 'bearer' })
+      put(schemes, name, bearer)
     }
     return schemes
-  }
-
-  /** A policy decides who may enter, but not how callers authenticate: with a bearer token, unless the application has another scheme. */
-  get schemes(): Json {
-    if (!this.#isAsked) return {}
-    const description = 'Identifies the caller. The roles of an operation are the policies that admit its callers.'
-    return { [credential]: { type: 'http', scheme: 'bearer', description } }
   }
 }
 

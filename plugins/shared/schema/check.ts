@@ -1,3 +1,5 @@
+import { madeIn } from '../values/memoize.ts'
+import { messageOf } from '../values/safely.ts'
 import { compileJsonSchema } from './json-schema/compile.ts'
 import { isStandardSchema, standardCheck } from './standard.ts'
 import { type Check, firstInWords, type Mode, type Verdict } from './verdict.ts'
@@ -14,17 +16,8 @@ export function isSchema(schema: unknown): schema is object {
 
 /** The check of a schema of any kind; compiled when it is first needed. */
 export function checkOf(schema: object, mode: Mode): Check {
-  let modes = compiled.get(schema)
-  if (modes === undefined) {
-    modes = new Map()
-    compiled.set(schema, modes)
-  }
-  let check = modes.get(mode)
-  if (check === undefined) {
-    check = isStandardSchema(schema) ? standardCheck(schema) : compileJsonSchema(schema, mode)
-    modes.set(mode, check)
-  }
-  return check
+  const modes = madeIn(compiled, schema, () => new Map<Mode, Check>())
+  return madeIn(modes, mode, () => (isStandardSchema(schema) ? standardCheck(schema) : compileJsonSchema(schema, mode)))
 }
 
 /** The same; throws the result of `unusable` for a schema that cannot be compiled. */
@@ -32,8 +25,7 @@ export function usableCheckOf(schema: object, mode: Mode, unusable: (why: string
   try {
     return checkOf(schema, mode)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw Object.assign(unusable(why), { cause: error })
+    throw Object.assign(unusable(messageOf(error)), { cause: error })
   }
 }
 

@@ -1,4 +1,5 @@
 import { put } from '../values/json.ts'
+import { madeIn } from '../values/memoize.ts'
 import {
   definitionKeywords,
   inPlaceKeywords,
@@ -9,7 +10,7 @@ import {
   schemaKeywords,
   schemasWithin,
 } from './keywords.ts'
-import { nameOfAddress, nameOfReference, plainName } from './names.ts'
+import { freeName, nameOfAddress, nameOfReference, plainName } from './names.ts'
 import { type Place, Places, type Target } from './places.ts'
 
 type Json = { [keyword: string | symbol]: unknown }
@@ -40,13 +41,7 @@ export interface FlatOptions {
 const known = [new WeakMap<object, Flat>(), new WeakMap<object, Flat>()] as const
 
 export function flattened(schema: object, { lowerCaseNames = false }: FlatOptions = {}): Flat {
-  const flats = known[lowerCaseNames ? 1 : 0]
-  let flat = flats.get(schema)
-  if (flat === undefined) {
-    flat = new Flattening(schema as Node, lowerCaseNames).flat()
-    flats.set(schema, flat)
-  }
-  return flat
+  return madeIn(known[lowerCaseNames ? 1 : 0], schema, () => new Flattening(schema as Node, lowerCaseNames).flat())
 }
 
 const prefix = '#/$defs/'
@@ -107,14 +102,12 @@ class Flattening {
   }
 
   #copy(place: Place, isLower: boolean): Json {
-    const copies = this.#copies[isLower ? 1 : 0]
-    let copy = copies.get(place)
-    if (copy === undefined) {
-      copy = { place, isLower, json: {} }
-      copies.set(place, copy)
+    const { json } = madeIn(this.#copies[isLower ? 1 : 0], place, () => {
+      const copy: Copy = { place, isLower, json: {} }
       this.#open.push(copy)
-    }
-    return copy.json
+      return copy
+    })
+    return json
   }
 
   #fill(copy: Copy): void {
@@ -198,17 +191,11 @@ class Flattening {
     if (there !== undefined) return there
     const id = typeof target === 'boolean' ? undefined : target.node.$id
     const name = typeof id === 'string' ? nameOfAddress(id) : nameOfReference(ref)
-    const key = this.#freeName(plainName(name ?? ''))
+    const key = freeName(plainName(name ?? ''), (one) => Object.hasOwn(this.#definitions, one))
     if (typeof schema === 'object' && name !== undefined) schema[formerName] = name
     this.#definitions[key] = schema
     this.#written.set(schema, prefix + key)
     return prefix + key
-  }
-
-  #freeName(wanted: string): string {
-    let name = wanted
-    for (let number = 2; Object.hasOwn(this.#definitions, name); number++) name = `${wanted}${number}`
-    return name
   }
 }
 

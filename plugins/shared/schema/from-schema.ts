@@ -1,22 +1,8 @@
-/** How a type is read: as the output of a validator, with defaults filled in, or as its input. */
-export type Direction = 'output' | 'input'
+import type { Direction } from './self-description.ts'
 
 /** The next level of nesting. Below the last one, everything is `unknown`, so that a recursive schema ends. */
-interface Deeper {
-  0: 1
-  1: 2
-  2: 3
-  3: 4
-  4: 5
-  5: 6
-  6: 7
-  7: 8
-  8: 9
-  9: 10
-  10: 11
-  11: never
-}
-type Level = keyof Deeper
+type Deeper = readonly [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, never]
+type Level = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11
 
 type Flat<T> = { [Key in keyof T]: T[Key] } & {}
 

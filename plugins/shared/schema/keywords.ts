@@ -48,6 +48,9 @@ export const inPlaceKeywords: ReadonlySet<string> = new Set([
   'dependencies',
 ])
 
+/** The types that values have in JSON. */
+export const jsonTypes = new Set<unknown>(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
+
 /** The schemas directly within a schema, without definitions. */
 export function* schemasWithin(node: Node): Iterable<readonly [keyword: string, schema: unknown]> {
   for (const [keyword, value] of Object.entries(node)) {

@@ -12,6 +12,13 @@ export function plainName(text: string): string {
   return name === '' ? 'Schema' : name
 }
 
+/** A name that is free: the wanted one, or the first of `name2`, `name3`, … */
+export function freeName(wanted: string, isTaken: (name: string) => boolean): string {
+  let name = wanted
+  for (let number = 2; isTaken(name); number++) name = `${wanted}${number}`
+  return name
+}
+
 /** Whether a name is a number that TypeBox or Zod gives to a schema without a name. */
 const isNumber = (name: string) => /^(T|__schema)\d+$/.test(name)
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { madeIn } from '../values/memoize.ts'
 import { safely } from '../values/safely.ts'
 import {
   definitionKeywords,
@@ -20,16 +21,11 @@ export interface Place {
 export type Target = Place | boolean
 
 /** A schema with an address of its own, to which `#` refers inside it: the root, and each schema with an `$id`. */
-class Resource {
+interface Resource {
   readonly root: Node
   readonly address: string
-  readonly anchors = new Map<string, Place[]>()
-  readonly dynamicAnchors = new Map<string, Place[]>()
-
-  constructor(root: Node, address: string) {
-    this.root = root
-    this.address = address
-  }
+  readonly anchors: Map<string, Place[]>
+  readonly dynamicAnchors: Map<string, Place[]>
 }
 
 /** The names in one part of a schema, which take precedence over those around it. */
@@ -50,9 +46,8 @@ class Scope {
   }
 }
 
-function addressOf(text: string, base: string): string {
-  return safely(() => new URL(text, base === '' ? 'schema:///' : base).href.replace(/#$/, ''), text)
-}
+const addressOf = (text: string, base: string) =>
+  safely(() => new URL(text, base === '' ? 'schema:///' : base).href.replace(/#$/, ''), text)
 
 const hasAddress = (node: Node): node is Node & { readonly $id: string } =>
   typeof node.$id === 'string' && !node.$id.startsWith('#')
@@ -84,12 +79,7 @@ export class Places {
 
   /** The place of a schema within another. */
   within(node: Node, around: Scope): Place {
-    let place = around.places.get(node)
-    if (place === undefined) {
-      place = this.#find(node, around)
-      around.places.set(node, place)
-    }
-    return place
+    return madeIn(around.places, node, () => this.#find(node, around))
   }
 
   #find(node: Node, around: Scope): Place {
@@ -104,8 +94,9 @@ export class Places {
   #open(node: Node, around: Scope | undefined): Place {
     const base = around?.resource.address ?? ''
     const isResource = hasAddress(node) || around === undefined
+    const address = hasAddress(node) ? addressOf(node.$id, base) : ''
     const resource = isResource
-      ? new Resource(node, hasAddress(node) ? addressOf(node.$id, base) : '')
+      ? { root: node, address, anchors: new Map(), dynamicAnchors: new Map() }
       : around.resource
     const scope = new Scope(node, around, resource)
     if (isResource && node.$recursiveAnchor === true) this.#recursive.push(scope.place)
@@ -190,7 +181,9 @@ export class Places {
     let place = home
     let kind: Kind = 'schema'
     for (const part of pointer.split('/').slice(1)) {
-      const key = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
+      const key = safely(() => decodeURIComponent(part), part)
+        .replaceAll('~1', '/')
+        .replaceAll('~0', '~')
       if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
       at = (at as Record<string, unknown>)[key]
       kind = kindOf(kind, key, at)
@@ -221,8 +214,4 @@ function only(places: readonly Place[] | undefined, ref: string): Place | undefi
   const [first, ...others] = places ?? []
   if (first === undefined || others.every(({ node }) => isDeepStrictEqual(node, first.node))) return first
   throw new TypeError(`the reference ${JSON.stringify(ref)} could mean several schemas, which differ`)
-}
-
-function decoded(text: string): string {
-  return safely(() => decodeURIComponent(text), text)
 }

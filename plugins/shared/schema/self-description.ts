@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 
-/** Whether a schema describes its input or its output: defaults and transforms differ. */
+/** Whether a schema or a type is read as the input of a validator or as its output: defaults and transforms differ. */
 export type Direction = 'input' | 'output'
 
 /** A Standard Schema, which may have Standard JSON Schema, its description of itself: Zod since 4.2, ArkType since 2.1.28. */

@@ -114,18 +114,11 @@ function finder(faultIn: (view: View, inside: Find) => Fault | undefined): Find 
 
 /** Why no JSON matches: optional members and lists that may be empty do not count. */
 function faultInJson(view: View, inside: Find): Fault | undefined {
-  switch (view.is) {
-    case 'value':
-      return view.inJson ? undefined : { path: [], ...view }
-    case 'object':
-      return firstOf(view.members, ([name, one]) => below(name, inside(one)))
-    case 'list':
-      return view.mayBeEmpty ? undefined : firstOf([...view.items.entries()], ([at, one]) => below(at, inside(one)))
-    case 'optional':
-      return undefined
-    default:
-      return faultInParts(view, inside)
-  }
+  if (view.is === 'value') return view.inJson ? undefined : { path: [], ...view }
+  if (view.is === 'object') return firstOf(view.members, ([name, one]) => below(name, inside(one)))
+  if (view.is === 'optional' || (view.is === 'list' && view.mayBeEmpty)) return undefined
+  if (view.is === 'list') return firstOf([...view.items.entries()], ([at, one]) => below(at, inside(one)))
+  return faultInParts(view, inside)
 }
 
 /** Why a member cannot be sent as a string, for the first such member. */
@@ -138,32 +131,18 @@ const flat = 'separate members, a string that the schema parses, or the body'
 
 /** Why a value cannot be sent as a string or as a list of strings, which has at least one item. */
 function faultInText(view: View, inside: Find): Fault | undefined {
-  switch (view.is) {
-    case 'value':
-      return { path: [], ...view }
-    case 'object':
-      return { path: [], what: 'an object', remedy: flat }
-    case 'list': {
-      const fault = firstOf(view.items, inside)
-      return fault && { ...fault, what: `a list whose item is ${fault.what}` }
-    }
-    default:
-      return faultInParts(view, inside)
-  }
+  if (view.is === 'value') return { path: [], ...view }
+  if (view.is === 'object') return { path: [], what: 'an object', remedy: flat }
+  if (view.is !== 'list') return faultInParts(view, inside)
+  const fault = firstOf(view.items, inside)
+  return fault && { ...fault, what: `a list whose item is ${fault.what}` }
 }
 
 /** The fault in a combination: if every alternative has one, or if one of several schemas for the same value has one. */
 function faultInParts(view: View, inside: Find): Fault | undefined {
-  switch (view.is) {
-    case 'either':
-      return everyOf(view.parts, inside)
-    case 'both':
-      return firstOf(view.parts, inside)
-    case 'optional':
-      return inside(view.inner)
-    default:
-      return undefined
-  }
+  if (view.is === 'either') return everyOf(view.parts, inside)
+  if (view.is === 'both') return firstOf(view.parts, inside)
+  return view.is === 'optional' ? inside(view.inner) : undefined
 }
 
 const below = (name: string | number, fault: Fault | undefined): Fault | undefined =>

@@ -32,10 +32,15 @@ export function isStandardSchema(schema: unknown): schema is StandardSchema {
 /** The members of a validator's rule that may be reported. Never `input` or `received`: they would repeat the value. */
 const ruleMembers = ['expected', 'format', 'origin', 'minimum', 'maximum', 'inclusive', 'divisor', 'values'] as const
 
+/** The keys that lead to a mistake. */
+export function pathOf({ path = [] }: StandardIssue): PropertyKey[] {
+  const given = typeof path === 'string' ? path.split('.') : path
+  return given.map((part) => (typeof part === 'object' ? part.key : part))
+}
+
 function issuesOf(issue: StandardIssue): Issue[] {
   const own = issue as StandardIssue & Readonly<Record<string, unknown>>
-  const given = typeof issue.path === 'string' ? issue.path.split('.') : (issue.path ?? [])
-  const path = given.map((part) => (typeof part === 'object' ? part.key : part))
+  const path = pathOf(issue)
   const keyword = [own.code, own.type, own.rule].find((name) => typeof name === 'string') ?? 'invalid'
   const params: Record<string, unknown> = {}
   for (const name of ruleMembers) if (own[name] !== undefined) params[name] = own[name]

@@ -1,7 +1,17 @@
-/**
- * The value under a key of a map, made when it is first needed, and once for all concurrent callers. After a failure, the next
- * caller makes it again.
- */
+/** The value under a key of a map, made when it is first needed. */
+export function madeIn<Key, Value>(
+  map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
+  key: Key,
+  make: (key: Key) => Value,
+): Value {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make(key)
+  map.set(key, made)
+  return made
+}
+
+/** The same for a value that arrives later: it is made once for all concurrent callers. After a failure, the next caller makes it again. */
 export function memoizedIn<Key, Value>(
   map: Map<Key, Promise<Value>>,
   key: Key,

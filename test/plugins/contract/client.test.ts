@@ -3,7 +3,7 @@ import { implement, RouteCollection, Server } from 'framework'
 import { type ContractClientOptions, contractClient, defineContract } from 'framework/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { runtime } from '../../../cli/sdk/runtime.ts'
+import { runtime } from '../../../cli/sdk/generate.ts'
 
 const anything = z.object({})
 const api = defineContract({

@@ -10,7 +10,7 @@ import {
 } from 'graphql'
 import * as jit from 'graphql-jit'
 import { describe, expect, test } from 'vitest'
-import { Compiler, compiling, Executors } from '../../../plugins/graphql/execution/execute.ts'
+import { Compiler, compiling, executor } from '../../../plugins/graphql/execution/execute.ts'
 import { graphqlApp } from '../../support/graphql.ts'
 
 const typeDefs = `
@@ -304,7 +304,7 @@ describe('when', () => {
         return jit.compileQuery(buildSchema('type Query { a: Int }'), parse('{ a }'), ...(rest as []))
       }) as typeof jit.compileQuery,
     }
-    const executors = new Executors(graphql, large, new Compiler(noting), 0)
+    const run = executor(graphql, large, new Compiler(noting), 0)
     test.each([
       ['an input type that holds itself', 'query ($where: Where) { find(where: $where) }', false],
       ['the same, once', 'query ($tree: Tree!) { find(tree: $tree) }', false],
@@ -318,7 +318,7 @@ describe('when', () => {
     ])('%s: %s', (_, text, isCompiled) => {
       asked.length = 0
       const document = parse(text)
-      executors.of(document, document.definitions[0] as OperationDefinitionNode)(undefined, undefined)
+      run(document, document.definitions[0] as OperationDefinitionNode)(undefined, undefined)
       expect(asked).toHaveLength(isCompiled ? 1 : 0)
     })
   })
@@ -332,11 +332,11 @@ describe('when', () => {
         return jit.compileQuery(...given)
       }) as typeof jit.compileQuery,
     }
-    const executors = new Executors(graphql, schema, new Compiler(counting), 0)
+    const run = executor(graphql, schema, new Compiler(counting), 0)
     const operation = document.definitions[0] as OperationDefinitionNode
-    executors.of(document, { ...operation, operation: 'subscription' as OperationDefinitionNode['operation'] })
+    run(document, { ...operation, operation: 'subscription' as OperationDefinitionNode['operation'] })
     expect(compilations).toBe(0)
-    executors.of(document, operation)(undefined, undefined)
+    run(document, operation)(undefined, undefined)
     expect(compilations).toBe(1)
   })
 })

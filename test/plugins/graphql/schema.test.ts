@@ -11,8 +11,7 @@ import {
   parse,
 } from 'graphql'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { copiesError } from '../../../plugins/graphql/schema/duplicate-package.ts'
-import { buildSchema } from '../../../plugins/graphql/schema/schema.ts'
+import { buildSchema, copiesError } from '../../../plugins/graphql/schema.ts'
 import { graphqlApp } from '../../support/graphql.ts'
 import { makePipe } from '../../support/pipe.ts'
 

@@ -19,16 +19,6 @@ const list: Read = (value) => (Array.isArray(value) ? toPlain(value) : undefined
 /** The same reader for several keywords. */
 const each = (read: Read, ...keywords: readonly string[]) => Object.fromEntries(keywords.map((one) => [one, read]))
 
-export const types: ReadonlySet<unknown> = new Set([
-  'string',
-  'number',
-  'integer',
-  'boolean',
-  'object',
-  'array',
-  'null',
-])
-
 /** Keywords without schemas in them. Others have no meaning for readers of a description and are left out, except `x-…`. */
 export const plainKeywords: { readonly [keyword: string]: Read } = {
   ...each(only(isText), 'title', 'description', 'format'),

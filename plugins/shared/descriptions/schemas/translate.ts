@@ -1,9 +1,9 @@
 import { flattened, formerId, formerName, lostReference, targetOf } from '../../schema/flat.ts'
-import { listKeywords } from '../../schema/keywords.ts'
+import { jsonTypes, listKeywords } from '../../schema/keywords.ts'
 import { nameOfAddress } from '../../schema/names.ts'
 import { isObject, type Json, put, toPlain } from '../../values/json.ts'
 import { Address, Link, NamedLink, type Part } from '../links.ts'
-import { mapKeywords, plainKeywords, schemaKeywords, types } from './keywords.ts'
+import { mapKeywords, plainKeywords, schemaKeywords } from './keywords.ts'
 
 /** Deeper schemas become parts of their own: a thousand levels must neither overflow the stack nor be lost. */
 const maxDepth = 60
@@ -144,7 +144,7 @@ export class Translation {
     }
     const given = [type].flat()
     if (given.includes('Date')) return { ...members, type: 'string', format: 'date-time' }
-    const known = [...new Set(given)].filter((one) => types.has(one))
+    const known = [...new Set(given)].filter((one) => jsonTypes.has(one))
     if (known.length < new Set(given).size || known.length === 0) {
       this.#note(`the type ${JSON.stringify(toPlain(type))} is not a JSON type`)
       if (known.length === 0) return { ...members, description: `Not described: the type is not a JSON type.` }

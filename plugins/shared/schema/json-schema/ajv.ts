@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type { Ajv, Options, ValidateFunction } from 'ajv'
+import { madeIn } from '../../values/memoize.ts'
 import { isObject, type Node } from '../keywords.ts'
 import type { Mode } from '../verdict.ts'
 import { boundKeywords, type Generating } from './bounds.ts'
@@ -39,7 +40,7 @@ export function compileWithAjv(schema: Node, dialect: Dialect): ValidateFunction
   const key = `${dialect.mode} ${dialect.draft} ${dialect.ownProperties} ${dialect.allErrors}`
   const $defs = Object.fromEntries(Object.entries(schema.$defs ?? {}).map(([name, one]) => [name, withoutDefault(one)]))
   // The name of the schema, with which Ajv resolves `#`.
-  return instanceOf(key, () => makeAjv(dialect)).compile({ ...schema, $defs, $id: 'schema:' })
+  return madeIn(instances, key, () => makeAjv(dialect)).compile({ ...schema, $defs, $id: 'schema:' })
 }
 
 /** A definition in the form for Ajv. Each reference to it also has its default, which is filled in there. */
@@ -51,7 +52,9 @@ function withoutDefault(schema: unknown): unknown {
 
 /** Checks a schema itself. @throws for a schema that is invalid in that draft, with the mistake and its place. */
 export function checkSchema(schema: object, draft: Draft): void {
-  const ajv = instanceOf(draft, () => withFormats(new (moduleOf(draft).Ajv)({ logger: false, verbose: true })))
+  const ajv = madeIn(instances, draft as string, () =>
+    withFormats(new (moduleOf(draft).Ajv)({ logger: false, verbose: true })),
+  )
   if (ajv.validateSchema(schema) === true) return
   // The other errors follow from the first one: an unknown type, for example, is also reported as an invalid list of types.
   const { instancePath = '', message = 'is not valid', data, params } = ajv.errors?.[0] ?? {}
@@ -59,15 +62,6 @@ export function checkSchema(schema: object, draft: Draft): void {
   const why = Array.isArray(allowed) ? `must be one of ${allowed.join(', ')}` : message
   const given = isObject(data) ? '' : `, and is ${JSON.stringify(data)}`
   throw new Error(`it is not a valid JSON Schema: ${instancePath || 'the value'} ${why}${given}`)
-}
-
-function instanceOf(key: string, make: () => Ajv): Ajv {
-  let ajv = instances.get(key)
-  if (ajv === undefined) {
-    ajv = make()
-    instances.set(key, ajv)
-  }
-  return ajv
 }
 
 function moduleOf(draft: Draft): { readonly Ajv: typeof Ajv } & Generating {

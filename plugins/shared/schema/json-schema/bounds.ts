@@ -1,4 +1,5 @@
 import type { _, Ajv, CodeKeywordDefinition, KeywordCxt, Name } from 'ajv'
+import { madeIn } from '../../values/memoize.ts'
 import { targetOf } from '../flat.ts'
 import { isObject, type Node, schemasWithin } from '../keywords.ts'
 import { findSame, memberTest } from '../same.ts'
@@ -237,19 +238,12 @@ function cheapFirst(properties: Node): Node {
 
 function rankOf(schema: unknown): number {
   if (!isObject(schema) || 'const' in schema || 'enum' in schema) return 0
-  return [...nodesOf(schema)].some((node) => '$ref' in node) ? 2 : 1
+  return refers(schema) ? 2 : 1
 }
 
 const referring = new WeakMap<Node, boolean>()
-
-function hasReferences(root: Node): boolean {
-  let has = referring.get(root)
-  if (has === undefined) {
-    has = [...nodesOf(root)].some((node) => '$ref' in node)
-    referring.set(root, has)
-  }
-  return has
-}
+const refers = (root: Node) => [...nodesOf(root)].some((node) => '$ref' in node)
+const hasReferences = (root: Node) => madeIn(referring, root, refers)
 
 /** The number of schemas in a schema, including itself. */
 const sizeOf = (schema: unknown) => (isObject(schema) ? nodesOf(schema).size : 1)

@@ -24,15 +24,12 @@ const unbounded = new Set(['byte', 'binary', 'password'])
 export function bounded(name: string, format: Format): Format {
   const limit = bounds[name] ?? usualBound
   if (unbounded.has(name)) return format
-  if (name === 'url' && format instanceof RegExp) return guard(limit, urlTest(format))
-  if (name === 'regex' && typeof format === 'function') return guard(limit, regexTest(format as Test))
-  if (format instanceof RegExp) return guard(limit, (text) => format.test(text))
-  if (typeof format === 'function') return guard(limit, format as Test)
+  if (format instanceof RegExp) return guard(limit, name === 'url' ? urlTest(format) : (text) => format.test(text))
+  if (typeof format === 'function') return guard(limit, name === 'regex' ? regexTest(format as Test) : (format as Test))
   if (typeof format !== 'object' || format.type === 'number') return format
   const { validate } = format
-  if (validate instanceof RegExp) return { ...format, validate: guard(limit, (text) => validate.test(text)) } as Format
-  if (typeof validate !== 'function') return format
-  return { ...format, validate: guard(limit, validate as Test) } as Format
+  const test = validate instanceof RegExp ? (text: string) => validate.test(text) : validate
+  return typeof test === 'function' ? ({ ...format, validate: guard(limit, test as Test) } as Format) : format
 }
 
 type Test = (text: string) => boolean

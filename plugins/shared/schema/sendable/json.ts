@@ -1,6 +1,6 @@
 import { isObject } from '../../values/json.ts'
 import { flattened, targetOf } from '../flat.ts'
-import { schemasWithin } from '../keywords.ts'
+import { jsonTypes, schemasWithin } from '../keywords.ts'
 import { anything, type Lazy, text, type View } from './view.ts'
 
 type Json = { readonly [keyword: string]: unknown }
@@ -61,8 +61,6 @@ function viewOfArray({ items, prefixItems }: Json, root: unknown): View {
   return { is: 'list', items: isObject(item) ? [lazy(item, root)] : [], mayBeEmpty: true }
 }
 
-const types: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
-
 interface ForeignType {
   readonly path: readonly string[]
   readonly type: string
@@ -75,7 +73,7 @@ export function foreignType(schema: object): ForeignType | undefined {
   const find = (node: unknown, path: readonly string[]): ForeignType | undefined => {
     if (!isObject(node) || seen.has(node)) return undefined
     seen.add(node)
-    const wrong = [node.type].flat().find((type) => typeof type === 'string' && !types.has(type))
+    const wrong = [node.type].flat().find((type) => typeof type === 'string' && !jsonTypes.has(type))
     if (wrong !== undefined) return { path, type: String(wrong) }
     const members = Object.entries(isObject(node.properties) ? node.properties : {})
     const others = [...schemasWithin(node)].flatMap(([keyword, one]) => (keyword === 'properties' ? [] : [one]))

@@ -40,3 +40,70 @@ export function viewOfValues(values: readonly unknown[], remedy: string): View {
   const [first] = values
   return notText(scalarNames[typeof first] ?? `${first}`, remedy)
 }
+
+/** Kinds of the schemas of a library by its names for them: their view, or how to read it from their definition. */
+type Kinds<Definition> = { readonly [type: string]: View | ((definition: Definition) => View) }
+
+/** The functions that make views of the schemas within a schema. */
+type Within = ReturnType<typeof within>
+
+function within(viewOf: (schema: unknown) => View) {
+  const lazy = (of: unknown): Lazy => ({ of, view: () => viewOf(of) })
+  const lazily = (schemas: readonly unknown[] = []) => schemas.map(lazy)
+  const object = (members: object = {}): View => ({
+    is: 'object',
+    members: Object.entries(members).map(([name, one]) => [name, lazy(one)]),
+  })
+  return {
+    viewOf,
+    object,
+    list: (item: unknown): View => ({ is: 'list', items: item === undefined ? [] : [lazy(item)], mayBeEmpty: true }),
+    tuple: (items?: readonly unknown[]): View => ({
+      is: 'list',
+      items: lazily(items),
+      mayBeEmpty: items?.length === 0,
+    }),
+    either: (schemas?: readonly unknown[]): View => ({ is: 'either', parts: lazily(schemas) }),
+    both: (schemas?: readonly unknown[]): View => ({ is: 'both', parts: lazily(schemas) }),
+    nullable: (inner: unknown): View => ({ is: 'either', parts: [lazy(inner), { of: 'null', view: () => nothing }] }),
+    optional: (inner: unknown): View => ({ is: 'optional', inner: lazy(inner) }),
+    required(inner: unknown): View {
+      const view = viewOf(inner)
+      return view.is === 'optional' ? view.inner.view() : view
+    },
+  }
+}
+
+const nothing = notText('null', 'a string that stands for it')
+const ofJson = 'a type that JSON has'
+const inUpload = 'the route option "upload", whose files are at req.files'
+
+/**
+ * The view of the schemas of a library. `name` is how its functions are written. For every other kind, such as a transform or a custom
+ * check, any value may be valid.
+ */
+export function viewer<Definition extends { readonly type: string }>(
+  name: string,
+  definitionOf: (schema: unknown) => Definition | undefined,
+  kindsOf: (within: Within) => Kinds<Definition>,
+): (schema: unknown) => View {
+  const viewOf = (schema: unknown): View => {
+    const definition = definitionOf(schema)
+    if (definition === undefined || !Object.hasOwn(kinds, definition.type)) return anything
+    const kind = kinds[definition.type]!
+    return typeof kind === 'function' ? kind(definition) : kind
+  }
+  const kinds: Kinds<Definition> = {
+    string: text,
+    record: { is: 'object', members: [] },
+    null: nothing,
+    map: notInJson('a Map', `${name}.record()`),
+    set: notInJson('a Set', `${name}.array()`),
+    file: notInJson('a file', inUpload),
+    blob: notInJson('a Blob', inUpload),
+    nan: notInJson('NaN', ofJson),
+    symbol: notInJson('a symbol', ofJson),
+    ...kindsOf(within(viewOf)),
+  }
+  return viewOf
+}
