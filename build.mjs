@@ -139,10 +139,6 @@ for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' })) {
 }
 const templates = 'cli/scaffold/templates'
 cpSync(join(root, templates), join(out, templates), { recursive: true })
-// The scripts and styles of pages, which are read when a browser asks for them.
-for (const file of readdirSync(join(root, 'plugins'), { recursive: true, encoding: 'utf8' })) {
-  if (/\.(?:js|css)$/.test(file)) cpSync(join(root, 'plugins', file), join(out, 'plugins', file))
-}
 // Generated clients contain it.
 cpSync(join(root, 'plugins/contract/calls.ts'), join(out, templates, 'sdk/calls.ts.mustache'))
 // npm does it when it installs the package, and not again when a linked one is rebuilt.
@@ -172,7 +168,7 @@ function isUpToDate() {
  */
 function withFiles(code, id) {
   return code.replace(
-    /readFileSync\(new URL\('(\.\/[\w.-]+)', import\.meta\.url\), 'utf8'\)/g,
+    /readFileSync\(new URL\('(\.\/[\w./-]+)', import\.meta\.url\), 'utf8'\)/g,
     (_, /** @type {string} */ file) => JSON.stringify(readFileSync(join(dirname(id), file), 'utf8')),
   )
 }

@@ -1,30 +1,25 @@
-import { parseArgs } from 'node:util'
 import { nearest } from '../../kernel/support/nearest.ts'
-import type {
-  CommandDefinition,
-  CommandFlag,
-  CommandInput,
-} from '../../plugins/shared/development/command-definition.ts'
+import type { CommandDefinition, CommandInput } from '../../plugins/shared/development/command-definition.ts'
 import { wrongUsage } from '../failure.ts'
+import { programName } from '../package.ts'
 
 type Shape = Pick<CommandDefinition, 'arguments' | 'flags'>
-type Flags = NonNullable<Shape['flags']>
+type Values = Pick<CommandInput, 'arguments' | 'flags'>
 
 /**
  * Reads the arguments after the name of a command.
  *
- * @throws CommandFailure for an unknown flag, naming the nearest one.
+ * @throws (as a rejection) CommandFailure for an unknown flag, naming the nearest one.
  */
-export function readArguments(
-  name: string,
-  { arguments: places = [], flags = {} }: Shape,
-  argv: readonly string[],
-): Pick<CommandInput, 'arguments' | 'flags'> {
-  const { placed, values } = parse(name, flags, argv)
+export async function readArguments(name: string, shape: Shape, argv: readonly string[]): Promise<Values> {
+  const flags = Object.entries(shape.flags ?? {})
+  const places = shape.arguments ?? []
+  // Without arguments, the parser is not loaded, which would be half of the time that such a command takes to start.
+  const { placed, values } = argv.length === 0 ? nothing : await parse(name, shape, argv)
   const takesAll = places.at(-1)?.variadic === true
   const extra = placed[places.length]
   if (!takesAll && extra !== undefined) {
-    const isEntry = flags.entry !== undefined && /\.[cm]?[jt]sx?$/.test(extra)
+    const isEntry = shape.flags?.entry !== undefined && /\.[cm]?[jt]sx?$/.test(extra)
     const hint = isEntry ? `; did you mean --entry ${extra}?` : ''
     throw wrongUsage(`${name}: "${extra}" is one argument too many${hint}`)
   }
@@ -35,7 +30,7 @@ export function readArguments(
       places.map(({ name, variadic }, at) => [name, variadic === true ? placed.slice(at) : placed[at]]),
     ),
     flags: Object.fromEntries(
-      Object.entries(flags).map(([flag, { type, default: unset }]) => {
+      flags.map(([flag, { type, default: unset }]) => {
         const value = values.get(flag) ?? unset ?? (type === 'boolean' ? false : undefined)
         return [flag, type === 'number' ? numberOf(`${name}: --${flag}`, value) : value]
       }),
@@ -43,42 +38,63 @@ export function readArguments(
   }
 }
 
-const optionOf = ({ type, short }: CommandFlag) =>
-  ({ type: type === 'boolean' ? type : 'string', ...(short !== undefined && { short }) }) as const
-
-/** The arguments in order, and the values of flags by name. The parser is not strict: its own messages do not name the nearest flag. */
-function parse(name: string, flags: Flags, argv: readonly string[]) {
-  const options = Object.fromEntries(Object.entries(flags).map(([flag, given]) => [flag, optionOf(given)]))
-  const { tokens } = parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true })
-  const placed: string[] = []
-  const values = new Map<string, string | boolean>()
-  for (const token of tokens) {
-    if (token.kind === 'positional') placed.push(token.value)
-    if (token.kind !== 'option') continue
-    const { rawName, value, inlineValue } = token
-    const typeOf = (flag: string) => (Object.hasOwn(flags, flag) ? flags[flag]!.type : undefined)
-    const positive = token.name.replace(/^no-/, '')
-    const flag = typeOf(positive) === 'boolean' ? positive : token.name
-    const type = typeOf(flag)
-    if (type === undefined || (type === 'boolean' && value !== undefined))
-      throw wrongUsage(`${name}: ${unknown(argv[token.index]!, flags)}`)
-    if (type === 'boolean') values.set(flag, flag === token.name)
-    else if (value === undefined || (!inlineValue && /^-./.test(value)))
-      throw wrongUsage(`${name}: ${rawName} needs a value`)
-    // The parser takes the "=" of `-p=1` for a part of the value.
-    else values.set(flag, rawName.startsWith('--') ? value : value.replace(/^=/, ''))
-  }
-  return { placed, values }
+interface Parsed {
+  readonly placed: readonly string[]
+  readonly values: ReadonlyMap<string, string | boolean | undefined>
 }
 
-function unknown(option: string, flags: Flags): string {
-  const typed = option.replace(/^-+(no-)?/, '').replace(/=.*/s, '')
-  const close = nearest(typed, Object.keys(flags))
-  const isKnown = Object.entries(flags).some(([flag, { short }]) => typed === flag || typed === short)
+const nothing: Parsed = { placed: [], values: new Map() }
+
+async function parse(name: string, shape: Shape, argv: readonly string[]): Promise<Parsed> {
+  const { Cli, Command: Base, Option } = await import('clipanion')
+  const flags = Object.entries(shape.flags ?? {})
+  // A class made from data: the options of clipanion are the fields of its instances.
+  class Reading extends Base {
+    static override paths = [[name]]
+    // All arguments are accepted here: errors about missing and extra ones are better with their names.
+    placed = Option.Rest()
+    constructor() {
+      super()
+      for (const [flag, { type, short }] of flags) {
+        const spelling = short === undefined ? `--${flag}` : `-${short},--${flag}`
+        const option = type === 'boolean' ? Option.Boolean(spelling) : Option.String(spelling)
+        Object.assign(this, { [`flag ${flag}`]: option })
+      }
+    }
+    override async execute(): Promise<void> {}
+  }
+  const cli = new Cli({ binaryName: programName, enableColors: false })
+  cli.register(Reading)
+  try {
+    const read = cli.process([name, ...argv]) as unknown as Reading & {
+      readonly [option: string]: string | boolean | undefined
+    }
+    return { placed: read.placed, values: new Map(flags.map(([flag]) => [flag, read[`flag ${flag}`]])) }
+  } catch (error) {
+    const why = explain(String((error as Error).message), argv, shape.flags ?? {})
+    throw wrongUsage(`${name}: ${why}`, error)
+  }
+}
+
+/** Replaces clipanion's message, which is followed by a usage text of its own and does not always name the flag. */
+function explain(message: string, argv: readonly string[], flags: NonNullable<Shape['flags']>): string {
+  const unfinished = /Not enough arguments to option (\S+?)\.?$/m.exec(message)?.[1]
+  if (unfinished !== undefined) return `${unfinished} needs a value`
+  const named = /^(?:Unsupported|Invalid) option name \("([\s\S]*)"\)/.exec(message)?.[1]
+  const names = Object.entries(flags).flatMap(([flag, { short }]) => (short === undefined ? [flag] : [flag, short]))
+  const option = named ?? argv.find((word) => /^-./.test(word) && !names.includes(nameOf(word)))
+  if (option === undefined) {
+    // After an argument, clipanion has no message for this mistake.
+    const last = argv.at(-1) ?? ''
+    return /^-./.test(last) ? `${last} needs a value` : message.split('\n')[0]!
+  }
+  const close = nearest(nameOf(option), Object.keys(flags))
   // The value after a misspelt name may be a password.
-  const spelled = isKnown ? option : option.replace(/=.*/s, '=…')
+  const spelled = names.includes(nameOf(option)) ? option : option.replace(/=.*/s, '=…')
   return `there is no ${spelled}${close === undefined ? '' : `; did you mean --${close}?`}`
 }
+
+const nameOf = (option: string) => option.replace(/^-+(no-)?/, '').replace(/=.*/s, '')
 
 function numberOf(flag: string, value: unknown): number | undefined {
   if (value === undefined) return undefined

@@ -19,7 +19,7 @@ export async function runCommand(
   argv: readonly string[],
   { print, note }: Output,
 ): Promise<number> {
-  const input = readArguments(command.name, command, argv)
+  const input = await readArguments(command.name, command, argv)
   const booted: Booted = new Map()
   const boot = async <Server extends Kernel = Kernel>(given?: Server): Promise<Server> => {
     const server = given ?? (await loadApplication()).server

@@ -1,6 +1,6 @@
+import { readFileSync } from 'node:fs'
 import type { Kernel, Request, Response } from '../../kernel/index.ts'
 import { elementsScript } from '../shared/pages/elements.ts'
-import { pageFile } from '../shared/pages/files.ts'
 import { htmlPage, linkedStyle, pagePolicy, skipLink } from '../shared/pages/shell.ts'
 import { baseStyle } from '../shared/pages/style.ts'
 import type { Guard } from './guard.ts'
@@ -99,16 +99,18 @@ const pageHtml = (base: string): string =>
 
 type Respond = (parts: Parts, req: Request, res: Response) => unknown
 
+// The build writes these files into the code.
+const script = Buffer.from(elementsScript + readFileSync(new URL('./page/page.js', import.meta.url), 'utf8'))
+const style = Buffer.from(baseStyle + readFileSync(new URL('./page/page.css', import.meta.url), 'utf8'))
+
 const responders: { readonly [place: string]: Respond } = {
   'GET ': (parts, req, res) => {
     // Links are relative to the page.
     if (req.path.endsWith('/')) return res.redirect(parts.path, 308)
     return res.html(pageHtml(parts.path.slice(parts.path.lastIndexOf('/') + 1)))
   },
-  'GET /page.js': async (_parts, _req, res) =>
-    res.type('js').bytes(Buffer.from(elementsScript + (await pageFile('inspector/page/page.js')))),
-  'GET /page.css': async (_parts, _req, res) =>
-    res.type('css').bytes(Buffer.from(baseStyle + (await pageFile('inspector/page/page.css')))),
+  'GET /page.js': (_parts, _req, res) => res.type('js').bytes(script),
+  'GET /page.css': (_parts, _req, res) => res.type('css').bytes(style),
   'GET /events': ({ pages }, _req, res) => res.sse(pages.open()),
   'GET /api/overview': async ({ server, recorder, panels }, _req, res) =>
     res.json({

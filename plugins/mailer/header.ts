@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { basename } from 'node:path'
-import { defined } from '../shared/values/defined.ts'
+import { defined } from '../shared/values/json.ts'
 import { MailHeaderError } from './errors.ts'
 import type { MailAttachment, MailMessage } from './transport.ts'
 

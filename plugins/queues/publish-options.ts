@@ -1,5 +1,5 @@
 import { option, type SettingsOf } from '../shared/options/index.ts'
-import { defined } from '../shared/values/defined.ts'
+import { defined } from '../shared/values/json.ts'
 
 /** How long to wait before the next attempt; a number is `{ type: 'fixed', delay }`. */
 export type Backoff = number | { readonly type: 'fixed' | 'exponential'; readonly delay?: number }

@@ -9,7 +9,7 @@ import { Sink } from '../support/cli/lines.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { framework, makeProject, type Project, root } from '../support/cli.ts'
 
-// Commands in a folder: they change the folder and the streams of their process.
+// vitest would load the files of clipanion that are for bundlers.
 let runner: Runner
 beforeAll(() => {
   runner = startRunner()

@@ -1,4 +1,4 @@
-import { defined } from '../../shared/values/defined.ts'
+import { defined } from '../../shared/values/json.ts'
 import { bytesOf } from '../messages/payload.ts'
 import type { MqttSettings } from '../options.ts'
 import { packetProperties } from './packets.ts'

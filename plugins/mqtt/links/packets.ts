@@ -1,5 +1,5 @@
 import type { IPublishPacket } from 'mqtt'
-import { defined } from '../../shared/values/defined.ts'
+import { defined } from '../../shared/values/json.ts'
 import type { MqttPublishOptions, MqttQos } from '../messages/message-options.ts'
 import type { Incoming, Outgoing } from './contract.ts'
 

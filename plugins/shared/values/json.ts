@@ -50,8 +50,9 @@ function isPlain(value: unknown): value is Json {
   return prototype === Object.prototype || prototype === null
 }
 
-/** The members that are not undefined. */
-export const defined = <Members extends object>(
-  members: Members,
-): { [Name in keyof Members]: NonNullable<Members[Name]> } =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never
+/** An object whose members may be missing, but are not `undefined`. */
+export type Defined<Members extends object> = { [Name in keyof Members]?: Exclude<Members[Name], undefined> }
+
+/** The members that are not `undefined`: a package takes one that is `undefined` as given, in place of its own default. */
+export const defined = <Members extends object>(members: Members) =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<Members>
