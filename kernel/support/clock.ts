@@ -88,13 +88,22 @@ export const clock: Clock = {
   hold: (work) => (place[inUse] === undefined ? work() : place[inUse].hold(work)),
 }
 
-/** Returns the clock of a test, if one is in use. */
+/**
+ * Returns the clock of a test, if one is in use; for code that waits for a time of the wall clock and not for a duration.
+ *
+ * @example
+ * const cancel = virtualClock()?.at(Date.parse('2030-01-01'), () => console.log('happy new year'))
+ */
 export const virtualClock = (): VirtualClock | undefined => place[inUse]
 
 /**
  * Uses a clock in place of the machine's, in the whole process. Returns a function that ends this.
  *
  * @throws an Error while another one is in use: both tests would move the time of the other.
+ * @example
+ * declare const virtual: VirtualClock
+ * const restore = useClock(virtual)
+ * restore()
  */
 export function useClock(virtual: VirtualClock): () => void {
   if (place[inUse] !== undefined)
@@ -105,7 +114,12 @@ export function useClock(virtual: VirtualClock): () => void {
   }
 }
 
-/** Resolves when a timer of a clock fires, or rejects when a signal aborts. */
+/**
+ * Resolves when a timer of a clock fires, or rejects when a signal aborts.
+ *
+ * @example
+ * await sleepBy(systemClock, 10)
+ */
 export function sleepBy(by: Pick<Clock, 'setTimeout' | 'clear'>, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)

@@ -103,7 +103,7 @@ describe('a channel', () => {
     socket.send({ type: 'channel:join', data: { channel: 'news' } })
     await socket.assertNext({ type: 'channel:refused' })
     expect(signals.map(({ aborted, reason }) => [aborted, String(reason)])).toEqual([
-      [true, expect.stringContaining('it has not finished within 20 ms')],
+      [true, expect.stringContaining('has not finished within 20 ms')],
     ])
   })
 
