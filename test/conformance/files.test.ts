@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,7 +8,7 @@ import { makeTree, secret } from '../support/static-files.ts'
 import { traversals } from '../support/traversals.ts'
 import { losesStreamLength } from './gaps.ts'
 import { sendRaw } from './raw-client.ts'
-import { commandOf, type Target, targets } from './targets.ts'
+import { type SharedApp, shareApp, type Target, targets } from './targets.ts'
 
 const head = (path: string, more = '') =>
   Buffer.from(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${more}\r\n`)
@@ -22,27 +21,14 @@ function filesConformance(target: Target): void {
   describe(`files: ${target.name}`, () => {
     const { base, root } = makeTree()
     const folder = mkdtempSync(join(tmpdir(), 'conformance-'))
-    let child: ReturnType<typeof spawn>
+    let app: SharedApp
     let port = 0
     beforeAll(async () => {
-      const [command, ...args] = commandOf(target)
-      const options = JSON.stringify({ root, folder, adapter: target.adapter })
-      child = spawn(command!, [...args, join(import.meta.dirname, 'files-app.mjs'), options], {
-        cwd: join(import.meta.dirname, '../..'),
-        stdio: ['ignore', 'pipe', 'inherit'],
-        env: { ...process.env, NODE_ENV: 'production', NODE_OPTIONS: '' },
-      })
-      port = await new Promise((resolve, reject) => {
-        let text = ''
-        child.once('exit', () => reject(new Error('the application ended before it listened')))
-        child.stdout!.on('data', (data) => {
-          text += data
-          if (text.includes('\n')) resolve((JSON.parse(text) as { port: number }).port)
-        })
-      })
+      app = await shareApp(target, { root, folder }, { file: 'files-app.mjs' })
+      port = app.port
     })
-    afterAll(() => {
-      child.kill('SIGKILL')
+    afterAll(async () => {
+      await app?.stop()
       for (const path of [base, folder]) rmSync(path, { recursive: true, force: true })
     })
 
@@ -55,9 +41,10 @@ function filesConformance(target: Target): void {
     }
     const leftIn = () => readdirSync(folder, { recursive: true }).filter((name) => /[\\/]/.test(String(name)))
     const openFiles = () =>
-      readdirSync(`/proc/${child.pid}/fd`).filter((fd) => {
+      readdirSync(`/proc/${app.pid}/fd`).filter((fd) => {
         try {
-          return /framework-upload|test-static/.test(readlinkSync(`/proc/${child.pid}/fd/${fd}`))
+          const file = readlinkSync(`/proc/${app.pid}/fd/${fd}`)
+          return file.startsWith(folder) || file.startsWith(base)
         } catch {
           return false
         }
