@@ -51,8 +51,8 @@ function filesConformance(target: Target): void {
       })
 
     test('ST-01 no spelling gets out of the root', async () => {
-      for (const path of traversals.flatMap((one) => [one, `/assets${one}`])) {
-        const { text, statuses } = await sendRaw(port, head(path).toString('latin1'))
+      const look = async (path: string) => {
+        const { text, statuses } = await sendRaw(port, head(path).toString('latin1'), { waitMs: 15_000 })
         expect(text, path).not.toContain(secret)
         expect(text, path).not.toContain('root:')
         expect(
@@ -60,6 +60,8 @@ function filesConformance(target: Target): void {
           `${path}: ${statuses}`,
         ).toBe(true)
       }
+      const paths = traversals.flatMap((one) => [one, `/assets${one}`])
+      for (let i = 0; i < paths.length; i += 20) await Promise.all(paths.slice(i, i + 20).map(look))
     })
 
     test('ST-04 sends files with validators, ranges, and 304', async () => {
@@ -102,14 +104,14 @@ function filesConformance(target: Target): void {
 
     test('BO-08 BO-09 refuses files that are too large or malformed', async () => {
       const body = part + 'x'.repeat(2.2 * 1024 ** 2)
-      const large = await sendRaw(port, posting(9_000_000) + body, { answers: 1, waitMs: 3000 })
+      const large = await sendRaw(port, posting(9_000_000) + body, { answers: 1, waitMs: 15_000 })
       expect(large.statuses).toEqual([413])
       expect(large.text).toContain('FileTooLargeError')
-      const bad = await sendRaw(port, `${posting(20)}--c\r\nContent-Dispo..`, { answers: 1 })
+      const bad = await sendRaw(port, `${posting(20)}--c\r\nContent-Dispo..`, { answers: 1, waitMs: 15_000 })
       expect(bad.statuses).toEqual([400])
     })
 
-    test('BO-09 200 uploads that are aborted half way leave no file and no open descriptor', async () => {
+    test('BO-09 50 uploads that are aborted half way leave no file and no open descriptor', async () => {
       const half = Buffer.from(posting(1_000_000) + part + 'x'.repeat(300_000))
       const abort = (after: number) =>
         new Promise<void>((resolve) => {
@@ -117,7 +119,7 @@ function filesConformance(target: Target): void {
           socket.on('error', () => {}).on('close', () => resolve())
           setTimeout(() => socket.destroy(), after)
         })
-      for (let round = 0; round < 8; round++) await Promise.all(Array.from({ length: 25 }, (_, i) => abort(5 + i)))
+      for (let round = 0; round < 2; round++) await Promise.all(Array.from({ length: 25 }, (_, i) => abort(5 + i)))
       await expect.poll(leftIn, { timeout: 10_000 }).toEqual([])
       await expect.poll(openFiles, { timeout: 10_000 }).toEqual([])
     })
