@@ -10,7 +10,6 @@ import {
   S3StorageProvider,
   Server,
 } from 'framework'
-import { outage } from './storage-outage.mjs'
 
 /**
  * Storages of every kind on whichever runtime runs this. Returns what it saw.
@@ -19,9 +18,8 @@ import { outage } from './storage-outage.mjs'
  * @param {string} [prefix] What keys begin with.
  * @param {string} [s3] Where the emulator of S3 is.
  * @param {string} [azure] The connection string of the emulator of Azure.
- * @param {string} [failing] Where a server is that fails, if that is asked.
  */
-export async function run(adapter, prefix, s3, azure, failing) {
+export async function run(adapter, prefix, s3, azure) {
   const quiet = () => {}
   /** @type {any} */
   const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => logger }
@@ -117,7 +115,6 @@ export async function run(adapter, prefix, s3, azure, failing) {
     azure: (await fetch(await storage.use('azure').getDownloadUrl(`${prefix}/none`, 60))).status,
   }
 
-  if (failing !== '') seen.outage = await outage(failing)
   await server.close()
   rmSync(root, { recursive: true })
   return seen
