@@ -27,7 +27,7 @@ test.each(runtimes)('a folder that another process swaps for a link leads no req
     const exited = new Promise((resolve) => child.once('exit', resolve))
     try {
       await new Promise((resolve) => child.stdout.once('data', resolve))
-      await staysInside(target, folders, ['10000'])
+      await staysInside(target, folders, ['2500'])
     } finally {
       child.kill('SIGKILL')
       await exited
