@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { commandOf, targets } from '../conformance/targets.ts'
+import { framework } from '../support/cli/fresh.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { awkwardNames, scaffolds } from '../support/cli/scaffolds.ts'
-import { framework, makeProject, type Project, root, runIn } from '../support/cli.ts'
+import { makeProject, type Project, root, runIn } from '../support/cli.ts'
 import { filesOf, pack } from '../support/package/tarball.ts'
 import { startTsc } from '../support/typescript.ts'
 

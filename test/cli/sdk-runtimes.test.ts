@@ -5,7 +5,8 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commandOf, targets } from '../conformance/targets.ts'
 import { hasChromium, startChromium } from '../support/chromium.ts'
-import { type Ended, framework, makeProject, type Project, runIn } from '../support/cli.ts'
+import { framework } from '../support/cli/fresh.ts'
+import { type Ended, makeProject, type Project, runIn } from '../support/cli.ts'
 import { startProgram } from '../support/docs/program.ts'
 
 const invalidName = { code: 'no-such-user' }
