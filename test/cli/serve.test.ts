@@ -59,7 +59,7 @@ async function endsInOrder(serving: Serving, signal: NodeJS.Signals): Promise<vo
   expect(closed).toHaveLength(signal === 'SIGHUP' ? 0 : 1)
 }
 
-/** `kill -9` leaves no process behind. */
+/** After `kill -9` no process is left. */
 async function leavesNoOrphan(serving: Serving): Promise<void> {
   const all = serving.processes()
   expect(all.length).toBeGreaterThan(1)
