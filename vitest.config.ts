@@ -61,13 +61,15 @@ const sharing = [
   ].map((plugin) => `test/plugins/${plugin}`),
 ].map((folder) => `${folder}/**/*.test.ts`)
 
-/** Exceptions in these folders, which need a process of their own: they replace modules or timers, or load routes into the router of the process. */
+/** Exceptions in these folders, which need a process of their own: they replace modules or timers, load routes into the router of the process, or count what it has. */
 const exceptions = [
   'test/kernel/life/shutdown.test.ts',
   'test/kernel/runtime/node/direct.test.ts',
   'test/kernel/runtime/node/message.test.ts',
+  'test/plugins/cache/cache.test.ts',
   'test/plugins/contract/runtimes.test.ts',
   'test/plugins/graphql/copies.test.ts',
+  'test/plugins/health/health.test.ts',
   'test/plugins/openapi/demo.test.ts',
   'test/plugins/openapi/missing.test.ts',
   'test/plugins/policy/resource.test.ts',
