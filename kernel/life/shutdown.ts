@@ -3,7 +3,6 @@ import type { Adapter } from '../runtime/adapter.ts'
 import { defineErrors } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
 import { isInTime } from '../support/within.ts'
-import { tracePlugin } from './plugin-trace.ts'
 
 export const { CloseHookTimeoutError, CloseHookError } = defineErrors({
   CloseHookTimeoutError: (plugin: string, ms: number) =>
@@ -111,7 +110,7 @@ async function settles(
 ): Promise<boolean> {
   const start = performance.now()
   try {
-    return await isInTime(Promise.resolve(tracePlugin(entry, phase, run)), limit)
+    return await isInTime(Promise.resolve(entry.trace(phase, run)), limit)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     errors.push(Object.assign(CloseHookError(phase, entry.name, why), { cause: error }))

@@ -26,7 +26,14 @@ function closing({ drain = [], close = [], requestMs = Number.POSITIVE_INFINITY,
     if (Number.isFinite(requestMs)) setTimeout(resolve, requestMs)
   })
   const hooksOf = (phase: string, all: readonly unknown[]) =>
-    all.map((run, index) => ({ run, entry: { name: `${phase} ${index}`, times: { drain: 0, close: 0 } } }))
+    all.map((run, index) => ({
+      run,
+      entry: {
+        name: `${phase} ${index}`,
+        times: { drain: 0, close: 0 },
+        trace: (_phase: string, work: () => unknown) => work(),
+      },
+    }))
   let cutAt: number | undefined
   let abandoned = 0
   const parts = {
