@@ -1,6 +1,6 @@
 import type { CommandFlags } from '../../plugins/shared/development/command-definition.ts'
 import { wrongUsage } from '../failure.ts'
-import { typedPath } from '../project/working-folder.ts'
+import { typedPath } from '../project/project.ts'
 import { type Application, type ApplicationOptions, defaultTimeout, loadApplication } from './load.ts'
 
 /** The flags of every command about an application. */

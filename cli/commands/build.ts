@@ -7,9 +7,8 @@ import { findSources, isModuleScope, type Layout, placeOf, placeOfAsset, refuseC
 import { type BuiltFile, checkOut, writeOut } from '../build/out-folder.ts'
 import { columns } from '../columns.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
-import { findProject } from '../project/project.ts'
+import { findProject, typedPath } from '../project/project.ts'
 import { findStartFile, sourcesOf, startFlag } from '../project/start-file.ts'
-import { typedPath } from '../project/working-folder.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { codeFrame } from '../typescript/code-frame.ts'
 
@@ -85,7 +84,7 @@ function refuseOthers(force: boolean, startFile: string): void {
     createRequire(import.meta.url).resolve('esbuild')
   } catch (error) {
     const command = installCommand(packageManager, ['esbuild'], { dev: true })
-    throw new CommandFailure(`the build needs esbuild, which is not installed: ${command}`, { cause: error })
+    throw new CommandFailure(`the build needs esbuild, which is not installed: ${command}`, error)
   }
 }
 

@@ -6,7 +6,7 @@ import { diagnose } from '../doctor/diagnose.ts'
 import type { Examination } from '../doctor/examine.ts'
 import type { Reported } from '../doctor/view.ts'
 import { CommandFailure } from '../failure.ts'
-import { typedPath } from '../project/working-folder.ts'
+import { typedPath } from '../project/project.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { keepOutputFromApplication } from '../run/standard-output.ts'
 

@@ -5,8 +5,7 @@ import type { CommandInput } from '../../plugins/shared/development/command-defi
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
 import { programName } from '../package.ts'
-import { commandLineOf, findProject, projectRoot } from '../project/project.ts'
-import { typedPath } from '../project/working-folder.ts'
+import { commandLineOf, findProject, projectRoot, typedPath } from '../project/project.ts'
 import { ownCommand } from '../run/own-command.ts'
 import type { ApiDocument } from '../sdk/document.ts'
 import { fetchDescriptions } from '../sdk/fetch-descriptions.ts'
@@ -130,7 +129,7 @@ function clientOf(
     if (!isForeign) throw error
     throw new CommandFailure(
       `the descriptions of ${from} are not valid, so no client can be generated: ${(error as Error).message}. A validator for OpenAPI or AsyncAPI shows where`,
-      { cause: error },
+      error,
     )
   }
 }
@@ -209,7 +208,7 @@ function write(out: string, client: string, force: boolean): boolean {
     // The target of a link is replaced, not the link.
     replaceText(there === undefined ? resolve(out) : realpathSync(out), client)
   } catch (error) {
-    throw new CommandFailure(`${out} cannot be written: ${(error as Error).message}`, { cause: error })
+    throw new CommandFailure(`${out} cannot be written: ${(error as Error).message}`, error)
   }
   return true
 }

@@ -1,9 +1,10 @@
+import { safely } from '../../plugins/shared/values/safely.ts'
 import { quoted, refusal, wrongUsage } from '../failure.ts'
 import { programName } from '../package.ts'
 import { ownCommands } from '../registry.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { optional } from '../scaffold/environment/variables.ts'
-import { identifier, literal, namesOf, propertyName } from '../scaffold/names.ts'
+import { identifier, literal, type Names, namesOf, propertyName } from '../scaffold/names.ts'
 import { importPath } from '../scaffold/place.ts'
 import { queueKinds, queues } from '../scaffold/queue-kinds.ts'
 import { fromTemplates, generateFlags, scaffold, scaffoldOneOf } from '../scaffold/scaffold.ts'
@@ -157,9 +158,7 @@ on a broker in memory. The name is derived from the topic.`,
     ...generateFlags,
   },
   async run(input) {
-    // Loaded late: it imports the rules for topics from the mqtt plugin.
-    const { readTopic } = await import('../scaffold/topic.ts')
-    const { names, topic, isPattern, filter } = readTopic(input.arguments.topic, input.flags.name)
+    const { names, topic, isPattern, filter } = await readTopic(input.arguments.topic, input.flags.name)
     const values = {
       kebab: names.kebab,
       className: `${names.pascal}Mqtt`,
@@ -188,3 +187,53 @@ const sampleOf = (filter: string) =>
     .split('/')
     .map((level) => (level === '+' ? 'one' : level === '#' ? 'one/two' : level))
     .join('/')
+
+/**
+ * A topic filter for the broker, with names for its file and exports: `sensors/+/temperature` is
+ * `sensors-any-temperature`, `rooms/#` is `rooms-all`.
+ *
+ * @throws CommandFailure for a filter that brokers refuse, and for one without a letter from which to make a name.
+ */
+async function readTopic(topic: string, name: string | undefined) {
+  const { mqttMessages } = await import('../../plugins/mqtt/index.ts')
+  try {
+    mqttMessages.topic(topic)
+  } catch (error) {
+    throw refusal(error)
+  }
+  const levels = topic.split('/')
+  const filter = levels[0] === '$share' ? levels.slice(2) : levels
+  return {
+    names: name === undefined ? namesOfTopic(topic) : namesOf(name, 'topic'),
+    /** The topic as it was typed. */
+    topic,
+    /** Whether it has a wildcard: its handler receives the topic. */
+    isPattern: filter.some((level) => level === '+' || level === '#'),
+    /** The topic without `$share/<group>/`. */
+    filter: filter.join('/'),
+  }
+}
+
+function namesOfTopic(topic: string): Names {
+  const words = topic
+    .split('/')
+    .map((level) => (level === '+' ? 'any' : level === '#' ? 'all' : level))
+    .join('-')
+    // Letters with marks become letters without, `küche` becomes `kuche`: the name of a file is then the same on every system.
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^A-Za-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+  // A level in another script would be lost.
+  const isLost = topic
+    .split('/')
+    .some((level) => /[\p{L}\p{N}]/u.test(level) && !/[A-Za-z0-9\p{Script=Latin}]/u.test(level))
+  if (isLost || words === '' || words.length > 70) {
+    throw wrongUsage(`the topic ${quoted(topic)} cannot be turned into a file name: pass one with --name <name>`)
+  }
+  // Words may not be a name: with a leading digit, for example, or as a reserved word.
+  return safely(() => namesOf(words, mqttTopic)) ?? namesOf(`topic-${words}`, mqttTopic)
+}
+
+/** The kind, which contains a space so that it does not equal any word of a topic. */
+const mqttTopic = 'MQTT topic'

@@ -10,9 +10,8 @@ import { findStartFile, projectSettings } from '../project/start-file.ts'
 import { endWithScript } from '../run/orphan.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { chooseRuntime, nameOf, ownRuntime, runtimeOf } from '../serve/runtime.ts'
-import { sharedPorts } from '../start/port.ts'
 import { Supervisor } from '../start/supervisor.ts'
-import { clusterBy, type Spawn, spawnBy } from '../start/worker.ts'
+import { clusterBy, type Spawn, sharedPorts, spawnBy } from '../start/worker.ts'
 
 export const start = ownCommand({
   details: `Runs the application in production: on Node.js what "build" has made, on Bun and Deno the sources. The workers share its port.

@@ -1,6 +1,6 @@
 import type { CommandFlags } from '../../plugins/shared/development/command-definition.ts'
 import { CommandFailure, quoted, wrongUsage } from '../failure.ts'
-import { typedPath } from '../project/working-folder.ts'
+import { typedPath } from '../project/project.ts'
 import { scaffoldFlags } from '../scaffold/files.ts'
 import { wordsOf } from '../scaffold/names.ts'
 import { type KeyType, keyTypes, rsaBits } from './make.ts'

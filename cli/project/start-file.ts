@@ -4,8 +4,7 @@ import { kindOf } from '../../plugins/shared/files/regular-file.ts'
 import { option, type SettingsOf } from '../../plugins/shared/options/index.ts'
 import { CommandFailure } from '../failure.ts'
 import { programName } from '../package.ts'
-import { readManifest } from './project.ts'
-import { typedPath } from './working-folder.ts'
+import { readManifest, typedPath } from './project.ts'
 
 const settings = option.shape({ start: option.name(), server: option.name(), export: option.name() })
 
@@ -20,7 +19,7 @@ export function projectSettings(folder: string = process.cwd()): SettingsOf<type
   try {
     return settings.parse(given ?? {}, programName)
   } catch (error) {
-    throw new CommandFailure((error as Error).message.replace(/^\w+: /, 'package.json: '), { cause: error })
+    throw new CommandFailure((error as Error).message.replace(/^\w+: /, 'package.json: '), error)
   }
 }
 

@@ -18,8 +18,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { CommandDefinition, CommandInput } from '../../plugins/shared/development/command-definition.ts'
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { CommandFailure } from '../failure.ts'
-import { isInside } from '../project/inside.ts'
-import { above } from '../project/project.ts'
+import { above, isInside } from '../project/project.ts'
 import { textOf } from '../text-file.ts'
 
 /** A file that a command wants to write. */
@@ -132,7 +131,7 @@ function writeAll(root: string, files: readonly Planned[]): void {
         // A failure to undo matters less than the first error.
       }
     }
-    throw new CommandFailure(`nothing was written: ${(error as Error).message}`, { cause: error })
+    throw new CommandFailure(`nothing was written: ${(error as Error).message}`, error)
   }
 }
 
