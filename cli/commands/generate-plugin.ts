@@ -4,7 +4,7 @@ import { wrongUsage } from '../failure.ts'
 import { installAll, runCommand } from '../init/commands.ts'
 import { manifest, programName } from '../package.ts'
 import { fromHere, installedFrom } from '../project/project.ts'
-import { ownCommand } from '../run/own-command.ts'
+import { onOff, ownCommand } from '../run/own-command.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { identifier, type Names, namesOf } from '../scaffold/names.ts'
 import { importPath, inFolder, type Place } from '../scaffold/place.ts'
@@ -16,7 +16,7 @@ export const generatePlugin = ownCommand({
 a separate package, ${programName}-<name>, that can be published.`,
   arguments: [{ name: 'name', description: 'The name of the plugin: audit, feature-flags', required: true }],
   flags: {
-    package: { type: 'boolean', description: 'Writes a package, into packages/ if that folder exists' },
+    package: onOff('Writes a package, into packages/ if that folder exists'),
     ...generateFlags,
   },
   async run(input) {

@@ -2,7 +2,7 @@ import { safely } from '../../plugins/shared/values/safely.ts'
 import { quoted, refusal, wrongUsage } from '../failure.ts'
 import { programName } from '../package.ts'
 import { ownCommands } from '../registry.ts'
-import { ownCommand } from '../run/own-command.ts'
+import { onOff, ownCommand, text } from '../run/own-command.ts'
 import { optional } from '../scaffold/environment/variables.ts'
 import { identifier, literal, type Names, namesOf, propertyName } from '../scaffold/names.ts'
 import { importPath } from '../scaffold/place.ts'
@@ -30,7 +30,7 @@ export const generateController = ownCommand({
 and a test.`,
   arguments: named('The resource of the routes, and their path: users, order-items'),
   flags: {
-    decorators: { type: 'boolean', description: 'Writes methods of a class, which is the deprecated form' },
+    decorators: onOff('Writes methods of a class, which is the deprecated form'),
     ...generateFlags,
   },
   run(input) {
@@ -63,19 +63,9 @@ export const generateCron = ownCommand({
   details: `Writes src/crons/<name>.ts, which is loaded when the server listens, and a test that runs it on a simulated clock.`,
   arguments: named('What the job does: cleanup, weekly-report'),
   flags: {
-    pattern: {
-      type: 'string',
-      short: 'p',
-      value: 'pattern',
-      description: 'minute hour day month weekday',
-      default: '0 3 * * *',
-    },
-    timezone: {
-      type: 'string',
-      value: 'zone',
-      description: 'A zone of the IANA database: Europe/Rome (default: the zone of the process)',
-    },
-    class: { type: 'boolean', description: 'Writes a method of a class' },
+    pattern: text('pattern', 'minute hour day month weekday', { short: 'p', default: '0 3 * * *' }),
+    timezone: text('zone', 'A zone of the IANA database: Europe/Rome (default: the zone of the process)'),
+    class: onOff('Writes a method of a class'),
     ...generateFlags,
   },
   async run(input) {
@@ -127,13 +117,7 @@ export const generateQueue = ownCommand({
 both on a queue in memory.`,
   arguments: named('The messages of the queue: orders, emails'),
   flags: {
-    type: {
-      type: 'string',
-      short: 't',
-      value: queueKinds.join('|'),
-      description: 'The engine of the queue',
-      default: 'memory',
-    },
+    type: text(queueKinds.join('|'), 'The engine of the queue', { short: 't', default: 'memory' }),
     ...generateFlags,
   },
   async run(input) {
@@ -153,8 +137,8 @@ on a broker in memory. The name is derived from the topic.`,
     { name: 'topic', description: "The topic of the subscription: 'sensors/+/temperature', 'rooms/#'", required: true },
   ],
   flags: {
-    name: { type: 'string', value: 'name', description: 'The name of the file and of its export' },
-    class: { type: 'boolean', description: 'Writes a method of a class' },
+    name: text('name', 'The name of the file and of its export'),
+    class: onOff('Writes a method of a class'),
     ...generateFlags,
   },
   async run(input) {

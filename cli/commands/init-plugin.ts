@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { ownCommand } from '../run/own-command.ts'
+import { ownCommand, text } from '../run/own-command.ts'
 import { awsVariables, optional, required, requiredSecret, type Variable } from '../scaffold/environment/variables.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { ignoring } from '../scaffold/ignore.ts'
@@ -12,7 +12,7 @@ import { textOf } from '../text-file.ts'
 
 const withKind = (kinds: readonly string[], description: string) =>
   ({
-    type: { type: 'string', short: 't', value: kinds.join('|'), description },
+    type: text(kinds.join('|'), description, { short: 't' }),
     ...generateFlags,
   }) as const
 

@@ -5,7 +5,7 @@ import { guardsOf } from '../../plugins/shared/http/guards.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { printTable } from '../columns.ts'
 import { wrongUsage } from '../failure.ts'
-import { ownCommand } from '../run/own-command.ts'
+import { onOff, ownCommand, text } from '../run/own-command.ts'
 
 export const routes = ownCommand({
   details: `Imports the module that exports the server, without booting it or listening. Controllers of controllerPatterns are
@@ -13,10 +13,10 @@ included. Routes that plugins register in their setup are known only after boot:
 is booted anyway.`,
   flags: {
     ...applicationFlags,
-    method: { type: 'string', value: 'method', description: 'Shows only routes with this method' },
-    path: { type: 'string', value: 'path', description: 'Shows only routes whose path begins with this' },
-    boot: { type: 'boolean', description: 'Boots the server, for the routes of its plugins, and closes it again' },
-    json: { type: 'boolean', description: 'Prints JSON, which includes where each route was registered' },
+    method: text('method', 'Shows only routes with this method'),
+    path: text('path', 'Shows only routes whose path begins with this'),
+    boot: onOff('Boots the server, for the routes of its plugins, and closes it again'),
+    json: onOff('Prints JSON, which includes where each route was registered'),
   },
   async run({ flags, print, note, boot }) {
     const method = methods.find((one) => one === flags.method?.toUpperCase())

@@ -19,6 +19,7 @@ import type { CommandDefinition, CommandInput } from '../../plugins/shared/devel
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { CommandFailure } from '../failure.ts'
 import { above, isInside } from '../project/project.ts'
+import { onOff } from '../run/own-command.ts'
 import { textOf } from '../text-file.ts'
 
 /** A file that a command wants to write. */
@@ -37,9 +38,9 @@ export interface ScaffoldFile {
 
 /** The flags of every command that writes files. */
 export const scaffoldFlags = {
-  force: { type: 'boolean', short: 'f', description: 'Overwrites existing files' },
-  'dry-run': { type: 'boolean', description: 'Writes nothing; shows what it would write' },
-  json: { type: 'boolean', description: 'Prints JSON' },
+  force: onOff('Overwrites existing files', { short: 'f' }),
+  'dry-run': onOff('Writes nothing; shows what it would write'),
+  json: onOff('Prints JSON'),
 } as const satisfies CommandDefinition['flags']
 
 type Action = 'created' | 'overwritten' | 'updated' | 'kept' | 'unchanged'

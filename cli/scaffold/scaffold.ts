@@ -5,6 +5,7 @@ import { existingIndent } from '../init/existing.ts'
 import { pinMember, pinnedWorkspace, pinsFor, versioned } from '../project/packages.ts'
 import { commandLineOf, type Project, readManifest } from '../project/project.ts'
 import { cancelled, oneOf } from '../prompts/ask.ts'
+import { text } from '../run/own-command.ts'
 import { textOf } from '../text-file.ts'
 import { environmentFiles } from './environment/files.ts'
 import type { Variable } from './environment/variables.ts'
@@ -25,7 +26,7 @@ export interface Scaffold {
 
 /** The flags of every command that writes into the sources of a project. */
 export const generateFlags = {
-  dir: { type: 'string', value: 'folder', description: 'Another folder of the project' },
+  dir: text('folder', 'Another folder of the project'),
   ...scaffoldFlags,
 } as const satisfies CommandDefinition['flags']
 
