@@ -4,11 +4,10 @@ import {
   type Inject,
   Kernel,
   type KernelOptions,
-  type Registration,
   type ServiceStore,
   type Services,
 } from './kernel/index.ts'
-import { absentPlugin, catalog, companionOf } from './plugins/catalog.ts'
+import { catalog, catalogWithout } from './plugins/catalog.ts'
 import type { CronSource } from './plugins/cron/index.ts'
 import type { GraphqlService } from './plugins/graphql/index.ts'
 import { kernelMembers, kernelSettings } from './plugins/kernel-options.ts'
@@ -127,7 +126,6 @@ type Checked<Given> = [Given] extends [never]
 export class Server<const Given extends object = {}, out Provided = ProvidedBy<PluginsOf<Given>>> extends Kernel {
   /** Requests without a socket, on one shared instance: `server.inject.get('/users')`. */
   declare readonly inject: Inject & MockMethods
-  readonly #turnedOff: ReadonlySet<string>
 
   // One signature for each number of arguments: of several, the compiler reports only the last one, and in the wrong place.
   constructor()
@@ -138,30 +136,16 @@ export class Server<const Given extends object = {}, out Provided = ProvidedBy<P
       throw ArgumentsError('new Server', 'one object of options, or one list of plugins and middlewares')
     const given = (Array.isArray(options) ? { plugins: options } : (options ?? {})) as ServerOptions
     const { own, settings } = serverOptions.parse(given)
-    super(settings)
     const { plugins, exposeErrorDetails, controllerPatterns, graphql, background } = own
+    const turnedOff = Object.entries(plugins ?? {}).flatMap(([key, value]) => (value === false ? [key] : []))
+    super({ ...settings, catalog: catalogWithout(new Set(turnedOff)) })
     setExposure(exposeErrorDetails)
     Object.assign(this.inject, mockMethods(this.inject))
-    this.#turnedOff = new Set(Object.entries(plugins ?? {}).flatMap(([key, value]) => (value === false ? [key] : [])))
     const { crons, queues, mqtt } = background
     const cron = crons === undefined ? undefined : { crons }
     const registrations = resolvePlugins(plugins, { graphql, cron, queues, mqtt })
     this.registerAll(registrations)
     super.services.get('controllers').add('controllerPatterns', controllerPatterns)
-  }
-
-  override companion(name: string): Registration | undefined {
-    return companionOf(name)
-  }
-
-  /** @internal */
-  override get knownPlugins(): readonly string[] {
-    return Object.keys(catalog)
-  }
-
-  /** @internal */
-  override absentPlugin(option: string): ReturnType<Kernel['absentPlugin']> {
-    return absentPlugin(option, this.#turnedOff)
   }
 
   override get services(): ServiceStore & Partial<Services> & Provided {

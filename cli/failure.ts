@@ -2,18 +2,17 @@ import { messageOf } from '../plugins/shared/values/safely.ts'
 
 /** Ends a command with a message for the user, without a stack. `usage` marks a typing mistake. */
 export class CommandFailure extends Error {
+  override readonly name = 'CommandFailure'
   readonly exitCode: 1 | 2
 
-  constructor(message: string, options: { usage?: boolean; cause?: unknown } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    this.name = 'CommandFailure'
-    this.exitCode = options.usage === true ? 2 : 1
+  constructor(message: string, cause?: unknown, exitCode: 1 | 2 = 1) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.exitCode = exitCode
   }
 }
 
 /** The failure of a command that was typed wrongly. */
-export const wrongUsage = (message: string, cause?: unknown): CommandFailure =>
-  new CommandFailure(message, { usage: true, cause })
+export const wrongUsage = (message: string, cause?: unknown): CommandFailure => new CommandFailure(message, cause, 2)
 
 /** Typed text, for messages: in quotes, on one line, and not longer than a line. */
 export const quoted = (typed: string): string => JSON.stringify(typed.length > 80 ? `${typed.slice(0, 80)}…` : typed)

@@ -10,7 +10,7 @@ export function textOf(file: string): string | undefined {
     return readRegularFileSync(file).toString('utf8')
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
-    throw new CommandFailure(`${file} cannot be read: ${(error as Error).message}`, { cause: error })
+    throw new CommandFailure(`${file} cannot be read: ${(error as Error).message}`, error)
   }
 }
 

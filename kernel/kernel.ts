@@ -7,11 +7,10 @@ import type { ResolvedKernelOptions } from './options.ts'
 import { CompiledRoutes } from './pipeline/compiled-route.ts'
 import { Dispatcher } from './pipeline/dispatch.ts'
 import type { NotFoundHandler } from './pipeline/find-route.ts'
-import type { AbsentPlugin } from './pipeline/route-options.ts'
 import { type ContextHost, HookError, PluginAfterBootError } from './plugin/context.ts'
-import type { RegisterOptions, Registration } from './plugin/define.ts'
+import type { RegisterOptions } from './plugin/define.ts'
 import { enroll, prepare } from './plugin/enroll.ts'
-import type { ErrorHandler } from './plugin/hooks.ts'
+import { type ErrorHandler, lifeCycleHooks, listsFor } from './plugin/hooks.ts'
 import { checkRegistrable, type Registrable, registerArguments, registeredName, rootEntry } from './plugin/scope.ts'
 import type { ServiceStore, Services } from './plugin/services.ts'
 import { type RouteCollection, router as sharedRouter } from './routing/collection.ts'
@@ -76,13 +75,12 @@ export class Kernel extends RouteVerbs {
       Request: class Request extends KernelRequest {},
       Response: class Response extends KernelResponse {},
     }
-    const absent = (option: string) => this.absentPlugin(option)
-    this.#routes = new CompiledRoutes(this.router, this.#root.scope, absent)
+    this.#routes = new CompiledRoutes(this.router, this.#root.scope, settings.catalog.absent)
     this.#dispatcher = new Dispatcher(this, this.#state, this.#routes, this.#root.scope, classes)
     const host: ContextHost = {
       server: this,
       state: this.#state,
-      lifeCycle: { onReady: [], onListen: [], onLead: [], onDrain: [], onClose: [] },
+      lifeCycle: listsFor(lifeCycleHooks),
       owned: new Set(),
       upgrades: [],
       rewriters: this.#dispatcher.rewriters,
@@ -155,21 +153,6 @@ export class Kernel extends RouteVerbs {
     return this
   }
 
-  /** The names of the plugins that could be registered, for messages; the kernel itself knows none. @internal */
-  get knownPlugins(): readonly string[] {
-    return []
-  }
-
-  /** The plugin to register automatically where another depends on it and it is missing; the kernel itself has none. @internal */
-  companion(_name: string): Registration | undefined {
-    return undefined
-  }
-
-  /** The plugin that would read a route option if it were registered; the kernel knows none. @internal */
-  absentPlugin(_option: string): AbsentPlugin | undefined {
-    return undefined
-  }
-
   /** The services that plugins provide at the root: `server.services.get('cache')`; `find` returns `undefined` for a missing one. */
   get services(): ServiceStore & Partial<Services> {
     return this.#root.scope.services as ServiceStore & Partial<Services>
@@ -207,7 +190,7 @@ export class Kernel extends RouteVerbs {
 
   /** A signal that aborts when the drain window is over and the listener closes: for streams that never end by themselves. */
   get closing(): AbortSignal {
-    return this.#life.closingSignal
+    return this.#life.closing.signal
   }
 
   /** The number of requests in progress: those received from the runtime whose responses have not been passed to it yet. */
@@ -243,11 +226,13 @@ export class Kernel extends RouteVerbs {
    */
   listen(callback?: (address: Address) => void | Promise<void>): Promise<Address>
   async listen(...args: readonly unknown[]): Promise<Address> {
-    const mistake = listenMistake(args)
-    if (mistake !== undefined) throw mistake
-    const [callback] = args as Parameters<this['listen']>
+    const [callback, ...more] = args
+    if (more.length > 0 || !['undefined', 'function'].includes(typeof callback)) {
+      const takes = 'a callback or nothing; port and host are options of the server: new Server({ port: 3000 })'
+      throw ArgumentsError('listen', takes)
+    }
     const address = await this.#life.listen()
-    await callback?.(address)
+    await (callback as Parameters<this['listen']>[0])?.(address)
     return address
   }
 
@@ -318,14 +303,6 @@ export class Kernel extends RouteVerbs {
     const { finder } = this.#dispatcher
     return { routes: this.#routes, finder, root: this.#root, booted: this.#state.booted, logger: this.safeLogger }
   }
-}
-
-/** The mistake in the arguments of `listen`, if there is one. */
-function listenMistake(args: readonly unknown[]): FrameworkError | undefined {
-  const [callback, ...more] = args
-  if (more.length === 0 && (callback === undefined || typeof callback === 'function')) return undefined
-  const takes = 'a callback or nothing; port and host are options of the server: new Server({ port: 3000 })'
-  return ArgumentsError('listen', takes)
 }
 
 /**

@@ -3,6 +3,8 @@ import type { Query } from './http/request/request.ts'
 import type { Failures } from './http/response/error-body.ts'
 import type { Bodies } from './http/response/response-buffer.ts'
 import type { Inspection } from './inspection.ts'
+import type { AbsentPlugin } from './pipeline/route-options.ts'
+import type { Registration } from './plugin/define.ts'
 import type { RouteCollection } from './routing/collection.ts'
 import type { Limits, TlsOptions } from './runtime/adapter.ts'
 import type { Logger } from './support/logger.ts'
@@ -66,4 +68,16 @@ export interface ResolvedKernelOptions
   readonly inspection: Inspection
   /** The process that the server runs in, and the others that do the same work. */
   readonly workers: Workers
+  /** What is known of plugins that are not registered. @internal */
+  readonly catalog: PluginCatalog
+}
+
+/** What is known of plugins that are not registered; the kernel itself knows none. */
+export interface PluginCatalog {
+  /** The names of those that could be registered, for messages. */
+  readonly names: readonly string[]
+  /** The plugin to register automatically where another depends on it and it is missing. */
+  companion(name: string): Registration | undefined
+  /** The plugin that would read a route option if it were registered. */
+  absent(option: string): AbsentPlugin | undefined
 }

@@ -1,4 +1,5 @@
-import type { AbsentPlugin, PluginFactory, Registration } from '../kernel/index.ts'
+import type { AbsentPlugin, PluginFactory } from '../kernel/index.ts'
+import type { PluginCatalog } from '../kernel/options.ts'
 import { controllers } from './controllers/index.ts'
 import * as plugins from './index.ts'
 import { policy } from './policy/index.ts'
@@ -70,7 +71,7 @@ const dispensable: readonly CatalogKey[] = ['cache', 'compression', 'log']
 const documenting: readonly CatalogKey[] = ['openapi']
 
 /** Returns how serious it is that the plugin which reads a route option is in the catalog, but not registered. */
-export function absentPlugin(option: string, turnedOff: ReadonlySet<string>): AbsentPlugin | undefined {
+function absentPlugin(option: string, turnedOff: ReadonlySet<string>): AbsentPlugin | undefined {
   const keys = Object.keys(catalog) as CatalogKey[]
   const optionsOf = (key: CatalogKey): { readonly [name: string]: unknown } => factoryOf(key).plugin.routeOptions ?? {}
   const plugin = keys.find((key) => Object.hasOwn(optionsOf(key), option))
@@ -83,6 +84,9 @@ export function absentPlugin(option: string, turnedOff: ReadonlySet<string>): Ab
 /** Plugins that are registered automatically if another plugin depends on them and they are not registered. */
 const companions: readonly string[] = ['cookie'] satisfies CatalogKey[]
 
-export function companionOf(name: string): Registration | undefined {
-  return companions.includes(name) ? factoryOf(name as CatalogKey)() : undefined
-}
+/** What the kernel asks about plugins that are not registered, with those that were turned off. */
+export const catalogWithout = (turnedOff: ReadonlySet<string>): PluginCatalog => ({
+  names: Object.keys(catalog),
+  companion: (name) => (companions.includes(name) ? factoryOf(name as CatalogKey)() : undefined),
+  absent: (option) => absentPlugin(option, turnedOff),
+})

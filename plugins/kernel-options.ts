@@ -86,6 +86,7 @@ export function kernelSettings(given: SettingsOf<typeof members>, place: OptionP
     bodies,
     inspection,
     workers: workersOfProcess(),
+    catalog: { names: [], companion: () => undefined, absent: () => undefined },
   }
 }
 

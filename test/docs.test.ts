@@ -122,6 +122,7 @@ test('docs/reference/options.md has the options of the kernel with their real de
     rewrite: _rewrite,
     bodies: _bodies,
     inspection: _inspection,
+    catalog: _catalog,
     ...settings
   } = kernelDoor.kernelOptions.parse({})
   const real = {

@@ -1,26 +1,14 @@
 import type { CommandFlags } from '../../plugins/shared/development/command-definition.ts'
 import { wrongUsage } from '../failure.ts'
-import { typedPath } from '../project/working-folder.ts'
+import { typedPath } from '../project/project.ts'
+import { number, text } from '../run/own-command.ts'
 import { type Application, type ApplicationOptions, defaultTimeout, loadApplication } from './load.ts'
 
 /** The flags of every command about an application. */
 export const applicationFlags = {
-  entry: {
-    type: 'string',
-    value: 'file',
-    description: 'The module that exports the server (default src/server.ts, server.ts, …)',
-  },
-  export: {
-    type: 'string',
-    value: 'name',
-    description: 'The name of the export: a server, or a function that creates one',
-  },
-  timeout: {
-    type: 'number',
-    value: 'seconds',
-    description: 'How long the import of the entry may take',
-    default: defaultTimeout,
-  },
+  entry: text('file', 'The module that exports the server (default src/server.ts, server.ts, …)'),
+  export: text('name', 'The name of the export: a server, or a function that creates one'),
+  timeout: number('seconds', 'How long the import of the entry may take', { default: defaultTimeout }),
 } as const
 
 /** Imports the application that the flags name. */

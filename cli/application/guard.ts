@@ -5,7 +5,7 @@ import { CommandFailure } from '../failure.ts'
 export async function failed(what: string, error: unknown): Promise<never> {
   if (error instanceof CommandFailure) throw error
   const { describeFailure } = await import('../typescript/failure.ts')
-  throw new CommandFailure(`${what}: ${describeFailure(error)}`, { cause: error })
+  throw new CommandFailure(`${what}: ${describeFailure(error)}`, error)
 }
 
 const events = ['uncaughtException', 'unhandledRejection'] as const

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { extname, join, relative, resolve, sep } from 'node:path'
 import { CommandFailure } from '../failure.ts'
-import { isInside } from '../project/inside.ts'
-import { above, readManifest } from '../project/project.ts'
+import { above, isInside, readManifest } from '../project/project.ts'
 import { leftOutFolders, otherFolders, servedFolders } from '../project/sources.ts'
 import { sourcesOf } from '../project/start-file.ts'
 

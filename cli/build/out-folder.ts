@@ -13,7 +13,7 @@ import {
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
-import { isInside } from '../project/inside.ts'
+import { isInside } from '../project/project.ts'
 import type { Layout } from './layout.ts'
 
 /** The file in each built folder that lists the files that may be replaced. */
@@ -101,7 +101,7 @@ function move(from: string, to: string): void {
     mkdirSync(dirname(to), { recursive: true })
     renameSync(from, to)
   } catch (error) {
-    throw new CommandFailure(`${to} cannot be written: ${(error as Error).message}`, { cause: error })
+    throw new CommandFailure(`${to} cannot be written: ${(error as Error).message}`, error)
   }
 }
 
@@ -110,7 +110,7 @@ function write(path: string, contents: Uint8Array | string, shown = path): void 
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, contents)
   } catch (error) {
-    throw new CommandFailure(`${shown} cannot be written: ${(error as Error).message}`, { cause: error })
+    throw new CommandFailure(`${shown} cannot be written: ${(error as Error).message}`, error)
   }
 }
 

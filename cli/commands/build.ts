@@ -7,10 +7,9 @@ import { findSources, isModuleScope, type Layout, placeOf, placeOfAsset, refuseC
 import { type BuiltFile, checkOut, writeOut } from '../build/out-folder.ts'
 import { columns } from '../columns.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
-import { findProject } from '../project/project.ts'
+import { findProject, typedPath } from '../project/project.ts'
 import { findStartFile, sourcesOf, startFlag } from '../project/start-file.ts'
-import { typedPath } from '../project/working-folder.ts'
-import { ownCommand } from '../run/own-command.ts'
+import { onOff, ownCommand, text } from '../run/own-command.ts'
 import { codeFrame } from '../typescript/code-frame.ts'
 
 export const build = ownCommand({
@@ -19,21 +18,12 @@ templates, SDL and JSON, except keys and files of secrets (.pem, .key, .p12, .en
 "tsc --noEmit" does. Bun and Deno run the sources as they are and need no build.`,
   flags: {
     entry: startFlag,
-    out: { type: 'string', value: 'folder', short: 'o', description: 'The output folder (default dist)' },
-    minify: { type: 'boolean', description: 'Minifies the code, but keeps the names of functions and classes' },
-    sourcemap: { type: 'boolean', description: 'Writes source maps, for node --enable-source-maps', default: true },
-    target: {
-      type: 'string',
-      value: 'version',
-      description: 'The oldest version of Node.js that the build must run on',
-      default: 'node20',
-    },
-    force: {
-      type: 'boolean',
-      short: 'f',
-      description: 'Writes into a folder that has other files; also builds projects of Bun and Deno',
-    },
-    json: { type: 'boolean', description: 'Prints the written files as JSON' },
+    out: text('folder', 'The output folder (default dist)', { short: 'o' }),
+    minify: onOff('Minifies the code, but keeps the names of functions and classes'),
+    sourcemap: onOff('Writes source maps, for node --enable-source-maps', { default: true }),
+    target: text('version', 'The oldest version of Node.js that the build must run on', { default: 'node20' }),
+    force: onOff('Writes into a folder that has other files; also builds projects of Bun and Deno', { short: 'f' }),
+    json: onOff('Prints the written files as JSON'),
   },
   async run({ flags, print, note }) {
     const start = performance.now()
@@ -85,7 +75,7 @@ function refuseOthers(force: boolean, startFile: string): void {
     createRequire(import.meta.url).resolve('esbuild')
   } catch (error) {
     const command = installCommand(packageManager, ['esbuild'], { dev: true })
-    throw new CommandFailure(`the build needs esbuild, which is not installed: ${command}`, { cause: error })
+    throw new CommandFailure(`the build needs esbuild, which is not installed: ${command}`, error)
   }
 }
 

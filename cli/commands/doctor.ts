@@ -6,8 +6,8 @@ import { diagnose } from '../doctor/diagnose.ts'
 import type { Examination } from '../doctor/examine.ts'
 import type { Reported } from '../doctor/view.ts'
 import { CommandFailure } from '../failure.ts'
-import { typedPath } from '../project/working-folder.ts'
-import { ownCommand } from '../run/own-command.ts'
+import { typedPath } from '../project/project.ts'
+import { onOff, ownCommand, text } from '../run/own-command.ts'
 import { keepOutputFromApplication } from '../run/standard-output.ts'
 
 export const doctor = ownCommand({
@@ -15,11 +15,11 @@ export const doctor = ownCommand({
 warning too. What is only wrong in production is looked for with NODE_ENV=production or --production.`,
   flags: {
     ...applicationFlags,
-    production: { type: 'boolean', description: 'Looks at it as in production: sets NODE_ENV' },
-    strict: { type: 'boolean', description: 'Fails with a warning as with an error' },
-    ignore: { type: 'string', value: 'codes', description: 'Leaves these out, separated by commas' },
-    network: { type: 'boolean', default: true, description: 'Asks no Redis and no Postgres' },
-    json: { type: 'boolean', description: 'As JSON' },
+    production: onOff('Looks at it as in production: sets NODE_ENV'),
+    strict: onOff('Fails with a warning as with an error'),
+    ignore: text('codes', 'Leaves these out, separated by commas'),
+    network: onOff('Asks no Redis and no Postgres', { default: true }),
+    json: onOff('As JSON'),
   },
   async run({ flags, print, note, boot }) {
     if (flags.production) process.env.NODE_ENV = 'production'

@@ -5,7 +5,7 @@ import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { columns } from '../columns.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
 import { widthOf } from '../output.ts'
-import { ownCommand } from '../run/own-command.ts'
+import { onOff, ownCommand } from '../run/own-command.ts'
 
 export const explain = ownCommand({
   details: `Boots the application, without listening, and closes it again. The exit code is 1 if no route matches; the steps that
@@ -14,7 +14,7 @@ run before the 404 or 405 are still shown.`,
     { name: 'method', description: 'GET, POST, …', required: true },
     { name: 'path', description: 'The path as a client sends it: /books/5', required: true },
   ],
-  flags: { ...applicationFlags, json: { type: 'boolean', description: 'As JSON' } },
+  flags: { ...applicationFlags, json: onOff('As JSON') },
   async run({ arguments: { path, method: typed }, flags, print, boot }) {
     const method = methods.find((one) => one === typed.toUpperCase())
     if (method === undefined) {

@@ -3,14 +3,12 @@ import { join, relative } from 'node:path'
 import { wrongUsage } from '../failure.ts'
 import { installAll, runCommand } from '../init/commands.ts'
 import { manifest, programName } from '../package.ts'
-import { installedFrom } from '../project/project.ts'
-import { fromHere } from '../project/working-folder.ts'
-import { ownCommand } from '../run/own-command.ts'
+import { fromHere, installedFrom } from '../project/project.ts'
+import { onOff, ownCommand } from '../run/own-command.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
-import { type Names, namesOf } from '../scaffold/names.ts'
+import { identifier, type Names, namesOf } from '../scaffold/names.ts'
 import { importPath, inFolder, type Place } from '../scaffold/place.ts'
-import { generateFlags, type Scaffold, scaffold } from '../scaffold/scaffold.ts'
-import { identifier, sourceFrom } from '../scaffold/source.ts'
+import { generateFlags, type Scaffold, scaffold, sourceFrom, stepsFrom } from '../scaffold/scaffold.ts'
 import { fromTemplate } from '../scaffold/template.ts'
 
 export const generatePlugin = ownCommand({
@@ -18,7 +16,7 @@ export const generatePlugin = ownCommand({
 a separate package, ${programName}-<name>, that can be published.`,
   arguments: [{ name: 'name', description: 'The name of the plugin: audit, feature-flags', required: true }],
   flags: {
-    package: { type: 'boolean', description: 'Writes a package, into packages/ if that folder exists' },
+    package: onOff('Writes a package, into packages/ if that folder exists'),
     ...generateFlags,
   },
   async run(input) {
@@ -72,17 +70,16 @@ type PluginValues = ReturnType<typeof pluginValues>
 /** A plugin of the application: a folder with its public names, its glue, its service and a test. */
 function plugin(place: Place, names: Names): Scaffold {
   const values = pluginValues(names)
-  const { kebab, name, key } = values
+  const index = inFolder(place, 'index.ts')
   return {
     files: [
       ...pluginModules(place.folder, values),
-      pluginTest(inFolder(place, `${kebab}.test.ts`), { ...values, testModule: place.testModule, index: './index.ts' }),
+      {
+        path: inFolder(place, `${names.kebab}.test.ts`),
+        text: sourceFrom(pluginTest, { ...values, testModule: place.testModule, index: './index.ts' }),
+      },
     ],
-    next: [
-      `In ${place.server}:`,
-      `  import { ${name} } from '${importPath(place, inFolder(place, 'index.ts'))}'`,
-      `  new Server({ plugins: { ${key}: ${name}() } }), or new Server({ plugins: [${name}()] })`,
-    ],
+    next: stepsFrom('plugin/next', { ...values, server: place.server, module: importPath(place, index) }),
   }
 }
 
@@ -92,10 +89,7 @@ const pluginModules = (folder: string, values: PluginValues): ScaffoldFile[] =>
     text: sourceFrom(`plugin/${file}`, values),
   }))
 
-const pluginTest = (
-  path: string,
-  values: PluginValues & { readonly testModule: string; readonly index: string },
-): ScaffoldFile => ({ path, text: sourceFrom('plugin/plugin.test.ts', values) })
+const pluginTest = 'plugin/plugin.test.ts'
 
 /** A plugin as a package that can be published, in a folder of its own. `installed` is its development dependency on the framework. */
 function pluginPackage(folder: string, plugin: PluginValues, installed?: string): ScaffoldFile[] {
@@ -118,7 +112,7 @@ function pluginPackage(folder: string, plugin: PluginValues, installed?: string)
   return [
     ...['package.json', 'tsconfig.json', 'tsconfig.build.json', '.gitignore', 'README.md', 'LICENSE'].map(file),
     ...pluginModules(`${folder}/src`, plugin),
-    pluginTest(`${folder}/test/${kebab}.test.ts`, values),
+    { path: `${folder}/test/${kebab}.test.ts`, text: sourceFrom(pluginTest, values) },
     file('test/types.test-d.ts'),
   ]
 }

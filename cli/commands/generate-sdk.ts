@@ -5,9 +5,8 @@ import type { CommandInput } from '../../plugins/shared/development/command-defi
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
 import { programName } from '../package.ts'
-import { commandLineOf, findProject, projectRoot } from '../project/project.ts'
-import { typedPath } from '../project/working-folder.ts'
-import { ownCommand } from '../run/own-command.ts'
+import { commandLineOf, findProject, projectRoot, typedPath } from '../project/project.ts'
+import { onOff, ownCommand, text } from '../run/own-command.ts'
 import type { ApiDocument } from '../sdk/document.ts'
 import { fetchDescriptions } from '../sdk/fetch-descriptions.ts'
 import { generateClient, isGenerated, wordsOf } from '../sdk/generate.ts'
@@ -20,44 +19,25 @@ that needs only fetch, and WebSocket if the server has websockets. It includes t
 their setup are known only after boot: use --boot. With --url it reads the descriptions of a running server instead.`,
   flags: {
     ...applicationFlags,
-    out: {
-      type: 'string',
-      value: 'file',
-      short: 'o',
-      description: 'The file to write (default src/sdk.ts, or sdk.ts without src/)',
-    },
-    name: { type: 'string', value: 'name', description: 'The name of the type of the client', default: 'Client' },
-    url: {
-      type: 'string',
-      value: 'address',
-      description: 'A running server whose descriptions are read instead of a module',
-    },
-    openapi: {
-      type: 'string',
-      value: 'path',
-      description: 'The path of its OpenAPI description (default /docs/json)',
-    },
-    asyncapi: {
-      type: 'string',
-      value: 'path',
-      description: 'The path of its AsyncAPI description (default /asyncapi.json)',
-    },
-    boot: { type: 'boolean', description: 'Boots the server, for the routes of its plugins, and closes it again' },
-    check: {
-      type: 'boolean',
-      description:
-        'Writes nothing; the exit code is 1 if the file differs from what the command in its first line would write',
-    },
-    'dry-run': { type: 'boolean', description: 'Writes to standard output instead of the file' },
-    force: { type: 'boolean', short: 'f', description: 'Overwrites a file that this command did not write' },
+    out: text('file', 'The file to write (default src/sdk.ts, or sdk.ts without src/)', { short: 'o' }),
+    name: text('name', 'The name of the type of the client', { default: 'Client' }),
+    url: text('address', 'A running server whose descriptions are read instead of a module'),
+    openapi: text('path', 'The path of its OpenAPI description (default /docs/json)'),
+    asyncapi: text('path', 'The path of its AsyncAPI description (default /asyncapi.json)'),
+    boot: onOff('Boots the server, for the routes of its plugins, and closes it again'),
+    check: onOff(
+      'Writes nothing; the exit code is 1 if the file differs from what the command in its first line would write',
+    ),
+    'dry-run': onOff('Writes to standard output instead of the file'),
+    force: onOff('Overwrites a file that this command did not write', { short: 'f' }),
   },
   async run(input) {
     const { print, note } = input
-    const typed = text(input.flags.out)
+    const typed = given(input.flags.out)
     const sources = statSync('src', { throwIfNoEntry: false })?.isDirectory() ? 'src/' : ''
     const out = typed === undefined ? `${sources}sdk.ts` : typedPath(typed)
     const flags = input.flags.check ? asWritten(input.flags, textOf(out) ?? '') : input.flags
-    const name = text(flags.name) ?? 'Client'
+    const name = given(flags.name) ?? 'Client'
     if (!/^[A-Z]\w*$/.test(name)) {
       throw wrongUsage(`--name takes a type name, ASCII letters and digits after a capital letter, not "${name}"`)
     }
@@ -81,7 +61,7 @@ their setup are known only after boot: use --boot. With --url it reads the descr
 /** The flags that decide what the client is, in the order of the typed command; `out` is only where it is. */
 const flagsOfClient = ['entry', 'export', 'url', 'openapi', 'asyncapi', 'name'] as const
 
-const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+const given = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
 /** Both descriptions of a server, and its address. */
 interface Found {
@@ -96,9 +76,9 @@ async function descriptionsOf(
   flags: CommandInput['flags'] & Parameters<typeof applicationOf>[0],
   input: Pick<CommandInput, 'boot' | 'note'>,
 ): Promise<Found> {
-  const url = text(flags.url)
+  const url = given(flags.url)
   if (url === undefined) {
-    const alone = ['openapi', 'asyncapi'].find((flag) => text(flags[flag]) !== undefined)
+    const alone = ['openapi', 'asyncapi'].find((flag) => given(flags[flag]) !== undefined)
     if (alone !== undefined) throw wrongUsage(`--${alone} needs --url, the address of the server`)
     const { server, entry } = await applicationOf(flags)
     return {
@@ -111,7 +91,7 @@ async function descriptionsOf(
   if (other !== undefined) {
     throw wrongUsage(`--${other} is for a module, and --url for a running server: pass one of them`)
   }
-  const asked = { url, openapi: text(flags.openapi), asyncapi: text(flags.asyncapi) }
+  const asked = { url, openapi: given(flags.openapi), asyncapi: given(flags.asyncapi) }
   return { ...(await fetchDescriptions(asked, input.note)), from: url, isForeign: true }
 }
 
@@ -130,7 +110,7 @@ function clientOf(
     if (!isForeign) throw error
     throw new CommandFailure(
       `the descriptions of ${from} are not valid, so no client can be generated: ${(error as Error).message}. A validator for OpenAPI or AsyncAPI shows where`,
-      { cause: error },
+      error,
     )
   }
 }
@@ -166,18 +146,18 @@ function optionsOf(server: Kernel, plugin: 'openapi' | 'asyncapi', members: read
 /** The flags that the file was written with, unless others are typed: when CI checks a file, no one repeats them. */
 function asWritten<Flags extends CommandInput['flags']>(flags: Flags, file: string): Flags {
   const words = wordsOf(file)
-  const given = flagsOfClient.flatMap((flag) => {
+  const typed = flagsOfClient.flatMap((flag) => {
     const value = words[words.indexOf(`--${flag}`) + 1]
-    const isTyped = text(flags[flag]) !== undefined && !(flag === 'name' && flags.name === 'Client')
+    const isTyped = given(flags[flag]) !== undefined && !(flag === 'name' && flags.name === 'Client')
     return isTyped || value === undefined || !words.includes(`--${flag}`) ? [] : [[flag, value] as const]
   })
-  return { ...flags, ...Object.fromEntries(given), boot: flags.boot === true || words.includes('--boot') }
+  return { ...flags, ...Object.fromEntries(typed), boot: flags.boot === true || words.includes('--boot') }
 }
 
 /** The typed command, without the options that concern only this run. */
 function commandLine(flags: CommandInput['flags'], program = programName): string {
   const words = ['entry', 'export', 'url', 'openapi', 'asyncapi', 'out', 'name'].flatMap((flag) => {
-    const value = text(flags[flag])
+    const value = given(flags[flag])
     return value === undefined || (flag === 'name' && value === 'Client') ? [] : [`--${flag}`, quote(value)]
   })
   return [`${program} generate-sdk`, ...words, ...(flags.boot ? ['--boot'] : [])].join(' ')
@@ -209,7 +189,7 @@ function write(out: string, client: string, force: boolean): boolean {
     // The target of a link is replaced, not the link.
     replaceText(there === undefined ? resolve(out) : realpathSync(out), client)
   } catch (error) {
-    throw new CommandFailure(`${out} cannot be written: ${(error as Error).message}`, { cause: error })
+    throw new CommandFailure(`${out} cannot be written: ${(error as Error).message}`, error)
   }
   return true
 }

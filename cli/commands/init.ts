@@ -20,7 +20,7 @@ import {
 } from '../init/settings.ts'
 import { findProject, inRepository, projectRoot } from '../project/project.ts'
 import { asking, canAsk, cancelled } from '../prompts/ask.ts'
-import { ownCommand } from '../run/own-command.ts'
+import { onOff, ownCommand, text } from '../run/own-command.ts'
 import { scaffoldFlags, writeFiles } from '../scaffold/files.ts'
 
 export const init = ownCommand({
@@ -28,33 +28,27 @@ export const init = ownCommand({
     { name: 'folder', description: 'The folder of the project, created if missing (default: the current one)' },
   ],
   flags: {
-    mqtt: { type: 'boolean', short: 'm', description: 'Adds messages of an MQTT broker' },
-    cron: { type: 'boolean', short: 'c', description: 'Adds scheduled jobs' },
-    graphql: { type: 'boolean', short: 'g', description: 'Adds GraphQL' },
-    container: { type: 'boolean', description: 'Adds a Dockerfile and a compose.yaml' },
-    agents: { type: 'boolean', description: 'Adds an AGENTS.md, for assistants' },
-    editor: { type: 'boolean', description: 'Adds editor settings' },
-    name: { type: 'string', value: 'name', description: 'The name of the package (default: the name of the folder)' },
-    pm: {
-      type: 'string',
-      value: 'name',
-      description:
-        'npm, pnpm, yarn, bun or deno, which also sets the runtime (default: the one that runs this command)',
-    },
-    install: { type: 'boolean', description: 'Installs the packages' },
-    'skip-install': { type: 'boolean', description: 'Skips this without asking' },
-    git: { type: 'boolean', description: 'Creates a git repository with a first commit' },
-    'skip-git': { type: 'boolean', description: 'Skips this without asking' },
-    yes: { type: 'boolean', short: 'y', description: 'Asks nothing' },
-    framework: {
-      type: 'string',
-      value: 'version',
-      description: 'The framework to depend on: a version, a tarball or a folder (default: the source of this one)',
-    },
-    vendor: {
-      type: 'boolean',
-      description: 'Keeps a copy of the framework in vendor/, the default if this one runs from a clone',
-    },
+    mqtt: onOff('Adds messages of an MQTT broker', { short: 'm' }),
+    cron: onOff('Adds scheduled jobs', { short: 'c' }),
+    graphql: onOff('Adds GraphQL', { short: 'g' }),
+    container: onOff('Adds a Dockerfile and a compose.yaml'),
+    agents: onOff('Adds an AGENTS.md, for assistants'),
+    editor: onOff('Adds editor settings'),
+    name: text('name', 'The name of the package (default: the name of the folder)'),
+    pm: text(
+      'name',
+      'npm, pnpm, yarn, bun or deno, which also sets the runtime (default: the one that runs this command)',
+    ),
+    install: onOff('Installs the packages'),
+    'skip-install': onOff('Skips this without asking'),
+    git: onOff('Creates a git repository with a first commit'),
+    'skip-git': onOff('Skips this without asking'),
+    yes: onOff('Asks nothing', { short: 'y' }),
+    framework: text(
+      'version',
+      'The framework to depend on: a version, a tarball or a folder (default: the source of this one)',
+    ),
+    vendor: onOff('Keeps a copy of the framework in vendor/, the default if this one runs from a clone'),
     ...scaffoldFlags,
   },
   details:

@@ -2,12 +2,12 @@ import { type CommandGroup, printCommands } from '../help.ts'
 import { widthOf } from '../output.ts'
 import { programName } from '../package.ts'
 import { ownCommands } from '../registry.ts'
-import { ownCommand } from '../run/own-command.ts'
+import { onOff, ownCommand } from '../run/own-command.ts'
 
 export const list = ownCommand({
   details: `Includes the commands of the application: those in the files of src/commands and commands, and those of its plugins, for which
 the application is imported. A file that cannot be loaded is reported; the exit code stays 0.`,
-  flags: { json: { type: 'boolean', description: 'Prints JSON: the name, description and source of each' } },
+  flags: { json: onOff('Prints JSON: the name, description and source of each') },
   async run({ flags, print, note }) {
     const { listedCommands } = await import('../user-commands/listed.ts')
     const { own, plugins, problems } = await listedCommands()

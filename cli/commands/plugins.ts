@@ -3,7 +3,7 @@ import { treeRows } from '../../plugins/shared/terminal/tree.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { columns } from '../columns.ts'
 import { widthOf } from '../output.ts'
-import { ownCommand } from '../run/own-command.ts'
+import { onOff, ownCommand } from '../run/own-command.ts'
 import { quietly } from '../run/standard-output.ts'
 
 export const plugins = ownCommand({
@@ -11,9 +11,9 @@ export const plugins = ownCommand({
 ready, drain and close hooks. The tree shows the names of options; --json also has their values, without secrets.`,
   flags: {
     ...applicationFlags,
-    boot: { type: 'boolean', default: true, description: 'Shows the tree as it is declared, without times' },
-    close: { type: 'boolean', description: 'Closes the application first, to show the drain and close times as well' },
-    json: { type: 'boolean', description: 'As JSON' },
+    boot: onOff('Shows the tree as it is declared, without times', { default: true }),
+    close: onOff('Closes the application first, to show the drain and close times as well'),
+    json: onOff('As JSON'),
   },
   async run({ flags, print, note, boot }) {
     const { server } = await applicationOf(flags)

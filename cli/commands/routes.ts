@@ -1,9 +1,11 @@
+import { relative } from 'node:path'
+import type { ListedRoute, Middleware } from '../../kernel/index.ts'
 import { methods } from '../../kernel/routing/pattern.ts'
+import { guardsOf } from '../../plugins/shared/http/guards.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
-import { describeRoute, notesOf, type RouteDescription } from '../application/route-description.ts'
 import { printTable } from '../columns.ts'
 import { wrongUsage } from '../failure.ts'
-import { ownCommand } from '../run/own-command.ts'
+import { onOff, ownCommand, text } from '../run/own-command.ts'
 
 export const routes = ownCommand({
   details: `Imports the module that exports the server, without booting it or listening. Controllers of controllerPatterns are
@@ -11,10 +13,10 @@ included. Routes that plugins register in their setup are known only after boot:
 is booted anyway.`,
   flags: {
     ...applicationFlags,
-    method: { type: 'string', value: 'method', description: 'Shows only routes with this method' },
-    path: { type: 'string', value: 'path', description: 'Shows only routes whose path begins with this' },
-    boot: { type: 'boolean', description: 'Boots the server, for the routes of its plugins, and closes it again' },
-    json: { type: 'boolean', description: 'Prints JSON, which includes where each route was registered' },
+    method: text('method', 'Shows only routes with this method'),
+    path: text('path', 'Shows only routes whose path begins with this'),
+    boot: onOff('Boots the server, for the routes of its plugins, and closes it again'),
+    json: onOff('Prints JSON, which includes where each route was registered'),
   },
   async run({ flags, print, note, boot }) {
     const method = methods.find((one) => one === flags.method?.toUpperCase())
@@ -41,3 +43,63 @@ is booted anyway.`,
 })
 
 const rowOf = (route: RouteDescription) => [route.method, route.path, route.handler, notesOf(route).join(' · ')]
+
+const parts = ['headers', 'params', 'query', 'body', 'all'] as const
+/** Options with a place of their own in a description, or without effect on the response. */
+const known: readonly string[] = [...parts, 'middlewares', 'policy', 'cache', 'responses', 'apidoc']
+
+/** A route as it was declared, as plain data. */
+export type RouteDescription = ReturnType<typeof describeRoute>
+
+export function describeRoute({ record, plugin, middlewares }: ListedRoute) {
+  const options = record.options as { readonly [name: string]: unknown }
+  const isSet = (name: string) => options[name] !== undefined && options[name] !== false
+  const own = (options.middlewares ?? []) as readonly Middleware[]
+  return {
+    method: record.method,
+    path: record.path,
+    /** The plugin that registered it; `application` for the application itself. */
+    owner: plugin,
+    /** The name of the function; `Class.method` for a controller. */
+    handler: record.handler.name || 'handler',
+    /** The policies, each as `<scope>.<handler>`: those of the route, then those of guards of its server, plugins and groups. */
+    policies: [options, ...guardsOf(middlewares)].flatMap(({ policy }) => policiesOf(policy)),
+    /** The other middlewares by name: those of its groups, then its own. */
+    middlewares: [...record.groupMiddlewares.flat(), ...own]
+      .filter((one) => guardsOf([one]).length === 0)
+      .map(({ name }) => name || 'anonymous'),
+    /** Which parts of a request have a schema. */
+    validates: parts.filter(isSet),
+    /** The statuses that have a schema. */
+    responses: Object.keys((options.responses ?? {}) as object),
+    cached: isSet('cache'),
+    /** Its other options, by name. */
+    options: Object.keys(options).filter((name) => isSet(name) && !known.includes(name)),
+    /** Where it was registered: file, line and column. */
+    at: relativeTo(String(record.site)),
+  }
+}
+
+/** The notes about a route in a table. */
+export function notesOf({ owner, policies, validates, cached, middlewares, options }: RouteDescription): string[] {
+  return [
+    ...(owner === 'application' ? [] : [`by ${owner}`]),
+    ...(policies.length === 0 ? [] : [`policy ${policies.join(', ')}`]),
+    ...(validates.length === 0 ? [] : [`validates ${validates.join(', ')}`]),
+    ...(cached ? ['cached'] : []),
+    ...(middlewares.length === 0 ? [] : [`uses ${middlewares.join(', ')}`]),
+    ...options,
+  ]
+}
+
+function policiesOf(policy: unknown): string[] {
+  const all = (Array.isArray(policy) ? policy : policy === undefined ? [] : [policy]) as readonly {
+    readonly scope: string
+    readonly handler: string
+  }[]
+  return all.map(({ scope, handler }) => `${scope}.${handler}`)
+}
+
+function relativeTo(site: string): string {
+  return site.startsWith('/') ? relative(process.cwd(), site) : site
+}

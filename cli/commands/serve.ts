@@ -3,11 +3,11 @@ import { resolve } from 'node:path'
 import { isatty } from 'node:tty'
 import { paintFor } from '../../plugins/shared/terminal/paint.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
+import { typedPath } from '../project/project.ts'
 import { namedRoot, rootsOf } from '../project/sources.ts'
 import { findStartFile, startFlag } from '../project/start-file.ts'
-import { typedPath } from '../project/working-folder.ts'
 import { endWithScript } from '../run/orphan.ts'
-import { ownCommand } from '../run/own-command.ts'
+import { number, onOff, ownCommand, text } from '../run/own-command.ts'
 import { reportTo } from '../serve/report.ts'
 import { chooseLaunch, nameOf, runtimeOf } from '../serve/runtime.ts'
 import { Supervisor } from '../serve/supervisor.ts'
@@ -19,22 +19,17 @@ still answers, and replaces it after boot. If the new version fails, the last wo
 It uses the runtime of the project: Bun with a bun.lock, Deno with a deno.json, else Node.js.`,
   flags: {
     entry: startFlag,
-    port: { type: 'number', short: 'p', description: 'The environment variable PORT of the application' },
-    host: { type: 'string', value: 'address', description: 'Its environment variable HOST' },
-    runtime: { type: 'string', value: 'name', description: 'node, bun or deno, instead of the detected one' },
-    watch: { type: 'string', value: 'paths', description: 'More files and folders to watch, separated by commas' },
-    poll: {
-      type: 'boolean',
-      description: 'Polls for changes, if the file system does not report them (containers, network drives)',
-    },
-    inspect: { type: 'boolean', description: 'Opens the inspector of Node.js for a debugger' },
-    inspector: {
-      type: 'boolean',
+    port: number('number', 'The environment variable PORT of the application', { short: 'p' }),
+    host: text('address', 'Its environment variable HOST'),
+    runtime: text('name', 'node, bun or deno, instead of the detected one'),
+    watch: text('paths', 'More files and folders to watch, separated by commas'),
+    poll: onOff('Polls for changes, if the file system does not report them (containers, network drives)'),
+    inspect: onOff('Opens the inspector of Node.js for a debugger'),
+    inspector: onOff('Adds a page that shows what the application does; --no-inspector turns it off', {
       default: true,
-      description: 'Adds a page that shows what the application does; --no-inspector turns it off',
-    },
-    json: { type: 'boolean', description: 'Keeps the log lines as JSON, for programs' },
-    quiet: { type: 'boolean', short: 'q', description: 'Prints failures only' },
+    }),
+    json: onOff('Keeps the log lines as JSON, for programs'),
+    quiet: onOff('Prints failures only', { short: 'q' }),
   },
   async run({ flags, note }) {
     const folder = process.cwd()

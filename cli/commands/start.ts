@@ -8,35 +8,24 @@ import { packageFolder, programName } from '../package.ts'
 import type { Runtime } from '../project/project.ts'
 import { findStartFile, projectSettings } from '../project/start-file.ts'
 import { endWithScript } from '../run/orphan.ts'
-import { ownCommand } from '../run/own-command.ts'
+import { number, ownCommand, text } from '../run/own-command.ts'
 import { chooseRuntime, nameOf, ownRuntime, runtimeOf } from '../serve/runtime.ts'
-import { sharedPorts } from '../start/port.ts'
 import { Supervisor } from '../start/supervisor.ts'
-import { clusterBy, type Spawn, spawnBy } from '../start/worker.ts'
+import { clusterBy, type Spawn, sharedPorts, spawnBy } from '../start/worker.ts'
 
 export const start = ownCommand({
   details: `Runs the application in production: on Node.js what "build" has made, on Bun and Deno the sources. The workers share its port.
 One that ends is replaced. SIGTERM and SIGINT close all of them; SIGHUP replaces them one by one, without losing a request.`,
   flags: {
-    workers: {
-      type: 'string',
-      value: 'n',
-      short: 'w',
-      description: 'The number of processes, or "max" for one per processor (default 1)',
-    },
-    entry: {
-      type: 'string',
-      value: 'file',
-      description:
-        'The module that calls server.listen() (default dist/index.js on Node.js, else src/index.ts, index.ts, …)',
-    },
-    runtime: { type: 'string', value: 'name', description: 'node, bun or deno, instead of the detected one' },
-    'stuck-after': {
-      type: 'number',
-      value: 'seconds',
-      description: 'How long a worker may be unresponsive before it is replaced; 0 disables this',
+    workers: text('n', 'The number of processes, or "max" for one per processor (default 1)', { short: 'w' }),
+    entry: text(
+      'file',
+      'The module that calls server.listen() (default dist/index.js on Node.js, else src/index.ts, index.ts, …)',
+    ),
+    runtime: text('name', 'node, bun or deno, instead of the detected one'),
+    'stuck-after': number('seconds', 'How long a worker may be unresponsive before it is replaced; 0 disables this', {
       default: 30,
-    },
+    }),
   },
   async run({ flags, note }) {
     const folder = process.cwd()

@@ -40,9 +40,7 @@ export async function install(folder: string, manager: PackageManager): Promise<
   })
   const again = `the project is complete; install its packages with "${installAll(manager)}"`
   const [code, signal] = await (once(child, 'close') as Promise<[number | null, string | null]>).catch((error) => {
-    throw new CommandFailure(`${manager} cannot be started (${(error as NodeJS.ErrnoException).code}): ${again}`, {
-      cause: error,
-    })
+    throw new CommandFailure(`${manager} cannot be started (${(error as NodeJS.ErrnoException).code}): ${again}`, error)
   })
   if (code !== 0) throw new CommandFailure(`${manager} install ended with ${signal ?? `code ${code}`}: ${again}`)
 }

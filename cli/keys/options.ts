@@ -1,36 +1,18 @@
 import type { CommandFlags } from '../../plugins/shared/development/command-definition.ts'
 import { CommandFailure, quoted, wrongUsage } from '../failure.ts'
-import { typedPath } from '../project/working-folder.ts'
+import { typedPath } from '../project/project.ts'
+import { number, onOff, text } from '../run/own-command.ts'
 import { scaffoldFlags } from '../scaffold/files.ts'
 import { wordsOf } from '../scaffold/names.ts'
 import { type KeyType, keyTypes, rsaBits } from './make.ts'
 
 export const keyFlags = {
-  type: { type: 'string', short: 't', value: 'type', default: 'rsa', description: 'rsa, ed25519, or secret' },
-  bits: { type: 'number', value: 'number', description: 'Of an RSA key (default: 3072)' },
-  name: {
-    type: 'string',
-    short: 'n',
-    value: 'name',
-    default: 'app',
-    description: 'The prefix of the names of files and variables',
-  },
-  env: {
-    type: 'boolean',
-    short: 'e',
-    description: 'Writes variables into .env and declares them, instead of writing files',
-  },
-  out: {
-    type: 'string',
-    short: 'o',
-    value: 'path',
-    description: 'The folder of the files (default: keys), or the file of --env (default: .env)',
-  },
-  'passphrase-env': {
-    type: 'string',
-    value: 'variable',
-    description: 'Encrypts the private key with the value of this environment variable',
-  },
+  type: text('type', 'rsa, ed25519, or secret', { short: 't', default: 'rsa' }),
+  bits: number('number', 'Of an RSA key (default: 3072)'),
+  name: text('name', 'The prefix of the names of files and variables', { short: 'n', default: 'app' }),
+  env: onOff('Writes variables into .env and declares them, instead of writing files', { short: 'e' }),
+  out: text('path', 'The folder of the files (default: keys), or the file of --env (default: .env)', { short: 'o' }),
+  'passphrase-env': text('variable', 'Encrypts the private key with the value of this environment variable'),
   ...scaffoldFlags,
 } as const
 

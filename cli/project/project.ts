@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import {
   callingManager,
   type PackageManager,
@@ -98,7 +98,7 @@ export function readManifest(file: string): Record<string, unknown> {
       throw new Error('it is not an object')
     return manifest as Record<string, unknown>
   } catch (error) {
-    throw new CommandFailure(`${file} cannot be read: ${(error as Error).message}`, { cause: error })
+    throw new CommandFailure(`${file} cannot be read: ${(error as Error).message}`, error)
   }
 }
 
@@ -149,4 +149,38 @@ export const inRepository = (folder: string): boolean => above(folder).some((one
 export function above(folder: string): string[] {
   const up = dirname(folder)
   return up === folder ? [folder] : [folder, ...above(up)]
+}
+
+/** The folder in which the command was typed, if it works in another one. */
+let typedIn: string | undefined
+
+/**
+ * Makes the process work in the folder of the project from here on, as scripts of a `package.json` do: an application finds
+ * its files from there. Returns that folder if it is a different one; without a project, nothing changes.
+ */
+export function enterProject(): string | undefined {
+  const here = process.cwd()
+  const root = projectRoot(here)
+  typedIn = undefined
+  if (root === undefined || root === here) return undefined
+  process.chdir(root)
+  typedIn = here
+  // The variable that npm also sets.
+  process.env.INIT_CWD = here
+  return root
+}
+
+/** A typed path, resolved for the folder in which the command works. */
+export function typedPath(path: string): string {
+  return typedIn === undefined ? path : relative(process.cwd(), resolve(typedIn, path)) || '.'
+}
+
+/** A path for the next command: relative to the folder in which this one was typed. */
+export const fromHere = (path: string): string => relative(typedIn ?? process.cwd(), resolve(path)) || '.'
+
+/** Whether a path is that of a folder, or is in the folder. Links are not followed: pass real paths where that matters. */
+export function isInside(folder: string, path: string): boolean {
+  const below = relative(folder, path)
+  // On Windows, it is absolute if the paths are on different drives.
+  return below !== '..' && !below.startsWith(`..${sep}`) && !isAbsolute(below)
 }

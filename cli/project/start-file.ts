@@ -4,8 +4,8 @@ import { kindOf } from '../../plugins/shared/files/regular-file.ts'
 import { option, type SettingsOf } from '../../plugins/shared/options/index.ts'
 import { CommandFailure } from '../failure.ts'
 import { programName } from '../package.ts'
-import { readManifest } from './project.ts'
-import { typedPath } from './working-folder.ts'
+import { text } from '../run/own-command.ts'
+import { readManifest, typedPath } from './project.ts'
 
 const settings = option.shape({ start: option.name(), server: option.name(), export: option.name() })
 
@@ -20,7 +20,7 @@ export function projectSettings(folder: string = process.cwd()): SettingsOf<type
   try {
     return settings.parse(given ?? {}, programName)
   } catch (error) {
-    throw new CommandFailure((error as Error).message.replace(/^\w+: /, 'package.json: '), { cause: error })
+    throw new CommandFailure((error as Error).message.replace(/^\w+: /, 'package.json: '), error)
   }
 }
 
@@ -30,11 +30,7 @@ const startFiles = ['src/index', 'index'].flatMap((name) =>
 )
 
 /** The flag for that file. */
-export const startFlag = {
-  type: 'string',
-  value: 'file',
-  description: 'The module that calls server.listen() (default src/index.ts, index.ts, …)',
-} as const
+export const startFlag = text('file', 'The module that calls server.listen() (default src/index.ts, index.ts, …)')
 
 /** The kind of an existing path: a file, or what it is instead. */
 const found = (path: string) => {

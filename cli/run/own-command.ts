@@ -20,3 +20,24 @@ export function ownCommand<
 }): OwnCommandBody {
   return command as unknown as OwnCommandBody
 }
+
+type More<Default> = { readonly short?: string; readonly default?: Default }
+
+/** A flag that is on or off. */
+export const onOff = <const Rest extends More<boolean> = {}>(description: string, rest?: Rest) =>
+  ({ type: 'boolean', description, ...(rest as Rest) }) as const
+
+const taking =
+  <Type extends 'string' | 'number', Value>(type: Type) =>
+  <const Rest extends More<Value> = {}>(value: string, description: string, rest?: Rest) => ({
+    type,
+    value,
+    description,
+    ...(rest as Rest),
+  })
+
+/** A flag with a text: what the help calls it, and what it is. */
+export const text = taking<'string', string>('string')
+
+/** A flag with a number. */
+export const number = taking<'number', number>('number')

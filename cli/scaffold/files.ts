@@ -18,8 +18,8 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { CommandDefinition, CommandInput } from '../../plugins/shared/development/command-definition.ts'
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { CommandFailure } from '../failure.ts'
-import { isInside } from '../project/inside.ts'
-import { above } from '../project/project.ts'
+import { above, isInside } from '../project/project.ts'
+import { onOff } from '../run/own-command.ts'
 import { textOf } from '../text-file.ts'
 
 /** A file that a command wants to write. */
@@ -38,9 +38,9 @@ export interface ScaffoldFile {
 
 /** The flags of every command that writes files. */
 export const scaffoldFlags = {
-  force: { type: 'boolean', short: 'f', description: 'Overwrites existing files' },
-  'dry-run': { type: 'boolean', description: 'Writes nothing; shows what it would write' },
-  json: { type: 'boolean', description: 'Prints JSON' },
+  force: onOff('Overwrites existing files', { short: 'f' }),
+  'dry-run': onOff('Writes nothing; shows what it would write'),
+  json: onOff('Prints JSON'),
 } as const satisfies CommandDefinition['flags']
 
 type Action = 'created' | 'overwritten' | 'updated' | 'kept' | 'unchanged'
@@ -132,7 +132,7 @@ function writeAll(root: string, files: readonly Planned[]): void {
         // A failure to undo matters less than the first error.
       }
     }
-    throw new CommandFailure(`nothing was written: ${(error as Error).message}`, { cause: error })
+    throw new CommandFailure(`nothing was written: ${(error as Error).message}`, error)
   }
 }
 

@@ -53,3 +53,34 @@ export function wordsOf(name: string): string[] {
     .split(/[-_]+/)
     .filter((word) => word !== '')
 }
+
+/** Names that templates import and declare themselves, and names of tests: things that the user names must not have them. */
+const taken = new Set(
+  `add assert attempt clock constructor cron ctx definePlugin error exceed failures first handle received id item items jobs keep
+  later logger mailer memory message mqtt next options order outbox process provider query queue record req res
+  result router routes run second server service services signal stop storage subscription test topic undefined`.split(
+    /\s+/,
+  ),
+)
+
+/** The identifier for a user's name; with its kind as a suffix where a template has the same name. */
+export function identifier(camel: string, kind: string): string {
+  return taken.has(camel) ? `${camel}${kind}` : camel
+}
+
+/** A string as the name of a property, without quotes if they are not needed. */
+export function propertyName(text: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(text) ? text : literal(text)
+}
+
+/** A string as a TypeScript literal, in the quotes that formatters leave: single quotes, unless they need more escapes. */
+export function literal(text: string): string {
+  const inside = JSON.stringify(text)
+    .slice(1, -1)
+    .replaceAll(/[\u007f-\u009f\u2028\u2029]/g, escaped)
+  const [singles, doubles] = ["'", '"'].map((quote) => text.split(quote).length) as [number, number]
+  if (singles > doubles) return `"${inside}"`
+  return `'${inside.replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
+}
+
+const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -2,9 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join, posix, relative, resolve, sep } from 'node:path'
 import { entryFiles } from '../application/load.ts'
 import { wrongUsage } from '../failure.ts'
-import { isInside } from '../project/inside.ts'
-import { findProject, type Project, testModule } from '../project/project.ts'
-import { typedPath } from '../project/working-folder.ts'
+import { findProject, isInside, type Project, testModule, typedPath } from '../project/project.ts'
 import { textOf } from '../text-file.ts'
 
 /** The place of a scaffold, and its existing surroundings. */

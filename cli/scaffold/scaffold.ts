@@ -3,13 +3,15 @@ import type { CommandDefinition, CommandInput } from '../../plugins/shared/devel
 import { installCommand } from '../../plugins/shared/environment/optional-package.ts'
 import { existingIndent } from '../init/existing.ts'
 import { pinMember, pinnedWorkspace, pinsFor, versioned } from '../project/packages.ts'
-import { type Project, readManifest } from '../project/project.ts'
+import { commandLineOf, type Project, readManifest } from '../project/project.ts'
 import { cancelled, oneOf } from '../prompts/ask.ts'
+import { text } from '../run/own-command.ts'
 import { textOf } from '../text-file.ts'
 import { environmentFiles } from './environment/files.ts'
 import type { Variable } from './environment/variables.ts'
 import { type ScaffoldFile, scaffoldFlags, writeFiles } from './files.ts'
-import { type Place, placeFor } from './place.ts'
+import { decoratorNotes, envModule, globOf, importPath, inFolder, type Place, placeFor } from './place.ts'
+import { fromTemplate, type Values } from './template.ts'
 
 /** The result of a template. */
 export interface Scaffold {
@@ -24,7 +26,7 @@ export interface Scaffold {
 
 /** The flags of every command that writes into the sources of a project. */
 export const generateFlags = {
-  dir: { type: 'string', value: 'folder', description: 'Another folder of the project' },
+  dir: text('folder', 'Another folder of the project'),
   ...scaffoldFlags,
 } as const satisfies CommandDefinition['flags']
 
@@ -65,9 +67,62 @@ export async function scaffoldOneOf<Kind extends string>(
   return 0
 }
 
-/** For each of several kinds, whether it is this one: the conditions of a template. */
-export const isKind = (kind: string, kinds: readonly string[]): Readonly<Record<string, boolean>> =>
-  Object.fromEntries(kinds.map((one) => [one, one === kind]))
+/**
+ * A module, its test and the remaining steps, from the templates with one name: `<template>.ts`, `<template>.test.ts` and
+ * `<template>.next`.
+ */
+export function fromTemplates(place: Place, template: string, name: string, values: Values): Scaffold {
+  const path = inFolder(place, `${name}.ts`)
+  const all = {
+    testModule: place.testModule,
+    envModule: envModule(place, path),
+    server: place.server,
+    module: importPath(place, path),
+    glob: globOf(place),
+    commandLine: commandLineOf(place.project.packageManager),
+    ...values,
+  }
+  const steps = stepsFrom(`${template}.next`, all)
+  return {
+    files: [
+      { path, text: sourceFrom(`${template}.ts`, all) },
+      { path: path.replace(/\.ts$/, '.test.ts'), text: sourceFrom(`${template}.test.ts`, all) },
+    ],
+    next: values.asClass ? [...steps, ...decoratorNotes(place)] : steps,
+  }
+}
+
+/** The remaining steps, from a template. */
+export const stepsFrom = (template: string, values: Values): string[] =>
+  fromTemplate(template, values).trimEnd().split('\n')
+
+/** A module from a template. Its first lines, which import, get the order of formatters, which depends on the values. */
+export function sourceFrom(template: string, values: Values): string {
+  const lines = fromTemplate(template, values).split('\n')
+  const end = lines.findIndex((line) => !line.startsWith('import '))
+  const imports = lines
+    .slice(0, end)
+    .map((line) => [/'(.*)'$/.exec(line)![1]!, line.replace(/(?<=\{ ).*(?= \})/, sortedNames)] as const)
+    .sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1))
+    .map(([, line]) =>
+      line.length <= 120 ? line : line.replaceAll(/(?<=\{) | (?=\})|(?<=,) /g, '\n  ').replace('\n  }', ',\n}'),
+    )
+  return [...imports, ...lines.slice(end)].join('\n')
+}
+
+/** Names of an import in the order of formatters: case-insensitive, with the capital first among equal letters. */
+function sortedNames(names: string): string {
+  const key = (name: string) =>
+    [...name.replace(/^type /, '')]
+      .map((letter) => letter.toLowerCase() + (letter === letter.toLowerCase() ? 1 : 0))
+      .join('')
+  return names
+    .split(', ')
+    .sort((a, b) => (key(a) < key(b) ? -1 : 1))
+    .join(', ')
+}
+
+const rank = (from: string) => (from.includes(':') ? 0 : from.startsWith('.') ? 2 : 1)
 
 /** The setting of the package manager that keeps dependencies of these packages at versions for every supported Node.js. */
 function pinFiles({ root, packageManager }: Project, packages: readonly string[]): ScaffoldFile[] {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { folderWith, packageName } from '../package.ts'
+import { folderWith, packageName, programName } from '../package.ts'
 
 /** The values for the holes of a template. */
 export type Values = Readonly<Record<string, string | boolean | undefined>>
@@ -10,7 +10,7 @@ const folder = 'cli/scaffold/templates'
 /** The text of a template, with these values and the name of this package in its holes. */
 export function fromTemplate(name: string, values: Values = {}): string {
   const text = readFileSync(join(folderWith(folder), folder, `${name}.mustache`), 'utf8')
-  return fill(text, { framework: packageName, ...values })
+  return fill(text, { framework: packageName, program: programName, ...values })
 }
 
 const tagOnItsLine = /^(\{\{[#^/]\w+\}\})\n/gm

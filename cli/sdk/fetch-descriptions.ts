@@ -62,11 +62,12 @@ async function read(address: URL, format: 'openapi' | 'asyncapi', version: strin
   } catch (error) {
     const { name, message, cause } = error as Error
     if (name === 'TimeoutError')
-      throw new CommandFailure(`${address} cannot be read: there was no response within ${patience / 1000} seconds`, {
-        cause: error,
-      })
+      throw new CommandFailure(
+        `${address} cannot be read: there was no response within ${patience / 1000} seconds`,
+        error,
+      )
     const why = cause instanceof Error && cause.message !== '' ? cause.message : message
-    throw new CommandFailure(`${address} cannot be read: ${why}`, { cause: error })
+    throw new CommandFailure(`${address} cannot be read: ${why}`, error)
   }
   if (response.status === 404) return undefined
   if (!response.ok) throw new CommandFailure(`${address} was answered with ${response.status}`)
@@ -74,7 +75,7 @@ async function read(address: URL, format: 'openapi' | 'asyncapi', version: strin
   try {
     document = JSON.parse(text)
   } catch (error) {
-    throw new CommandFailure(`${address} is not JSON`, { cause: error })
+    throw new CommandFailure(`${address} is not JSON`, error)
   }
   const said =
     typeof document === 'object' && document !== null ? (document as Record<string, unknown>)[format] : undefined

@@ -31,7 +31,7 @@ async function start(): Promise<void> {
     if ((process.features as { readonly typescript?: unknown }).typescript) return
     throw new CommandFailure(
       `Node.js ${process.versions.node} cannot run TypeScript: install esbuild (npm install --save-dev esbuild), or pass a .js file with --entry`,
-      { cause: error },
+      error,
     )
   }
   // The hooks run in a thread of their own, and therefore from a file of their own.

@@ -60,7 +60,7 @@ export async function findCommand(name: string, note: (line: string) => void): P
   const close = nearest(name, names)
   const hint = close === undefined ? `"${programName} list" lists the commands${unseen()}` : `did you mean "${close}"?`
   // If there is a problem, the name may be right.
-  throw new CommandFailure(`there is no command "${name}"; ${hint}`, { usage: all.problems.length === 0 })
+  throw new CommandFailure(`there is no command "${name}"; ${hint}`, undefined, all.problems.length === 0 ? 2 : 1)
 }
 
 /** Says that the commands of plugins are unknown: users who know that a plugin has the command would look for the mistake there. */
@@ -178,13 +178,14 @@ function instanceOf(cls: new () => CommandDefinition, from: string): CommandDefi
   try {
     return new cls()
   } catch (error) {
-    throw new CommandFailure(`${from}: ${cls.name} cannot be made: ${(error as Error)?.message ?? String(error)}`, {
-      cause: error,
-    })
+    throw new CommandFailure(
+      `${from}: ${cls.name} cannot be made: ${(error as Error)?.message ?? String(error)}`,
+      error,
+    )
   }
 }
 
 function asFailure(error: unknown): CommandFailure {
   if (error instanceof CommandFailure) return error
-  return new CommandFailure(error instanceof Error ? error.message : String(error), { cause: error })
+  return new CommandFailure(error instanceof Error ? error.message : String(error), error)
 }

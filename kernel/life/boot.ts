@@ -6,7 +6,6 @@ import { systemClock } from '../support/clock.ts'
 import { defineErrors, isReportedTogether } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
 import { isPromise, within } from '../support/within.ts'
-import { tracePlugin } from './plugin-trace.ts'
 
 export const { PluginTimeoutError, PluginDependencyMissingError } = defineErrors({
   PluginTimeoutError: (name: string, ms: number) =>
@@ -94,14 +93,14 @@ function emptyPrefix(owner: PluginEntry): Error | undefined {
 const hasRoutes = ({ routes, children }: PluginEntry): boolean => routes.length > 0 || children.some(hasRoutes)
 
 async function setUp(entry: PluginEntry, host: ContextHost): Promise<void> {
-  checkDependencies(entry, host.server.knownPlugins)
+  checkDependencies(entry, host.server.settings.catalog.names)
   own(entry, host)
   const { setup } = entry.definition
   if (setup === undefined) return
   const { bootTimeout } = host.server.settings
   const start = performance.now()
   try {
-    const result = tracePlugin(entry, 'setup', () =>
+    const result = entry.trace('setup', () =>
       setup.call(entry.definition, new Context(host, entry), entry.settings as never, entry.provided),
     )
     if (isPromise(result)) {
@@ -147,7 +146,7 @@ export function ownAll({ children }: PluginEntry, host: ContextHost): void {
 function enrollCompanions(entry: PluginEntry, host: ContextHost): readonly PluginEntry[] {
   for (const name of entry.definition.dependencies ?? []) {
     if (entry.scope.findPlugin(name) !== undefined) continue
-    const companion = host.server.companion(name)
+    const companion = host.server.settings.catalog.companion(name)
     if (companion !== undefined) enroll(entry, companion)
   }
   return [...entry.children]

@@ -10,7 +10,6 @@ import type { LifeState } from '../support/life-state.ts'
 import { warnInto } from '../support/logger.ts'
 import type { SupervisedServer } from '../support/worker.ts'
 import { bootTree, ownAll } from './boot.ts'
-import { tracePlugin } from './plugin-trace.ts'
 import { shutDown } from './shutdown.ts'
 
 const { ListeningTwiceError, ServerClosedError } = defineErrors({
@@ -65,7 +64,7 @@ export class LifeCycle {
   readonly #dispatcher: Dispatcher
   #boot: Promise<void> | undefined
   #adapter: Adapter | undefined
-  readonly #closingSignal = new AbortController()
+  readonly closing = new AbortController()
   #close: Promise<void> | undefined
   #stopWatching: (() => void) | undefined
   #supervised: SupervisedServer | undefined
@@ -80,10 +79,6 @@ export class LifeCycle {
     this.#routes = routes
     this.#dispatcher = dispatcher
     this.#followAbortSignal(host.server.settings.abortSignal)
-  }
-
-  get closingSignal(): AbortSignal {
-    return this.#closingSignal.signal
   }
 
   get abandonedWork(): boolean {
@@ -139,7 +134,7 @@ export class LifeCycle {
       if (this.#state.closing) throw ServerClosedError()
       const start = performance.now()
       try {
-        await tracePlugin(entry, phase, () => call(run))
+        await entry.trace(phase, () => call(run))
       } catch (error) {
         throw entry.failure(`a ${phase} hook`, error)
       } finally {
@@ -247,7 +242,7 @@ export class LifeCycle {
       logger: server.safeLogger,
       startDraining: () => {
         this.#state.draining = true
-        this.#closingSignal.abort(ServerClosingError())
+        this.closing.abort(ServerClosingError())
       },
       stopIntake: () => {
         this.#state.refusing = true

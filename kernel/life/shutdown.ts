@@ -4,7 +4,6 @@ import { systemClock } from '../support/clock.ts'
 import { defineErrors } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
 import { isInTime } from '../support/within.ts'
-import { tracePlugin } from './plugin-trace.ts'
 
 export const { CloseHookTimeoutError, CloseHookError } = defineErrors({
   CloseHookTimeoutError: (plugin: string, ms: number) =>
@@ -111,7 +110,7 @@ async function settles(
 ): Promise<boolean> {
   const start = systemClock.monotonic()
   try {
-    return await isInTime(Promise.resolve(tracePlugin(entry, phase, run)), limit, systemClock)
+    return await isInTime(Promise.resolve(entry.trace(phase, run)), limit, systemClock)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     errors.push(Object.assign(CloseHookError(phase, entry.name, why), { cause: error }))

@@ -7,12 +7,12 @@ import { fixedPath, joinPaths } from '../routing/pattern.ts'
 import type { Route } from '../routing/route.ts'
 import { type AddRoute, RouteVerbs } from '../routing/verbs.ts'
 import type { Upgrade } from '../runtime/adapter.ts'
-import { defineError, defineErrors } from '../support/errors.ts'
+import { defineErrors } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import type { Logger } from '../support/logger.ts'
 import { isPluginFactory, type RegisterOptions } from './define.ts'
 import { enroll } from './enroll.ts'
-import type { ErrorHandler, HookName, HookTypes, LifeCycleHookName } from './hooks.ts'
+import { type ErrorHandler, type HookName, type HookTypes, hookNames, type LifeCycleHookName } from './hooks.ts'
 import {
   type Fallback,
   type Hook,
@@ -24,11 +24,12 @@ import {
 } from './scope.ts'
 import type { ServiceStore, Services } from './services.ts'
 
-export const { PluginAfterBootError, HookError } = defineErrors({
+export const { PluginAfterBootError, HookError, DecorateError } = defineErrors({
   PluginAfterBootError: (what: string, which = '') =>
     `${what} after boot${which}. Plugins, middlewares and hooks are fixed once the server is ready: register them before listen(), ready() or the first request`,
   HookError: (hook: string, plugin: string) =>
     plugin === 'root' ? `${hook}() takes a function` : `${hook}() of the plugin "${plugin}" takes a function`,
+  DecorateError: (plugin: string, what: string) => `the plugin "${plugin}" decorates ${what}`,
 })
 
 declare module './define.ts' {
@@ -52,13 +53,110 @@ export interface ContextHost {
   readonly prototypes: { readonly request: object; readonly response: object }
 }
 
+/** The hooks: a method for each. */
+// biome-ignore lint/correctness/noUnusedVariables: an interface and a class of one name have the same parameters
+export interface Context<out Parsed = {}, Prefix extends string = ''> {
+  /**
+   * Runs for each route of this scope and below when its chain is put together, at boot or before its first request: the place
+   * to read route options once and to add steps. Synchronous; an error fails the boot.
+   *
+   * @example
+   * ctx.onRoute((route) => {
+   *   if (route.options.maxConcurrent !== undefined) route.add('around', limitConcurrency)
+   * })
+   */
+  onRoute(hook: (route: Route<Parsed>) => void): void
+  /**
+   * Runs when the boot has finished, before the first request, also under `inject`. It is awaited; an error fails the boot.
+   *
+   * @example
+   * ctx.onReady(async () => {
+   *   await pool.query('select 1')
+   * })
+   */
+  onReady(hook: HookTypes['onReady']): void
+  /**
+   * Runs when the socket is bound, never under `inject` or `fetch`: the place to start subscriptions and timers. It is awaited;
+   * an error fails `listen`.
+   *
+   * @example
+   * ctx.onListen(({ port }) => ctx.log.info({ port }, 'listening'))
+   */
+  onListen(hook: HookTypes['onListen']): void
+  /**
+   * Runs in the one process that leads, for work that only one of several workers may do: after the `onListen` hooks if it leads
+   * from the start, otherwise when it takes over. An error fails `listen`; after a takeover it is logged and the hook is called again.
+   *
+   * @example
+   * ctx.onLead(() => ctx.log.info('this process runs the jobs'))
+   */
+  onLead(hook: HookTypes['onLead']): void
+  /**
+   * Runs when `server.closing` aborts, alongside the requests in progress: take nothing new, finish what has begun, and settle then. The
+   * `onClose` hooks run when the requests and these hooks are done, or when `closeTimeout` is over except for the part reserved for
+   * `onClose` hooks. All `onDrain` hooks are called at once, the last registered one first; `close()` rejects with an error of one.
+   *
+   * @example
+   * const running = new Set<Promise<void>>()
+   * ctx.onDrain(async () => {
+   *   await Promise.allSettled(running)
+   * })
+   */
+  onDrain(hook: HookTypes['onDrain']): void
+  /**
+   * Runs while the server closes, after the last request and the `onDrain` hooks, in reverse order of registration. The hook has
+   * `timeLeft` milliseconds; `close()` rejects with its error.
+   *
+   * @example
+   * ctx.onClose(async (timeLeft) => {
+   *   ctx.log.info({ timeLeft }, 'flushing')
+   * })
+   */
+  onClose(hook: HookTypes['onClose']): void
+  /**
+   * Runs before the response of a route of this scope and below is encoded: the last chance to change it. It is awaited; an
+   * error is a failure, whose response replaces this one.
+   *
+   * @example
+   * ctx.onSend((_req, res) => void res.header('x-version', '1.4.2'))
+   */
+  onSend(hook: HookTypes['onSend']): void
+  /**
+   * Runs after the response of a route of this scope and below was handed to the runtime, with the milliseconds it took. It is
+   * not awaited; an error is logged.
+   *
+   * @example
+   * ctx.onResponse((req, res, ms) => req.log.info({ status: res.statusCode, ms }, 'answered'))
+   */
+  onResponse(hook: HookTypes['onResponse']): void
+  /**
+   * Runs for every failure of a route of this scope and below, before it is answered and whatever the response will be; not for
+   * 404 and 405. It is not awaited; an error in it is logged.
+   *
+   * @example
+   * ctx.onError((error, req) => req.log.error({ err: error }, 'failed'))
+   */
+  onError(hook: HookTypes['onError']): void
+}
+
 /**
  * What a plugin's `setup` receives. Everything added through it affects the routes of its scope and below, but no sibling.
  *
  * A context is only for boot: `use`, `register`, hooks and routes throw afterwards. `Parsed` is the type of the values of the route
  * options that the plugin reads; `Prefix` is the prefix in its definition.
  */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the class makes these members from the names of the hooks
+// biome-ignore lint/correctness/noUnusedVariables: an interface and a class of one name have the same parameters
 export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteVerbs<Prefix> {
+  static {
+    for (const name of hookNames)
+      Object.defineProperty(Context.prototype, name, {
+        value(this: Context, hook: unknown) {
+          this.#hook(name, hook)
+        },
+      })
+  }
+
   readonly #host: ContextHost
   readonly #entry: PluginEntry
 
@@ -201,106 +299,6 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     if (!upgrades.some(({ protocol }) => protocol === upgrade.protocol)) upgrades.push(upgrade)
   }
 
-  /**
-   * Runs for each route of this scope and below when its chain is put together, at boot or before its first request: the place
-   * to read route options once and to add steps. Synchronous; an error fails the boot.
-   *
-   * @example
-   * ctx.onRoute((route) => {
-   *   if (route.options.maxConcurrent !== undefined) route.add('around', limitConcurrency)
-   * })
-   */
-  onRoute(hook: (route: Route<Parsed>) => void): void {
-    this.#hook('onRoute', hook as HookTypes['onRoute'])
-  }
-  /**
-   * Runs when the boot has finished, before the first request, also under `inject`. It is awaited; an error fails the boot.
-   *
-   * @example
-   * ctx.onReady(async () => {
-   *   await pool.query('select 1')
-   * })
-   */
-  onReady(hook: HookTypes['onReady']): void {
-    this.#hook('onReady', hook)
-  }
-  /**
-   * Runs when the socket is bound, never under `inject` or `fetch`: the place to start subscriptions and timers. It is awaited;
-   * an error fails `listen`.
-   *
-   * @example
-   * ctx.onListen(({ port }) => ctx.log.info({ port }, 'listening'))
-   */
-  onListen(hook: HookTypes['onListen']): void {
-    this.#hook('onListen', hook)
-  }
-  /**
-   * Runs in the one process that leads, for work that only one of several workers may do: after the `onListen` hooks if it leads
-   * from the start, otherwise when it takes over. An error fails `listen`; after a takeover it is logged and the hook is called again.
-   *
-   * @example
-   * ctx.onLead(() => ctx.log.info('this process runs the jobs'))
-   */
-  onLead(hook: HookTypes['onLead']): void {
-    this.#hook('onLead', hook)
-  }
-  /**
-   * Runs when `server.closing` aborts, alongside the requests in progress: take nothing new, finish what has begun, and settle then. The
-   * `onClose` hooks run when the requests and these hooks are done, or when `closeTimeout` is over except for the part reserved for
-   * `onClose` hooks. All `onDrain` hooks are called at once, the last registered one first; `close()` rejects with an error of one.
-   *
-   * @example
-   * const running = new Set<Promise<void>>()
-   * ctx.onDrain(async () => {
-   *   await Promise.allSettled(running)
-   * })
-   */
-  onDrain(hook: HookTypes['onDrain']): void {
-    this.#hook('onDrain', hook)
-  }
-  /**
-   * Runs while the server closes, after the last request and the `onDrain` hooks, in reverse order of registration. The hook has
-   * `timeLeft` milliseconds; `close()` rejects with its error.
-   *
-   * @example
-   * ctx.onClose(async (timeLeft) => {
-   *   ctx.log.info({ timeLeft }, 'flushing')
-   * })
-   */
-  onClose(hook: HookTypes['onClose']): void {
-    this.#hook('onClose', hook)
-  }
-  /**
-   * Runs before the response of a route of this scope and below is encoded: the last chance to change it. It is awaited; an
-   * error is a failure, whose response replaces this one.
-   *
-   * @example
-   * ctx.onSend((_req, res) => void res.header('x-version', '1.4.2'))
-   */
-  onSend(hook: HookTypes['onSend']): void {
-    this.#hook('onSend', hook)
-  }
-  /**
-   * Runs after the response of a route of this scope and below was handed to the runtime, with the milliseconds it took. It is
-   * not awaited; an error is logged.
-   *
-   * @example
-   * ctx.onResponse((req, res, ms) => req.log.info({ status: res.statusCode, ms }, 'answered'))
-   */
-  onResponse(hook: HookTypes['onResponse']): void {
-    this.#hook('onResponse', hook)
-  }
-  /**
-   * Runs for every failure of a route of this scope and below, before it is answered and whatever the response will be; not for
-   * 404 and 405. It is not awaited; an error in it is logged.
-   *
-   * @example
-   * ctx.onError((error, req) => req.log.error({ err: error }, 'failed'))
-   */
-  onError(hook: HookTypes['onError']): void {
-    this.#hook('onError', hook)
-  }
-
   /** Sets the handler for errors thrown by handlers, middlewares and plugins of this scope and below; the nearest scope's one is used. */
   setErrorHandler(handler: ErrorHandler): void {
     this.#mustBoot(`the plugin "${this.#entry.name}" sets an error handler`)
@@ -308,11 +306,11 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     this.#entry.scope.errorHandler = handler
   }
 
-  #hook<Name extends HookName>(name: Name, run: HookTypes[Name]): void {
+  #hook(name: HookName, run: unknown): void {
     this.#mustBoot(`the plugin "${this.#entry.name}" adds the hook ${name}`)
     if (typeof run !== 'function') throw HookError(name, this.#entry.name)
     const lists = name in this.#host.lifeCycle ? (this.#host.lifeCycle as HookLists) : this.#entry.scope.hooks
-    ;(lists[name] as Hook<Name>[]).push({ run, entry: this.#entry })
+    ;(lists[name] as Hook<HookName>[]).push({ run: run as HookTypes[HookName], entry: this.#entry })
     this.#entry.hooks.push(name)
   }
 
@@ -320,11 +318,6 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     if (this.#host.state.booted) throw PluginAfterBootError(what)
   }
 }
-
-const DecorateError = defineError(
-  'DecorateError',
-  (plugin: string, what: string) => `the plugin "${plugin}" decorates ${what}`,
-)
 
 const nothing = {} as never
 

@@ -47,4 +47,10 @@ export interface HookTypes {
 export type HookName = keyof HookTypes
 
 /** The hooks of the server's life, which run in order of registration over the whole tree; the others reach routes by scope. */
-export type LifeCycleHookName = 'onReady' | 'onListen' | 'onLead' | 'onDrain' | 'onClose'
+export const lifeCycleHooks = ['onReady', 'onListen', 'onLead', 'onDrain', 'onClose'] as const
+export type LifeCycleHookName = (typeof lifeCycleHooks)[number]
+export const hookNames: readonly HookName[] = [...lifeCycleHooks, 'onRoute', 'onSend', 'onResponse', 'onError']
+
+/** A list without hooks for each of the names. */
+export const listsFor = <Name extends HookName>(names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, never[]>

@@ -5,6 +5,7 @@ import { joinPaths } from '../routing/pattern.ts'
 import type { Step } from '../routing/route.ts'
 import type { CallSite } from '../support/call-site.ts'
 import { defineErrors } from '../support/errors.ts'
+import { Trace, type TraceOutcome } from '../support/trace.ts'
 import {
   isPluginFactory,
   isRegistration,
@@ -13,7 +14,7 @@ import {
   type Registration,
   readPrefix,
 } from './define.ts'
-import type { ErrorHandler, HookName, HookTypes } from './hooks.ts'
+import { type ErrorHandler, type HookName, type HookTypes, hookNames, listsFor } from './hooks.ts'
 import { ServiceStore } from './services.ts'
 
 export const { DuplicatePluginError, NotAPluginError, RegisterArgumentsError, PluginSetupError } = defineErrors({
@@ -48,13 +49,6 @@ export interface Fallback {
 
 export type HookLists = { [Name in HookName]: Hook<Name>[] }
 
-function emptyHooks(): HookLists {
-  return {
-    ...{ onRoute: [], onReady: [], onListen: [], onLead: [], onDrain: [], onClose: [] },
-    ...{ onSend: [], onResponse: [], onError: [] },
-  }
-}
-
 /** Milliseconds spent in each phase of a plugin's life. */
 export interface PluginTimes {
   /** The time in `setup`. */
@@ -66,6 +60,18 @@ export interface PluginTimes {
   /** The time in `onClose` hooks. */
   close: number
 }
+
+/** One phase of the life of one plugin: its `setup`, or one of its hooks. */
+export interface PluginTrace extends TraceOutcome {
+  /** The name of the plugin. */
+  readonly plugin: string
+  /** The name of the scope that it runs in; `root` for the scope of the server. */
+  readonly scope: string
+  /** `setup`, or the hook: `ready`, `listen`, `lead`, `drain`, `close`. */
+  readonly phase: string
+}
+
+const pluginTrace = new Trace<PluginTrace>('plugin')
 
 /** One registered plugin: its place in the tree and its contributions. */
 export class PluginEntry {
@@ -110,6 +116,11 @@ export class PluginEntry {
     return this.scope.parent?.plugins.get(this.name) === this
   }
 
+  /** Runs one phase of its life, which diagnostics see: `setup`, or a hook. */
+  trace<Result>(phase: string, work: () => Result): Result {
+    return pluginTrace.run(() => ({ plugin: this.name, scope: this.scope.name, phase }), work)
+  }
+
   /** The error for a value that this plugin threw; names the plugin, and a likely cause. */
   failure(phase: string, error: unknown): Error {
     const hint = this.uncalled
@@ -130,7 +141,7 @@ export class Scope {
   readonly parent: Scope | undefined
   readonly services: ServiceStore
   readonly middlewares: { readonly step: Step; readonly entry: PluginEntry }[] = []
-  readonly hooks: HookLists = emptyHooks()
+  readonly hooks: HookLists = listsFor(hookNames)
   readonly plugins = new Map<string, PluginEntry>()
   errorHandler: ErrorHandler | undefined
 

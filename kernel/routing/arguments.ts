@@ -3,9 +3,13 @@ import { isOptions, optionNames } from '../support/options.ts'
 import { kindOf, type Middleware, middlewareMistake } from './middleware.ts'
 import type { RouteDescription, RouteOptions } from './options.ts'
 
-export const { RouteArgumentsError } = defineErrors({
+export const { RouteArgumentsError, WebsocketArgumentsError, GroupArgumentsError } = defineErrors({
   RouteArgumentsError: (method: string, path: string, why: string) =>
     `${method} ${path}: ${why}. A route is registered as (path, handler), (path, options, handler) or (path, [middleware, …], handler)`,
+  WebsocketArgumentsError: (path: string, why: string) =>
+    `ws ${path}: ${why}. A websocket is registered as (path, handlers) or (path, options, handlers)`,
+  GroupArgumentsError: (prefix: string, why: string) =>
+    `group ${prefix}: ${why}. A group is registered as (prefix, define) or (prefix, middlewares, define)`,
 })
 
 /** The arguments of a verb, in their one normal form. */
@@ -53,11 +57,6 @@ export function readRouteArguments(method: string, path: string, rest: readonly 
   if (wrong !== undefined) throw fail(`options.middlewares[${wrong.place}] ${wrong.why}`)
   return { options, handler: second }
 }
-
-const { WebsocketArgumentsError } = defineErrors({
-  WebsocketArgumentsError: (path: string, why: string) =>
-    `ws ${path}: ${why}. A websocket is registered as (path, handlers) or (path, options, handlers)`,
-})
 
 /** Turns `(path, handlers)` or `(path, options, handlers)` of a websocket into the options of its route. The plugin reads the handlers. */
 export function readUpgradeArguments(path: string, rest: readonly unknown[]): RouteOptions {

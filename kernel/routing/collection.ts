@@ -98,9 +98,7 @@ export class RouteCollection extends RouteVerbs {
 
   /** Removes every route of this collection; servers that mount it notice at their next request. */
   clearRoutes(): void {
-    this.#records.clear()
-    this.#all = []
-    this.#version++
+    this.remove(this.#all)
   }
 
   /** The routes as declared, in order. */

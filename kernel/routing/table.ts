@@ -1,7 +1,6 @@
 import findMyWay, { type HTTPMethod } from 'find-my-way'
 import type { RouteRecord } from './collection.ts'
-import type { Shape } from './pattern.ts'
-import { type Method, methods } from './pattern.ts'
+import { type Method, methods, type Shape } from './pattern.ts'
 
 /** The result of matching a method and a path. */
 export interface Match<Target> {

@@ -1,8 +1,8 @@
 import type { Request } from '../http/request/request.ts'
 import type { Response } from '../http/response/response.ts'
-import { defineErrors, UpgradeRequiredError } from '../support/errors.ts'
+import { UpgradeRequiredError } from '../support/errors.ts'
 import { isPromise } from '../support/within.ts'
-import { readRouteArguments, readUpgradeArguments } from './arguments.ts'
+import { GroupArgumentsError, readRouteArguments, readUpgradeArguments } from './arguments.ts'
 import { type Middleware, middlewareMistake, type Next } from './middleware.ts'
 import type { BodilessOptions, OptionChecks, RouteDescription, RouteOptions } from './options.ts'
 import type {
@@ -177,19 +177,12 @@ function routesOver(register: Register, prefix = '', groups: readonly (readonly 
       if (typeof path === 'string' && path.startsWith('/')) parsePattern(path)
       for (const name of names) register(name, joinPaths(prefix, path), options, handler, groups, names.length > 1)
     }
-  const get = verb('GET')
+  const verbs = Object.fromEntries(methods.map((method) => [method.toLowerCase(), verb(method)]))
   return {
-    get,
-    head: verb('HEAD'),
-    post: verb('POST'),
-    put: verb('PUT'),
-    patch: verb('PATCH'),
-    delete: verb('DELETE'),
-    query: verb('QUERY'),
-    options: verb('OPTIONS'),
+    ...(verbs as { readonly [Name in Lowercase<Method>]: Verb }),
     // The route for GET answers HEAD.
     any: verb(...methods.filter((method) => method !== 'HEAD')),
-    ws: (path: string, ...rest: unknown[]) => get(path, readUpgradeArguments(path, rest), upgradeRequired),
+    ws: (path: string, ...rest: unknown[]) => verbs.get!(path, readUpgradeArguments(path, rest), upgradeRequired),
     group(path: string, ...rest: unknown[]) {
       if (rest.length > 2) throw GroupArgumentsError(String(path), `it received ${rest.length + 1} arguments`)
       const define = rest.at(-1)
@@ -229,11 +222,6 @@ function upgradeRequired(_req: Request, res: Response): never {
   throw UpgradeRequiredError('this path accepts websockets only')
 }
 upgradeRequired[upgradeAlone] = true
-
-const { GroupArgumentsError } = defineErrors({
-  GroupArgumentsError: (prefix: string, why: string) =>
-    `group ${prefix}: ${why}. A group is registered as (prefix, define) or (prefix, middlewares, define)`,
-})
 
 export interface RouteVerbs<Prefix extends string = ''> extends Routes<{}, Prefix> {}
 

@@ -1,10 +1,6 @@
 /** Marks every error class of the framework; `Symbol.for`, so that two copies of the package recognise each other's errors. */
 const brand = Symbol.for('framework.error')
 
-export interface FrameworkErrorOptions {
-  cause?: unknown
-}
-
 /**
  * The base of every error that the framework itself raises.
  *
@@ -18,7 +14,7 @@ export class FrameworkError extends Error {
   /** The status of a response that is made from it; 500 for a mistake in the application. */
   readonly status: number
 
-  constructor(code: string, status: number, message: string, options?: FrameworkErrorOptions) {
+  constructor(code: string, status: number, message: string, options?: ErrorOptions) {
     super(message, options?.cause === undefined ? undefined : { cause: options.cause })
     this.name = code
     this.code = code
@@ -147,11 +143,6 @@ export function defineErrors<const Rows extends { readonly [code: string]: Row }
   return Object.fromEntries(all)
 }
 
-const ErrorDefinitionError = defineError(
-  'ErrorDefinitionError',
-  (code: string, why: string) => `defineError(${code}): ${why}`,
-)
-
 /**
  * Says that a function of the framework was called with arguments that it does not accept.
  *
@@ -167,16 +158,11 @@ export function withCause<E extends Error>(error: E, cause: unknown): E {
 }
 
 // Answered over HTTP with `{ code, message }`.
-export const RouteNotFoundError = defineError(
-  'RouteNotFoundError',
-  404,
-  (method: string, path: string) => `Cannot ${method} ${path}`,
-)
-export const MethodNotAllowedError = defineError(
-  'MethodNotAllowedError',
-  405,
-  (method: string, path: string) => `Cannot ${method} ${path}`,
-)
+export const { RouteNotFoundError, MethodNotAllowedError, ErrorDefinitionError } = defineErrors({
+  RouteNotFoundError: [404, (method: string, path: string) => `Cannot ${method} ${path}`],
+  MethodNotAllowedError: [405, (method: string, path: string) => `Cannot ${method} ${path}`],
+  ErrorDefinitionError: (code: string, why: string) => `defineError(${code}): ${why}`,
+})
 /**
  * 400: the request cannot be read or does not make sense; the message is for the client.
  *

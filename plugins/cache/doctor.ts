@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Kernel } from '../../kernel/index.ts'
-import type { DoctorCheck } from '../shared/doctor/check.ts'
+import { type DoctorCheck, productionWarning, unused } from '../shared/doctor/check.ts'
 import { redisChecks } from '../shared/doctor/redis.ts'
-import { productionWarning, unused } from '../shared/doctor/usual.ts'
 import type { CacheSettings } from './options.ts'
 
 export const checks: readonly DoctorCheck<CacheSettings>[] = [

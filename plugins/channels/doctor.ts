@@ -1,6 +1,5 @@
-import type { DoctorCheck } from '../shared/doctor/check.ts'
+import { type DoctorCheck, notForProduction, unused } from '../shared/doctor/check.ts'
 import { redisChecks } from '../shared/doctor/redis.ts'
-import { notForProduction, unused } from '../shared/doctor/usual.ts'
 import type { ChannelsSettings } from './options.ts'
 
 export const checks: readonly DoctorCheck<ChannelsSettings>[] = [

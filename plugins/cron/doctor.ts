@@ -1,7 +1,6 @@
-import type { DoctorCheck } from '../shared/doctor/check.ts'
+import { type DoctorCheck, missingPackage } from '../shared/doctor/check.ts'
 import { postgresClock } from '../shared/doctor/postgres.ts'
 import { redisChecks } from '../shared/doctor/redis.ts'
-import { missingPackage } from '../shared/doctor/usual.ts'
 import { peer } from '../shared/environment/optional-package.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
 import { isMemoryLock } from './locks/memory.ts'

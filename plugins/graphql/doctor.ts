@@ -1,5 +1,4 @@
-import type { DoctorCheck } from '../shared/doctor/check.ts'
-import { productionWarning } from '../shared/doctor/usual.ts'
+import { type DoctorCheck, productionWarning } from '../shared/doctor/check.ts'
 import type { GraphqlSettings } from './options.ts'
 
 export const checks: readonly DoctorCheck<GraphqlSettings>[] = [

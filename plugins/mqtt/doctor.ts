@@ -1,5 +1,4 @@
-import type { DoctorCheck } from '../shared/doctor/check.ts'
-import { notForProduction } from '../shared/doctor/usual.ts'
+import { type DoctorCheck, notForProduction } from '../shared/doctor/check.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
 import type { mqttOptions } from './options.ts'
 

@@ -1,7 +1,6 @@
-import type { DoctorCheck } from '../shared/doctor/check.ts'
+import { type DoctorCheck, missingPackage, productionWarning } from '../shared/doctor/check.ts'
 import { postgresClock } from '../shared/doctor/postgres.ts'
 import { redisChecks } from '../shared/doctor/redis.ts'
-import { missingPackage, productionWarning } from '../shared/doctor/usual.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
 import { queueConfig } from './config.ts'
 import { driverOf, isConfigured } from './engines.ts'

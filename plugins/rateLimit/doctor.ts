@@ -1,6 +1,5 @@
-import type { DoctorCheck } from '../shared/doctor/check.ts'
+import { type DoctorCheck, notForProduction } from '../shared/doctor/check.ts'
 import { redisChecks } from '../shared/doctor/redis.ts'
-import { notForProduction } from '../shared/doctor/usual.ts'
 import { isStore, type RateLimitSettings } from './options.ts'
 
 export const checks: readonly DoctorCheck<RateLimitSettings>[] = [

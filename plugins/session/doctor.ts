@@ -1,7 +1,6 @@
-import type { DoctorCheck } from '../shared/doctor/check.ts'
+import { type DoctorCheck, notForProduction } from '../shared/doctor/check.ts'
 import { redisChecks } from '../shared/doctor/redis.ts'
 import { secretChecks } from '../shared/doctor/secrets.ts'
-import { notForProduction } from '../shared/doctor/usual.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
 import type { sessionOptions } from './options.ts'
 

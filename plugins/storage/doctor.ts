@@ -1,5 +1,4 @@
-import type { DoctorCheck } from '../shared/doctor/check.ts'
-import { missingPackage, productionWarning } from '../shared/doctor/usual.ts'
+import { type DoctorCheck, missingPackage, productionWarning } from '../shared/doctor/check.ts'
 import { peer } from '../shared/environment/optional-package.ts'
 import type { StorageConfiguration } from './options.ts'
 import { AzureBlobStorageProvider } from './providers/azure.ts'

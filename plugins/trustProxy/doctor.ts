@@ -1,5 +1,4 @@
-import type { DoctorCheck } from '../shared/doctor/check.ts'
-import { notForProduction, productionWarning } from '../shared/doctor/usual.ts'
+import { type DoctorCheck, notForProduction, productionWarning } from '../shared/doctor/check.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
 import type { trustProxyOptions } from './options.ts'
 

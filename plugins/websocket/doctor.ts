@@ -1,5 +1,4 @@
-import type { DoctorCheck } from '../shared/doctor/check.ts'
-import { unused } from '../shared/doctor/usual.ts'
+import { type DoctorCheck, unused } from '../shared/doctor/check.ts'
 
 export const checks: readonly DoctorCheck[] = [
   unused('websocket', {

@@ -1,16 +1,13 @@
-import { defineError, defineErrors } from '../../support/errors.ts'
+import { defineErrors } from '../../support/errors.ts'
 
-export const { HeaderNameError, HeaderValueError } = defineErrors({
+export const { HeaderNameError, HeaderValueError, FramingHeaderError } = defineErrors({
   HeaderNameError: (name: string) =>
     `${JSON.stringify(name)} is not a header name: letters, digits and !#$%&'*+-.^_\`|~ only (RFC 9110 section 5.1)`,
   HeaderValueError: (name: string, why: string) => `the value of the header "${name}" ${why}`,
+  FramingHeaderError: (name: string, why: string) => `the header "${name}" cannot be set: ${why}`,
 })
 
 /** Headers that only the server can set, because they describe how the response is sent. */
-export const FramingHeaderError = defineError(
-  'FramingHeaderError',
-  (name: string, why: string) => `the header "${name}" cannot be set: ${why}`,
-)
 const framing = new Map([
   // With a content-length next to it, two clients could read the response in two ways (RFC 9112 section 6.3).
   [

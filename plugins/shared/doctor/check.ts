@@ -1,4 +1,4 @@
-import type { HostServer, ListedPlugin, Listing, ServiceStore, Services } from '../../../kernel/index.ts'
+import type { HostServer, ListedPlugin, Listing, RouteOptions, ServiceStore, Services } from '../../../kernel/index.ts'
 
 /** A level. `error`: it does not work, or strangers have access; `warning`: it will fail some day; `hint`: it may be intended. */
 export type DoctorLevel = 'error' | 'warning' | 'hint'
@@ -55,3 +55,37 @@ declare module '../../../kernel/plugin/define.ts' {
     doctor?(): Promise<readonly DoctorCheck[]>
   }
 }
+
+/** A warning that matters in production only. */
+export const productionWarning = <Settings>(
+  code: string,
+  find: DoctorCheck<Settings>['find'],
+): DoctorCheck<Settings> => ({ code, level: 'warning', production: true, find })
+
+/** A warning about options that are for development only. */
+export const notForProduction = <Settings>(
+  code: string,
+  applies: (settings: Settings) => boolean,
+  finding: DoctorFinding,
+): DoctorCheck<Settings> => productionWarning(code, ({ settings }) => (applies(settings) ? finding : undefined))
+
+/** The check for packages that a plugin otherwise loads only when it needs them; `load` rejects if one is missing. */
+export const missingPackage = <Settings>(
+  load: (input: DoctorInput<Settings>) => Promise<unknown>,
+): DoctorCheck<Settings> => ({
+  code: 'package.missing',
+  level: 'error',
+  find: (input) => load(input).then(() => undefined),
+})
+
+/** A hint for a plugin that does something only for routes with its option, where none has it. */
+export const unused = (option: keyof RouteOptions, finding: DoctorFinding): DoctorCheck => ({
+  code: `${option}.unused`,
+  level: 'hint',
+  find({ listing, plugin, booted }) {
+    const isUsed = listing.routes.some(
+      ({ record, reachedBy }) => record.options[option] && reachedBy.get(option) === plugin,
+    )
+    return booted && !isUsed ? finding : undefined
+  },
+})

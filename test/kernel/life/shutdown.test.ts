@@ -31,7 +31,14 @@ function closing({ drain = [], close = [], requestMs = Number.POSITIVE_INFINITY,
     if (Number.isFinite(requestMs)) systemClock.setTimeout(resolve, requestMs)
   })
   const hooksOf = (phase: string, all: readonly unknown[]) =>
-    all.map((run, index) => ({ run, entry: { name: `${phase} ${index}`, times: { drain: 0, close: 0 } } }))
+    all.map((run, index) => ({
+      run,
+      entry: {
+        name: `${phase} ${index}`,
+        times: { drain: 0, close: 0 },
+        trace: (_phase: string, work: () => unknown) => work(),
+      },
+    }))
   let cutAt: number | undefined
   let abandoned = 0
   const parts = {

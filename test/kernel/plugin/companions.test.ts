@@ -19,22 +19,18 @@ const plugin = (
 }
 
 /** A kernel that has these plugins to give. */
-class Generous extends Kernel {
-  readonly gives: Record<string, () => Registration>
-
-  constructor(gives: Record<string, () => Registration>) {
-    super(kernelOptions.parse({ router: new RouteCollection(), logger: memoryLogger(), gracefulShutdown: false }))
-    this.gives = gives
-  }
-
-  override companion(name: string): Registration | undefined {
-    return this.gives[name]?.()
-  }
+function generous(gives: Record<string, () => Registration>): Kernel {
+  const settings = kernelOptions.parse({
+    router: new RouteCollection(),
+    logger: memoryLogger(),
+    gracefulShutdown: false,
+  })
+  return new Kernel({ ...settings, catalog: { ...settings.catalog, companion: (name) => gives[name]?.() } })
 }
 
 async function boot(gives: Record<string, () => Registration>, ...registrations: Registration[]): Promise<string[]> {
   events.length = 0
-  const kernel = new Generous(gives)
+  const kernel = generous(gives)
   for (const one of registrations) kernel.register(one)
   await kernel.ready()
   await kernel.close()

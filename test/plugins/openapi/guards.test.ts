@@ -1,7 +1,7 @@
 import { definePlugin, PolicyManager, RouteCollection, Server } from 'framework'
 import { describeServer, type OpenApiOperation } from 'framework/plugins/openapi'
 import { describe, expect, test } from 'vitest'
-import { describeRoute, notesOf } from '../../../cli/application/route-description.ts'
+import { describeRoute, notesOf } from '../../../cli/commands/routes.ts'
 import { generateClient } from '../../../cli/sdk/generate.ts'
 import { problemsOf } from '../../support/openapi.ts'
 

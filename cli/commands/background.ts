@@ -1,0 +1,145 @@
+import { pathToFileURL } from 'node:url'
+import type { Kernel, Registration, Services } from '../../kernel/index.ts'
+import type { CronJobInfo } from '../../plugins/cron/index.ts'
+import { applicationFlags, applicationOf } from '../application/flags.ts'
+import { type Application, resolveFrom } from '../application/load.ts'
+import { printTable } from '../columns.ts'
+import { CommandFailure } from '../failure.ts'
+import { packageName } from '../package.ts'
+import { endWithScript } from '../run/orphan.ts'
+import { ownCommand } from '../run/own-command.ts'
+import { leaveOutputToApplication, sendLogsTo } from '../run/standard-output.ts'
+
+type Note = (line: string) => void
+
+/** What runs: a row for each, and its name in the singular. */
+interface Running {
+  readonly rows: readonly (readonly string[])[]
+  readonly what: string
+}
+
+/** A command that boots the application and keeps running, for the work of one plugin, which `start` starts. */
+const inBackground = <Plugin extends 'cron' | 'queues'>(
+  plugin: Plugin,
+  details: string,
+  start: (service: Services[Plugin], entry: string) => Promise<Running>,
+  started?: (service: Services[Plugin], note: Note) => void,
+) =>
+  ownCommand({
+    details,
+    flags: applicationFlags,
+    async run({ flags, print, note, boot }) {
+      // As in a server: people watch the logs of such a process.
+      sendLogsTo('stdout')
+      const application = await applicationOf(flags)
+      await ensurePlugin(application, plugin)
+      // Before anything is started that must be stopped.
+      const ended = watchForEnd(application.server, note)
+      await boot(application.server)
+      const service = application.server.services.get(plugin)
+      const { rows, what } = await start(service, application.entry)
+      leaveOutputToApplication()
+      printTable(rows, print)
+      note(`${rows.length} ${rows.length === 1 ? what : `${what}s`} of ${application.entry}; Ctrl+C stops`)
+      started?.(service, note)
+      await ended
+    },
+  })
+
+export const cronStart = inBackground(
+  'cron',
+  `Boots the application and runs its jobs in the foreground, without listening: the jobs of the plugin "cron" or of
+background.crons, else of src/crons/**/*.{ts,js}, and every handle that was started. Queues and MQTT do not run. After the
+first SIGINT or SIGTERM, running jobs may take nearly all of the closeTimeout of the server.`,
+  async (service, entry) => {
+    await service.start()
+    const jobs = service.jobs()
+    if (jobs.length === 0) {
+      throw new CommandFailure(
+        `${entry} has no cron jobs: the files of its option "crons" (default src/crons/**/*.{ts,js}) have none, and no cron(pattern) was started`,
+      )
+    }
+    return { rows: jobs.map(rowOf), what: 'cron job' }
+  },
+)
+
+const rowOf = ({ name, pattern, timezone, next }: CronJobInfo) => [
+  name,
+  pattern === name ? '' : pattern,
+  `${next === undefined ? 'never' : `next ${next.toISOString()}`}${timezone === undefined ? '' : ` · ${timezone}`}`,
+]
+
+export const queueStart = inBackground(
+  'queues',
+  `Boots the application and delivers the messages of its queues to its subscribers, in the foreground and without
+listening: to every subscribe() that its modules have called. Cron jobs and MQTT do not run. After the first SIGINT or SIGTERM,
+running handlers may take nearly all of the closeTimeout of the server.`,
+  async (service, entry) => {
+    const subscribers = service.subscribers()
+    if (subscribers.length === 0) {
+      throw new CommandFailure(`${entry} subscribes to no queue: does it import the modules that call subscribe()?`)
+    }
+    await service.run()
+    const rows = subscribers.map(({ queue, kind, concurrency }) => [queue, kind, `concurrency ${concurrency}`])
+    return { rows, what: 'subscriber' }
+  },
+  (service, note) => {
+    if (service.subscribers().every(({ kind }) => kind === 'memory')) {
+      note('Queues in memory only receive messages that this process itself publishes.')
+    }
+    // The workers wait for the broker; the user wants to know what they are waiting for.
+    service.health().catch((error: Error) => note(`${error.message}. The workers wait until it is available.`))
+  },
+)
+
+/**
+ * Ensures that the server has a plugin, with defaults if the application has not registered it: jobs and subscribers
+ * may be declared anywhere, and the plugin stops them when the server closes.
+ *
+ * The plugin comes from the application's own copy of the package, because that copy has the declarations.
+ */
+async function ensurePlugin({ server, entry, file }: Application, name: 'cron' | 'queues'): Promise<void> {
+  if (server.services.find(name) !== undefined) return
+  const entryPoint = resolveFrom(file, `${packageName}/plugins/${name}`)
+  if (entryPoint === undefined)
+    throw new CommandFailure(`${entry} has no package "${packageName}": install the dependencies of its package.json`)
+  const { [name]: plugin } = (await import(pathToFileURL(entryPoint).href)) as {
+    readonly [plugin: string]: () => Registration
+  }
+  try {
+    server.register(plugin!())
+  } catch (error) {
+    throw new CommandFailure(
+      `${entry} booted its server during the import: add the plugin "${name}" to the server`,
+      error,
+    )
+  }
+}
+
+const signals = { SIGINT: 130, SIGTERM: 143 } as const
+
+/**
+ * Watches for the end of a command that keeps running: call it before starting anything that must be stopped, and await the result
+ * afterwards. It resolves when the process is asked to end, or the server closes; a second signal ends the process immediately.
+ */
+function watchForEnd(server: Kernel, note: Note): Promise<void> {
+  endWithScript()
+  return new Promise((resolve) => {
+    let isAsked = false
+    // There may be nothing else that keeps the process alive, for example if all jobs were stopped.
+    const awake = setInterval(() => {}, 2 ** 30)
+    const end = () => {
+      clearInterval(awake)
+      resolve()
+    }
+    for (const [signal, code] of Object.entries(signals)) {
+      process.on(signal, () => {
+        if (isAsked) process.exit(code)
+        isAsked = true
+        note(`${signal}: waiting for running work; send it again to stop immediately`)
+        end()
+      })
+    }
+    server.closing.addEventListener('abort', end, { once: true })
+  })
+}

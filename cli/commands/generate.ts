@@ -1,0 +1,223 @@
+import { safely } from '../../plugins/shared/values/safely.ts'
+import { quoted, refusal, wrongUsage } from '../failure.ts'
+import { programName } from '../package.ts'
+import { ownCommands } from '../registry.ts'
+import { onOff, ownCommand, text } from '../run/own-command.ts'
+import { optional } from '../scaffold/environment/variables.ts'
+import { identifier, literal, type Names, namesOf, propertyName } from '../scaffold/names.ts'
+import { importPath } from '../scaffold/place.ts'
+import { queueKinds, queues } from '../scaffold/queue-kinds.ts'
+import { fromTemplates, generateFlags, scaffold, scaffoldOneOf } from '../scaffold/scaffold.ts'
+
+const named = (description: string) => [{ name: 'name', description, required: true }] as const
+
+export const generateCommand = ownCommand({
+  details: `Writes src/commands/<name>.ts, a command that "${programName} <name>" runs, and a test.`,
+  arguments: named('The name of the command: send-report'),
+  flags: generateFlags,
+  run(input) {
+    const { kebab, pascal } = namesOf(input.arguments.name, 'command')
+    if (ownCommands.some(({ name }) => name === kebab)) {
+      throw wrongUsage(`"${kebab}" is a command of the framework: choose another name`)
+    }
+    const values = { kebab, className: `${pascal}Command` }
+    scaffold(input, 'commands', (place) => fromTemplates(place, 'command', kebab, values))
+  },
+})
+
+export const generateController = ownCommand({
+  details: `Writes src/controllers/<name>.ts with routes to list, read, add and remove items, schemas that validate and type them,
+and a test.`,
+  arguments: named('The resource of the routes, and their path: users, order-items'),
+  flags: {
+    decorators: onOff('Writes methods of a class, which is the deprecated form'),
+    ...generateFlags,
+  },
+  run(input) {
+    const { kebab, pascal } = namesOf(input.arguments.name, 'controller')
+    const values = { kebab, asClass: input.flags.decorators, className: `${pascal}Controller` }
+    scaffold(input, 'controllers', (place) => fromTemplates(place, 'controller', kebab, values))
+  },
+})
+
+export const generateMiddleware = ownCommand({
+  details: `Writes src/middlewares/<name>.ts, which adds a typed member to the request for the handlers after it, and a test.`,
+  arguments: named('The member that it adds: tenant, api-key'),
+  flags: generateFlags,
+  run(input) {
+    const { kebab, camel, pascal } = namesOf(input.arguments.name, 'middleware')
+    const name = identifier(camel, 'Middleware')
+    const member = members.has(camel) ? `${camel}Value` : camel
+    const values = { kebab, name, member, extension: `${pascal}Extension`, header: `x-${kebab}` }
+    scaffold(input, 'middlewares', (place) => fromTemplates(place, 'middleware', kebab, values))
+  },
+})
+
+/** Existing members of requests, from the kernel and from plugins, which a middleware must not replace. */
+const members = new Set(
+  `abort body context cookie cookies file files headers id ip log method params path protocol query raw rawHeaders route
+  server session signal signedCookies url validated`.split(/\s+/),
+)
+
+export const generateCron = ownCommand({
+  details: `Writes src/crons/<name>.ts, which is loaded when the server listens, and a test that runs it on a simulated clock.`,
+  arguments: named('What the job does: cleanup, weekly-report'),
+  flags: {
+    pattern: text('pattern', 'minute hour day month weekday', { short: 'p', default: '0 3 * * *' }),
+    timezone: text('zone', 'A zone of the IANA database: Europe/Rome (default: the zone of the process)'),
+    class: onOff('Writes a method of a class'),
+    ...generateFlags,
+  },
+  async run(input) {
+    const { kebab, camel, pascal } = namesOf(input.arguments.name, 'cron')
+    const pattern = await patternOf(input.flags.pattern)
+    const timezone = zoneOf(input.flags.timezone)
+    const values = {
+      kebab,
+      name: identifier(camel, 'Cron'),
+      className: `${pascal}Cron`,
+      asClass: input.flags.class,
+      pattern: literal(pattern),
+      timezone: timezone && literal(timezone),
+    }
+    scaffold(input, 'crons', (place) => ({
+      ...fromTemplates(place, 'cron', kebab, { ...values, isUsual: place.folder === 'src/crons' }),
+      packages: ['node-schedule'],
+    }))
+  },
+})
+
+/** Reads a pattern as the plugin does, which throws for an invalid one. */
+async function patternOf(given: string): Promise<string> {
+  const { cronJob } = await import('../../plugins/cron/index.ts')
+  try {
+    // A job that is declared but not started has only its pattern.
+    cronJob(given).destroy()
+    return given.trim()
+  } catch (error) {
+    throw refusal(error)
+  }
+}
+
+function zoneOf(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: given })
+    return given
+  } catch (error) {
+    throw wrongUsage(
+      `--timezone takes a zone of the IANA database, for example Europe/Rome, not ${quoted(given)}`,
+      error,
+    )
+  }
+}
+
+export const generateQueue = ownCommand({
+  details: `Writes src/queues/<name>.ts: a queue with a schema that validates and types its messages, and a subscriber; and a test of
+both on a queue in memory.`,
+  arguments: named('The messages of the queue: orders, emails'),
+  flags: {
+    type: text(queueKinds.join('|'), 'The engine of the queue', { short: 't', default: 'memory' }),
+    ...generateFlags,
+  },
+  async run(input) {
+    const { kebab, camel } = namesOf(input.arguments.name, 'queue')
+    const name = identifier(camel, 'Queue')
+    return scaffoldOneOf(input, queueKinds, 'queues', (place, kind) => {
+      const values = { kebab, name, factory: `${kind}Queue`, engine: kind === 'memory' ? undefined : kind }
+      return { ...fromTemplates(place, 'queue', kebab, values), packages: queues[kind].packages }
+    })
+  },
+})
+
+export const generateMqtt = ownCommand({
+  details: `Writes src/mqtt/<name>.ts, which is loaded when the server listens: the type of the messages and a subscriber; and a test
+on a broker in memory. The name is derived from the topic.`,
+  arguments: [
+    { name: 'topic', description: "The topic of the subscription: 'sensors/+/temperature', 'rooms/#'", required: true },
+  ],
+  flags: {
+    name: text('name', 'The name of the file and of its export'),
+    class: onOff('Writes a method of a class'),
+    ...generateFlags,
+  },
+  async run(input) {
+    const { names, topic, isPattern, filter } = await readTopic(input.arguments.topic, input.flags.name)
+    const values = {
+      kebab: names.kebab,
+      className: `${names.pascal}Mqtt`,
+      topic: literal(topic),
+      key: propertyName(filter),
+      sample: literal(sampleOf(filter)),
+      isPattern,
+      // The broker's own topics have plain text, and no other client publishes to them.
+      isOfBroker: filter.startsWith('$'),
+      asClass: input.flags.class,
+    }
+    scaffold(input, 'mqtt', (place) => {
+      const more = { isUsual: place.folder === 'src/mqtt', env: importPath(place, place.env) }
+      return {
+        ...fromTemplates(place, 'mqtt', names.kebab, { ...values, ...more }),
+        packages: ['mqtt'],
+        variables: [optional('MQTT_URL', 'mqtt://localhost:1883')],
+      }
+    })
+  },
+})
+
+/** A topic that the filter matches. */
+const sampleOf = (filter: string) =>
+  filter
+    .split('/')
+    .map((level) => (level === '+' ? 'one' : level === '#' ? 'one/two' : level))
+    .join('/')
+
+/**
+ * A topic filter for the broker, with names for its file and exports: `sensors/+/temperature` is
+ * `sensors-any-temperature`, `rooms/#` is `rooms-all`.
+ *
+ * @throws CommandFailure for a filter that brokers refuse, and for one without a letter from which to make a name.
+ */
+async function readTopic(topic: string, name: string | undefined) {
+  const { mqttMessages } = await import('../../plugins/mqtt/index.ts')
+  try {
+    mqttMessages.topic(topic)
+  } catch (error) {
+    throw refusal(error)
+  }
+  const levels = topic.split('/')
+  const filter = levels[0] === '$share' ? levels.slice(2) : levels
+  return {
+    names: name === undefined ? namesOfTopic(topic) : namesOf(name, 'topic'),
+    /** The topic as it was typed. */
+    topic,
+    /** Whether it has a wildcard: its handler receives the topic. */
+    isPattern: filter.some((level) => level === '+' || level === '#'),
+    /** The topic without `$share/<group>/`. */
+    filter: filter.join('/'),
+  }
+}
+
+function namesOfTopic(topic: string): Names {
+  const words = topic
+    .split('/')
+    .map((level) => (level === '+' ? 'any' : level === '#' ? 'all' : level))
+    .join('-')
+    // Letters with marks become letters without, `küche` becomes `kuche`: the name of a file is then the same on every system.
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^A-Za-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+  // A level in another script would be lost.
+  const isLost = topic
+    .split('/')
+    .some((level) => /[\p{L}\p{N}]/u.test(level) && !/[A-Za-z0-9\p{Script=Latin}]/u.test(level))
+  if (isLost || words === '' || words.length > 70) {
+    throw wrongUsage(`the topic ${quoted(topic)} cannot be turned into a file name: pass one with --name <name>`)
+  }
+  // Words may not be a name: with a leading digit, for example, or as a reserved word.
+  return safely(() => namesOf(words, mqttTopic)) ?? namesOf(`topic-${words}`, mqttTopic)
+}
+
+/** The kind, which contains a space so that it does not equal any word of a topic. */
+const mqttTopic = 'MQTT topic'

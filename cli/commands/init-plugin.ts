@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { ownCommand, text } from '../run/own-command.ts'
+import { awsVariables, optional, required, requiredSecret, type Variable } from '../scaffold/environment/variables.ts'
+import type { ScaffoldFile } from '../scaffold/files.ts'
+import { ignoring } from '../scaffold/ignore.ts'
+import { inFolder, type Place } from '../scaffold/place.ts'
+import { queueKinds, queues } from '../scaffold/queue-kinds.ts'
+import { fromTemplates, generateFlags, scaffoldOneOf } from '../scaffold/scaffold.ts'
+import { fromTemplate } from '../scaffold/template.ts'
+import { textOf } from '../text-file.ts'
+
+const withKind = (kinds: readonly string[], description: string) =>
+  ({
+    type: text(kinds.join('|'), description, { short: 't' }),
+    ...generateFlags,
+  }) as const
+
+/** The conditions of a template, for each kind whether it is this one, and what reads the credentials of AWS. */
+const valuesOf = (kind: string, kinds: readonly string[]) => ({
+  ...Object.fromEntries(kinds.map((one) => [one, one === kind])),
+  aws: fromTemplate('aws.ts').trimEnd(),
+})
+
+export const initQueue = ownCommand({
+  details: `Writes src/queues/config.ts: the connection, from .env or the environment, and a handler of failed attempts. Without --type
+the command asks for it.`,
+  flags: withKind(queueKinds, 'The engine of the queues'),
+  run: (input) =>
+    scaffoldOneOf(input, queueKinds, 'queues', (place, kind) => ({
+      ...fromTemplates(place, 'queue-config', 'config', { ...valuesOf(kind, queueKinds), kind }),
+      ...queues[kind],
+    })),
+})
+
+interface Engine {
+  readonly adapter?: string
+  readonly packages: readonly string[]
+  /** The ending of a template, and how it contains the variable `name`. */
+  readonly template?: readonly [ending: string, variable: string]
+}
+
+type MailKind = 'handlebars' | 'ejs' | 'edge' | 'mustache' | 'custom' | 'none'
+
+const engines: Readonly<Record<MailKind, Engine>> = {
+  handlebars: { adapter: 'HandlebarsAdapter', packages: ['handlebars'], template: ['hbs', '{{name}}'] },
+  ejs: { adapter: 'EjsAdapter', packages: ['ejs'], template: ['ejs', '<%= name %>'] },
+  edge: { adapter: 'EdgeAdapter', packages: ['edge.js'], template: ['edge', '{{ name }}'] },
+  mustache: { adapter: 'MustacheAdapter', packages: ['mustache'], template: ['mustache', '{{name}}'] },
+  custom: { adapter: 'CustomAdapter', packages: [], template: ['tpl', '{{name}}'] },
+  none: { packages: [] },
+}
+
+const mailKinds = Object.keys(engines) as [MailKind, ...MailKind[]]
+
+const about = 'With NODE_ENV=production it is needed; elsewhere emails stay in memory without it.'
+
+const smtpUrl: Variable = {
+  name: 'SMTP_URL',
+  type: "string({ optional: process.env.NODE_ENV !== 'production', secret: true })",
+  about,
+  example: 'smtp://user:password@host:587',
+}
+
+export const initMailer = ownCommand({
+  details: `Writes src/mailer.ts: the options of the mailer and an email; its template; and a test that sends the email in memory. Without
+--type the command asks for it.`,
+  flags: withKind(mailKinds, 'The template engine'),
+  run: (input) =>
+    scaffoldOneOf(input, mailKinds, '', (place, kind) => {
+      const { adapter, packages, template: [ending, variable] = [] } = engines[kind]
+      // Next to the module: a build includes the files among the sources.
+      const template = ending && inFolder(place, `templates/welcome.${ending}`)
+      const values = { adapter, template, variable, about, isCustom: kind === 'custom' }
+      const { files, next } = fromTemplates(place, 'mailer', 'mailer', values)
+      return {
+        files:
+          template === undefined ? files : [...files, { path: template, text: fromTemplate('mailer.html', values) }],
+        next,
+        packages: ['nodemailer', ...packages],
+        variables: [smtpUrl, required('MAIL_FROM', 'shop@example.org')],
+      }
+    }),
+})
+
+const providers = {
+  s3: {
+    provider: 'S3StorageProvider',
+    packages: ['@aws-sdk/client-s3', '@aws-sdk/lib-storage', '@aws-sdk/s3-request-presigner'],
+    // The endpoint is only for services other than AWS.
+    variables: [required('S3_BUCKET', 'shop'), optional('S3_ENDPOINT', 'http://127.0.0.1:9000'), ...awsVariables],
+  },
+  azure: {
+    provider: 'AzureBlobStorageProvider',
+    packages: ['@azure/storage-blob'],
+    // The connection string is that of the emulator, Azurite.
+    variables: [
+      required('AZURE_STORAGE_CONTAINER', 'shop'),
+      requiredSecret('AZURE_STORAGE_CONNECTION_STRING', 'UseDevelopmentStorage=true'),
+    ],
+  },
+  local: {
+    provider: 'LocalStorageProvider',
+    packages: [],
+    variables: [
+      required('STORAGE_ROOT', 'storage'),
+      {
+        ...requiredSecret('STORAGE_SECRET', '', randomBytes(24).toString('base64url')),
+        test: 'a secret that only tests know',
+      },
+    ],
+  },
+}
+
+type StorageKind = keyof typeof providers
+const storageKinds = Object.keys(providers) as [StorageKind, ...StorageKind[]]
+
+export const initStorage = ownCommand({
+  details: `Writes src/storage.ts: the provider of the storage, from .env or the environment, and a test. Without --type the command asks for it.`,
+  flags: withKind(storageKinds, 'The provider of the storage'),
+  run: (input) =>
+    scaffoldOneOf(input, storageKinds, '', (place, kind) => {
+      const { provider, packages, variables } = providers[kind]
+      const values = { ...valuesOf(kind, storageKinds), provider }
+      const { files, next } = fromTemplates(place, 'storage', 'storage', values)
+      return { files: kind === 'local' ? [...files, ignored(place)] : files, next, packages, variables }
+    }),
+})
+
+/** Objects must not be committed. */
+function ignored({ project }: Place): ScaffoldFile {
+  const file = join(project.root, '.gitignore')
+  const text = textOf(file) ?? ''
+  return { path: '.gitignore', text: ignoring(text, ['/storage/']), existing: 'update' }
+}
