@@ -7,7 +7,7 @@ import { fixedPath, joinPaths } from '../routing/pattern.ts'
 import type { Route } from '../routing/route.ts'
 import { type AddRoute, RouteVerbs } from '../routing/verbs.ts'
 import type { Upgrade } from '../runtime/adapter.ts'
-import { defineError, defineErrors } from '../support/errors.ts'
+import { defineErrors } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import type { Logger } from '../support/logger.ts'
 import { isPluginFactory, type RegisterOptions } from './define.ts'
@@ -321,10 +321,9 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   }
 }
 
-const DecorateError = defineError(
-  'DecorateError',
-  (plugin: string, what: string) => `the plugin "${plugin}" decorates ${what}`,
-)
+const { DecorateError } = defineErrors({
+  DecorateError: (plugin: string, what: string) => `the plugin "${plugin}" decorates ${what}`,
+})
 
 const nothing = {} as never
 

@@ -1,7 +1,7 @@
 import type { Request } from '../http/request/request.ts'
 import type { Response } from '../http/response/response.ts'
 import { CallSite } from '../support/call-site.ts'
-import { defineError } from '../support/errors.ts'
+import { defineErrors } from '../support/errors.ts'
 import { tagOf } from '../support/options.ts'
 
 /**
@@ -19,10 +19,9 @@ export type Next = (error?: unknown) => void | Promise<void>
 // The type of a method, so that a middleware for an extended request fits wherever middlewares are accepted.
 export type Middleware = { run(req: Request, res: Response, next: Next): unknown }['run']
 
-export const NotAMiddlewareError = defineError(
-  'NotAMiddlewareError',
-  (what: string) => `${what}. A middleware is one function (req, res, next)`,
-)
+export const { NotAMiddlewareError } = defineErrors({
+  NotAMiddlewareError: (what: string) => `${what}. A middleware is one function (req, res, next)`,
+})
 
 // The type of a method, so that a middleware that adds more is accepted where one that adds less is expected.
 type Adding<Extension> = { run(req: Request & Extension, res: Response, next: Next): unknown }['run']

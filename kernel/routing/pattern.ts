@@ -1,15 +1,14 @@
 import { decodePath } from '../http/request/target.ts'
-import { defineError } from '../support/errors.ts'
+import { defineErrors } from '../support/errors.ts'
 
 /** The methods a route can be registered for, in the order that `Allow` lists them. */
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'OPTIONS'] as const
 /** The method of a route. Requests with other methods are answered with 405, or 404. */
 export type Method = (typeof methods)[number]
 
-export const RoutePatternError = defineError(
-  'RoutePatternError',
-  (pattern: string, why: string, remedy: string) => `the path "${pattern}" ${why}. ${remedy}`,
-)
+export const { RoutePatternError } = defineErrors({
+  RoutePatternError: (pattern: string, why: string, remedy: string) => `the path "${pattern}" ${why}. ${remedy}`,
+})
 
 /** One part of a path between two slashes. */
 interface Segment {

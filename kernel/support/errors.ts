@@ -147,10 +147,9 @@ export function defineErrors<const Rows extends { readonly [code: string]: Row }
   return Object.fromEntries(all)
 }
 
-const ErrorDefinitionError = defineError(
-  'ErrorDefinitionError',
-  (code: string, why: string) => `defineError(${code}): ${why}`,
-)
+const { ErrorDefinitionError } = defineErrors({
+  ErrorDefinitionError: (code: string, why: string) => `defineError(${code}): ${why}`,
+})
 
 /**
  * Says that a function of the framework was called with arguments that it does not accept.
@@ -166,17 +165,11 @@ export function withCause<E extends Error>(error: E, cause: unknown): E {
   return error
 }
 
-// Answered over HTTP with `{ code, message }`.
-export const RouteNotFoundError = defineError(
-  'RouteNotFoundError',
-  404,
-  (method: string, path: string) => `Cannot ${method} ${path}`,
-)
-export const MethodNotAllowedError = defineError(
-  'MethodNotAllowedError',
-  405,
-  (method: string, path: string) => `Cannot ${method} ${path}`,
-)
+export const { RouteNotFoundError, MethodNotAllowedError } = defineErrors({
+  // Answered over HTTP with `{ code, message }`.
+  RouteNotFoundError: [404, (method: string, path: string) => `Cannot ${method} ${path}`],
+  MethodNotAllowedError: [405, (method: string, path: string) => `Cannot ${method} ${path}`],
+})
 /**
  * 400: the request cannot be read or does not make sense; the message is for the client.
  *

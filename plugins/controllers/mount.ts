@@ -1,4 +1,4 @@
-import { defineError, type Middleware, type RouteCollection, type RouteRecord, type Verb } from '../../kernel/index.ts'
+import { defineErrors, type Middleware, type RouteCollection, type RouteRecord, type Verb } from '../../kernel/index.ts'
 import { type AnyClass, DecoratorError, decoratedClasses, decoratedMethods } from '../shared/decorators/decorator.ts'
 import { guardedClasses, routeContributions } from '../shared/decorators/route-decorator.ts'
 import { optionsOf } from './merge.ts'
@@ -8,10 +8,9 @@ import { routeNotes } from './verbs.ts'
 /** A class that can be a controller: its constructor needs no arguments. */
 export type ControllerClass = new () => object
 
-const ControllerError = defineError(
-  'ControllerError',
-  (name: string, why: string) => `the controller ${name} cannot be made: ${why}`,
-)
+const { ControllerError } = defineErrors({
+  ControllerError: (name: string, why: string) => `the controller ${name} cannot be made: ${why}`,
+})
 
 /** One declared controller of this process. */
 interface Controller {

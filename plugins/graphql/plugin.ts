@@ -1,15 +1,14 @@
-import { defineError, definePlugin } from '../../kernel/index.ts'
+import { defineErrors, definePlugin } from '../../kernel/index.ts'
 import { announcePage } from '../shared/development/pages.ts'
 import { getDoc, postDoc } from './http/apidoc.ts'
 import { graphqlOptions } from './options.ts'
 import { GraphqlService } from './service.ts'
 import { work } from './work.ts'
 
-const WebsocketMissingError = defineError(
-  'WebsocketMissingError',
-  () =>
+const { WebsocketMissingError } = defineErrors({
+  WebsocketMissingError: () =>
     'the option graphql.websocket needs the plugin "websocket", which is not registered. Register it: plugins: { websocket: true }',
-)
+})
 
 /**
  * Handles GraphQL requests at `/graphql`, following the specifications of GraphQL over HTTP and over server-sent events; needs the

@@ -1,6 +1,6 @@
 import {
   type Context,
-  defineError,
+  defineErrors,
   definePlugin,
   type Listing,
   type Middleware,
@@ -30,13 +30,12 @@ import { Metrics } from './service.ts'
 import { contentType } from './text.ts'
 import { countWork } from './traces.ts'
 
-const MetricsAccessError = defineError('MetricsAccessError', (why: string) => why)
-const MetricsExportError = defineError(
-  'MetricsExportError',
-  () =>
+const { MetricsAccessError, MetricsExportError, MetricsForbiddenError } = defineErrors({
+  MetricsAccessError: (why: string) => why,
+  MetricsExportError: () =>
     'metrics.openTelemetry has nothing to export to: no MeterProvider of OpenTelemetry is registered. Call metrics.setGlobalMeterProvider(…) of "@opentelemetry/api" before the server listens, or leave the option out',
-)
-const MetricsForbiddenError = defineError('MetricsForbiddenError', 403, () => 'this address may not read the metrics')
+  MetricsForbiddenError: [403, () => 'this address may not read the metrics'],
+})
 
 /**
  * Counts requests, the process and the work of the services, and serves the counts as OpenMetrics text at `/metrics`.

@@ -1,4 +1,4 @@
-import { defineError, isPromise, type Request, type Response, sendFailure } from '../../kernel/index.ts'
+import { defineErrors, isPromise, type Request, type Response, sendFailure } from '../../kernel/index.ts'
 import { codeOf, phraseOf } from '../shared/failures/described-error.ts'
 import { option } from '../shared/options/index.ts'
 import type { Ask, DenialStatus } from './check.ts'
@@ -17,8 +17,10 @@ export interface PolicyErrorOptions {
 /** The response to a refused request: by a function, or with a status and a body. */
 export type PolicyErrorHandler = PolicyErrorCallback | PolicyErrorOptions
 
-const UnauthorizedError = defineError('UnauthorizedError', 401, () => 'authentication is required')
-const ForbiddenError = defineError('ForbiddenError', 403, () => 'the caller is not allowed to do this')
+const { UnauthorizedError, ForbiddenError } = defineErrors({
+  UnauthorizedError: [401, () => 'authentication is required'],
+  ForbiddenError: [403, () => 'the caller is not allowed to do this'],
+})
 
 // One error for all requests: a stack for each refused request would cost the server more than the attacker.
 const reasons = { 401: UnauthorizedError(), 403: ForbiddenError() }

@@ -1,5 +1,5 @@
 import {
-  defineError,
+  defineErrors,
   isPromise,
   type Logger,
   nearest,
@@ -18,18 +18,16 @@ import type { ProofOf } from './proof.ts'
 import { isForResource } from './resource.ts'
 import { verdictOf } from './verdict.ts'
 
-const UnknownPolicyError = defineError('UnknownPolicyError', (what: string, name: string, known: readonly string[]) => {
-  const near = nearest(name, known)
-  const guess = near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`
-  const names = known.length === 0 ? 'none' : known.map((one) => JSON.stringify(one)).join(', ')
-  return `${what} ${JSON.stringify(name)}.${guess} Known: ${names}`
-})
-
-const ResourcePolicyError = defineError(
-  'ResourcePolicyError',
-  (scope: string, handler: string, why: string) =>
+const { UnknownPolicyError, ResourcePolicyError } = defineErrors({
+  UnknownPolicyError: (what: string, name: string, known: readonly string[]) => {
+    const near = nearest(name, known)
+    const guess = near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`
+    const names = known.length === 0 ? 'none' : known.map((one) => JSON.stringify(one)).join(', ')
+    return `${what} ${JSON.stringify(name)}.${guess} Known: ${names}`
+  },
+  ResourcePolicyError: (scope: string, handler: string, why: string) =>
     `the check ${JSON.stringify(`${scope}.${handler}`)} cannot guard a route: ${why}, but a route calls it with (user, req). Call it in the handler, with the resource: await policies.canAccess(${JSON.stringify(scope)}, ${JSON.stringify(handler)}, user, resource)`,
-)
+})
 
 /** Options of a policy manager. */
 export interface PolicyManagerOptions {

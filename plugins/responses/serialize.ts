@@ -1,4 +1,4 @@
-import { defineError } from '../../kernel/index.ts'
+import { defineErrors } from '../../kernel/index.ts'
 import { isStandardSchema } from '../shared/schema/standard.ts'
 import { madeIn } from '../shared/values/memoize.ts'
 import { messageOf } from '../shared/values/safely.ts'
@@ -10,16 +10,15 @@ import { pickByValidator, shapeOfValidator } from './validator.ts'
 import { type Write, writerOf } from './writer.ts'
 import type { Shape } from './writer-helpers.ts'
 
-export const ResponseSchemaError = defineError(
-  'ResponseSchemaError',
-  (route: string, key: string, why: string) => `responses[${key}] of ${route} cannot be used: ${why}`,
-)
+export const { ResponseSchemaError } = defineErrors({
+  ResponseSchemaError: (route: string, key: string, why: string) =>
+    `responses[${key}] of ${route} cannot be used: ${why}`,
+})
 
-const ResponseMismatchError = defineError(
-  'ResponseMismatchError',
-  (route: string, status: number, why: string, sent: string) =>
+const { ResponseMismatchError } = defineErrors({
+  ResponseMismatchError: (route: string, status: number, why: string, sent: string) =>
     `the response ${status} of ${route} does not match its schema: ${why}. ${sent}`,
-)
+})
 
 /** Writes the responses for one schema. */
 export type Serializer = (payload: unknown, status: number) => string

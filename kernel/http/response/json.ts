@@ -1,9 +1,8 @@
-import { defineError } from '../../support/errors.ts'
+import { defineErrors } from '../../support/errors.ts'
 
-const UnserializableError = defineError(
-  'UnserializableError',
-  (why: string) => `the body cannot be serialized as JSON: ${why}. Answer with plain data`,
-)
+const { UnserializableError } = defineErrors({
+  UnserializableError: (why: string) => `the body cannot be serialized as JSON: ${why}. Answer with plain data`,
+})
 
 /** Turns a value into JSON text; a serialiser made from a schema replaces {@link toJson}. */
 export type Serialize = (payload: unknown, status: number) => string

@@ -1,21 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
-import { defineError, type ListedPlugin } from '../../../kernel/index.ts'
+import { defineErrors, type ListedPlugin } from '../../../kernel/index.ts'
 import { faultOf } from '../../shared/descriptions/fragment.ts'
 import { isComponentName } from '../../shared/descriptions/names.ts'
 import { isObject, type Json, put } from '../../shared/values/json.ts'
 import { componentKinds } from '../options.ts'
 import type { OpenApiTag } from '../types.ts'
 
-const OpenApiConflictError = defineError(
-  'OpenApiConflictError',
-  (what: string, first: string, second: string) =>
+const { OpenApiConflictError, OpenApiFragmentError } = defineErrors({
+  OpenApiConflictError: (what: string, first: string, second: string) =>
     `the plugins "${first}" and "${second}" describe ${what} differently. Rename it in one of them, or define it in the option openapi of the application, which overrides both`,
-)
-
-const OpenApiFragmentError = defineError(
-  'OpenApiFragmentError',
-  (owner: string, what: string) => `the plugin "${owner}" has an invalid description: ${what}`,
-)
+  OpenApiFragmentError: (owner: string, what: string) => `the plugin "${owner}" has an invalid description: ${what}`,
+})
 
 /** What the definitions of plugins add to a description. */
 export interface Fragments {

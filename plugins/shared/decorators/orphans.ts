@@ -1,12 +1,11 @@
-import { defineError } from '../../../kernel/support/errors.ts'
+import { defineErrors } from '../../../kernel/support/errors.ts'
 import { madeIn } from '../values/memoize.ts'
 import { type AnyClass, bindPrototype, ClassNotes, notesOfPrototype } from './notes.ts'
 
-const DecoratorMetadataError = defineError(
-  'DecoratorMetadataError',
-  (name: string) =>
+const { DecoratorMetadataError } = defineErrors({
+  DecoratorMetadataError: (name: string) =>
     `the compiler does not pass a metadata object to decorators, and another decorator stands between those on ${name}, so the framework cannot find the ones below it. Use a compiler with decorator metadata (TypeScript 5.2 or later, esbuild), or write the other decorator below`,
-)
+})
 
 type NoteMap = ReturnType<ClassNotes['method']>
 interface Orphan {

@@ -2,13 +2,12 @@ import type { StreamBody } from '../../../kernel/http/raw.ts'
 import { HeaderBag } from '../../../kernel/http/response/headers.ts'
 import type { KernelResponse } from '../../../kernel/http/response/response-buffer.ts'
 import { disposeStream, isStream } from '../../../kernel/http/streams.ts'
-import { defineError } from '../../../kernel/support/errors.ts'
+import { defineErrors } from '../../../kernel/support/errors.ts'
 import { connectionHeaders } from './connection-headers.ts'
 
-export const UnsendableResponseError = defineError(
-  'UnsendableResponseError',
-  (why: string) => `the web Response cannot be sent: ${why}`,
-)
+export const { UnsendableResponseError } = defineErrors({
+  UnsendableResponseError: (why: string) => `the web Response cannot be sent: ${why}`,
+})
 
 /**
  * Sends body objects of the web platform, which JSON would write as `{}`: a `Response`, a `Blob`, a form, a buffer. Returns `false`
