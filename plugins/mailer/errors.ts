@@ -1,4 +1,4 @@
-import { defineErrors } from '../../kernel/index.ts'
+import { defineErrors, didYouMean } from '../../kernel/index.ts'
 import { messageOf } from '../shared/values/safely.ts'
 
 export const { MailAddressError, MailHeaderError, MailIncompleteError, MailTemplateError } = defineErrors({
@@ -10,8 +10,8 @@ export const { MailAddressError, MailHeaderError, MailIncompleteError, MailTempl
 })
 
 export const { MailProviderError, MailSendError, MailQueueFullError, MailClosedError } = defineErrors({
-  MailProviderError: (name: string, near: string | undefined, known: readonly string[]) =>
-    `there is no mail provider "${name}".${near === undefined ? '' : ` Did you mean "${near}"?`} Known providers: ${known.join(', ')}`,
+  MailProviderError: (name: string, known: readonly string[]) =>
+    `there is no mail provider "${name}".${didYouMean(name, known)} Known providers: ${known.join(', ')}`,
   MailSendError: (provider: string, what: string, why: string) => `the provider "${provider}" ${what}: ${why}`,
   MailQueueFullError: (count: number) =>
     `${count} emails are already waiting; the mailer sends one a second. Use a persistent queue for so many`,

@@ -1,8 +1,8 @@
 import {
   defineErrors,
+  didYouMean,
   isPromise,
   type Logger,
-  nearest,
   OptionError,
   type Request,
   type TypedMiddleware,
@@ -20,10 +20,8 @@ import { verdictOf } from './verdict.ts'
 
 const { UnknownPolicyError, ResourcePolicyError } = defineErrors({
   UnknownPolicyError: (what: string, name: string, known: readonly string[]) => {
-    const near = nearest(name, known)
-    const guess = near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`
     const names = known.length === 0 ? 'none' : known.map((one) => JSON.stringify(one)).join(', ')
-    return `${what} ${JSON.stringify(name)}.${guess} Known: ${names}`
+    return `${what} ${JSON.stringify(name)}.${didYouMean(name, known)} Known: ${names}`
   },
   ResourcePolicyError: (scope: string, handler: string, why: string) =>
     `the check ${JSON.stringify(`${scope}.${handler}`)} cannot guard a route: ${why}, but a route calls it with (user, req). Call it in the handler, with the resource: await policies.canAccess(${JSON.stringify(scope)}, ${JSON.stringify(handler)}, user, resource)`,

@@ -1,4 +1,4 @@
-import { defineErrors, nearest, OptionError, quoted } from '../../kernel/index.ts'
+import { defineErrors, didYouMean, OptionError, quoted } from '../../kernel/index.ts'
 import { option } from '../shared/options/index.ts'
 import { type Check, isSchema, lazyCheckOf } from '../shared/schema/check.ts'
 import type { InputOf } from '../validation/index.ts'
@@ -30,10 +30,8 @@ type TakenBy<Schema> = Loosened<InputOf<Schema>> | PromiseLike<Loosened<InputOf<
 
 const { UnknownVariantError, DuplicateVariantError, VariantMismatchError, VariantSchemaError } = defineErrors({
   UnknownVariantError: (name: string, known: readonly string[]) => {
-    const near = nearest(name, known)
-    const guess = near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`
     const names = known.length === 0 ? 'none' : known.map((one) => JSON.stringify(one)).join(', ')
-    return `there is no variant ${JSON.stringify(name)}.${guess} Defined: ${names}`
+    return `there is no variant ${JSON.stringify(name)}.${didYouMean(name, known)} Defined: ${names}`
   },
   DuplicateVariantError: (name: string) =>
     `the variant ${JSON.stringify(name)} is already defined. Choose another name`,

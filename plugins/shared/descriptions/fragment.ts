@@ -1,4 +1,4 @@
-import { nearest } from '../../../kernel/index.ts'
+import { didYouMean } from '../../../kernel/index.ts'
 import { isObject, type Json } from '../values/json.ts'
 
 /** Finds what is wrong with the members of a plugin's fragment: the error is for the plugin's author, not for a reader of the document. */
@@ -7,9 +7,7 @@ export function faultOf(kind: string, fragment: unknown, functions: readonly str
   const members = [...data, ...functions]
   const unknown = Object.keys(fragment).find((name) => !members.includes(name))
   if (unknown !== undefined) {
-    const near = nearest(unknown, members)
-    const guess = near === undefined ? '' : ` Did you mean "${near}"?`
-    return `"${kind}.${unknown}" is not a member.${guess} It takes ${members.join(', ')}`
+    return `"${kind}.${unknown}" is not a member.${didYouMean(unknown, members)} It takes ${members.join(', ')}`
   }
   const wrong = functions.find((name) => (fragment as Json)[name] !== undefined && typeof fragment[name] !== 'function')
   return wrong && `its ${kind}.${wrong} is not a function`
