@@ -24,11 +24,10 @@ import { checkFigures, defaultBuckets } from './instruments.ts'
 import { Listener } from './listener.ts'
 import { exportMetrics, hasMeterProvider } from './open-telemetry.ts'
 import { metricsOptions } from './options.ts'
-import { countProcess, processFamilies } from './process.ts'
+import { countProcess, countWork, processFamilies } from './process.ts'
 import { countRequests, requestFamilies } from './requests.ts'
 import { Metrics } from './service.ts'
 import { contentType } from './text.ts'
-import { countWork } from './traces.ts'
 
 const { MetricsAccessError, MetricsExportError, MetricsForbiddenError } = defineErrors({
   MetricsAccessError: (why: string) => why,

@@ -4,8 +4,9 @@ import { type Check, checkOf, isSchema, type Mode } from '../shared/schema/check
 import { checkSendable, foreignTypeError } from '../shared/schema/sendable.ts'
 import { messageOf } from '../shared/values/safely.ts'
 import { inputMiddleware, stepOf } from './input.ts'
-import { type Part, parts } from './issues.ts'
 import {
+  type Part,
+  parts,
   refuseInvalid,
   toCallback,
   type ValidationError,

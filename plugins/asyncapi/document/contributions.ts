@@ -1,5 +1,5 @@
 import { defineErrors, type Kernel, type ListedPlugin, type ListedRoute } from '../../../kernel/index.ts'
-import { faultOf } from '../../shared/descriptions/fragment.ts'
+import { faultOf } from '../../shared/descriptions/options.ts'
 import { isObject } from '../../shared/values/json.ts'
 import { messageOf } from '../../shared/values/safely.ts'
 import type { AsyncApiChannel, AsyncApiExchange, AsyncApiFragment } from '../types.ts'

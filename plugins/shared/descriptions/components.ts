@@ -1,10 +1,9 @@
 import { nameOfAddress, nameOfReference, plainName } from '../schema/names.ts'
 import type { Direction } from '../schema/self-description.ts'
+import { jsonSchemaOf } from '../schema/standard.ts'
 import { isObject, type Json, put } from '../values/json.ts'
-import { Address, Link, NamedLink, type Part } from './links.ts'
 import { hintOf, Names } from './names.ts'
-import { jsonSchemaOf } from './schema-source.ts'
-import { type Note, Translation } from './schemas/translate.ts'
+import { Address, Link, NamedLink, type Note, type Part, Translation } from './schemas/translate.ts'
 
 /** One set of equal parts. */
 interface Component {
