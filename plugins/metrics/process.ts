@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
+import { systemClock } from '../../kernel/index.ts'
 import { followChannel, together } from '../shared/development/held-channel.ts'
 import { watchLoopDelay } from '../shared/development/loop-delay.ts'
 import { type FigureSample, figure } from '../shared/development/metrics.ts'
@@ -129,10 +130,10 @@ export function countWork(metrics: Metrics, kind: WorkKind): () => void {
   const since = new WeakMap<WorkEvent, number>()
   return together([
     ...ends,
-    followChannel(phase('start'), (event: WorkEvent) => void since.set(event, performance.now())),
+    followChannel(phase('start'), (event: WorkEvent) => void since.set(event, systemClock.monotonic())),
     followChannel(phase('asyncEnd'), (event: WorkEvent) => {
       const at = since.get(event)
-      if (at !== undefined) observe((performance.now() - at) / 1_000, valuesOf(event), event.error)
+      if (at !== undefined) observe((systemClock.monotonic() - at) / 1_000, valuesOf(event), event.error)
     }),
     followChannel(phase('error'), (event: WorkEvent) => fail(1, valuesOf(event))),
   ])

@@ -7,7 +7,7 @@ import type {
   OperationDefinitionNode,
   SelectionSetNode,
 } from 'graphql'
-import { Trace } from '../../../kernel/index.ts'
+import { systemClock, Trace } from '../../../kernel/index.ts'
 import type { Graphql, GraphqlJit } from '../packages.ts'
 import { fragmentsOf } from './limits.ts'
 import type { GraphqlOperationTrace } from './trace-events.ts'
@@ -76,7 +76,7 @@ export class Compiler {
   #saved = maxSaved
   #since: number
 
-  constructor(jit: GraphqlJit, now: () => number = () => performance.now()) {
+  constructor(jit: GraphqlJit, now: () => number = () => systemClock.monotonic()) {
     this.#jit = jit
     this.#now = now
     this.#since = now()

@@ -1,5 +1,5 @@
 import type { ExecutionResult } from 'graphql'
-import type { Request, Response } from '../../../kernel/index.ts'
+import { clock, type Request, type Response } from '../../../kernel/index.ts'
 import { describeError, describeResult } from '../execution/mask-errors.ts'
 import type { Graphql } from '../packages.ts'
 
@@ -146,9 +146,9 @@ export function eventStream({ events, failed, keepAlive, onEnd }: EventStreamPar
   /** Waits for an event or the end; resolves with `true` if `keepAlive` passes without either. */
   function silence(): Promise<boolean> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, keepAlive, true)
+      const timer = clock.setTimeout(() => resolve(true), keepAlive)
       wake = () => {
-        clearTimeout(timer)
+        clock.clear(timer)
         resolve(false)
       }
     })
