@@ -1,4 +1,11 @@
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+
+/** The beginning of the style of every page: colours, which follow the system, and what looks the same everywhere. */
+export const baseStyle = readFileSync(new URL('./base.css', import.meta.url), 'utf8')
+
+/** For the script of a page: makes an element. Strings become text, never markup, so that data cannot run anything. */
+export const elementsScript = readFileSync(new URL('./elements.js', import.meta.url), 'utf8')
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
