@@ -6,7 +6,7 @@ import { type DescribedPath, Templates } from '../../shared/descriptions/paths.t
 import { Policies, type SecurityRequirement } from '../../shared/descriptions/security.ts'
 import { guardsOf } from '../../shared/http/guards.ts'
 import { plainName } from '../../shared/schema/names.ts'
-import { isObject, type Json, put, toPlain } from '../../shared/values/json.ts'
+import { isObject, type Json, mapMembers, put, toPlain } from '../../shared/values/json.ts'
 import {
   type MessageDescriptionOptions,
   type MessageDescriptionSettings,
@@ -218,13 +218,11 @@ class Channels {
     }
     const schemes = this.#policies.schemes(asked, (why) => this.note('the server', why))
     const finished = this.#schemas.finish({ channels, operations })
-    const schemas: Json = {}
-    for (const [name, schema] of Object.entries(finished.schemas)) put(schemas, name, toDraft7(schema))
     for (const channel of Object.values(finished.document.channels) as Json[]) writeSchemas(channel)
     return {
       document: finished.document,
-      schemas,
-      schemes: schemesOf(schemes),
+      schemas: mapMembers(finished.schemas, toDraft7),
+      schemes: mapMembers(schemes, schemeOf),
       notes: [...this.#notes.values()],
     }
   }
@@ -262,9 +260,7 @@ function parametersIn(
   for (const name of Object.keys(said))
     if (!names.includes(name)) note(`its address has no parameter "${name}", so its description is left out`)
   if (names.length === 0) return undefined
-  const parameters: Json = {}
-  for (const name of names) put(parameters, name, toPlain((Object.hasOwn(said, name) ? said[name] : undefined) ?? {}))
-  return parameters
+  return Object.fromEntries(names.map((name) => [name, toPlain((Object.hasOwn(said, name) && said[name]) || {})]))
 }
 
 function textsOf(given: Json): Json {
@@ -294,14 +290,9 @@ function securityOf(asked: readonly SecurityRequirement[]): Pick<AsyncApiOperati
 }
 
 /** Converts security schemes to AsyncAPI, which has other names for some of the schemes of OpenAPI. */
-function schemesOf(given: Json): Json {
-  const schemes: Json = {}
-  for (const [name, scheme] of Object.entries(given))
-    if (isObject(scheme)) put(schemes, name, schemeOf(toPlain(scheme) as Json))
-  return schemes
-}
-
-function schemeOf(scheme: Json): Json {
+function schemeOf(given: unknown): Json | undefined {
+  if (!isObject(given)) return undefined
+  const scheme = toPlain(given) as Json
   const { type } = scheme
   if (type === 'apiKey' && scheme.name !== undefined) return { ...scheme, type: 'httpApiKey' }
   if (type === 'mutualTLS') return { ...scheme, type: 'X509' }

@@ -6,7 +6,7 @@ import {
   listKeywords,
 } from '../../schema/keywords.ts'
 import { nameOfAddress } from '../../schema/names.ts'
-import { isObject, type Json, put, toPlain } from '../../values/json.ts'
+import { defined, isObject, type Json, mapMembers, put, toPlain } from '../../values/json.ts'
 
 /** A schema that may become a component of the document. */
 export interface Part {
@@ -200,12 +200,7 @@ export class Translation {
   }
 
   #members(node: Json, inside: ReadonlySet<unknown>): Json {
-    const members: Json = {}
-    for (const [keyword, value] of Object.entries(modernised(node))) {
-      if (value === undefined) continue
-      const translated = this.#keyword(keyword, value, inside)
-      if (translated !== undefined) put(members, keyword, translated)
-    }
+    const members = mapMembers(defined(modernised(node)), (value, keyword) => this.#keyword(keyword, value, inside))
     return this.#typed(node, members)
   }
 
@@ -214,10 +209,7 @@ export class Translation {
       return isObject(value) || typeof value === 'boolean' ? this.#schema(value, inside) : undefined
     }
     if (mapKeywords.has(keyword)) {
-      if (!isObject(value)) return undefined
-      const map: Json = {}
-      for (const [name, one] of Object.entries(value)) if (one !== undefined) put(map, name, this.#schema(one, inside))
-      return map
+      return isObject(value) ? mapMembers(defined(value), (one) => this.#schema(one, inside)) : undefined
     }
     if (listKeywords.has(keyword)) {
       return Array.isArray(value) && value.length > 0 ? value.map((one) => this.#schema(one, inside)) : undefined
@@ -233,11 +225,10 @@ export class Translation {
   /** Translates a discriminator. Its mapping refers to schemas by references that differ in the document; without one, names are enough. */
   #discriminator(value: unknown): unknown {
     if (!isObject(value) || typeof value.propertyName !== 'string') return undefined
-    const mapping: Json = {}
-    for (const [name, ref] of Object.entries(isObject(value.mapping) ? value.mapping : {})) {
+    const mapping = mapMembers(isObject(value.mapping) ? value.mapping : {}, (ref) => {
       const target = targetOf(ref, this.#flat)
-      if (isObject(target)) put(mapping, name, new Address(this.#link(target, this.#nameOf(target)).part))
-    }
+      return isObject(target) ? new Address(this.#link(target, this.#nameOf(target)).part) : undefined
+    })
     return { propertyName: value.propertyName, ...(Object.keys(mapping).length > 0 && { mapping }) }
   }
 
