@@ -63,6 +63,9 @@ export const conventions: { readonly [family: string]: Convention } = {
   overload_share: { name: 'framework.overload.share', unit: '1' },
 }
 
+/** The framework's own metrics of requests and of the process, whose names are taken even before the boot. */
+export const ownFamilies = Object.keys(conventions).filter((name) => /^(?:http|process)_/.test(name))
+
 const units: { readonly [unit: string]: string } = { seconds: 's', bytes: 'By' }
 
 /** Metrics of the application and of its plugins keep their names: none contains a dot, so none collides with the above. */

@@ -23,10 +23,10 @@ import { sharing } from '../shared/values/memoize.ts'
 import { eachWorkOf } from '../shared/work/kind.ts'
 import { checkFigures, defaultBuckets } from './instruments.ts'
 import { Listener } from './listener.ts'
-import { exportMetrics, hasMeterProvider } from './open-telemetry.ts'
+import { exportMetrics, hasMeterProvider, ownFamilies } from './open-telemetry.ts'
 import { metricsOptions } from './options.ts'
-import { countProcess, countWork, processFamilies } from './process.ts'
-import { countRequests, requestFamilies } from './requests.ts'
+import { countProcess, countWork } from './process.ts'
+import { countRequests } from './requests.ts'
 import { Metrics } from './service.ts'
 import { contentType } from './text.ts'
 
@@ -50,7 +50,7 @@ export const metrics = definePlugin({
   options: metricsOptions,
   doctor: async () => (await import('./doctor.ts')).checks,
   inspector: async () => (await import('./inspector.ts')).panels,
-  provide: (settings) => ({ metrics: new Metrics(settings, [...requestFamilies, ...processFamilies]) }),
+  provide: (settings) => ({ metrics: new Metrics(settings, ownFamilies) }),
   async setup(ctx, { path, policy, addresses, port, host, buckets, openTelemetry }) {
     const service = ctx.services.get('metrics')
     const isNamed = policy !== undefined || (addresses !== undefined && addresses.length > 0)

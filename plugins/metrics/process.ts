@@ -4,23 +4,10 @@ import { getHeapStatistics } from 'node:v8'
 import { systemClock } from '../../kernel/index.ts'
 import { followChannel, together } from '../shared/development/held-channel.ts'
 import { watchLoopDelay } from '../shared/development/loop-delay.ts'
-import { type FigureSample, figure } from '../shared/development/metrics.ts'
+import { type Figure, type FigureSample, figure } from '../shared/development/metrics.ts'
 import type { WorkKind } from '../shared/work/kind.ts'
 import type { Metrics } from './service.ts'
 import type { Convention, Family } from './text.ts'
-
-export const processFamilies = [
-  'process_cpu_seconds',
-  'process_start_time_seconds',
-  'process_resident_memory_bytes',
-  'process_heap_used_bytes',
-  'process_external_memory_bytes',
-  'process_event_loop_delay_seconds',
-  'process_heap_limit_bytes',
-  'process_event_loop_seconds',
-  'process_open_fds',
-] as const
-type ProcessFamily = (typeof processFamilies)[number]
 
 /** Counts the figures of the process; returns a function that ends the counting. */
 export function countProcess(metrics: Metrics): () => void {
@@ -30,14 +17,19 @@ export function countProcess(metrics: Metrics): () => void {
     const memory = process.memoryUsage()
     const { count, sum } = delay.total()
     const families: Family[] = [
-      counter('process_cpu_seconds', 'CPU time', [
+      own('counter', 'process_cpu_seconds', 'CPU time', [
         { labels: { mode: 'user' }, value: user / 1e6 },
         { labels: { mode: 'system' }, value: system / 1e6 },
       ]),
-      gauge('process_start_time_seconds', 'When the process began, since 1970', performance.timeOrigin / 1_000),
-      gauge('process_resident_memory_bytes', 'Resident memory', memory.rss),
-      gauge('process_heap_used_bytes', 'Heap in use', memory.heapUsed),
-      gauge('process_external_memory_bytes', 'Memory outside of the heap that the heap refers to', memory.external),
+      own('gauge', 'process_start_time_seconds', 'When the process began, since 1970', performance.timeOrigin / 1_000),
+      own('gauge', 'process_resident_memory_bytes', 'Resident memory', memory.rss),
+      own('gauge', 'process_heap_used_bytes', 'Heap in use', memory.heapUsed),
+      own(
+        'gauge',
+        'process_external_memory_bytes',
+        'Memory outside of the heap that the heap refers to',
+        memory.external,
+      ),
       {
         name: 'process_event_loop_delay_seconds',
         type: 'summary',
@@ -51,19 +43,21 @@ export function countProcess(metrics: Metrics): () => void {
     ]
     // Bun's statistics report a limit that does not exist.
     if (!('Bun' in globalThis))
-      families.push(gauge('process_heap_limit_bytes', 'What the heap may use', getHeapStatistics().heap_size_limit))
+      families.push(
+        own('gauge', 'process_heap_limit_bytes', 'What the heap may use', getHeapStatistics().heap_size_limit),
+      )
     const { active, idle } = performance.eventLoopUtilization()
     // Bun and Deno have the function, but no figures.
     if (active + idle > 0) {
       families.push(
-        counter('process_event_loop_seconds', 'Time of the event loop, at work and waiting', [
+        own('counter', 'process_event_loop_seconds', 'Time of the event loop, at work and waiting', [
           { labels: { state: 'active' }, value: active / 1_000 },
           { labels: { state: 'idle' }, value: idle / 1_000 },
         ]),
       )
     }
     const descriptors = await openDescriptors()
-    if (descriptors !== undefined) families.push(gauge('process_open_fds', 'Open descriptors', descriptors))
+    if (descriptors !== undefined) families.push(own('gauge', 'process_open_fds', 'Open descriptors', descriptors))
     return families
   })
   return () => delay.stop()
@@ -78,14 +72,9 @@ async function openDescriptors(): Promise<number | undefined> {
   }
 }
 
-const unitOf = (name: string) => ['seconds', 'bytes'].find((unit) => name.endsWith(`_${unit}`))
-const counter = (name: ProcessFamily, help: string, samples: readonly FigureSample[]): Family => ({
-  ...figure('counter', name, help, samples),
-  unit: unitOf(name),
-})
-const gauge = (name: ProcessFamily, help: string, value: number): Family => ({
-  ...figure('gauge', name, help, value),
-  unit: unitOf(name),
+const own = (type: Figure['type'], name: string, help: string, value: number | readonly FigureSample[]): Family => ({
+  ...figure(type, name, help, value),
+  unit: ['seconds', 'bytes'].find((unit) => name.endsWith(`_${unit}`)),
 })
 
 interface WorkEvent {

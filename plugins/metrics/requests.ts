@@ -94,13 +94,6 @@ class Sizes {
   }
 }
 
-export const requestFamilies = [
-  'http_request_duration_seconds',
-  'http_request_body_size_bytes',
-  'http_response_body_size_bytes',
-  'http_requests_in_flight',
-]
-
 /** Counts the requests of a scope, by the pattern of their route: a client's path never becomes a label. */
 export function countRequests(ctx: Context, metrics: Metrics, bounds: readonly number[]): void {
   const all = new Map<string, RouteFigures>()
