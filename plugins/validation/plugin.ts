@@ -1,9 +1,8 @@
-import { definePlugin, type OptionPlace, type OptionRoute } from '../../kernel/index.ts'
+import { definePlugin } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { takesBody } from '../shared/http/body-parser.ts'
 import { option } from '../shared/options/index.ts'
-import { isSchema } from '../shared/schema/check.ts'
-import { keysOf } from '../shared/schema/keys.ts'
+import { bodySchemaOfRoute, paramsSchemaOfRoute, schemaOfRoute } from './options.ts'
 import { Validation } from './service.ts'
 import { parts } from './validation-error.ts'
 
@@ -52,30 +51,4 @@ function failures(route: DescribedRoute): { readonly [status: string]: string } 
     ...((body ?? all) !== undefined && takesBody(route) && { 415: 'UnsupportedMediaType' }),
     422: 'ValidationError',
   }
-}
-
-/** Reads a schema, which is compiled with the route. */
-function schemaOfRoute(given: unknown, place: OptionPlace): object | undefined {
-  if (isSchema(given)) return given
-  return void place.wrong(given, 'a JSON Schema, or a TypeBox, Zod or other Standard Schema')
-}
-
-/** The same for parameters: with one that the path does not have, the schema would refuse every request. */
-function paramsSchemaOfRoute(given: unknown, place: OptionPlace, { path }: OptionRoute<unknown>) {
-  const schema = schemaOfRoute(given, place)
-  if (schema === undefined) return undefined
-  const names: readonly string[] = path.match(/(?<=\/:)[\w$]+|(?<=\/)\*/g) ?? []
-  for (const key of keysOf(schema) ?? []) {
-    if (names.includes(key)) continue
-    const there = names.length === 0 ? 'The path has no parameters' : `Its parameters are ${names.join(', ')}`
-    place.problem(`the option "${place.path}" names "${key}", which is not a parameter of ${path}. ${there}`)
-  }
-  return schema
-}
-
-/** The same for the schema of a body. */
-function bodySchemaOfRoute(given: unknown, place: OptionPlace, { method }: OptionRoute<unknown>) {
-  if (method !== 'GET' && method !== 'HEAD') return schemaOfRoute(given, place)
-  const why = `a ${method} request has no body; describe its query and its headers`
-  return void place.problem(`the option "${place.path}" cannot be used: ${why}`)
 }
