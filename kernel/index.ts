@@ -62,7 +62,7 @@ export {
   UpgradeRequiredError,
 } from './support/errors.ts'
 export type { LogMethod } from './support/logger.ts'
-export { nearest } from './support/nearest.ts'
+export { didYouMean, nearest } from './support/nearest.ts'
 export {
   checkOptions,
   described,

@@ -1,9 +1,9 @@
 import {
-  defineError,
+  defineErrors,
+  didYouMean,
   isPluginFactory,
   isRegistration,
   type Middleware,
-  nearest,
   type OptionsOf,
   optionNames,
   type PluginFactory,
@@ -13,14 +13,11 @@ import { type Catalog, type CatalogKey, catalog, core, factoryOf, onByDefault } 
 import { inspectorRequest } from './shared/development/inspector-request.ts'
 import { isProduction } from './shared/environment/node-env.ts'
 
-const UnknownPluginError = defineError('UnknownPluginError', (key: string, near: string | undefined) => {
-  const guess = near === undefined ? '' : ` Did you mean "${near}"?`
-  return `plugins.${key} is not a plugin of the catalog.${guess} The catalog has ${Object.keys(catalog).join(', ')}; under any other key pass a registration: ${key}: myPlugin({ … })`
+const { UnknownPluginError, PluginFormError } = defineErrors({
+  UnknownPluginError: (key: string, known: readonly string[]) =>
+    `plugins.${key} is not a plugin of the catalog.${didYouMean(key, known)} The catalog has ${known.join(', ')}; under any other key pass a registration: ${key}: myPlugin({ … })`,
+  PluginFormError: (key: string, why: string) => `plugins${key === '' ? '' : `.${key}`} ${why}`,
 })
-const PluginFormError = defineError(
-  'PluginFormError',
-  (key: string, why: string) => `plugins${key === '' ? '' : `.${key}`} ${why}`,
-)
 
 /** One item of the array form. */
 export type PluginListItem = Registration | PluginFactory<undefined, object> | Middleware | false
@@ -127,7 +124,7 @@ const fromCatalog = (key: CatalogKey, value: unknown): Given =>
 
 const fromFreeKey = (key: string, value: unknown): Given =>
   pluginOf(key, value, () => {
-    throw UnknownPluginError(key, nearest(key, Object.keys(catalog)))
+    throw UnknownPluginError(key, Object.keys(catalog))
   })
 
 const kindOf = (value: unknown) => (value === null ? 'null' : `a ${typeof value}`)

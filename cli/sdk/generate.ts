@@ -2,16 +2,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageFolder, programName } from '../package.ts'
 import { fromTemplate } from '../scaffold/template.ts'
-import type { ApiDocument, Operation, Parameter } from './document.ts'
-import { type MessageDocument, socketsOf } from './messages.ts'
+import type { ApiDocument, Operation, Parameter, Schema } from './document.ts'
+import { type MessageDocument, type SocketRoute, socketsOf } from './messages.ts'
 import { camel, pascal } from './names.ts'
-import { bodyOf, countFailures, SharedFailures, shapeOf, type Typing } from './operation.ts'
-import { comment, key, text, union } from './printer.ts'
+import { bodyOf, countFailures, inputOf, SharedFailures, shapeOf, type Typing } from './operation.ts'
+import { comment, key, tags, text, union } from './printer.ts'
 import { SchemaPrinter } from './schema.ts'
-import { socketCall, socketShape } from './socket.ts'
 import { decoded, memberNames, methods, type Node, treeOf } from './tree.ts'
 
-export interface GenerateOptions {
+interface GenerateOptions {
   /** The name of the client's type; the function is called `create` followed by this name. Default `Client`. */
   readonly name?: string
   /** The command that writes the file again, for its first lines. */
@@ -211,4 +210,39 @@ const encoded = (segment: string) => encodeURIComponent(segment.replaceAll(/\p{S
 
 function sortedNames(node: Node): [id: string, name: string][] {
   return [...memberNames(node)].sort(([, a], [, b]) => (a < b ? -1 : 1))
+}
+
+/** One websocket of the client: the lines of its doc comment, its parameter, and its type. `indent` is that of the line on which it is printed. */
+function socketShape(route: SocketRoute, printer: SchemaPrinter, indent: string) {
+  const inner = `${indent}  `
+  const members: { readonly text: string; readonly isRequired: boolean }[] = []
+  const part = (name: string, schema: Schema | undefined, direction: 'query' | 'input', more = '') => {
+    if (typeof schema !== 'object') return
+    const isRequired = (schema.required ?? []).length > 0
+    members.push({
+      text: `${inner}${name}${isRequired ? '' : '?'}: ${printer.type(schema, direction, inner)}${more}`,
+      isRequired,
+    })
+  }
+  part('query', route.query, 'query')
+  part('headers', route.headers, 'input', ' & HeaderValues')
+  if (route.protocols.length > 0) {
+    const type = `readonly (${union(route.protocols.map(text))})[]`
+    members.push({ text: `${inner}protocols?: ${type}`, isRequired: false })
+  }
+  const typesOf = (schemas: readonly Schema[] | undefined, direction: 'input' | 'output', any: string) =>
+    schemas === undefined ? any : union(schemas.map((schema) => printer.type(schema, direction, indent)))
+  const received = typesOf(route.received, 'output', 'string | Uint8Array')
+  const sent = typesOf(route.sent, 'input', 'string | Uint8Array | object')
+  return {
+    doc: [...route.doc.filter((line) => typeof line === 'string'), ...(route.isDeprecated ? [tags.deprecated] : [])],
+    input: inputOf('options', members, 'SocketOptions', indent),
+    type: `Socket<${received}, ${sent}>`,
+  }
+}
+
+/** The call of the runtime that opens the websocket; `path` is an expression. */
+function socketCall(route: SocketRoute, path: string): string {
+  const offered = route.protocols.length === 0 ? '' : `, [${route.protocols.map(text).join(', ')}]`
+  return `(options) => open(${path}, ${route.received !== undefined && route.received.length > 0}, options${offered})`
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { listKeywords, mapKeywords, schemaKeywords } from '../../plugins/shared/schema/keywords.ts'
+import { changeSchemas } from '../../plugins/shared/schema/keywords.ts'
 import { freeName } from '../../plugins/shared/schema/names.ts'
 import { isObject, type Json, put } from '../../plugins/shared/values/json.ts'
 import { type ApiDocument, follow, type Reference, type Schema, sorted } from './document.ts'
@@ -135,14 +135,8 @@ function rewritten(schema: unknown, names: ReadonlyMap<string, string>): unknown
       copy.$ref = place + (names.get(name) ?? name)
     } else if (keyword === 'items' && Array.isArray(value)) copy.prefixItems = value.map(within)
     else if (keyword === 'additionalItems') copy.items = within(value)
-    else if (listKeywords.has(keyword) && Array.isArray(value)) copy[keyword] = value.map(within)
-    else if (schemaKeywords.has(keyword)) copy[keyword] = within(value)
     // Members may have any name, even that of a keyword; values are not schemas.
-    else if (mapKeywords.has(keyword) && isObject(value)) {
-      const map: Json = {}
-      for (const [name, one] of Object.entries(value)) put(map, name, within(one))
-      copy[keyword] = map
-    } else put(copy, keyword, value)
+    else put(copy, keyword, changeSchemas(keyword, value, within))
   }
   const { $ref, ...beside } = copy
   if ($ref === undefined || Object.keys(beside).length === 0) return copy

@@ -2,7 +2,7 @@ import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
 import { openSource } from '../http/streams.ts'
 import { ArgumentsError, BadRequestError, type FrameworkError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
-import { nearest } from '../support/nearest.ts'
+import { didYouMean } from '../support/nearest.ts'
 import type { RequestHandler } from './adapter.ts'
 import { collected, refuseLength } from './body-limit.ts'
 import { BodyReadError, hostFor } from './head.ts'
@@ -286,9 +286,10 @@ function injectMistake(request: unknown, second: unknown): FrameworkError | unde
   }
   for (const name in request) {
     if (injected.includes(name)) continue
-    const near = nearest(name, injected)
-    const guess = near === undefined ? '' : ` Did you mean "${near}"?`
-    return ArgumentsError('inject', `{ ${injected.join(', ')} }, and "${name}" is not one of them.${guess}`)
+    return ArgumentsError(
+      'inject',
+      `{ ${injected.join(', ')} }, and "${name}" is not one of them.${didYouMean(name, injected)}`,
+    )
   }
   const { url, body } = request as { url?: unknown; body?: unknown }
   if (typeof url !== 'string') return ArgumentsError('inject', `a url: ${example}`)

@@ -29,3 +29,14 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   }
   return best
 }
+
+/**
+ * The guess that a message about an unknown name continues with, or `''` when no known name is close.
+ *
+ * @example
+ * didYouMean('timout', ['timeout', 'retries']) // ' Did you mean "timeout"?'
+ */
+export function didYouMean(name: string, known: Iterable<string>): string {
+  const near = nearest(name, known)
+  return near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`
+}

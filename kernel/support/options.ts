@@ -1,5 +1,5 @@
 import { defineError, FrameworkError, messagePrefix } from './errors.ts'
-import { nearest } from './nearest.ts'
+import { didYouMean } from './nearest.ts'
 
 /**
  * One option that is wrong, for an argument that is read immediately; {@link OptionPlace} collects several.
@@ -14,9 +14,7 @@ function wrongOption(option: string, got: unknown, expected: string): string {
 }
 
 function unknownOption(option: string, name: string, known: readonly string[]): string {
-  const near = nearest(name, known)
-  const guess = near === undefined ? '' : ` Did you mean "${near}"?`
-  return `Unknown option "${option}".${guess} Known options: ${known.join(', ') || 'none'}`
+  return `Unknown option "${option}".${didYouMean(name, known)} Known options: ${known.join(', ') || 'none'}`
 }
 
 /** The representation of a value in a message. */

@@ -1,15 +1,14 @@
-import { announcePluginData, defineError, definePlugin } from '../../kernel/index.ts'
+import { announcePluginData, defineErrors, definePlugin } from '../../kernel/index.ts'
 import { DocumentService, documentRoutes } from '../shared/descriptions/document-service.ts'
 import { announcePage } from '../shared/development/pages.ts'
 import { publicPageCheck, warnOfPublicPage } from '../shared/doctor/public-page.ts'
 import { asyncapiOptions, unguarded } from './options.ts'
 import type { AsyncApiDocument, MessageDescription } from './types.ts'
 
-const AsyncApiBeforeBootError = defineError(
-  'AsyncApiBeforeBootError',
-  () =>
+const { AsyncApiBeforeBootError } = defineErrors({
+  AsyncApiBeforeBootError: () =>
     'the messages of a server are unknown before boot. Call await server.ready() first, or use describeMessages(server) of framework/plugins/asyncapi',
-)
+})
 
 announcePluginData('asyncapi')
 

@@ -1,8 +1,8 @@
 import type { AsyncApiExchange, AsyncApiMessage } from '../asyncapi/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
-import { jsonSchemaOf } from '../shared/descriptions/schema-source.ts'
 import { flattened, schemasOf } from '../shared/schema/flat.ts'
 import { nameOfAddress } from '../shared/schema/names.ts'
+import { jsonSchemaOf } from '../shared/schema/standard.ts'
 import { isObject } from '../shared/values/json.ts'
 import type { Channel } from './channel.ts'
 

@@ -1,56 +1,39 @@
-import { defineError } from '../../kernel/index.ts'
+import { defineError, defineErrors } from '../../kernel/index.ts'
 
-export const ChannelNameError = defineError(
-  'ChannelNameError',
-  (name: string, why: string) => `the channel ${JSON.stringify(name)}: ${why}`,
-)
-export const ChannelRefusedError = defineError(
-  'ChannelRefusedError',
-  403,
-  (name: string) => `the client may not join the channel "${name}"`,
-)
-export const UnknownChannelError = defineError(
-  'UnknownChannelError',
-  404,
-  (name: string) => `the route has no channel for the name ${JSON.stringify(name)}; its option "channels" lists them`,
-)
-export const TooManyChannelsError = defineError(
-  'TooManyChannelsError',
-  429,
-  (most: number) => `the client is in ${most} channels, the maximum`,
-)
-export const ChannelPublishRefusedError = defineError(
-  'ChannelPublishRefusedError',
-  403,
-  (name: string, isRefused: boolean) =>
-    isRefused
-      ? `the rule "publish" of the channel "${name}" refuses this message`
-      : `the channel "${name}" takes no messages from clients: it has no rule "publish"`,
-)
-export const NotJoinedError = defineError(
-  'NotJoinedError',
-  409,
-  (name: string) => `the client is not in the channel "${name}"`,
-)
-export const ChannelSchemaError = defineError(
-  'ChannelSchemaError',
-  (name: string, why: string) => `the schema of the channel "${name}" cannot be used: ${why}`,
-)
+export const { ChannelNameError, ChannelRefusedError, UnknownChannelError, TooManyChannelsError } = defineErrors({
+  ChannelNameError: (name: string, why: string) => `the channel ${JSON.stringify(name)}: ${why}`,
+  ChannelRefusedError: [403, (name: string) => `the client may not join the channel "${name}"`],
+  UnknownChannelError: [
+    404,
+    (name: string) => `the route has no channel for the name ${JSON.stringify(name)}; its option "channels" lists them`,
+  ],
+  TooManyChannelsError: [429, (most: number) => `the client is in ${most} channels, the maximum`],
+})
+
+export const { ChannelPublishRefusedError, NotJoinedError, ChannelSchemaError } = defineErrors({
+  ChannelPublishRefusedError: [
+    403,
+    (name: string, isRefused: boolean) =>
+      isRefused
+        ? `the rule "publish" of the channel "${name}" refuses this message`
+        : `the channel "${name}" takes no messages from clients: it has no rule "publish"`,
+  ],
+  NotJoinedError: [409, (name: string) => `the client is not in the channel "${name}"`],
+  ChannelSchemaError: (name: string, why: string) => `the schema of the channel "${name}" cannot be used: ${why}`,
+})
 /** For messages published by the server's code; clients do not receive this error. */
 export const ChannelPayloadError = defineError(
   'ChannelPayloadError',
   (name: string, why: string) => `the payload for the channel "${name}" ${why}`,
 )
-export const InvalidPayloadError = defineError('InvalidPayloadError', 422, (why: string) => `the payload ${why}`)
-export const ChannelUnavailableError = defineError(
-  'ChannelUnavailableError',
-  503,
-  () => 'channels are not available now: their Redis does not respond',
-)
-export const ChannelsNotRunningError = defineError(
-  'ChannelsNotRunningError',
-  503,
-  (what: string) =>
-    `${what} needs a booted server with the plugin channels in this process: new Server({ plugins: { channels: true } })`,
-)
+export const { InvalidPayloadError, ChannelUnavailableError, ChannelsNotRunningError } = defineErrors({
+  InvalidPayloadError: [422, (why: string) => `the payload ${why}`],
+  ChannelUnavailableError: [503, () => 'channels are not available now: their Redis does not respond'],
+  ChannelsNotRunningError: [
+    503,
+    (what: string) =>
+      `${what} needs a booted server with the plugin channels in this process: new Server({ plugins: { channels: true } })`,
+  ],
+})
+
 export const ChannelRouteError = defineError('ChannelRouteError', (why: string) => why)

@@ -1,4 +1,4 @@
-import { defineError, withCause } from '../../kernel/support/errors.ts'
+import { defineErrors, withCause } from '../../kernel/support/errors.ts'
 import { checkOptions } from '../../kernel/support/options.ts'
 import {
   address,
@@ -15,10 +15,9 @@ import { ContractError, type NamedRoute, readContract } from './define.ts'
 import type { ContractClient } from './types.ts'
 
 // If a handler does not catch it, the response is a 500 without details: addresses of other servers are not meant for clients.
-const ContractCallError = defineError(
-  'ContractCallError',
-  (name: string, request: string, why: string) => `${name} (${request}): ${why}`,
-)
+const { ContractCallError } = defineErrors({
+  ContractCallError: (name: string, request: string, why: string) => `${name} (${request}): ${why}`,
+})
 
 interface Input extends SentInput {
   readonly params?: { readonly [name: string]: unknown }

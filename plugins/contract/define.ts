@@ -1,6 +1,6 @@
 import { type Method, methods, parsePattern, type Shape } from '../../kernel/routing/pattern.ts'
 import { defineError, withCause } from '../../kernel/support/errors.ts'
-import { nearest } from '../../kernel/support/nearest.ts'
+import { didYouMean } from '../../kernel/support/nearest.ts'
 
 export const ContractError = defineError('ContractError', (what: string) => what)
 
@@ -132,10 +132,8 @@ function readRoute(route: ContractRoute, fail: (what: string) => Error): Shape[]
   for (const key of Reflect.ownKeys(route)) {
     const member = String(key)
     if ((contractMembers as readonly string[]).includes(member)) continue
-    const near = nearest(member, contractMembers)
-    const guess = near === undefined ? '' : ` Did you mean "${near}"?`
     throw fail(
-      `"${member}" is not a member of a route.${guess} Known members: ${contractMembers.join(', ')}; pass the other options of the route with its handler, to implement()`,
+      `"${member}" is not a member of a route.${didYouMean(member, contractMembers)} Known members: ${contractMembers.join(', ')}; pass the other options of the route with its handler, to implement()`,
     )
   }
   const { method, path, responses } = route

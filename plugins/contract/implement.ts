@@ -1,7 +1,7 @@
 import type { Handler, OptionChecks, Request, Response, RouteOptions, Routes } from '../../kernel/index.ts'
 import type { BodilessOptions } from '../../kernel/routing/options.ts'
 import type { OptionsExtension } from '../../kernel/routing/params.ts'
-import { nearest } from '../../kernel/support/nearest.ts'
+import { didYouMean } from '../../kernel/support/nearest.ts'
 import { isOptions, optionOf } from '../../kernel/support/options.ts'
 import { type Bodiless, ContractError, type ContractRoute, contractMembers, readContract } from './define.ts'
 
@@ -78,9 +78,7 @@ export function implement<Extension, Prefix extends string, const Contract exten
   if (missing.length > 0) throw ContractError(`the implementation of ${missing.join(', ')} is missing`)
   for (const name of Reflect.ownKeys(given).map(String)) {
     if (names.includes(name)) continue
-    const near = nearest(name, names)
-    const guess = near === undefined ? '' : `. Did you mean "${near}"?`
-    throw ContractError(`"${name}" is implemented, but is not a route of the contract${guess}`)
+    throw ContractError(`"${name}" is implemented, but is not a route of the contract.${didYouMean(name, names)}`)
   }
   const all = named.map(({ name, route }) => ({ route, ...read(name, given[name]) }))
   for (const { route, options, handler } of all) {

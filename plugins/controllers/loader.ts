@@ -1,13 +1,12 @@
-import { defineError, type Logger, type RouteCollection } from '../../kernel/index.ts'
+import { defineErrors, type Logger, type RouteCollection } from '../../kernel/index.ts'
 import type { AnyClass } from '../shared/decorators/decorator.ts'
 import { importFiles } from '../shared/files/modules.ts'
 import { isController, isForgotten, mountController } from './mount.ts'
 import { patterns as patternsOf } from './options.ts'
 
-const ControllerFileError = defineError(
-  'ControllerFileError',
-  (file: string, why: string) => `the controller file ${file} cannot be loaded: ${why}`,
-)
+const { ControllerFileError } = defineErrors({
+  ControllerFileError: (file: string, why: string) => `the controller file ${file} cannot be loaded: ${why}`,
+})
 
 /** Loads controller files; the service `controllers` of every server. */
 export class ControllerFiles {

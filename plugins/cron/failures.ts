@@ -1,17 +1,14 @@
-import { defineError, type Thrown } from '../../kernel/index.ts'
+import { defineErrors, type Thrown } from '../../kernel/index.ts'
 import { globalHandler, notify } from '../shared/work/attempt.ts'
 import type { CronRun } from './jobs/run.ts'
 
-export const CronDestroyedError = defineError(
-  'CronDestroyedError',
-  (name: string) => `the cron job "${name}" was destroyed and cannot start again. Declare a new one with cron(pattern)`,
-)
-export const CronNameError = defineError('CronNameError', (name: string, why: string) => `"${name}": ${why}`)
-export const CronFileError = defineError(
-  'CronFileError',
-  (file: string, why: string) => `the job file ${file} cannot be loaded: ${why}`,
-)
-export const CronClassError = defineError('CronClassError', (name: string, why: string) => `${name}: ${why}`)
+export const { CronDestroyedError, CronNameError, CronFileError, CronClassError } = defineErrors({
+  CronDestroyedError: (name: string) =>
+    `the cron job "${name}" was destroyed and cannot start again. Declare a new one with cron(pattern)`,
+  CronNameError: (name: string, why: string) => `"${name}": ${why}`,
+  CronFileError: (file: string, why: string) => `the job file ${file} cannot be loaded: ${why}`,
+  CronClassError: (name: string, why: string) => `${name}: ${why}`,
+})
 
 /** A function that is called with the value that a job threw, and the run that failed. */
 export type CronErrorHandler = { handle(error: Thrown, run: CronRun): unknown }['handle']

@@ -1,4 +1,4 @@
-import { isInTime, type Logger, nearest } from '../../kernel/index.ts'
+import { didYouMean, isInTime, type Logger } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { stopOptions } from '../shared/work/running.ts'
 import { nameOf } from '../shared/work/service-classes.ts'
@@ -200,11 +200,8 @@ export class CronService {
     const job = [...this.#jobs.values()].find((one) => one.declared.name === name)
     // Stopping waits for jobs that are already running, so new runs must not begin.
     if (job !== undefined) return this.#life?.isHalted ? false : job.trigger()
-    const near = nearest(
-      name,
-      this.jobs().map((one) => one.name),
-    )
-    throw CronNameError(name, `no running job has this name.${near === undefined ? '' : ` Did you mean "${near}"?`}`)
+    const names = this.jobs().map((one) => one.name)
+    throw CronNameError(name, `no running job has this name.${didYouMean(name, names)}`)
   }
 
   /** Returns the declaration that this service runs for a job; `undefined` for a job of a class that it does not have. */

@@ -1,15 +1,36 @@
-import { defineError, definePlugin } from '../../kernel/index.ts'
+import { defineErrors, definePlugin } from '../../kernel/index.ts'
 import { announcePage } from '../shared/development/pages.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
+import type { GraphqlOperationTrace, GraphqlResolverTrace } from './execution/trace-events.ts'
 import { getDoc, postDoc } from './http/apidoc.ts'
 import { graphqlOptions } from './options.ts'
 import { GraphqlService } from './service.ts'
-import { work } from './work.ts'
 
-const WebsocketMissingError = defineError(
-  'WebsocketMissingError',
-  () =>
+const work: readonly WorkKind[] = [
+  workKind<GraphqlOperationTrace>({
+    channel: 'graphql.operation',
+    list: { id: 'graphql', title: 'GraphQL' },
+    help: 'GraphQL operations',
+    // The client chooses the operation's name, so it does not become the name of the span.
+    span: ({ type }) => type,
+    title: ({ name }) => name ?? '(anonymous)',
+    note: ({ type }) => type,
+    data: ({ type, name }) => ({ type, name }),
+    labels: { type: { attribute: 'graphql.operation.type', of: ({ type }) => type } },
+    attributes: ({ name }) => ({ 'graphql.operation.name': name?.slice(0, 256) }),
+  }),
+  workKind<GraphqlResolverTrace>({
+    channel: 'graphql.resolver',
+    form: 'part',
+    span: ({ type, field }) => `resolve ${type}.${field}`,
+    title: ({ type, field }) => `${type}.${field}`,
+  }),
+]
+
+const { WebsocketMissingError } = defineErrors({
+  WebsocketMissingError: () =>
     'the option graphql.websocket needs the plugin "websocket", which is not registered. Register it: plugins: { websocket: true }',
-)
+})
 
 /**
  * Handles GraphQL requests at `/graphql`, following the specifications of GraphQL over HTTP and over server-sent events; needs the

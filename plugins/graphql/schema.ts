@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { DocumentNode, GraphQLSchema } from 'graphql'
-import { defineError, isFrameworkError } from '../../kernel/index.ts'
+import { defineError, defineErrors, isFrameworkError } from '../../kernel/index.ts'
 import { findFiles } from '../shared/files/modules.ts'
 import { readRegularFile } from '../shared/files/read-file.ts'
 import { messageOf, safely } from '../shared/values/safely.ts'
@@ -11,10 +11,9 @@ import { isReady } from './options.ts'
 import type { Graphql, SchemaTools } from './packages.ts'
 import type { GraphqlResolvers, ReadySchema, SchemaSource, SdlDocument } from './types.ts'
 
-const GraphqlSchemaError = defineError(
-  'GraphqlSchemaError',
-  (why: string) => `the schema of GraphQL cannot be built: ${why}`,
-)
+const { GraphqlSchemaError } = defineErrors({
+  GraphqlSchemaError: (why: string) => `the schema of GraphQL cannot be built: ${why}`,
+})
 
 /** All parts of a schema at the time when it is built. */
 interface SchemaParts {
@@ -117,11 +116,10 @@ function parseFile(graphql: Graphql, name: string, text: string): SdlDocument {
   }
 }
 
-const GraphqlCopiesError = defineError(
-  'GraphqlCopiesError',
-  (what: string, ours: string, other: string) =>
+const { GraphqlCopiesError } = defineErrors({
+  GraphqlCopiesError: (what: string, ours: string, other: string) =>
     `${what} comes from a different copy of the package "graphql" than the one that the plugin loaded: ${ours} here, ${other} there. They must be the same: "npm ls graphql" shows which package depends on which, and "npm dedupe" or a single version in package.json merges them`,
-)
+})
 
 const resolved = (from: string) => safely(() => createRequire(from).resolve('graphql'))
 const resolvedBy = (name: string) => safely(() => resolved(createRequire(import.meta.url).resolve(name)))

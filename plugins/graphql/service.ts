@@ -1,15 +1,12 @@
-import { defineError, OptionError, quoted } from '../../kernel/index.ts'
+import { defineErrors, OptionError, quoted } from '../../kernel/index.ts'
 import type { GraphqlResolvers, GraphqlTypeResolvers, ReadySchema } from './types.ts'
 
-export const GraphqlSchemaBuiltError = defineError(
-  'GraphqlSchemaBuiltError',
-  (call: string) =>
+export const { GraphqlSchemaBuiltError, GraphqlNotReadyError } = defineErrors({
+  GraphqlSchemaBuiltError: (call: string) =>
     `${call} comes too late: the schema was built at the first request. Call it earlier, for example right after new Server(…)`,
-)
-export const GraphqlNotReadyError = defineError(
-  'GraphqlNotReadyError',
-  () => 'the GraphQL schema does not exist before the server is ready. Call await server.ready() first',
-)
+  GraphqlNotReadyError: () =>
+    'the GraphQL schema does not exist before the server is ready. Call await server.ready() first',
+})
 
 /** Builds the schema from all additions, once the required packages are loaded. */
 export type BuildSchema = (typeDefs: readonly string[], resolvers: readonly GraphqlResolvers[]) => ReadySchema

@@ -1,10 +1,12 @@
-import { defineError, type Kernel, type Listing } from '../../kernel/index.ts'
+import { defineErrors, type Kernel, type Listing } from '../../kernel/index.ts'
 import type { InspectorPanel, PanelRow } from '../shared/development/panels.ts'
 import { Memoized } from '../shared/values/memoize.ts'
 import type { Redactor } from './redact.ts'
 
-export const InspectorPanelError = defineError('InspectorPanelError', (plugin: string, why: string) => {
-  return `the plugin "${plugin}" brings an inspector panel that cannot be used: ${why}`
+export const { InspectorPanelError } = defineErrors({
+  InspectorPanelError: (plugin: string, why: string) => {
+    return `the plugin "${plugin}" brings an inspector panel that cannot be used: ${why}`
+  },
 })
 
 type Listed = Listing['plugins'][number]

@@ -1,18 +1,14 @@
-import { announcePluginData, defineError, definePlugin } from '../../kernel/index.ts'
+import { announcePluginData, defineErrors, definePlugin } from '../../kernel/index.ts'
 import { isProduction, nodeEnv } from '../shared/environment/node-env.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { inspectorOptions } from './options.ts'
 
-const InspectorProductionError = defineError(
-  'InspectorProductionError',
-  (env: string | undefined) =>
+const { InspectorProductionError, InspectorScopeError } = defineErrors({
+  InspectorProductionError: (env: string | undefined) =>
     `the inspector shows requests and their contents, and NODE_ENV is "${env}". Leave the plugin out there: plugins: { inspector: process.env.NODE_ENV === "development" }`,
-)
-const InspectorScopeError = defineError(
-  'InspectorScopeError',
-  (scope: string) =>
+  InspectorScopeError: (scope: string) =>
     `the inspector is registered in the scope "${scope}", and would see and respond to no more than that. Register it on the server: plugins: { inspector: true }`,
-)
+})
 
 announcePluginData('inspector')
 

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Kernel, Request, Response } from '../../kernel/index.ts'
-import { elementsScript } from '../shared/pages/elements.ts'
-import { htmlPage, linkedStyle, pagePolicy, skipLink } from '../shared/pages/shell.ts'
-import { baseStyle } from '../shared/pages/style.ts'
+import { baseStyle, elementsScript, htmlPage, linkedStyle, pagePolicy, skipLink } from '../shared/pages/shell.ts'
 import type { Guard } from './guard.ts'
 import type { LivePages } from './live.ts'
 import type { Panels } from './panels.ts'
@@ -80,22 +78,12 @@ function secure(res: Response, policy: string): void {
 const refuse = (res: Response, status: number, message: string) => res.status(status).json({ message })
 
 /** Returns the page. Its links are relative, since its path may have a prefix; `base` is the last part of the path. */
-const pageHtml = (base: string): string =>
-  htmlPage({
-    title: 'Inspector',
-    head: linkedStyle(`${base}/page.css`),
-    body: `${skipLink}
-<header>
-<h1><a href="#/request">Inspector</a></h1>
-<span id="where" class="dim"></span>
-<span id="live" role="status" class="dim">connecting</span>
-<button id="clear" type="button">Clear</button>
-</header>
-<nav aria-label="What is shown"><ul id="nav"></ul></nav>
-<main id="main" tabindex="-1"><noscript>This page needs JavaScript.</noscript></main>
-<div id="notice" role="alert"></div>
-<script type="module" src="${base}/page.js"></script>`,
-  })
+const page = readFileSync(new URL('./page/page.html', import.meta.url), 'utf8')
+
+const pageHtml = (base: string): string => {
+  const body = `${skipLink}\n${page.trimEnd().replaceAll('BASE', () => base)}`
+  return htmlPage({ title: 'Inspector', head: linkedStyle(`${base}/page.css`), body })
+}
 
 type Respond = (parts: Parts, req: Request, res: Response) => unknown
 

@@ -1,35 +1,22 @@
-import { defineError } from '../../kernel/index.ts'
+import { defineErrors, didYouMean } from '../../kernel/index.ts'
 import { messageOf } from '../shared/values/safely.ts'
 
-export const MailAddressError = defineError(
-  'MailAddressError',
-  (where: string, why: string) =>
+export const { MailAddressError, MailHeaderError, MailIncompleteError, MailTemplateError } = defineErrors({
+  MailAddressError: (where: string, why: string) =>
     `${where} has an address that ${why}; it takes "ada@example.org", "Ada <ada@example.org>", { name, address } or a list of those`,
-)
-export const MailHeaderError = defineError('MailHeaderError', (what: string, why: string) => `${what} ${why}`)
-export const MailIncompleteError = defineError(
-  'MailIncompleteError',
-  (what: string, call: string) => `the email has no ${what}. Call ${call} in the callback`,
-)
-export const MailTemplateError = defineError(
-  'MailTemplateError',
-  (what: string, why: string) => `${what} cannot be rendered: ${why}`,
-)
-export const MailProviderError = defineError(
-  'MailProviderError',
-  (name: string, near: string | undefined, known: readonly string[]) =>
-    `there is no mail provider "${name}".${near === undefined ? '' : ` Did you mean "${near}"?`} Known providers: ${known.join(', ')}`,
-)
-export const MailSendError = defineError(
-  'MailSendError',
-  (provider: string, what: string, why: string) => `the provider "${provider}" ${what}: ${why}`,
-)
-export const MailQueueFullError = defineError(
-  'MailQueueFullError',
-  (count: number) =>
+  MailHeaderError: (what: string, why: string) => `${what} ${why}`,
+  MailIncompleteError: (what: string, call: string) => `the email has no ${what}. Call ${call} in the callback`,
+  MailTemplateError: (what: string, why: string) => `${what} cannot be rendered: ${why}`,
+})
+
+export const { MailProviderError, MailSendError, MailQueueFullError, MailClosedError } = defineErrors({
+  MailProviderError: (name: string, known: readonly string[]) =>
+    `there is no mail provider "${name}".${didYouMean(name, known)} Known providers: ${known.join(', ')}`,
+  MailSendError: (provider: string, what: string, why: string) => `the provider "${provider}" ${what}: ${why}`,
+  MailQueueFullError: (count: number) =>
     `${count} emails are already waiting; the mailer sends one a second. Use a persistent queue for so many`,
-)
-export const MailClosedError = defineError('MailClosedError', () => 'the mailer is closed and accepts no email')
+  MailClosedError: () => 'the mailer is closed and accepts no email',
+})
 
 /** The reason for an error in one line, for messages. */
 export function reasonOf(error: unknown): string {

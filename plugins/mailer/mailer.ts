@@ -1,4 +1,4 @@
-import { type Logger, nearest, within } from '../../kernel/index.ts'
+import { type Logger, within } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { joinedOptions } from '../shared/options/two-arguments.ts'
 import { stopOptions } from '../shared/work/running.ts'
@@ -90,8 +90,7 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
   use(name: keyof Providers & string): MailSender {
     const sender = this.#senders.get(name)
     if (sender !== undefined) return sender
-    const known = [...this.#senders.keys()]
-    throw MailProviderError(String(name), nearest(String(name), known), known)
+    throw MailProviderError(String(name), [...this.#senders.keys()])
   }
 
   /** How many emails of `later` have not been sent yet. */

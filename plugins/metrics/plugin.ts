@@ -1,6 +1,6 @@
 import {
   type Context,
-  defineError,
+  defineErrors,
   definePlugin,
   type Listing,
   type Middleware,
@@ -23,21 +23,19 @@ import { sharing } from '../shared/values/memoize.ts'
 import { eachWorkOf } from '../shared/work/kind.ts'
 import { checkFigures, defaultBuckets } from './instruments.ts'
 import { Listener } from './listener.ts'
-import { exportMetrics, hasMeterProvider } from './open-telemetry.ts'
+import { exportMetrics, hasMeterProvider, ownFamilies } from './open-telemetry.ts'
 import { metricsOptions } from './options.ts'
-import { countProcess, processFamilies } from './process.ts'
-import { countRequests, requestFamilies } from './requests.ts'
+import { countProcess, countWork } from './process.ts'
+import { countRequests } from './requests.ts'
 import { Metrics } from './service.ts'
 import { contentType } from './text.ts'
-import { countWork } from './traces.ts'
 
-const MetricsAccessError = defineError('MetricsAccessError', (why: string) => why)
-const MetricsExportError = defineError(
-  'MetricsExportError',
-  () =>
+const { MetricsAccessError, MetricsExportError, MetricsForbiddenError } = defineErrors({
+  MetricsAccessError: (why: string) => why,
+  MetricsExportError: () =>
     'metrics.openTelemetry has nothing to export to: no MeterProvider of OpenTelemetry is registered. Call metrics.setGlobalMeterProvider(…) of "@opentelemetry/api" before the server listens, or leave the option out',
-)
-const MetricsForbiddenError = defineError('MetricsForbiddenError', 403, () => 'this address may not read the metrics')
+  MetricsForbiddenError: [403, () => 'this address may not read the metrics'],
+})
 
 /**
  * Counts requests, the process and the work of the services, and serves the counts as OpenMetrics text at `/metrics`.
@@ -52,7 +50,7 @@ export const metrics = definePlugin({
   options: metricsOptions,
   doctor: async () => (await import('./doctor.ts')).checks,
   inspector: async () => (await import('./inspector.ts')).panels,
-  provide: (settings) => ({ metrics: new Metrics(settings, [...requestFamilies, ...processFamilies]) }),
+  provide: (settings) => ({ metrics: new Metrics(settings, ownFamilies) }),
   async setup(ctx, { path, policy, addresses, port, host, buckets, openTelemetry }) {
     const service = ctx.services.get('metrics')
     const isNamed = policy !== undefined || (addresses !== undefined && addresses.length > 0)

@@ -16,8 +16,8 @@ class RouteFigures {
   readonly #labels: { readonly method: string; readonly route: string }
   readonly #bounds: readonly number[]
   readonly #ofClass: (Buckets | undefined)[] = classes.map(() => undefined)
-  readonly #received = new Sizes()
-  readonly #sent = new Sizes()
+  readonly #received: Sizes = { bodies: 0, bytes: 0 }
+  readonly #sent: Sizes = { bodies: 0, bytes: 0 }
   readonly #attributes = new Map<string, { [name: string]: string | number }>()
 
   constructor(method: string, route: string, bounds: readonly number[]) {
@@ -36,9 +36,9 @@ class RouteFigures {
     const declared = req.raw.header('content-length')
     // In a refused request, or one from `fetch`, it may have any value, and an infinite sum would stay for ever.
     const received = declared === undefined ? undefined : /^\d{1,15}$/.test(declared) ? Number(declared) : 0
-    if (received !== undefined) this.#received.add(received)
+    if (received !== undefined) count(this.#received, received)
     const sent = res.aborted ? undefined : res.bodySize
-    if (sent !== undefined) this.#sent.add(sent)
+    if (sent !== undefined) count(this.#sent, sent)
     record?.(this.#attributesOf(req.protocol, res.aborted ? 'aborted' : res.statusCode), ms / 1_000, received, sent)
   }
 
@@ -66,40 +66,26 @@ class RouteFigures {
     )
   }
 
-  received(): Sample[] {
-    return this.#received.samples(this.#labels)
-  }
-
-  sent(): Sample[] {
-    return this.#sent.samples(this.#labels)
-  }
-}
-
-/** How many bodies there were, and their total bytes. */
-class Sizes {
-  #bodies = 0
-  #bytes = 0
-
-  add(bytes: number): void {
-    this.#bodies++
-    this.#bytes += bytes
-  }
-
-  samples(labels: { readonly method: string; readonly route: string }): Sample[] {
-    if (this.#bodies === 0) return []
+  sizes(of: 'received' | 'sent'): Sample[] {
+    const { bodies, bytes } = of === 'sent' ? this.#sent : this.#received
+    if (bodies === 0) return []
     return [
-      { suffix: '_count', labels, value: this.#bodies },
-      { suffix: '_sum', labels, value: this.#bytes },
+      { suffix: '_count', labels: this.#labels, value: bodies },
+      { suffix: '_sum', labels: this.#labels, value: bytes },
     ]
   }
 }
 
-export const requestFamilies = [
-  'http_request_duration_seconds',
-  'http_request_body_size_bytes',
-  'http_response_body_size_bytes',
-  'http_requests_in_flight',
-]
+/** How many bodies there were, and their total bytes. */
+interface Sizes {
+  bodies: number
+  bytes: number
+}
+
+function count(sizes: Sizes, bytes: number): void {
+  sizes.bodies++
+  sizes.bytes += bytes
+}
 
 /** Counts the requests of a scope, by the pattern of their route: a client's path never becomes a label. */
 export function countRequests(ctx: Context, metrics: Metrics, bounds: readonly number[]): void {
@@ -140,11 +126,11 @@ export function countRequests(ctx: Context, metrics: Metrics, bounds: readonly n
       samples: each((one) => one.durations()),
       isDistinct: true,
     },
-    lengths('http_request_body_size_bytes', 'Declared lengths of request bodies', (one) => one.received()),
+    lengths('http_request_body_size_bytes', 'Declared lengths of request bodies', (one) => one.sizes('received')),
     lengths(
       'http_response_body_size_bytes',
       'Lengths of response bodies as they left; streams without a declared length are not counted',
-      (one) => one.sent(),
+      (one) => one.sizes('sent'),
     ),
   ])
   if (ctx.scope !== '') return

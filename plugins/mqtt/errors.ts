@@ -1,48 +1,31 @@
-import { defineError, type WorkerPlace } from '../../kernel/index.ts'
+import { defineErrors, type WorkerPlace } from '../../kernel/index.ts'
 
-// All with status 500: details about an application are not for its clients.
-export const MqttNotConnectedError = defineError(
-  'MqttNotConnectedError',
-  (what: string) =>
+export const { MqttNotConnectedError, MqttWorkersError, MqttConnectedError, MqttUnavailableError } = defineErrors({
+  // All with status 500: details about an application are not for its clients.
+  MqttNotConnectedError: (what: string) =>
     `${what} needs a connection. Call await MqttService.connect({ host, port }) first, or give the server background: { mqtt: { connect: { host, port } } } and let it listen`,
-)
-export const MqttWorkersError = defineError(
-  'MqttWorkersError',
-  (clientId: string, { number, of }: WorkerPlace) =>
+  MqttWorkersError: (clientId: string, { number, of }: WorkerPlace) =>
     `mqtt.connect.clientId is "${clientId}" in worker ${number} of ${of}: a broker closes the connection of a client when another client connects with the same name. Leave it out, or run one worker`,
-)
-export const MqttConnectedError = defineError(
-  'MqttConnectedError',
-  () => 'this process is already connected. Call await MqttService.disconnect() before the next MqttService.connect()',
-)
-export const MqttUnavailableError = defineError('MqttUnavailableError', (why: string) => why)
-export const MqttFullError = defineError(
-  'MqttFullError',
-  (messages: number, limit: string) =>
+  MqttConnectedError: () =>
+    'this process is already connected. Call await MqttService.disconnect() before the next MqttService.connect()',
+  MqttUnavailableError: (why: string) => why,
+})
+
+export const { MqttFullError, MqttTopicError, MqttPayloadError, MqttPublishError, MqttSubscribeError } = defineErrors({
+  MqttFullError: (messages: number, limit: string) =>
     `${messages} messages are waiting to be sent, the maximum of ${limit}. Await the promise of publish, or raise ${limit}`,
-)
-export const MqttTopicError = defineError('MqttTopicError', (name: string, why: string) => `${name} ${why}`)
-export const MqttPayloadError = defineError(
-  'MqttPayloadError',
-  (topic: string, why: string) => `the message for the topic "${topic}" ${why}`,
-)
-export const MqttPublishError = defineError(
-  'MqttPublishError',
-  (topic: string, why: string) => `the broker does not accept the message for the topic "${topic}": ${why}`,
-)
-export const MqttSubscribeError = defineError(
-  'MqttSubscribeError',
-  (filter: string, why: string) => `the broker refuses the subscription "${filter}": ${why}`,
-)
-export const MqttHandlerError = defineError(
-  'MqttHandlerError',
-  (filter: string, why: string) => `the subscription "${filter}": ${why}`,
-)
-export const MqttFileError = defineError(
-  'MqttFileError',
-  (file: string, why: string) => `the file of subscriptions ${file} cannot be loaded: ${why}`,
-)
-export const MqttClassError = defineError('MqttClassError', (name: string, why: string) => `${name}: ${why}`)
+  MqttTopicError: (name: string, why: string) => `${name} ${why}`,
+  MqttPayloadError: (topic: string, why: string) => `the message for the topic "${topic}" ${why}`,
+  MqttPublishError: (topic: string, why: string) =>
+    `the broker does not accept the message for the topic "${topic}": ${why}`,
+  MqttSubscribeError: (filter: string, why: string) => `the broker refuses the subscription "${filter}": ${why}`,
+})
+
+export const { MqttHandlerError, MqttFileError, MqttClassError } = defineErrors({
+  MqttHandlerError: (filter: string, why: string) => `the subscription "${filter}": ${why}`,
+  MqttFileError: (file: string, why: string) => `the file of subscriptions ${file} cannot be loaded: ${why}`,
+  MqttClassError: (name: string, why: string) => `${name}: ${why}`,
+})
 
 /** Adds the reason code of MQTT 5 to an error, if the broker sent one. */
 export function withReason<E extends Error>(error: E, cause: unknown): E {

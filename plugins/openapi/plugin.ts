@@ -1,4 +1,4 @@
-import { announcePluginData, defineError, definePlugin } from '../../kernel/index.ts'
+import { announcePluginData, defineErrors, definePlugin } from '../../kernel/index.ts'
 import { DocumentService, documentRoutes } from '../shared/descriptions/document-service.ts'
 import { announcePage } from '../shared/development/pages.ts'
 import { publicPageCheck, warnOfPublicPage } from '../shared/doctor/public-page.ts'
@@ -7,11 +7,10 @@ import { apidocOfRoute } from './apidoc.ts'
 import { openapiOptions, unguarded } from './options.ts'
 import type { ApiDescription, OpenApiDocument } from './types.ts'
 
-const OpenApiBeforeBootError = defineError(
-  'OpenApiBeforeBootError',
-  () =>
+const { OpenApiBeforeBootError } = defineErrors({
+  OpenApiBeforeBootError: () =>
     'the description of a server is not available before boot. Call await server.ready() first, or use describeServer(server) of framework/plugins/openapi',
-)
+})
 
 announcePluginData('openapi')
 

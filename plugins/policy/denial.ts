@@ -1,7 +1,16 @@
-import { defineError, isPromise, type Request, type Response, sendFailure } from '../../kernel/index.ts'
+import {
+  defineErrors,
+  isPromise,
+  type Middleware,
+  type Request,
+  type Response,
+  sendFailure,
+} from '../../kernel/index.ts'
 import { codeOf, phraseOf } from '../shared/failures/described-error.ts'
+import { markGuard } from '../shared/http/guards.ts'
 import { option } from '../shared/options/index.ts'
 import type { Ask, DenialStatus } from './check.ts'
+import type { PolicyRequirement } from './options.ts'
 
 /** Responds to a request that a policy refused. The status is preset to that of the policy, usually 401; a returned value becomes the body. */
 export type PolicyErrorCallback = (req: Request, res: Response) => unknown
@@ -17,8 +26,10 @@ export interface PolicyErrorOptions {
 /** The response to a refused request: by a function, or with a status and a body. */
 export type PolicyErrorHandler = PolicyErrorCallback | PolicyErrorOptions
 
-const UnauthorizedError = defineError('UnauthorizedError', 401, () => 'authentication is required')
-const ForbiddenError = defineError('ForbiddenError', 403, () => 'the caller is not allowed to do this')
+const { UnauthorizedError, ForbiddenError } = defineErrors({
+  UnauthorizedError: [401, () => 'authentication is required'],
+  ForbiddenError: [403, () => 'the caller is not allowed to do this'],
+})
 
 // One error for all requests: a stack for each refused request would cost the server more than the attacker.
 const reasons = { 401: UnauthorizedError(), 403: ForbiddenError() }
@@ -81,4 +92,26 @@ function finish(value: unknown, req: Request, res: Response, refused: DenialStat
   const hidden = isDenial(status) ? {} : { code: codeOf(status), message: phraseOf(status) }
   const body = isDenial(status) ? bodies[refused] : { error: phraseOf(status) }
   sendFailure(req, res, reasons[status === 403 ? 403 : 401], { status, ...hidden, body })
+}
+
+/** A route that asks policies. */
+export interface GuardedRoute {
+  readonly route: string
+  readonly requirements: readonly PolicyRequirement[]
+}
+
+/** The guarded routes by the services of their server, for the inspector. */
+export const guardedRoutes = new WeakMap<object, readonly GuardedRoute[]>()
+
+/** A middleware that continues if the check allows it; without a promise if the check needs none. */
+export function guard(requirement: PolicyRequirement, denialsOf: (req: Request) => PolicyDenials): Middleware {
+  const { manager, scope, handler, status } = requirement
+  const ask = manager.askOf(scope, handler, status)
+  const middleware: Middleware = (req, res, next) => {
+    const verdict = ask(req)
+    if (verdict === true) return next()
+    if (verdict === false) return denialsOf(req).deny(req, res, ask)
+    return verdict.then((passes) => (passes ? next() : denialsOf(req).deny(req, res, ask)))
+  }
+  return Object.defineProperty(markGuard(middleware, requirement), 'name', { value: `policy(${scope}.${handler})` })
 }

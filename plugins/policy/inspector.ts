@@ -1,5 +1,5 @@
 import type { InspectorPanel } from '../shared/development/panels.ts'
-import { guardedRoutes } from './guard.ts'
+import { guardedRoutes } from './denial.ts'
 
 export const panels: readonly InspectorPanel[] = [
   {

@@ -1,35 +1,36 @@
 import {
-  defineError,
+  defineErrors,
+  didYouMean,
   isPromise,
   type Logger,
-  nearest,
   OptionError,
   type Request,
   type TypedMiddleware,
+  within,
 } from '../../kernel/index.ts'
 import { missingMember } from '../shared/failures/missing-members.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { option } from '../shared/options/index.ts'
-import { type Ask, type PolicyCheck, type PolicyRecord, type PolicyStatus, policyStatus } from './check.ts'
+import {
+  type Ask,
+  isForResource,
+  type PolicyCheck,
+  type PolicyRecord,
+  type PolicyStatus,
+  policyStatus,
+} from './check.ts'
 import { type PolicyDecorator, policyDecorator } from './decorator.ts'
-import { guard } from './guard.ts'
-import type { RouteCheckName } from './options.ts'
-import type { ProofOf } from './proof.ts'
-import { isForResource } from './resource.ts'
-import { verdictOf } from './verdict.ts'
+import { guard } from './denial.ts'
+import type { ProofOf, RouteCheckName } from './options.ts'
 
-const UnknownPolicyError = defineError('UnknownPolicyError', (what: string, name: string, known: readonly string[]) => {
-  const near = nearest(name, known)
-  const guess = near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`
-  const names = known.length === 0 ? 'none' : known.map((one) => JSON.stringify(one)).join(', ')
-  return `${what} ${JSON.stringify(name)}.${guess} Known: ${names}`
-})
-
-const ResourcePolicyError = defineError(
-  'ResourcePolicyError',
-  (scope: string, handler: string, why: string) =>
+const { UnknownPolicyError, ResourcePolicyError } = defineErrors({
+  UnknownPolicyError: (what: string, name: string, known: readonly string[]) => {
+    const names = known.length === 0 ? 'none' : known.map((one) => JSON.stringify(one)).join(', ')
+    return `${what} ${JSON.stringify(name)}.${didYouMean(name, known)} Known: ${names}`
+  },
+  ResourcePolicyError: (scope: string, handler: string, why: string) =>
     `the check ${JSON.stringify(`${scope}.${handler}`)} cannot guard a route: ${why}, but a route calls it with (user, req). Call it in the handler, with the resource: await policies.canAccess(${JSON.stringify(scope)}, ${JSON.stringify(handler)}, user, resource)`,
-)
+})
 
 /** Options of a policy manager. */
 export interface PolicyManagerOptions {
@@ -286,4 +287,43 @@ function entriesOf(name: string, value: unknown): [string, unknown][] {
 function logFault(logger: Logger, scope: string, handler: string, why: string, error: unknown): void {
   const policy = `${scope}.${handler}`
   logger.error(error === undefined ? { policy } : { policy, err: error }, `a policy check ${why}: access is denied`)
+}
+
+/** Called with the reason when a check counts as a refusal because it did not return `true` or `false`. */
+type OnFault = (why: string, error?: unknown) => void
+
+const expired = Symbol('expired')
+
+/** Judges the result of a check. Only `true` allows: any truthy value would include `'false'`, an error object, or a promise that was not awaited. */
+function judge(value: unknown, onFault: OnFault): boolean {
+  if (value === true) return true
+  if (value !== false) onFault(`returned ${value === null ? 'null' : `a ${typeof value}`}, not a boolean`)
+  return false
+}
+
+/**
+ * The decision of a check, synchronous if the check is. An error, a rejection, a value that is not a boolean and a value that
+ * does not arrive within `timeout` milliseconds are refusals.
+ */
+function verdictOf(ask: () => unknown, timeout: number, onFault: OnFault): boolean | Promise<boolean> {
+  let value: unknown
+  try {
+    value = ask()
+    if (isPromise(value)) return verdictWithin(value, timeout, onFault)
+  } catch (error) {
+    onFault('threw', error)
+    return false
+  }
+  return judge(value, onFault)
+}
+
+async function verdictWithin(pending: PromiseLike<unknown>, timeout: number, onFault: OnFault): Promise<boolean> {
+  try {
+    const value = await within(pending, timeout, () => expired)
+    if (value !== expired) return judge(value, onFault)
+    onFault(`did not settle within ${timeout} ms`)
+  } catch (error) {
+    onFault('rejected', error)
+  }
+  return false
 }

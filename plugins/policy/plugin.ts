@@ -2,8 +2,7 @@ import { definePlugin } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { option } from '../shared/options/index.ts'
 import type { DenialStatus } from './check.ts'
-import { PolicyDenials } from './denial.ts'
-import { type GuardedRoute, guard, guardedRoutes } from './guard.ts'
+import { type GuardedRoute, guard, guardedRoutes, PolicyDenials } from './denial.ts'
 import { type PolicyRequirement, policyOfRoute } from './options.ts'
 
 /**

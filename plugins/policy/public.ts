@@ -1,15 +1,14 @@
 // The names that `framework` has as well.
 import type { PolicyDenials } from './denial.ts'
-import type { CheckedPolicy, PolicyOption } from './options.ts'
-import type { ProofOfPolicy } from './proof.ts'
+import type { CheckedPolicy, PolicyOption, ProofOfPolicy } from './options.ts'
 
 export type { PolicyCheck, PolicyRecord, PolicyStatus } from './check.ts'
+export { forResource, type ResourceMark } from './check.ts'
 export type { PolicyDecorator } from './decorator.ts'
 export type { PolicyErrorCallback, PolicyErrorHandler, PolicyErrorOptions } from './denial.ts'
 export { PolicyManager, type PolicyManagerOptions } from './manager.ts'
 export type { PolicyOption, PolicyRequirement } from './options.ts'
-export { type ProvingCheck, proves } from './proof.ts'
-export { forResource, type ResourceMark } from './resource.ts'
+export { type ProvingCheck, proves } from './options.ts'
 
 // In the files that declare the interfaces: merging into the entry point would hide them from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {

@@ -1,48 +1,31 @@
-import { defineError } from '../../kernel/index.ts'
+import { defineErrors } from '../../kernel/index.ts'
 
-// All with status 500: details about an application are not for its clients.
-export const QueueUnavailableError = defineError(
-  'QueueUnavailableError',
-  (queue: string, backend: string, why: string, remedy: string) =>
+export const { QueueUnavailableError, QueueNotConfiguredError, QueueConfigurationError } = defineErrors({
+  // All with status 500: details about an application are not for its clients.
+  QueueUnavailableError: (queue: string, backend: string, why: string, remedy: string) =>
     `the queue "${queue}" cannot be reached: ${backend} ${why}. ${remedy}`,
-)
-export const QueueNotConfiguredError = defineError(
-  'QueueNotConfiguredError',
-  (queue: string, kind: string) =>
+  QueueNotConfiguredError: (queue: string, kind: string) =>
     `the queue "${queue}" needs the configuration "${kind}". Call defineQueueConfiguration({ ${kind}: { … } }) at start-up, or give the server background: { queues: { config: { ${kind}: { … } } } }`,
-)
-export const QueueConfigurationError = defineError('QueueConfigurationError', (why: string) => why)
-export const QueuePayloadError = defineError(
-  'QueuePayloadError',
-  (queue: string, why: string) => `the payload for the queue "${queue}" ${why}`,
-)
+  QueueConfigurationError: (why: string) => why,
+})
+
+export const { QueuePayloadError } = defineErrors({
+  QueuePayloadError: (queue: string, why: string) => `the payload for the queue "${queue}" ${why}`,
+})
 /** Why a payload is refused that could change the prototype of what it is merged into. */
 export const dangerous = 'has the key __proto__ or constructor.prototype'
-export const QueueSchemaError = defineError(
-  'QueueSchemaError',
-  (queue: string, why: string) => `the schema of the queue "${queue}" cannot be used: ${why}`,
-)
-export const QueueFullError = defineError(
-  'QueueFullError',
-  (queue: string, size: number) =>
+export const { QueueSchemaError, QueueFullError, QueueIdleError, QueueMissingError, QueueBatchError } = defineErrors({
+  QueueSchemaError: (queue: string, why: string) => `the schema of the queue "${queue}" cannot be used: ${why}`,
+  QueueFullError: (queue: string, size: number) =>
     `the queue "${queue}" holds ${size} messages, the maximum of memory.maxSize. Subscribe a handler that keeps up, or raise memory.maxSize`,
-)
-export const QueueIdleError = defineError(
-  'QueueIdleError',
-  (queue: string, size: number) =>
+  QueueIdleError: (queue: string, size: number) =>
     `the queue "${queue}" will not be drained: ${size === 1 ? 'a message waits' : `${size} messages wait`} and no subscriber is running. Subscribe a handler; in a process that has a server with queues, let it listen with run: true, else call QueueService.run()`,
-)
-export const QueueMissingError = defineError(
-  'QueueMissingError',
-  (queue: string) =>
+  QueueMissingError: (queue: string) =>
     `SQS has no queue "${queue}" for these credentials in this region. Create it, or set its address in sqs.queueUrls`,
-)
-export const QueueBatchError = defineError(
-  'QueueBatchError',
-  (queue: string, failed: number, all: number, why: string) =>
+  QueueBatchError: (queue: string, failed: number, all: number, why: string) =>
     `${failed} of ${all} messages for the queue "${queue}" were refused: ${why}. The others are published; \`ids\` of this error lists them`,
-)
-export const QueueHandlerError = defineError(
-  'QueueHandlerError',
-  (queue: string, why: string) => `the queue "${queue}": ${why}`,
-)
+})
+
+export const { QueueHandlerError } = defineErrors({
+  QueueHandlerError: (queue: string, why: string) => `the queue "${queue}": ${why}`,
+})

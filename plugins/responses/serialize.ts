@@ -1,25 +1,24 @@
-import { defineError } from '../../kernel/index.ts'
-import { isStandardSchema } from '../shared/schema/standard.ts'
+import { defineErrors } from '../../kernel/index.ts'
+import { isObject } from '../shared/schema/keywords.ts'
+import { isStandardSchema, pathOf, type StandardSchema } from '../shared/schema/standard.ts'
 import { madeIn } from '../shared/values/memoize.ts'
 import { messageOf } from '../shared/values/safely.ts'
 import { compileShape } from './checked-copy.ts'
 import { LenientShape } from './lenient.ts'
 import { Mismatch } from './mismatch.ts'
 import type { Strictness } from './scalars.ts'
-import { pickByValidator, shapeOfValidator } from './validator.ts'
 import { type Write, writerOf } from './writer.ts'
-import type { Shape } from './writer-helpers.ts'
+import { helpers, type Shape } from './writer-helpers.ts'
 
-export const ResponseSchemaError = defineError(
-  'ResponseSchemaError',
-  (route: string, key: string, why: string) => `responses[${key}] of ${route} cannot be used: ${why}`,
-)
+export const { ResponseSchemaError } = defineErrors({
+  ResponseSchemaError: (route: string, key: string, why: string) =>
+    `responses[${key}] of ${route} cannot be used: ${why}`,
+})
 
-const ResponseMismatchError = defineError(
-  'ResponseMismatchError',
-  (route: string, status: number, why: string, sent: string) =>
+const { ResponseMismatchError } = defineErrors({
+  ResponseMismatchError: (route: string, status: number, why: string, sent: string) =>
     `the response ${status} of ${route} does not match its schema: ${why}. ${sent}`,
-)
+})
 
 /** Writes the responses for one schema. */
 export type Serializer = (payload: unknown, status: number) => string
@@ -114,4 +113,45 @@ function lenient(
       return text
     }
   }
+}
+
+function run(schema: StandardSchema, value: unknown) {
+  const result = schema['~standard'].validate(value)
+  if (result instanceof Promise) throw new TypeError('its validator is asynchronous; responses need a synchronous one')
+  return result
+}
+
+/** The shape of a validator, whose result is what is sent. */
+function shapeOfValidator(schema: StandardSchema): Shape {
+  return (value) => {
+    const result = run(schema, value)
+    const issue = result.issues?.[0]
+    if (issue !== undefined) throw new Mismatch(issue.message, pathOf(issue).map(String))
+    return (result as { readonly value: unknown }).value
+  }
+}
+
+/**
+ * Picks the members that their own validators accept. A refused member is left out, even a scalar: the purpose of its
+ * validator may be to hide a part of it, and it has not finished.
+ */
+function pickByValidator(schema: unknown, value: unknown): unknown {
+  if (!isStandardSchema(schema)) return undefined
+  const result = run(schema, value)
+  if (result.issues === undefined) return result.value
+  // Where Zod and Valibot store the schemas of members and items, and the inner schema of an optional one.
+  const { shape, entries, element, item, wrapped, unwrap } = schema as Readonly<Record<string, unknown>> &
+    StandardSchema
+  const members = shape ?? entries
+  if (isObject(members) && isObject(value)) {
+    const picked = {}
+    for (const [name, member] of Object.entries(members)) {
+      const part = pickByValidator(member, helpers.member(value, name))
+      if (part !== undefined) helpers.put(picked, name, part)
+    }
+    return picked
+  }
+  const one = element ?? item
+  if (one !== undefined && Array.isArray(value)) return value.map((each) => pickByValidator(one, each) ?? null)
+  return pickByValidator(typeof unwrap === 'function' ? (unwrap.call(schema) as unknown) : wrapped, value)
 }

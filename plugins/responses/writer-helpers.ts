@@ -1,7 +1,6 @@
 import process from 'node:process'
 import { isObject } from '../shared/schema/keywords.ts'
-import { fail, Mismatch, passing } from './mismatch.ts'
-import { once } from './once.ts'
+import { fail, Mismatch, once, passing } from './mismatch.ts'
 import { plain } from './scalars.ts'
 
 /** Returns the members of a value that its schema names; throws a {@link Mismatch} for any other value. */

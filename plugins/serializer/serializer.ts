@@ -1,4 +1,4 @@
-import { defineError, nearest, OptionError, quoted } from '../../kernel/index.ts'
+import { defineErrors, didYouMean, OptionError, quoted } from '../../kernel/index.ts'
 import { option } from '../shared/options/index.ts'
 import { type Check, isSchema, lazyCheckOf } from '../shared/schema/check.ts'
 import type { InputOf } from '../validation/index.ts'
@@ -28,30 +28,23 @@ type Loosened<Type> = unknown extends Type ? unknown : { [name: string]: unknown
 /** The type that the function of a variant with that schema may return. */
 type TakenBy<Schema> = Loosened<InputOf<Schema>> | PromiseLike<Loosened<InputOf<Schema>>>
 
-const UnknownVariantError = defineError('UnknownVariantError', (name: string, known: readonly string[]) => {
-  const near = nearest(name, known)
-  const guess = near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`
-  const names = known.length === 0 ? 'none' : known.map((one) => JSON.stringify(one)).join(', ')
-  return `there is no variant ${JSON.stringify(name)}.${guess} Defined: ${names}`
-})
-const DuplicateVariantError = defineError(
-  'DuplicateVariantError',
-  (name: string) => `the variant ${JSON.stringify(name)} is already defined. Choose another name`,
-)
-const VariantMismatchError = defineError(
-  'VariantMismatchError',
-  (name: string, pointer: string, why: string) =>
+const { UnknownVariantError, DuplicateVariantError, VariantMismatchError, VariantSchemaError } = defineErrors({
+  UnknownVariantError: (name: string, known: readonly string[]) => {
+    const names = known.length === 0 ? 'none' : known.map((one) => JSON.stringify(one)).join(', ')
+    return `there is no variant ${JSON.stringify(name)}.${didYouMean(name, known)} Defined: ${names}`
+  },
+  DuplicateVariantError: (name: string) =>
+    `the variant ${JSON.stringify(name)} is already defined. Choose another name`,
+  VariantMismatchError: (name: string, pointer: string, why: string) =>
     `the variant ${JSON.stringify(name)} does not match its schema at ${JSON.stringify(pointer)}: ${why}`,
-)
-const VariantSchemaError = defineError(
-  'VariantSchemaError',
-  (why: string) => `${why}. A variant takes a Standard Schema (Zod 4 for example), a TypeBox schema or a JSON Schema`,
-)
-const VariantWithoutSchemaError = defineError(
-  'VariantWithoutSchemaError',
-  (name: string) =>
+  VariantSchemaError: (why: string) =>
+    `${why}. A variant takes a Standard Schema (Zod 4 for example), a TypeBox schema or a JSON Schema`,
+})
+
+const { VariantWithoutSchemaError } = defineErrors({
+  VariantWithoutSchemaError: (name: string) =>
     `the variant ${JSON.stringify(name)} has no schema for validation. Pass one as the third argument of defineVariant`,
-)
+})
 
 /** The types of the variants: by name, what each one returns and the context that it needs. */
 export interface VariantTypes {

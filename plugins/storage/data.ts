@@ -98,8 +98,8 @@ const wellFormed = /^[\w.+*-]+\/[\w.+*-]+(?: *; *[\w.+*-]+=(?:[\w.+*-]+|"[\x20\x
 export function contentTypeOf(key: string, data: unknown, given: unknown): string {
   if (given !== undefined) return checkContentType(given)
   if (data instanceof Blob && wellFormed.test(data.type)) return data.type
-  const known = typeOfKey(key)
-  return known === unknownType && typeof data === 'string' ? 'text/plain; charset=utf-8' : known
+  const known = mediaTypeOfFile(key)
+  return known === 'application/octet-stream' && typeof data === 'string' ? 'text/plain; charset=utf-8' : known
 }
 
 /** @throws OptionError for an invalid media type, which would become a header of responses. */
@@ -108,11 +108,4 @@ export function checkContentType(type: unknown): string {
     throw OptionError('contentType', quoted(type), 'a media type such as "image/png"')
   }
   return type
-}
-
-export const unknownType = 'application/octet-stream'
-
-/** The media type that belongs to the extension of a key. */
-export function typeOfKey(key: string): string {
-  return mediaTypeOfFile(key)
 }

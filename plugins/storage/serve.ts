@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import { defineErrors, type Middleware, PayloadTooLargeError, type Request, type Response } from '../../kernel/index.ts'
 import { sendOpenFile } from '../shared/http/file-response.ts'
+import { mediaTypeOfFile } from '../shared/http/media-types.ts'
 import { encodeExactly } from '../shared/http/sent-file.ts'
 import { fileValidators } from '../shared/http/validators.ts'
 import { safely } from '../shared/values/safely.ts'
-import { typeOfKey } from './data.ts'
 import { missing } from './errors.ts'
 import { checkKey } from './key.ts'
 import type { LocalStorageProvider } from './providers/local.ts'
@@ -83,6 +83,6 @@ async function upload(
     }
   }
   // Unless the address has a type, it comes from the key: with a type of the sender's choice a browser might run the content.
-  await provider.put(key, Readable.from(counted(), { objectMode: false }), contentType ?? typeOfKey(key))
+  await provider.put(key, Readable.from(counted(), { objectMode: false }), contentType ?? mediaTypeOfFile(key))
   res.noContent()
 }

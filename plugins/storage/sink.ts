@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { mediaTypeOfFile } from '../shared/http/media-types.ts'
 import { option } from '../shared/options/index.ts'
 import { safely } from '../shared/values/safely.ts'
 import type { UploadSink, UploadSource } from '../upload/index.ts'
-import { checkContentType, typeOfKey } from './data.ts'
+import { checkContentType } from './data.ts'
 import { checkKey, checkPrefix } from './key.ts'
 
 /** How uploaded files are kept. */
@@ -47,7 +48,7 @@ export function sinkInto(disk: SinkDisk, options: StorageSinkOptions): StorageSi
     async write(file) {
       const key = `${prefix}${await keyOf(file)}`
       checkKey(key)
-      const contentType = claimed(file.mimeType) ?? typeOfKey(key)
+      const contentType = claimed(file.mimeType) ?? mediaTypeOfFile(key)
       await disk.putObject(key, file.stream, contentType)
       return { key, provider: disk.name, contentType }
     },

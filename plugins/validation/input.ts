@@ -10,8 +10,7 @@ import type { Check, Verdict } from '../shared/schema/check.ts'
 import { keysOf } from '../shared/schema/keys.ts'
 import { isStandardSchema, standardLists } from '../shared/schema/standard.ts'
 import { put } from '../shared/values/json.ts'
-import type { Part } from './issues.ts'
-import { type FailedPart, type ValidationError, validationError } from './validation-error.ts'
+import { type FailedPart, type Part, type ValidationError, validationError } from './validation-error.ts'
 
 /** One part of one route: reads it and checks it. */
 export interface Step {

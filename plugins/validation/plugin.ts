@@ -2,9 +2,9 @@ import { definePlugin } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { takesBody } from '../shared/http/body-parser.ts'
 import { option } from '../shared/options/index.ts'
-import { parts } from './issues.ts'
 import { bodySchemaOfRoute, paramsSchemaOfRoute, schemaOfRoute } from './options.ts'
 import { Validation } from './service.ts'
+import { parts } from './validation-error.ts'
 
 /**
  * Validates requests with the schemas in the route options `headers`, `params`, `query`, `body` and `all`.

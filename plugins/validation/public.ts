@@ -1,14 +1,33 @@
 // The names that `framework` has as well.
+import type { PathParams, Query, Request } from '../../kernel/index.ts'
+import type { OutputOf } from '../shared/schema/from-schema.ts'
 import type { Validation } from './service.ts'
-import type { BodyOf, HeadersOf, ParamsOf, QueryOf, ValidatedOf } from './types.ts'
+
+type BodyOf<Options> = Options extends { readonly body: infer Schema } ? OutputOf<Schema> : unknown
+
+type QueryOf<Options> = Options extends { readonly query: infer Schema } ? OutputOf<Schema> : Query
+
+type LowerCase<T> = { [Name in keyof T as Name extends string ? Lowercase<Name> : Name]: T[Name] }
+
+type HeadersOf<Options> = Options extends { readonly headers: infer Schema }
+  ? unknown extends OutputOf<Schema>
+    ? Request['headers']
+    : LowerCase<OutputOf<Schema>>
+  : Request['headers']
+
+type ParamsOf<Options, Path extends string> = Options extends { readonly params: infer Schema }
+  ? OutputOf<Schema>
+  : PathParams<Path>
+
+type ValidatedOf<Options> = Options extends { readonly all: infer Schema } ? OutputOf<Schema> : unknown
 
 export type { InputOf, OutputOf } from '../shared/schema/from-schema.ts'
-export type { ValidationIssue } from './issues.ts'
 export type {
   ValidationError,
   ValidationErrorCallback,
   ValidationErrorHandler,
   ValidationErrorOptions,
+  ValidationIssue,
 } from './validation-error.ts'
 
 declare module '../../kernel/plugin/services.ts' {

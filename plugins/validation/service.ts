@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { defineError, type Middleware, nearest, type Request, type Response } from '../../kernel/index.ts'
+import { defineErrors, type Middleware, nearest, type Request, type Response } from '../../kernel/index.ts'
 import { type Check, checkOf, isSchema, type Mode } from '../shared/schema/check.ts'
 import { checkSendable, foreignTypeError } from '../shared/schema/sendable.ts'
 import { messageOf } from '../shared/values/safely.ts'
 import { inputMiddleware, stepOf } from './input.ts'
-import { type Part, parts } from './issues.ts'
 import {
+  type Part,
+  parts,
   refuseInvalid,
   toCallback,
   type ValidationError,
@@ -13,17 +14,12 @@ import {
   type ValidationErrorHandler,
 } from './validation-error.ts'
 
-const SchemaError = defineError(
-  'SchemaError',
-  (route: string, part: string, why: string) =>
+const { SchemaError, SchemaIdError } = defineErrors({
+  SchemaError: (route: string, part: string, why: string) =>
     `the schema "${part}" of ${route} cannot be used: ${why}${why.endsWith('?') ? '' : '.'} It takes a JSON Schema, or a TypeBox, Zod or other Standard Schema`,
-)
-
-const SchemaIdError = defineError(
-  'SchemaIdError',
-  (id: string, first: string, second: string) =>
+  SchemaIdError: (id: string, first: string, second: string) =>
     `the schemas of ${first} and of ${second} share the $id "${id}" but differ. Change the $id of one of them`,
-)
+})
 
 /** Keywords that people write by hand, and misspell. */
 const keywords = [

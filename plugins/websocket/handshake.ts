@@ -1,11 +1,12 @@
-import { BadRequestError, defineError, type Request, type Response, UpgradeRequiredError } from '../../kernel/index.ts'
+import { BadRequestError, defineErrors, type Request, type Response, UpgradeRequiredError } from '../../kernel/index.ts'
 
-const OriginRefusedError = defineError(
-  'OriginRefusedError',
-  403,
-  (origin: string) =>
-    `pages of ${origin} may not open this websocket. The option origins of the plugin websocket lists the allowed origins`,
-)
+const { OriginRefusedError } = defineErrors({
+  OriginRefusedError: [
+    403,
+    (origin: string) =>
+      `pages of ${origin} may not open this websocket. The option origins of the plugin websocket lists the allowed origins`,
+  ],
+})
 
 /** The version of RFC 6455, the only one in use. */
 const version = '13'

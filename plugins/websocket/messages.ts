@@ -1,4 +1,4 @@
-import { defineError } from '../../kernel/index.ts'
+import { defineErrors } from '../../kernel/index.ts'
 import { type Check, checkOf } from '../shared/schema/check.ts'
 import { whyNotJson } from '../shared/schema/sendable.ts'
 import { firstInWords, type Issue } from '../shared/schema/verdict.ts'
@@ -6,14 +6,13 @@ import { nestsDeeperThan, reachesPrototype } from '../shared/values/json-dangers
 import { jsonText } from '../shared/values/json-text.ts'
 import type { Message, MessageSchemas } from './types.ts'
 
-const MessageSchemaError = defineError(
-  'MessageSchemaError',
-  (type: string, why: string) => `the schema of the message "${type}" cannot be used: ${why}`,
-)
-export const OutgoingMessageError = defineError(
-  'OutgoingMessageError',
-  (what: string, why: string) => `${what} was not sent: ${why}`,
-)
+export const { OutgoingMessageError } = defineErrors({
+  OutgoingMessageError: (what: string, why: string) => `${what} was not sent: ${why}`,
+})
+
+const { MessageSchemaError } = defineErrors({
+  MessageSchemaError: (type: string, why: string) => `the schema of the message "${type}" cannot be used: ${why}`,
+})
 
 /** The type of the frame that responds to an invalid message: a client must be able to tell it from the application's types. */
 export const errorType = 'error'

@@ -1,6 +1,6 @@
 import {
   clock,
-  defineError,
+  defineErrors,
   type Request,
   ServerClosingError,
   systemClock,
@@ -15,16 +15,13 @@ import type { Socket } from './socket.ts'
 import type { AllSockets, SocketCounts, SocketRoute } from './socket-route.ts'
 import type { Message } from './types.ts'
 
-const TooManySocketsError = defineError(
-  'TooManySocketsError',
-  503,
-  (most: number) => `the server has ${most} websockets and event streams, the maximum`,
-)
-const TooManySocketsOfAddressError = defineError(
-  'TooManySocketsOfAddressError',
-  429,
-  (most: number) => `the address of the client has ${most} websockets and event streams, the maximum`,
-)
+const { TooManySocketsError, TooManySocketsOfAddressError } = defineErrors({
+  TooManySocketsError: [503, (most: number) => `the server has ${most} websockets and event streams, the maximum`],
+  TooManySocketsOfAddressError: [
+    429,
+    (most: number) => `the address of the client has ${most} websockets and event streams, the maximum`,
+  ],
+})
 
 /** What another plugin adds to the websockets of a route: messages of its own. */
 export interface SocketExtension {

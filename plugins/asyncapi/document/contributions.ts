@@ -1,13 +1,13 @@
-import { defineError, type Kernel, type ListedPlugin, type ListedRoute } from '../../../kernel/index.ts'
-import { faultOf } from '../../shared/descriptions/fragment.ts'
+import { defineErrors, type Kernel, type ListedPlugin, type ListedRoute } from '../../../kernel/index.ts'
+import { faultOf } from '../../shared/descriptions/options.ts'
 import { isObject } from '../../shared/values/json.ts'
 import { messageOf } from '../../shared/values/safely.ts'
 import type { AsyncApiChannel, AsyncApiExchange, AsyncApiFragment } from '../types.ts'
 
-const AsyncApiFragmentError = defineError(
-  'AsyncApiFragmentError',
-  (owner: string, what: string) => `the plugin "${owner}" describes messages incorrectly: ${what}`,
-)
+const { AsyncApiFragmentError } = defineErrors({
+  AsyncApiFragmentError: (owner: string, what: string) =>
+    `the plugin "${owner}" describes messages incorrectly: ${what}`,
+})
 
 /** The channels of one plugin, or the reason why they cannot be described. */
 export interface Contribution {

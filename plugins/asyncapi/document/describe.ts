@@ -6,18 +6,17 @@ import { type DescribedPath, Templates } from '../../shared/descriptions/paths.t
 import { Policies, type SecurityRequirement } from '../../shared/descriptions/security.ts'
 import { guardsOf } from '../../shared/http/guards.ts'
 import { plainName } from '../../shared/schema/names.ts'
-import { isObject, type Json, put, toPlain } from '../../shared/values/json.ts'
+import { isObject, type Json, mapMembers, put, toPlain } from '../../shared/values/json.ts'
 import {
   type MessageDescriptionOptions,
   type MessageDescriptionSettings,
   messageDescriptionOptions,
 } from '../options.ts'
-import type { AsyncApiChannel, AsyncApiDocument, AsyncApiExchange } from '../types.ts'
+import type { AsyncApiChannel, AsyncApiDocument, AsyncApiExchange, AsyncApiOperation } from '../types.ts'
 import { type Contribution, checkFragments, contributionsOf, exchangesOf } from './contributions.ts'
 import { toDraft7 } from './draft-07.ts'
 import { describeMessages as messageObjects, messagesOf } from './messages.ts'
 import { openingOf, parametersOf } from './opening.ts'
-import { schemesOf, securityOf } from './security.ts'
 import { Servers } from './servers.ts'
 
 /**
@@ -219,13 +218,11 @@ class Channels {
     }
     const schemes = this.#policies.schemes(asked, (why) => this.note('the server', why))
     const finished = this.#schemas.finish({ channels, operations })
-    const schemas: Json = {}
-    for (const [name, schema] of Object.entries(finished.schemas)) put(schemas, name, toDraft7(schema))
     for (const channel of Object.values(finished.document.channels) as Json[]) writeSchemas(channel)
     return {
       document: finished.document,
-      schemas,
-      schemes: schemesOf(schemes),
+      schemas: mapMembers(finished.schemas, toDraft7),
+      schemes: mapMembers(schemes, schemeOf),
       notes: [...this.#notes.values()],
     }
   }
@@ -263,9 +260,7 @@ function parametersIn(
   for (const name of Object.keys(said))
     if (!names.includes(name)) note(`its address has no parameter "${name}", so its description is left out`)
   if (names.length === 0) return undefined
-  const parameters: Json = {}
-  for (const name of names) put(parameters, name, toPlain((Object.hasOwn(said, name) ? said[name] : undefined) ?? {}))
-  return parameters
+  return Object.fromEntries(names.map((name) => [name, toPlain((Object.hasOwn(said, name) && said[name]) || {})]))
 }
 
 function textsOf(given: Json): Json {
@@ -275,4 +270,36 @@ function textsOf(given: Json): Json {
 
 function bindingsOf(exchanges: readonly AsyncApiExchange[], member: 'bindings' | 'operationBindings'): Json {
   return Object.assign({}, ...exchanges.map((one) => toPlain(one[member] ?? {}))) as Json
+}
+
+/**
+ * Returns the security requirements of an operation. AsyncAPI has a list of schemes, one of which is enough: combinations of several
+ * schemes, and the roles that a caller needs, are added in the form of OpenAPI.
+ */
+function securityOf(asked: readonly SecurityRequirement[]): Pick<AsyncApiOperation, 'security' | 'x-security'> {
+  const isOpen = asked.length === 0 || asked.some((one) => Object.keys(one).length === 0)
+  if (isOpen) return {}
+  const names = [...new Set(asked.flatMap((one) => Object.keys(one)))]
+  const isWhole = asked.every(
+    (one) => Object.keys(one).length === 1 && Object.values(one).every((list) => list.length === 0),
+  )
+  return {
+    security: names.map((name) => ({ $ref: `#/components/securitySchemes/${name}` })),
+    ...(!isWhole && { 'x-security': toPlain(asked) as SecurityRequirement[] }),
+  }
+}
+
+/** Converts security schemes to AsyncAPI, which has other names for some of the schemes of OpenAPI. */
+function schemeOf(given: unknown): Json | undefined {
+  if (!isObject(given)) return undefined
+  const scheme = toPlain(given) as Json
+  const { type } = scheme
+  if (type === 'apiKey' && scheme.name !== undefined) return { ...scheme, type: 'httpApiKey' }
+  if (type === 'mutualTLS') return { ...scheme, type: 'X509' }
+  if (type !== 'oauth2' || !isObject(scheme.flows)) return scheme
+  const flows = Object.entries(scheme.flows).map(([name, flow]) => {
+    const { scopes, ...rest } = isObject(flow) ? flow : {}
+    return [name, scopes === undefined ? rest : { ...rest, availableScopes: scopes }]
+  })
+  return { ...scheme, flows: Object.fromEntries(flows) }
 }

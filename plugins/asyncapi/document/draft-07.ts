@@ -1,5 +1,5 @@
-import { listKeywords, mapKeywords, schemaKeywords } from '../../shared/schema/keywords.ts'
-import { isObject, type Json, put } from '../../shared/values/json.ts'
+import { changeSchemas } from '../../shared/schema/keywords.ts'
+import { isObject, type Json, mapMembers, put } from '../../shared/values/json.ts'
 
 /** Keywords that are missing from draft 7 and cannot be expressed by its other keywords. */
 const unknown: ReadonlySet<string> = new Set([
@@ -18,10 +18,7 @@ export function toDraft7(schema: unknown): unknown {
   const { prefixItems, items, dependentRequired, dependentSchemas, discriminator, example, $ref, ...rest } = schema
   const draft: Json = {}
   for (const [keyword, value] of Object.entries(rest)) {
-    if (unknown.has(keyword)) continue
-    if (schemaKeywords.has(keyword) || listKeywords.has(keyword)) put(draft, keyword, toDraft7(value))
-    else if (mapKeywords.has(keyword)) put(draft, keyword, byName(value))
-    else put(draft, keyword, value)
+    if (!unknown.has(keyword)) put(draft, keyword, changeSchemas(keyword, value, toDraft7))
   }
   if (Array.isArray(prefixItems)) {
     draft.items = prefixItems.map(toDraft7)
@@ -39,17 +36,9 @@ export function toDraft7(schema: unknown): unknown {
   return { ...draft, allOf: [{ $ref }, ...all] }
 }
 
-function byName(value: unknown): unknown {
-  if (!isObject(value)) return value
-  const map: Json = {}
-  for (const [name, one] of Object.entries(value)) put(map, name, toDraft7(one))
-  return map
-}
-
 /** Returns which members must exist, and which schemas must be met, if a certain member exists. */
 function dependencies(required: unknown, schemas: unknown): Json {
-  const all: Json = {}
-  for (const [name, one] of Object.entries(isObject(schemas) ? schemas : {})) put(all, name, toDraft7(one))
+  const all = mapMembers(isObject(schemas) ? schemas : {}, toDraft7)
   for (const [name, one] of Object.entries(isObject(required) ? required : {})) {
     put(all, name, Object.hasOwn(all, name) ? { allOf: [all[name], { required: one }] } : one)
   }

@@ -1,10 +1,27 @@
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { Breaker, type BreakerOptions } from '../../shared/stores/breaker.ts'
 import type { OpenRedis } from '../../shared/stores/redis-store.ts'
 import { decodeEntry, encodeEntry } from '../entry.ts'
 import { redisGlob } from '../glob.ts'
 import type { CacheStore } from './contract.ts'
-import { abandonScript, beginScript, commitScript, epochScript, invalidateScript } from './redis-scripts.ts'
+
+/** The scripts, each of which Redis runs without another command in between. They are sent whole, so they have no comments. */
+const scripts = {
+  // KEYS lock, entry, epoch, a version for each tag; ARGV token, milliseconds, whether to look for the entry. Returns the entry if
+  // another process has stored it; otherwise the versions; or nothing while another process has the lock.
+  begin: readFileSync(new URL('./redis/begin.lua', import.meta.url), 'utf8'),
+  // KEYS lock, entry, epoch, n versions, n tags; ARGV token, milliseconds, bytes, n, the versions seen at the beginning.
+  // Returns 1 when the entry was kept, 0 when the epoch or one of its tags was invalidated meanwhile.
+  commit: readFileSync(new URL('./redis/commit.lua', import.meta.url), 'utf8'),
+  // KEYS lock; ARGV token. Only the owner releases the lock: after a timeout, another process may have it.
+  abandon: readFileSync(new URL('./redis/abandon.lua', import.meta.url), 'utf8'),
+  // KEYS version, tag. Returns the number of entries removed. A version stays for two days: longer than any response can take to
+  // compute.
+  invalidate: readFileSync(new URL('./redis/invalidate.lua', import.meta.url), 'utf8'),
+  // KEYS epoch, which stays as long.
+  epoch: readFileSync(new URL('./redis/epoch.lua', import.meta.url), 'utf8'),
+}
 
 /**
  * The part of an ioredis client that is used here. The client's own type has thousands of overloads: comparing with them cost the
@@ -55,10 +72,10 @@ export function redisStore(
       const token = randomUUID()
       const lock = named(`cache-lock:${key}`)
       const keys = [lock, named(key), named('cache-epoch'), ...tags.map((tag) => named(`cache-version:${tag}`))]
-      const abandon = () => run(abandonScript, [lock], token).catch(() => {})
+      const abandon = () => run(scripts.abandon, [lock], token).catch(() => {})
       const ask = (looks: 0 | 1) =>
         breaker.run(() =>
-          client.callBuffer('EVAL', beginScript, keys.length, ...keys, token, lockTimeout, looks),
+          client.callBuffer('EVAL', scripts.begin, keys.length, ...keys, token, lockTimeout, looks),
         ) as Promise<Buffer | (Buffer | null)[] | null>
       let found: Awaited<ReturnType<typeof ask>>
       try {
@@ -82,7 +99,7 @@ export function redisStore(
             const all = [...keys, ...tags.map((tag) => named(`cache-tag:${tag}`))]
             const milliseconds = Math.ceil(seconds * 1000)
             try {
-              const kept = await run(commitScript, all, token, milliseconds, encodeEntry(entry), tags.length, ...seen)
+              const kept = await run(scripts.commit, all, token, milliseconds, encodeEntry(entry), tags.length, ...seen)
               return kept === 1 ? 'stored' : 'stale'
             } catch {
               return 'failed'
@@ -96,14 +113,14 @@ export function redisStore(
 
     async invalidate(tags) {
       const keysOf = (tag: string) => [named(`cache-version:${tag}`), named(`cache-tag:${tag}`)]
-      const removed = await Promise.all(tags.map((tag) => run(invalidateScript, keysOf(tag))))
+      const removed = await Promise.all(tags.map((tag) => run(scripts.invalidate, keysOf(tag))))
       return removed.reduce<number>((sum, count) => sum + Number(count), 0)
     },
 
     async invalidatePattern(pattern) {
       const match = redisGlob(prefix, pattern)
       // This comes first: responses that are being computed at this moment use data that is now invalid.
-      await run(epochScript, [named('cache-epoch')])
+      await run(scripts.epoch, [named('cache-epoch')])
       let cursor = '0'
       let removed = 0
       do {

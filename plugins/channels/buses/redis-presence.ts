@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { type Logger, systemClock, type Timer } from '../../../kernel/index.ts'
 
 /** The part of an `ioredis` client that presence uses. */
@@ -31,18 +32,9 @@ const staleMs = 15_000
 const keptMs = 24 * 60 * 60 * 1_000
 const refreshEvery = 720
 
-const beat = `
-local time = redis.call('time')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local isNew = redis.call('zadd', KEYS[1], now, ARGV[1])
-redis.call('pexpire', KEYS[1], ARGV[3])
-return { isNew, redis.call('zrangebyscore', KEYS[1], '-inf', now - ARGV[2]) }`
+const beat = readFileSync(new URL('./redis/beat.lua', import.meta.url), 'utf8')
 
-const take = `
-if redis.call('hget', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
-redis.call('hdel', KEYS[1], ARGV[1])
-redis.call('publish', ARGV[3], ARGV[4])
-return 1`
+const take = readFileSync(new URL('./redis/take.lua', import.meta.url), 'utf8')
 
 /**
  * Keeps the clients of each channel, on all instances: a hash per channel, with each client and its instance. Entries of a dead instance

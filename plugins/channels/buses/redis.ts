@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import type { Logger } from '../../../kernel/index.ts'
 import { Breaker } from '../../shared/stores/breaker.ts'
 import { connectRedis } from '../../shared/stores/redis.ts'
@@ -25,59 +26,9 @@ const numbersMs = 7 * 24 * 60 * 60 * 1_000
 /** The number of names that one command subscribes to after a lost connection. */
 const atOnce = 500
 
-/**
- * Numbers, stores and publishes a message in one step, so that all instances see the messages of a channel in the order of their numbers.
- * A channel whose numbers are gone begins another epoch, and loses the messages that it kept under the old numbers. Each kept message has
- * the total of all bytes up to it, so that the bytes since any message are a difference.
- */
-const publish = `
-local epoch = redis.call('hget', KEYS[1], 'e')
-if not epoch then
-  epoch = ARGV[6]
-  redis.call('hset', KEYS[1], 'e', epoch)
-  redis.call('del', KEYS[2])
-end
-local number = redis.call('hincrby', KEYS[1], 'n', 1)
-redis.call('pexpire', KEYS[1], ARGV[7])
-local time = redis.call('time')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-if ARGV[9] == 'remove' then redis.call('hset', KEYS[1], 'r', now) end
-if tonumber(ARGV[4]) > 0 then
-  local total = redis.call('hincrby', KEYS[1], 't', #ARGV[3])
-  redis.call('xadd', KEYS[2], 'maxlen', ARGV[4], number .. '-0', 'm', ARGV[2], 'b', ARGV[3], 'e', now + ARGV[5], 't', total)
-  redis.call('pexpire', KEYS[2], ARGV[5])
-  local first = redis.call('xrange', KEYS[2], '-', '+', 'count', 1)[1]
-  while first and total - (first[2][8] or total) + #first[2][4] > tonumber(ARGV[8]) do
-    redis.call('xdel', KEYS[2], first[1])
-    first = redis.call('xrange', KEYS[2], '-', '+', 'count', 1)[1]
-  end
-end
-local id = epoch .. '-' .. number
-redis.call('publish', ARGV[1], 'm' .. id .. '\\n' .. ARGV[2] .. '\\n' .. ARGV[3])
-return id`
+const publish = readFileSync(new URL('./redis/publish.lua', import.meta.url), 'utf8')
 
-/**
- * Writes nothing about a channel without messages, since a client may join one name after another. If this instance knows that Redis
- * has lost numbers, for instance because it ended before it saved them, another epoch begins before they are used again.
- */
-const read = `
-local epoch = redis.call('hget', KEYS[1], 'e')
-if not epoch then return false end
-local number = redis.call('hget', KEYS[1], 'n') or '0'
-if ARGV[4] ~= '' and ARGV[1] == epoch and tonumber(ARGV[2]) > tonumber(number) then
-  epoch = ARGV[4]
-  redis.call('hset', KEYS[1], 'e', epoch)
-  redis.call('del', KEYS[2])
-end
-local time = redis.call('time')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local from = '-'
-if ARGV[1] == epoch then from = ARGV[3] .. '-0' end
-local entries = {}
-if ARGV[2] ~= '' and (ARGV[1] == epoch or ARGV[5] ~= '') then entries = redis.call('xrange', KEYS[2], from, '+') end
-local removed = redis.call('hget', KEYS[1], 'r')
-if removed then removed = now - removed else removed = -1 end
-return { epoch, number, now, entries, removed }`
+const read = readFileSync(new URL('./redis/read.lua', import.meta.url), 'utf8')
 
 /** The part of an `ioredis` client that is used here. */
 interface Commands extends RedisCommands {

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { defineError, isInTime, type Logger } from '../../../kernel/index.ts'
+import { defineErrors, isInTime, type Logger } from '../../../kernel/index.ts'
 import { Availability, answerWithin } from '../../shared/stores/availability.ts'
 import type { CronLockSettings } from '../options.ts'
 import type { CronClock } from '../schedule/clock.ts'
 import { type CronClaim, type CronClaimed, type CronLock, lockTtl } from './contract.ts'
 
-export const CronLockLostError = defineError(
-  'CronLockLostError',
-  (job: string) =>
+export const { CronLockLostError } = defineErrors({
+  CronLockLostError: (job: string) =>
     `the lock of the cron job "${job}" was lost while the job ran: this process was blocked for too long, and another instance started the job`,
-)
+})
 
 /** A tick that may run. */
 export interface Held {

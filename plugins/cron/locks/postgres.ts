@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { variable } from '../../shared/environment/process.ts'
 import type { CronPostgresSettings } from '../options.ts'
@@ -37,34 +38,15 @@ export async function openPostgresLock(settings: CronPostgresSettings): Promise<
   }
 }
 
+/**
+ * Claims the job $1 for the tick $2, or for none; $3 owner, $4 milliseconds, $5 exclusive, $6 how far ahead a tick may be. `for update`
+ * locks the row, so concurrent claims are decided after this one.
+ */
+const claimOfJob = readFileSync(new URL('./postgres/claim.sql', import.meta.url), 'utf8')
+
 function statementsFor(table: string) {
-  const isBusy = 'coalesce(c.owner <> $3 and c.until > now(), false)'
-  const isTaken =
-    '$2::bigint is not null and coalesce(c.tick >= $2::bigint, false) and c.tick_owner is distinct from $3'
-  const isEarly = '$2::bigint > extract(epoch from now()) * 1000 + $6::bigint'
-  const isHeld = `${isBusy} and $5 <> 'false'`
   return {
-    // «for update» locks the row, so concurrent claims are decided after this one.
-    claim: `
-      with seed as (
-        insert into ${table} (job) values ($1) on conflict (job) do nothing
-      ), decided as (
-        select c.job, case
-          when ${isTaken} then 'taken'
-          when ${isEarly} then 'early'
-          when ${isHeld} then 'busy'
-          else 'claimed' end as outcome
-        from ${table} c where c.job = $1 for update
-      ), changed as (
-        update ${table} t set
-          tick = coalesce($2::bigint, t.tick),
-          tick_owner = case when $2::bigint is null then t.tick_owner when d.outcome = 'claimed' then $3 else '' end,
-          owner = case when d.outcome = 'claimed' and $5 <> 'false' then $3 else t.owner end,
-          until = case when d.outcome = 'claimed' and $5 <> 'false' then now() + $4::bigint * interval '1 millisecond' else t.until end
-        from decided d
-        where t.job = d.job and (d.outcome = 'claimed' or (d.outcome = 'busy' and $5 = 'true'))
-      )
-      select outcome from decided`,
+    claim: claimOfJob.replaceAll('cron_table', () => table),
     renew: `
       update ${table} set owner = $2, until = now() + $3::bigint * interval '1 millisecond'
       where job = $1 and (owner is null or owner = $2 or until <= now()) returning job`,

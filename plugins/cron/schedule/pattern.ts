@@ -1,10 +1,9 @@
-import { defineError } from '../../../kernel/index.ts'
+import { defineErrors } from '../../../kernel/index.ts'
 
-export const CronPatternError = defineError(
-  'CronPatternError',
-  (pattern: string, why: string) =>
+export const { CronPatternError } = defineErrors({
+  CronPatternError: (pattern: string, why: string) =>
     `the cron pattern ${JSON.stringify(pattern)} ${why}. It has five fields, minute hour day-of-month month day-of-week, or six with the second first`,
-)
+})
 
 /** A parsed pattern: the values that each field allows. */
 export interface CronPattern {

@@ -1,5 +1,5 @@
-import { escapeHtml, hashOfStyle, htmlPage, pagePolicy } from '../../shared/pages/shell.ts'
-import { baseStyle } from '../../shared/pages/style.ts'
+import { readFileSync } from 'node:fs'
+import { baseStyle, escapeHtml, hashOfStyle, htmlPage, pagePolicy } from '../../shared/pages/shell.ts'
 import type { CronJobInfo, CronRecord } from '../jobs/run.ts'
 
 /** The data of the page, apart from the jobs. */
@@ -16,23 +16,7 @@ export interface PageView {
   describe(pattern: string): string
 }
 
-const style = `${baseStyle}
-body { padding: 1.5rem; font-size: 16px }
-main { max-width: 72rem; margin: auto }
-h1 { font-size: 1.5rem; margin: 0 0 .25rem }
-p { margin: .25rem 0 }
-[role=status] { border: 1px solid var(--line); border-left: 4px solid var(--act); padding: .5rem .75rem; margin: 1rem 0 }
-article { padding: 1rem; margin: 1rem 0 }
-h2 { font-size: 1.1rem; margin: 0; overflow-wrap: anywhere }
-header { display: flex; flex-wrap: wrap; gap: .5rem 1rem; justify-content: space-between; align-items: center }
-dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 12rem), 1fr)); gap: .5rem 1rem; margin: .75rem 0 0 }
-dt { font-size: .875rem }
-summary { margin-top: .75rem }
-table { margin-top: .5rem; font-size: .9rem }
-th, td { padding: .3rem .75rem .3rem 0 }
-@media (min-width: 40rem) { td time { white-space: nowrap } }
-td:last-child { overflow-wrap: anywhere; min-width: 12rem }
-`
+const style = baseStyle + readFileSync(new URL('./page.css', import.meta.url), 'utf8')
 
 /** Loads no resources, allows only the style above, and forbids other pages to frame this one in order to catch clicks. */
 export const contentSecurityPolicy = pagePolicy({ 'style-src': hashOfStyle(style), 'form-action': "'self'" })

@@ -4,8 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { FileNotFoundError, presetHeaders, type Request, type Response, sendFailure } from '../../../kernel/index.ts'
-import { htmlPage, linkedStyle, pagePolicy } from '../../shared/pages/shell.ts'
-import { baseStyle } from '../../shared/pages/style.ts'
+import { baseStyle, htmlPage, linkedStyle, pagePolicy } from '../../shared/pages/shell.ts'
 import { Memoized } from '../../shared/values/memoize.ts'
 
 /** The GraphiQL page and its files. */
@@ -92,12 +91,7 @@ function assetsOf(): Map<string, Asset> {
 const scriptType = 'text/javascript; charset=utf-8'
 
 // On a phone, the response is shown below the query: side by side, neither would be readable.
-const style = `html, body, #graphiql { height: 100%; margin: 0 }
-@media (max-width: 45rem) {
-  .graphiql-container .graphiql-session { flex-direction: column }
-  .graphiql-container .graphiql-session > .graphiql-horizontal-drag-bar, .graphiql-container .graphiql-logo { display: none !important }
-  .graphiql-container .graphiql-session > div { min-height: 0 }
-}`
+const style = readFileSync(new URL('./page.css', import.meta.url), 'utf8')
 
 function page(urls: readonly string[]): string {
   const head = urls.map((url) => (url.endsWith('.css') ? linkedStyle(url) : `<script src="${url}" defer></script>`))

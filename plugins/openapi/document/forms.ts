@@ -1,5 +1,5 @@
 import { isAddress, isComponentName } from '../../shared/descriptions/names.ts'
-import { isObject, type Json, put, toPlain } from '../../shared/values/json.ts'
+import { defined, isObject, type Json, mapMembers, toPlain } from '../../shared/values/json.ts'
 
 /** Reads a member of an OpenAPI object: returns its value for the document, `undefined` for an invalid one. */
 type Read = (value: unknown) => unknown
@@ -20,9 +20,7 @@ const named =
   (form: Form): Read =>
   (value) => {
     if (!isObject(value)) return undefined
-    const members: Json = {}
-    for (const [name, one] of Object.entries(value)) if (isObject(one)) put(members, name, formed(form, one))
-    return members
+    return mapMembers(value, (one) => (isObject(one) ? formed(form, one) : undefined))
   }
 const listed =
   (form: Form, needs: string): Read =>
@@ -93,12 +91,10 @@ export const linkForm: Form = {
 
 /** The members that a form knows, each read by its own form, and those named `x-…`. */
 export function formed(form: Form, given: Json): Json {
-  const members: Json = {}
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined) continue
-    const read = name.startsWith('x-') ? toPlain(value) : Object.hasOwn(form, name) ? form[name]!(value) : undefined
-    if (read !== undefined) put(members, name, read)
-  }
+  const members = mapMembers(defined(given), (value, name) => {
+    if (name.startsWith('x-')) return toPlain(value)
+    return Object.hasOwn(form, name) ? form[name]!(value) : undefined
+  })
   // Only one of these two is allowed.
   if (members.examples !== undefined) delete members.example
   if (members.value !== undefined) delete members.externalValue

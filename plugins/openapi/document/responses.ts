@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { isComponentName } from '../../shared/descriptions/names.ts'
 import { isFailureSchema } from '../../shared/failures/http-error.ts'
-import { isObject, type Json, mergeOver, toPlain } from '../../shared/values/json.ts'
+import { isObject, type Json, mapMembers, mergeOver, toPlain } from '../../shared/values/json.ts'
 import type { OpenApiReference, OpenApiResponse, OpenApiSchema } from '../types.ts'
 import { failuresOf } from './failure-responses.ts'
 import { formed, headerForm, isSchema, linkForm, mediaForm } from './forms.ts'
@@ -97,10 +97,7 @@ function responseOf(scene: Scene, status: string, given: Json, below: Json): Jso
   const response: Json = {
     description: typeof description === 'string' ? description : (below.description ?? describeStatus(status)),
   }
-  if (isObject(headers))
-    response.headers = Object.fromEntries(
-      Object.entries(headers).map(([name, one]) => [name, headerOf(scene, name, one)]),
-    )
+  if (isObject(headers)) response.headers = mapMembers(headers, (one, name) => headerOf(scene, name, one))
   if (isObject(links)) response.links = Object.fromEntries(Object.entries(links).flatMap(linkOf))
   const media = { ...(schema !== undefined && { 'application/json': { schema } }), ...(isObject(content) && content) }
   if (Object.keys(media).length > 0) response.content = mediaOf(scene, media, 'output', `response ${status}`)
@@ -126,10 +123,9 @@ function headerOf(scene: Scene, name: string, given: unknown): unknown {
 
 /** Media types with schemas of any kind. */
 export function mediaOf(scene: Scene, content: Json, direction: 'input' | 'output', what: string): Json {
-  const media = Object.entries(content).map(([type, given]) => {
+  return mapMembers(content, (given) => {
     const { schema, ...rest } = isObject(given) ? given : {}
     const own = formed(mediaForm, rest)
-    return [type, { ...own, ...(schema !== undefined && { schema: scene.use(schema, direction, what) }) }]
+    return { ...own, ...(schema !== undefined && { schema: scene.use(schema, direction, what) }) }
   })
-  return Object.fromEntries(media)
 }

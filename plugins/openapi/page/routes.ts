@@ -2,9 +2,15 @@ import { readFileSync } from 'node:fs'
 import { FileNotFoundError, type Handler, type Response } from '../../../kernel/index.ts'
 import { sendWritten } from '../../shared/descriptions/document-service.ts'
 import { entityTag, isKnown } from '../../shared/http/validators.ts'
-import { elementsScript } from '../../shared/pages/elements.ts'
-import { escapeHtml, htmlPage, linkedStyle, pagePolicy, skipLink } from '../../shared/pages/shell.ts'
-import { baseStyle } from '../../shared/pages/style.ts'
+import {
+  baseStyle,
+  elementsScript,
+  escapeHtml,
+  htmlPage,
+  linkedStyle,
+  pagePolicy,
+  skipLink,
+} from '../../shared/pages/shell.ts'
 import type { ApiDescription } from '../types.ts'
 
 /** For servers without a policy of their own: only the scripts and styles of this server, requests to any address in `servers`. */

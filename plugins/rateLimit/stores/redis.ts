@@ -1,15 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { openRedis, type RedisStoreSettings } from '../../shared/stores/redis-store.ts'
 import type { Hit, RateLimitStore } from './contract.ts'
 
-// Incrementing and setting the expiry are one step, so that no key can be left without an expiry.
-const lua = `
-local count = redis.call('incr', KEYS[1])
-local rest = redis.call('pttl', KEYS[1])
-if rest < 0 then
-  redis.call('pexpire', KEYS[1], ARGV[1])
-  rest = tonumber(ARGV[1])
-end
-return { count, rest }`
+const lua = readFileSync(new URL('./redis/hit.lua', import.meta.url), 'utf8')
 
 /** The part of the client that is used: it sends the hash of the script, or the whole script if Redis does not know it. */
 interface Counting {

@@ -1,10 +1,9 @@
 import { nameOfAddress, nameOfReference, plainName } from '../schema/names.ts'
 import type { Direction } from '../schema/self-description.ts'
-import { isObject, type Json, put } from '../values/json.ts'
-import { Address, Link, NamedLink, type Part } from './links.ts'
+import { jsonSchemaOf } from '../schema/standard.ts'
+import { isObject, type Json, mapMembers, put } from '../values/json.ts'
 import { hintOf, Names } from './names.ts'
-import { jsonSchemaOf } from './schema-source.ts'
-import { type Note, Translation } from './schemas/translate.ts'
+import { Address, Link, NamedLink, type Note, type Part, Translation } from './schemas/translate.ts'
 
 /** One set of equal parts. */
 interface Component {
@@ -98,10 +97,7 @@ export class Schemas {
       }
       if (value instanceof Address) return reference(components.get(value.part)!.name).$ref
       if (Array.isArray(value)) return value.map(write)
-      if (!isObject(value)) return value
-      const copy: Json = {}
-      for (const [name, one] of Object.entries(value)) if (one !== undefined) put(copy, name, write(one))
-      return copy
+      return isObject(value) ? mapMembers(value, write) : value
     }
     const schemas: Json = {}
     for (const { part, name } of new Set(components.values())) put(schemas, name, write(part.body))

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../values/json.ts'
-import { Link } from './links.ts'
+import { Link } from './schemas/translate.ts'
 
 /** The members of an object, according to its translated schema. */
 export interface Members {

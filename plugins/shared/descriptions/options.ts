@@ -1,5 +1,6 @@
-import { type Middleware, type OptionPlace, quoted, type RouteOptions } from '../../../kernel/index.ts'
+import { didYouMean, type Middleware, type OptionPlace, quoted, type RouteOptions } from '../../../kernel/index.ts'
 import { type AnyCheck, option } from '../options/index.ts'
+import { isObject, type Json } from '../values/json.ts'
 import { isAddress, isComponentName } from './names.ts'
 
 export const text = option.value<string>('text', (given) => typeof given === 'string')
@@ -98,4 +99,16 @@ export function accessOf({ middlewares, policy }: Pick<RouteOptions, 'middleware
   // Its presence decides and not its value: the plugin that reads it refuses `null`, which must not leave the page open.
   const own: RouteOptions = { ...(middlewares && { middlewares }), ...(policy !== undefined && { policy }) }
   return { ...own, apidoc: false } satisfies RouteOptions
+}
+
+/** Finds what is wrong with the members of a plugin's fragment: the error is for the plugin's author, not for a reader of the document. */
+export function faultOf(kind: string, fragment: unknown, functions: readonly string[], data: readonly string[] = []) {
+  if (!isObject(fragment)) return `its ${kind} is not an object`
+  const members = [...data, ...functions]
+  const unknown = Object.keys(fragment).find((name) => !members.includes(name))
+  if (unknown !== undefined) {
+    return `"${kind}.${unknown}" is not a member.${didYouMean(unknown, members)} It takes ${members.join(', ')}`
+  }
+  const wrong = functions.find((name) => (fragment as Json)[name] !== undefined && typeof fragment[name] !== 'function')
+  return wrong && `its ${kind}.${wrong} is not a function`
 }

@@ -1,10 +1,12 @@
 import { resolve } from 'node:path'
-import { defineError } from '../../../kernel/index.ts'
+import { defineErrors } from '../../../kernel/index.ts'
 import { type Found, filesOf, readFiles } from './files.ts'
 
-export const EnvError = defineError('EnvError', (problems: readonly string[], read: readonly string[]) => {
-  const files = read.length === 0 ? 'no file' : read.join(', ')
-  return `the environment cannot be used (read: ${files} and the environment of the process):\n  ${problems.join('\n  ')}`
+export const { EnvError } = defineErrors({
+  EnvError: (problems: readonly string[], read: readonly string[]) => {
+    const files = read.length === 0 ? 'no file' : read.join(', ')
+    return `the environment cannot be used (read: ${files} and the environment of the process):\n  ${problems.join('\n  ')}`
+  },
 })
 
 /** Throws all problems of the environment. */

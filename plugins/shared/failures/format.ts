@@ -1,9 +1,40 @@
-import type { Failure, Request } from '../../../kernel/index.ts'
+import { type Failure, messagePrefix, type Request } from '../../../kernel/index.ts'
 import { isPromise } from '../../../kernel/support/within.ts'
 import * as option from '../options/option.ts'
-import { FormattedFailures } from './formatted-failures.ts'
+import { defined } from '../values/json.ts'
+import { phraseOf } from './described-error.ts'
+import { type FailureBody, type FailureFormat, FormattedFailures } from './formatted-failures.ts'
 import { withPage } from './page.ts'
-import { problem, problemType } from './problem.ts'
+
+const problemType = 'application/problem+json'
+
+/** Problem Details (RFC 9457), with the code and the error's details as extension members. */
+const problem: FailureFormat = (failure, req) => {
+  const { status, code, message, type = 'about:blank', errors, details, body } = failure
+  const title = phraseOf(status)
+  const detail = withoutPrefix(code, message)
+  const { stack, cause } = (body ?? {}) as Partial<FailureBody>
+  const members = defined({
+    type,
+    title,
+    status,
+    detail: detail === title ? undefined : detail,
+    // An occurrence has the id of its request, which is also in the log and in `x-request-id`. A path would repeat the client's input.
+    instance: req && `urn:request:${req.id}`,
+    code,
+    errors,
+    stack,
+    cause,
+  })
+  // First for the order, and again last because nothing may replace the standard members.
+  return { headers: { 'content-type': problemType }, body: { ...members, ...details, ...members } }
+}
+
+/** A message without its code: the framework's messages begin with it, and here it is a separate member. */
+function withoutPrefix(code: string, message: string): string {
+  const prefix = `${messagePrefix(code)}: `
+  return message.startsWith(prefix) ? message.slice(prefix.length) : message
+}
 
 /** Makes the body of a failure; `req` is `undefined` where the head of the request could not be read. */
 export type ErrorFormatter = (failure: Failure, req: Request | undefined) => object & { readonly then?: never }

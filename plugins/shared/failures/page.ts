@@ -1,8 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type Negotiator from 'negotiator'
 import { type Failure, placeIn, type Request } from '../../../kernel/index.ts'
-import { escapeHtml, hashOfStyle, htmlPage, pagePolicy } from '../pages/shell.ts'
-import { baseStyle } from '../pages/style.ts'
+import { baseStyle, escapeHtml, hashOfStyle, htmlPage, pagePolicy } from '../pages/shell.ts'
 import { framesOf } from '../terminal/error-lines.ts'
 import { sourceLines } from '../terminal/stack.ts'
 import { phraseOf } from './described-error.ts'
@@ -31,15 +31,7 @@ export function prefersPage(req: Request): boolean {
   return types[0] === 'text/html'
 }
 
-const style = `${baseStyle}
-body { font-size: 16px; margin: 0 auto; max-width: 62rem; padding: 2rem 1rem }
-h1 { color: var(--bad); font-size: 1.4rem; overflow-wrap: anywhere; white-space: pre-wrap }
-h2 { font-size: 1rem; margin-top: 2rem }
-p, footer { color: var(--dim) }
-pre { font-size: 14px; padding: .75rem 0 }
-pre span { display: block; padding: 0 1rem; white-space: pre }
-pre .here { background: var(--mark); font-weight: 600 }
-`
+const style = baseStyle + readFileSync(new URL('./page.css', import.meta.url), 'utf8')
 
 let headers: Record<string, string> | undefined
 

@@ -1,4 +1,11 @@
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+
+/** The beginning of the style of every page: colours, which follow the system, and what looks the same everywhere. */
+export const baseStyle = readFileSync(new URL('./base.css', import.meta.url), 'utf8')
+
+/** For the script of a page: makes an element. Strings become text, never markup, so that data cannot run anything. */
+export const elementsScript = readFileSync(new URL('./elements.js', import.meta.url), 'utf8')
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -11,30 +18,13 @@ const entities: Readonly<Record<string, string>> = {
 /** Escapes all markup in a string, for use in an element or a quoted attribute of a page. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character]!)
 
+const template = readFileSync(new URL('./shell.html', import.meta.url), 'utf8')
+
 /** A page as HTML. `title` is text; `head` and `body` are markup. */
-export const htmlPage = ({
-  title,
-  head,
-  body,
-}: {
-  title: string
-  head: string
-  body: string
-}): string => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>${escapeHtml(title)}</title>
-${head}
-</head>
-<body>
-${body}
-</body>
-</html>
-`
+export function htmlPage(parts: { title: string; head: string; body: string }): string {
+  const values = { ...parts, title: escapeHtml(parts.title) }
+  return template.replace(/<!--(title|head|body)-->/g, (_, name: keyof typeof parts) => values[name])
+}
 
 /** The head of a page with a style of its own file; without an icon, browsers would ask for one. */
 export const linkedStyle = (address: string): string =>

@@ -1,15 +1,6 @@
-import { put } from '../values/json.ts'
+import { mapMembers, put } from '../values/json.ts'
 import { madeIn } from '../values/memoize.ts'
-import {
-  definitionKeywords,
-  inPlaceKeywords,
-  isObject,
-  listKeywords,
-  mapKeywords,
-  type Node,
-  schemaKeywords,
-  schemasWithin,
-} from './keywords.ts'
+import { changeSchemas, definitionKeywords, inPlaceKeywords, isObject, type Node, schemasWithin } from './keywords.ts'
 import { freeName, nameOfAddress, nameOfReference, plainName } from './names.ts'
 import { type Place, Places, type Target } from './places.ts'
 
@@ -132,24 +123,12 @@ class Flattening {
     const isLowerWithin = isLower && inPlaceKeywords.has(keyword)
     const inside = (one: unknown) =>
       isObject(one) ? this.#copy(this.#places.within(one, place.scope), isLowerWithin) : one
-    if (mapKeywords.has(keyword) && isObject(value)) {
-      const map: Json = {}
-      for (const [name, one] of Object.entries(value)) put(map, name, inside(one))
-      return map
-    }
-    if (schemaKeywords.has(keyword) || listKeywords.has(keyword)) {
-      return Array.isArray(value) ? value.map(inside) : inside(value)
-    }
-    if (keyword !== 'discriminator' || !isObject(value) || !isObject(value.mapping)) return value
-    const mapping: Json = {}
-    for (const [name, ref] of Object.entries(value.mapping)) {
+    if (keyword !== 'discriminator' || !isObject(value) || !isObject(value.mapping))
+      return changeSchemas(keyword, value, inside)
+    const mapping = mapMembers(value.mapping, (ref) => {
       const target = typeof ref === 'string' ? this.#find(place, '$ref', ref) : undefined
-      put(
-        mapping,
-        name,
-        target === undefined || typeof target === 'string' ? ref : this.#write(target, String(ref), false),
-      )
-    }
+      return target === undefined || typeof target === 'string' ? ref : this.#write(target, String(ref), false)
+    })
     return { ...value, mapping }
   }
 
@@ -204,9 +183,7 @@ function lowerNames(json: Json): void {
   for (const keyword of ['properties', 'dependentSchemas', 'dependentRequired', 'dependencies']) {
     const map = json[keyword]
     if (!isObject(map)) continue
-    const lower: Json = {}
-    for (const [name, one] of Object.entries(map)) put(lower, name.toLowerCase(), lowerList(one))
-    json[keyword] = lower
+    json[keyword] = Object.fromEntries(Object.entries(map).map(([name, one]) => [name.toLowerCase(), lowerList(one)]))
   }
   json.required &&= lowerList(json.required)
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../values/json.ts'
+import { isObject, mapMembers } from '../values/json.ts'
 
 /** One object of a JSON Schema. */
 export type Node = { readonly [keyword: string]: unknown }
@@ -61,4 +61,11 @@ export function* schemasWithin(node: Node): Iterable<readonly [keyword: string, 
       else yield [keyword, value]
     }
   }
+}
+
+/** The value of a keyword with each schema in it changed: those by name, in a list, or itself. Any other value stays as it is. */
+export function changeSchemas(keyword: string, value: unknown, change: (schema: unknown) => unknown): unknown {
+  if (mapKeywords.has(keyword)) return isObject(value) ? mapMembers(value, (one) => change(one)) : value
+  if (!schemaKeywords.has(keyword) && !listKeywords.has(keyword)) return value
+  return Array.isArray(value) ? value.map((one) => change(one)) : change(value)
 }

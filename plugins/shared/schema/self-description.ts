@@ -42,7 +42,7 @@ function correct({ zodSchema, jsonSchema }: { readonly zodSchema: ZodSchema; rea
 }
 
 /** The options for each vendor, in addition to the target. */
-export type VendorOptions = { readonly [vendor: string]: object }
+type VendorOptions = { readonly [vendor: string]: object }
 
 const zodOptions = { unrepresentable: 'any', override: correct }
 

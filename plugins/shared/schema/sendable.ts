@@ -1,4 +1,4 @@
-import { defineError } from '../../../kernel/support/errors.ts'
+import { defineErrors } from '../../../kernel/support/errors.ts'
 import { safely } from '../values/safely.ts'
 import { selfDescription } from './self-description.ts'
 import { foreignType, unsendable, viewOfJson } from './sendable/json.ts'
@@ -7,11 +7,10 @@ import { anything, type Lazy, notInJson, type View } from './sendable/view.ts'
 import { isZod, viewOfZod } from './sendable/zod.ts'
 import { isStandardSchema } from './standard.ts'
 
-export const SchemaMemberError = defineError(
-  'SchemaMemberError',
-  (route: string, part: string, member: string, why: string, remedy: string) =>
+export const { SchemaMemberError } = defineErrors({
+  SchemaMemberError: (route: string, part: string, member: string, why: string, remedy: string) =>
     `${member === '' ? '' : `the member "${member}" of `}the schema "${part}" of ${route} can never be sent: ${why}. ${remedy}`,
-)
+})
 
 /** The parts of a request that have a schema. */
 type Part = 'headers' | 'params' | 'query' | 'body' | 'all'

@@ -1,6 +1,6 @@
 import { flattened, targetOf } from './flat.ts'
 import { isObject } from './keywords.ts'
-import { selfDescription } from './self-description.ts'
+import { type Direction, selfDescription } from './self-description.ts'
 import { type Check, type Issue, maxIssues, pointerOf, type Verdict } from './verdict.ts'
 
 /** The part of Standard Schema version 1 (Zod, Valibot, ArkType, …) that is used here: https://standardschema.dev. */
@@ -86,4 +86,18 @@ function isList(schema: unknown, follow: (node: unknown) => unknown): boolean {
   if (!Array.isArray(node.anyOf)) return node.type === 'array'
   const kinds = node.anyOf.filter((one) => !isObject(one) || one.type !== 'null')
   return kinds.length > 0 && kinds.every((one) => isList(one, follow))
+}
+
+/** A schema as JSON Schema, or why there is none. */
+type Source = { readonly schema: unknown } | { readonly why: string }
+
+/** The JSON Schema for a schema of any kind; for a Standard Schema, it comes from the schema's own method. */
+export function jsonSchemaOf(schema: unknown, direction: Direction): Source {
+  if (typeof schema === 'boolean') return { schema }
+  if (!isStandardSchema(schema)) return isObject(schema) ? { schema } : { why: 'it is not a schema' }
+  try {
+    return { schema: selfDescription(schema, direction) }
+  } catch (error) {
+    return { why: error instanceof Error ? error.message : String(error) }
+  }
 }

@@ -26,12 +26,7 @@ export function toPlain(value: unknown, open: ReadonlySet<unknown> = new Set()):
     return safely(() => toPlain((value as { toJSON(): unknown }).toJSON(), inside))
   }
   if (Array.isArray(value)) return value.map((one) => toPlain(one, inside) ?? null)
-  const copy: Json = {}
-  for (const [name, one] of Object.entries(value)) {
-    const plain = toPlain(one, inside)
-    if (plain !== undefined) put(copy, name, plain)
-  }
-  return copy
+  return mapMembers(value, (one) => toPlain(one, inside))
 }
 
 /** Merges two objects, recursively; members of the second override those of the first. */
@@ -49,6 +44,10 @@ function isPlain(value: unknown): value is Json {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
 }
+
+/** A copy of an object with a changed value for each member; without those whose changed value is `undefined`. */
+export const mapMembers = (members: object, change: (value: unknown, name: string) => unknown): Json =>
+  defined(Object.fromEntries(Object.entries(members).map(([name, value]) => [name, change(value, name)])))
 
 /** An object whose members may be missing, but are not `undefined`. */
 export type Defined<Members extends object> = { [Name in keyof Members]?: Exclude<Members[Name], undefined> }

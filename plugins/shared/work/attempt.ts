@@ -1,16 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { defineError, type Logger, type Trace, within } from '../../../kernel/index.ts'
+import { defineErrors, type Logger, type Trace, within } from '../../../kernel/index.ts'
 import { option } from '../options/index.ts'
 import { Call } from './running.ts'
 
 /** The option `timeout` of a handler: milliseconds after which an attempt counts as failed, and its signal aborts. */
 export const timeoutOption = option.ms({ min: 1 })
 
-export const HandlerTimeoutError = defineError(
-  'HandlerTimeoutError',
-  (what: string, timeout: number) =>
+export const { HandlerTimeoutError } = defineErrors({
+  HandlerTimeoutError: (what: string, timeout: number) =>
     `${what} has not finished within ${timeout} ms, its time limit. It may continue, but its result is ignored: let it end when its signal aborts, or raise the limit`,
-)
+})
 
 /** A call of a handler, and its time limit. */
 export interface LimitedCall {

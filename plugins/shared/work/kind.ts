@@ -2,17 +2,16 @@ import {
   announcePluginData,
   type Context,
   checkOptions,
-  defineError,
+  defineErrors,
   type PluginDefinition,
   type Request,
 } from '../../../kernel/index.ts'
 
 announcePluginData('work')
 
-export const WorkKindError = defineError(
-  'WorkKindError',
-  (channel: unknown, why: string) => `work on the channel ${JSON.stringify(channel)} ${why}`,
-)
+export const { WorkKindError } = defineErrors({
+  WorkKindError: (channel: unknown, why: string) => `work on the channel ${JSON.stringify(channel)} ${why}`,
+})
 
 /** A plugin that follows work. */
 export type WorkFollower = 'telemetry' | 'inspector' | 'metrics'

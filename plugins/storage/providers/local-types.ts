@@ -4,7 +4,7 @@ import { access, lstat, readdir, rename, rm, rmdir, writeFile } from 'node:fs/pr
 import { join } from 'node:path'
 import { systemClock } from '../../../kernel/index.ts'
 import { openInside } from '../../shared/files/open-inside.ts'
-import { typeOfKey } from '../data.ts'
+import { mediaTypeOfFile } from '../../shared/http/media-types.ts'
 import { type LocalRoot, ownFolder, using } from './local-paths.ts'
 
 /** The version of a key's file: it changes whenever the object is put again. */
@@ -52,7 +52,7 @@ export class LocalTypes {
         await handle.close()
       }
     } catch {
-      return typeOfKey(key)
+      return mediaTypeOfFile(key)
     }
   }
 
@@ -65,7 +65,7 @@ export class LocalTypes {
 
   /** Writes the type; called before the object becomes visible. */
   async write(key: string, stats: BigIntStats, type: string): Promise<void> {
-    if (type === typeOfKey(key)) return
+    if (type === mediaTypeOfFile(key)) return
     await using(await this.#root.own('tmp'), async (tmp) => {
       const temporary = join(tmp, randomUUID())
       await writeFile(temporary, type, { flag: 'wx' })

@@ -9,7 +9,50 @@ import { timeout } from '../options.ts'
 import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'
 import { type CdnOptions, cdnOf, cdnOptions } from './cdn.ts'
 import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
-import type { S3Client, S3Command, S3Object, S3Response, S3Sdk, SignUrl, Upload } from './s3-types.ts'
+
+// The used part of the client of S3: its own types choose among the overloads of a hundred commands at each call.
+
+interface S3Object {
+  readonly LastModified?: Date
+  readonly ETag?: string
+}
+
+interface S3Response extends S3Object {
+  readonly Body?: Readable
+  readonly ContentLength?: number
+  readonly ContentType?: string
+  readonly Contents?: readonly (S3Object & { readonly Key?: string; readonly Size?: number })[]
+  readonly NextContinuationToken?: string
+  readonly UploadId?: string
+  readonly CopyPartResult?: { readonly ETag?: string }
+}
+
+interface S3Client {
+  send(command: object, options: { readonly abortSignal: AbortSignal }): Promise<S3Response>
+  destroy(): void
+}
+
+type S3Command =
+  | `${'Copy' | 'Delete' | 'Get' | 'Head' | 'Put'}ObjectCommand`
+  | `${'Abort' | 'Complete' | 'Create'}MultipartUploadCommand`
+  | 'HeadBucketCommand'
+  | 'ListObjectsV2Command'
+  | 'UploadPartCopyCommand'
+
+interface S3Sdk extends Readonly<Record<S3Command, new (input: object) => object>> {
+  readonly S3Client: new (options: object) => S3Client
+}
+
+type SignUrl = (
+  client: S3Client,
+  command: object,
+  options: { readonly expiresIn: number; readonly signableHeaders?: Set<string>; readonly signingDate: Date },
+) => Promise<string>
+
+interface Upload {
+  done(): Promise<unknown>
+  abort(): Promise<void>
+}
 
 /** Options of `S3StorageProvider`. */
 export interface S3StorageOptions {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { GraphQLError } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { type EventStreamParts, eventStream } from '../../../plugins/graphql/http/event-stream.ts'
+import { type EventStreamParts, eventStream } from '../../../plugins/graphql/http/subscribe.ts'
 import { graphqlApp } from '../../support/graphql.ts'
 
 /** A source that the test feeds, as a topic of a broker is. */

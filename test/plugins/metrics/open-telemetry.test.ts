@@ -13,7 +13,7 @@ import {
 } from '@opentelemetry/sdk-metrics'
 import { definePlugin, RouteCollection, Server } from 'framework'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { conventionOf, conventions } from '../../../plugins/metrics/conventions.ts'
+import { conventionOf, conventions } from '../../../plugins/metrics/open-telemetry.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 import { until } from '../../support/queues.ts'
 

@@ -46,7 +46,9 @@ describe.each([
     at('2013-05-24T00:00:00Z')
     const signingDate = new Date('2013-05-24T00:00:00Z')
     const own = await storage.getDownloadUrl(Key, 86_400)
-    expect(own).toBe(await getSignedUrl(client, new GetObjectCommand({ Bucket, Key }), { expiresIn: 86_400, signingDate }))
+    expect(own).toBe(
+      await getSignedUrl(client, new GetObjectCommand({ Bucket, Key }), { expiresIn: 86_400, signingDate }),
+    )
     expect(new URL(own).searchParams.get('X-Amz-Signature')).toBe(signatureOf('GET', own, credentials.secretAccessKey))
     const upload = await storage.getUploadUrl(Key, 60, 'image/png')
     const command = new PutObjectCommand({ Bucket, Key, ContentType: 'image/png' })

@@ -1,9 +1,114 @@
 import { flattened, formerId, formerName, lostReference, targetOf } from '../../schema/flat.ts'
-import { jsonTypes, listKeywords } from '../../schema/keywords.ts'
+import {
+  mapKeywords as anyMapKeywords,
+  schemaKeywords as anySchemaKeywords,
+  jsonTypes,
+  listKeywords,
+} from '../../schema/keywords.ts'
 import { nameOfAddress } from '../../schema/names.ts'
-import { isObject, type Json, put, toPlain } from '../../values/json.ts'
-import { Address, Link, NamedLink, type Part } from '../links.ts'
-import { mapKeywords, plainKeywords, schemaKeywords } from './keywords.ts'
+import { defined, isObject, type Json, mapMembers, put, toPlain } from '../../values/json.ts'
+
+/** A schema that may become a component of the document. */
+export interface Part {
+  /** The name of its component, if that name is free. */
+  readonly name: string
+  /** Its direction, where the schema of a validator differs for requests and responses. */
+  readonly direction: 'input' | 'output' | undefined
+  /** Whether it has a name of its own: then it is always a component. */
+  isNamed: boolean
+  /** Whether a reference refers to it: then it cannot be inlined. */
+  isReferred: boolean
+  /** How many places of the document use it. */
+  uses: number
+  /** The schema in JSON Schema 2020-12, with links instead of references. */
+  body: unknown
+}
+
+/** A place for a part, with keywords that apply in addition to it. */
+export class Link {
+  readonly part: Part
+  readonly beside: Json | undefined
+
+  constructor(part: Part, beside?: Json) {
+    this.part = part
+    this.beside = beside
+  }
+}
+
+/** The address of a part as a string, for a discriminator. */
+export class Address {
+  readonly part: Part
+
+  constructor(part: Part) {
+    this.part = part
+  }
+}
+
+/** A reference to a component by a name that the application gives it: only at the end is it known whether that exists. */
+export class NamedLink {
+  readonly name: string
+  readonly beside: Json | undefined
+
+  constructor(name: string, beside?: Json) {
+    this.name = name
+    this.beside = beside
+  }
+}
+
+const isText = (value: unknown) => typeof value === 'string'
+const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText)
+const isCount = (value: unknown) => Number.isInteger(value) && (value as number) >= 0
+const isFlag = (value: unknown) => typeof value === 'boolean'
+
+/** Returns a value in the form that the keyword requires; `undefined` for an invalid one, whose keyword is left out. */
+type Read = (value: unknown) => unknown
+
+const only =
+  (test: (value: unknown) => boolean): Read =>
+  (value) =>
+    test(value) ? value : undefined
+const texts: Read = (value) => (isTexts(value) ? [...new Set(value)] : undefined)
+const list: Read = (value) => (Array.isArray(value) ? toPlain(value) : undefined)
+
+/** The same reader for several keywords. */
+const each = (read: Read, ...keywords: readonly string[]) => Object.fromEntries(keywords.map((one) => [one, read]))
+
+/** Keywords without schemas in them. Others have no meaning for readers of a description and are left out, except `x-…`. */
+const plainKeywords: { readonly [keyword: string]: Read } = {
+  ...each(only(isText), 'title', 'description', 'format'),
+  pattern: only(isPattern),
+  ...each(only(isText), 'contentEncoding', 'contentMediaType'),
+  multipleOf: only((value) => Number.isFinite(value) && (value as number) > 0),
+  ...each(only(Number.isFinite), 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'),
+  ...each(only(isCount), 'minLength', 'maxLength', 'minItems', 'maxItems'),
+  ...each(only(isCount), 'minContains', 'maxContains', 'minProperties', 'maxProperties'),
+  ...each(only(isFlag), 'uniqueItems', 'readOnly', 'writeOnly', 'deprecated'),
+  required: texts,
+  dependentRequired: (value) => (isObject(value) && Object.values(value).every(isTexts) ? toPlain(value) : undefined),
+  enum: list,
+  examples: list,
+  const: (value) => toPlain(value),
+  default: (value) => toPlain(value),
+  example: (value) => toPlain(value),
+  xml: (value) => (isObject(value) ? toPlain(value) : undefined),
+  externalDocs: (value) => (isObject(value) && isText(value.url) ? toPlain(value) : undefined),
+}
+
+function isPattern(value: unknown): boolean {
+  if (typeof value !== 'string') return false
+  for (const flags of ['u', '']) {
+    try {
+      new RegExp(value, flags)
+      return true
+    } catch {}
+  }
+  return false
+}
+
+/** Whether 2020-12 still has a keyword with schemas. */
+const isCurrent = (keyword: string) => keyword !== 'additionalItems' && keyword !== 'dependencies'
+const schemaKeywords: ReadonlySet<string> = new Set([...anySchemaKeywords].filter(isCurrent))
+const mapKeywords: ReadonlySet<string> = new Set([...anyMapKeywords].filter(isCurrent))
 
 /** Deeper schemas become parts of their own: a thousand levels must neither overflow the stack nor be lost. */
 const maxDepth = 60
@@ -95,12 +200,7 @@ export class Translation {
   }
 
   #members(node: Json, inside: ReadonlySet<unknown>): Json {
-    const members: Json = {}
-    for (const [keyword, value] of Object.entries(modernised(node))) {
-      if (value === undefined) continue
-      const translated = this.#keyword(keyword, value, inside)
-      if (translated !== undefined) put(members, keyword, translated)
-    }
+    const members = mapMembers(defined(modernised(node)), (value, keyword) => this.#keyword(keyword, value, inside))
     return this.#typed(node, members)
   }
 
@@ -109,10 +209,7 @@ export class Translation {
       return isObject(value) || typeof value === 'boolean' ? this.#schema(value, inside) : undefined
     }
     if (mapKeywords.has(keyword)) {
-      if (!isObject(value)) return undefined
-      const map: Json = {}
-      for (const [name, one] of Object.entries(value)) if (one !== undefined) put(map, name, this.#schema(one, inside))
-      return map
+      return isObject(value) ? mapMembers(defined(value), (one) => this.#schema(one, inside)) : undefined
     }
     if (listKeywords.has(keyword)) {
       return Array.isArray(value) && value.length > 0 ? value.map((one) => this.#schema(one, inside)) : undefined
@@ -128,11 +225,10 @@ export class Translation {
   /** Translates a discriminator. Its mapping refers to schemas by references that differ in the document; without one, names are enough. */
   #discriminator(value: unknown): unknown {
     if (!isObject(value) || typeof value.propertyName !== 'string') return undefined
-    const mapping: Json = {}
-    for (const [name, ref] of Object.entries(isObject(value.mapping) ? value.mapping : {})) {
+    const mapping = mapMembers(isObject(value.mapping) ? value.mapping : {}, (ref) => {
       const target = targetOf(ref, this.#flat)
-      if (isObject(target)) put(mapping, name, new Address(this.#link(target, this.#nameOf(target)).part))
-    }
+      return isObject(target) ? new Address(this.#link(target, this.#nameOf(target)).part) : undefined
+    })
     return { propertyName: value.propertyName, ...(Object.keys(mapping).length > 0 && { mapping }) }
   }
 
