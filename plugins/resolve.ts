@@ -1,5 +1,5 @@
 import {
-  defineError,
+  defineErrors,
   isPluginFactory,
   isRegistration,
   type Middleware,
@@ -13,14 +13,13 @@ import { type Catalog, type CatalogKey, catalog, core, factoryOf, onByDefault } 
 import { inspectorRequest } from './shared/development/inspector-request.ts'
 import { isProduction } from './shared/environment/node-env.ts'
 
-const UnknownPluginError = defineError('UnknownPluginError', (key: string, near: string | undefined) => {
-  const guess = near === undefined ? '' : ` Did you mean "${near}"?`
-  return `plugins.${key} is not a plugin of the catalog.${guess} The catalog has ${Object.keys(catalog).join(', ')}; under any other key pass a registration: ${key}: myPlugin({ … })`
+const { UnknownPluginError, PluginFormError } = defineErrors({
+  UnknownPluginError: (key: string, near: string | undefined) => {
+    const guess = near === undefined ? '' : ` Did you mean "${near}"?`
+    return `plugins.${key} is not a plugin of the catalog.${guess} The catalog has ${Object.keys(catalog).join(', ')}; under any other key pass a registration: ${key}: myPlugin({ … })`
+  },
+  PluginFormError: (key: string, why: string) => `plugins${key === '' ? '' : `.${key}`} ${why}`,
 })
-const PluginFormError = defineError(
-  'PluginFormError',
-  (key: string, why: string) => `plugins${key === '' ? '' : `.${key}`} ${why}`,
-)
 
 /** One item of the array form. */
 export type PluginListItem = Registration | PluginFactory<undefined, object> | Middleware | false

@@ -1,13 +1,12 @@
 import type { RawRequest } from '../kernel/http/raw.ts'
 import type { Request } from '../kernel/http/request/request.ts'
-import { defineError } from '../kernel/support/errors.ts'
+import { defineErrors } from '../kernel/support/errors.ts'
 import { connectionHeaders } from './shared/http/connection-headers.ts'
 
-export const BodyParsedError = defineError(
-  'BodyParsedError',
-  (route: string, plugin: string) =>
+export const { BodyParsedError } = defineErrors({
+  BodyParsedError: (route: string, plugin: string) =>
     `${route} forwards a body that was already parsed. Give the route the option ${plugin}: false`,
-)
+})
 
 /**
  * The request as a web `Request`, for handlers that expect one: those of authentication libraries and other frameworks,

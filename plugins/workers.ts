@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import { defineError } from '../kernel/support/errors.ts'
+import { defineErrors } from '../kernel/support/errors.ts'
 import type { Closable, LeadParts, WorkerPlace, Workers } from '../kernel/support/worker.ts'
 import { isLeading, supervisor } from './shared/environment/supervisor.ts'
 import { safely } from './shared/values/safely.ts'
@@ -8,11 +8,10 @@ import { safely } from './shared/values/safely.ts'
 const firstPauseMs = 500
 const longestPauseMs = 30_000
 
-const WorkerVariableError = defineError(
-  'WorkerVariableError',
-  (given: string) =>
+const { WorkerVariableError } = defineErrors({
+  WorkerVariableError: (given: string) =>
     `FRAMEWORK_WORKER is ${JSON.stringify(given)}; it takes the number of this worker and how many there are, such as "2/4". The process manager sets it; leave it out for a single process`,
-)
+})
 
 /** This process among its workers: one of those that `framework start` runs, one that a process manager numbers, or a single one. */
 export function workersOfProcess(): Workers {

@@ -13,13 +13,12 @@ import type { PluginEntry, Scope } from '../../../kernel/plugin/scope.ts'
 import type { RouteRecord } from '../../../kernel/routing/collection.ts'
 import { nameOf } from '../../../kernel/routing/middleware.ts'
 import type { Step } from '../../../kernel/routing/route.ts'
-import { defineError } from '../../../kernel/support/errors.ts'
+import { defineErrors } from '../../../kernel/support/errors.ts'
 import { printRoutes, printTree } from '../terminal/tree.ts'
 
-const NotReadyError = defineError(
-  'NotReadyError',
-  (what: string) => `${what} needs a booted server. Call await server.ready() first`,
-)
+const { NotReadyError } = defineErrors({
+  NotReadyError: (what: string) => `${what} needs a booted server. Call await server.ready() first`,
+})
 
 const plain = ({ slot, name, plugin, scope }: Step): ExplainedStep => ({ slot, name, plugin, scope })
 

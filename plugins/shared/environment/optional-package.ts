@@ -1,13 +1,12 @@
 import { createRequire } from 'node:module'
-import { defineError, type FrameworkError, reportedTogether } from '../../../kernel/support/errors.ts'
+import { defineErrors, type FrameworkError, reportedTogether } from '../../../kernel/support/errors.ts'
 
-export const PeerMissingError = defineError(
-  'PeerMissingError',
-  (feature: string, names: readonly string[], install: string) =>
+export const { PeerMissingError } = defineErrors({
+  PeerMissingError: (feature: string, names: readonly string[], install: string) =>
     names.length === 1
       ? `${feature} needs the package "${names[0]}", which is not installed. Add it: ${install}`
       : `${feature} needs the packages ${names.map((name) => `"${name}"`).join(' and ')}, which are not installed. Add them: ${install}`,
-)
+})
 
 export const packageManagers = ['npm', 'pnpm', 'yarn', 'bun', 'deno'] as const
 export type PackageManager = (typeof packageManagers)[number]

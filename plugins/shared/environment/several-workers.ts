@@ -1,18 +1,12 @@
-import { defineError, reportedTogether } from '../../../kernel/support/errors.ts'
+import { defineErrors, reportedTogether } from '../../../kernel/support/errors.ts'
 import type { WorkerPlace } from '../../../kernel/support/worker.ts'
 import { supervisor } from './supervisor.ts'
 
-const WorkerMemoryError = defineError(
-  'WorkerMemoryError',
-  (what: string, { number, of }: WorkerPlace, remedy: string) =>
+const { WorkerMemoryError, WorkerLeadError } = defineErrors({
+  WorkerMemoryError: (what: string, { number, of }: WorkerPlace, remedy: string) =>
     `${what} in the memory of each process, and this is worker ${number} of ${of}. ${remedy}, or run one worker`,
-)
-
-const WorkerLeadError = defineError(
-  'WorkerLeadError',
-  503,
-  (topic: string, why: string) => `the leading worker has not responded to "${topic}": ${why}`,
-)
+  WorkerLeadError: [503, (topic: string, why: string) => `the leading worker has not responded to "${topic}": ${why}`],
+})
 
 /**
  * Asks the worker that leads, which does the work that only one may do. Question and response must have a form in JSON.

@@ -1,11 +1,10 @@
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { defineError, withCause } from '../../../kernel/support/errors.ts'
+import { defineErrors, withCause } from '../../../kernel/support/errors.ts'
 
-const IrregularFileError = defineError(
-  'IrregularFileError',
-  (path: string, kind: string) => `${path} is ${kind}, not a file`,
-)
+const { IrregularFileError } = defineErrors({
+  IrregularFileError: (path: string, kind: string) => `${path} is ${kind}, not a file`,
+})
 
 /** An open file with its status when it was opened: the file that was measured is the one that is read, even if its path is replaced. */
 export interface RegularFile {
