@@ -21,6 +21,7 @@ const levels = [
   'life',
   'options',
   'kernel',
+  'public',
   'index',
 ]
 
