@@ -36,19 +36,18 @@ export function refuseConnection(error: Error & { code?: string }, socket: Duple
     socket.destroy()
     return
   }
-  if (timedOut) {
-    // An early 408 on a connection without any bytes would be read as the response to its first request.
-    // Bun does not count bytes, and does not show a connection without any.
-    if (!isBun && (socket as Duplex & { bytesRead?: number }).bytesRead === 0) socket.destroy()
-    else write(socket, lateRequest(), how)
-  } else if (code === 'HPE_HEADER_OVERFLOW') {
-    write(socket, HeaderTooLargeError('the head of the request is too large'), how)
-  } else if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
-    write(socket, PayloadTooLargeError('16 kB of chunk extensions'), how)
-  } else {
-    write(socket, BadRequestError('the request is not valid HTTP/1.1'), how)
-  }
+  // An early 408 on a connection without any bytes would be read as the response to its first request.
+  // Bun does not count bytes, and does not show a connection without any.
+  if (timedOut && !isBun && (socket as Duplex & { bytesRead?: number }).bytesRead === 0) socket.destroy()
+  else write(socket, (mistakes[code] ?? invalid)(), how)
 }
+
+const mistakes: Readonly<Record<string, () => FrameworkError>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: lateRequest,
+  HPE_HEADER_OVERFLOW: () => HeaderTooLargeError('the head of the request is too large'),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: () => PayloadTooLargeError('16 kB of chunk extensions'),
+}
+const invalid = () => BadRequestError('the request is not valid HTTP/1.1')
 
 /** `CONNECT` would turn the server into a proxy; it never reaches the kernel because there is no response object for it. */
 export function refuseConnect(target: string | undefined, socket: Duplex, how: Refusals): void {

@@ -22,6 +22,7 @@ const levels = [
   'life',
   'options',
   'kernel',
+  'public',
   'index',
 ]
 
