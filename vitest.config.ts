@@ -61,19 +61,21 @@ const sharing = [
   ].map((plugin) => `test/plugins/${plugin}`),
 ].map((folder) => `${folder}/**/*.test.ts`)
 
-/** Exceptions in these folders, which need a process of their own: they replace modules or timers, or load routes into the router of the process. */
+/** Exceptions in these folders, which need a process of their own: they replace modules or timers, load routes into the router of the process, or count what it has. */
 const exceptions = [
   'test/kernel/life/shutdown.test.ts',
   'test/kernel/runtime/node/direct.test.ts',
   'test/kernel/runtime/node/message.test.ts',
+  'test/plugins/cache/cache.test.ts',
   'test/plugins/contract/runtimes.test.ts',
   'test/plugins/graphql/copies.test.ts',
+  'test/plugins/health/health.test.ts',
   'test/plugins/openapi/demo.test.ts',
   'test/plugins/openapi/missing.test.ts',
   'test/plugins/policy/resource.test.ts',
 ]
 
-/** `npm run test:long` runs these files and no others. */
+/** `npm run test:long` runs these files, and those of conformance on the versions of Node.js that the suite leaves out. */
 const long = '**/*.long.test.ts'
 const isLong = process.env.FRAMEWORK_TEST_LONG === '1'
 
@@ -96,7 +98,12 @@ export default defineConfig({
   },
   test: {
     projects: isLong
-      ? [{ extends: true, test: { name: 'long', include: [long], exclude: everywhere } }]
+      ? [
+          {
+            extends: true,
+            test: { name: 'long', include: [long, 'test/conformance/**/*.test.ts'], exclude: everywhere },
+          },
+        ]
       : [
           {
             extends: true,

@@ -12,7 +12,7 @@ let folder: string
 let lines: Record<string, string>
 
 const app = `
-import { bullmqQueue, RouteCollection, Server } from ${JSON.stringify(join(import.meta.dirname, '../index.ts'))}
+import { bullmqQueue, RouteCollection, Server } from ${JSON.stringify(join(import.meta.dirname, '../dist/index.js'))}
 
 const logger = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, fatal() {}, child: () => logger }
 const serverWith = (options) => new Server({ router: new RouteCollection(), logger, ...options })

@@ -51,11 +51,11 @@ const announcedPart = 0.9
  */
 export async function shutDown(parts: ShutdownParts): Promise<Error[]> {
   const { adapter, hooks, closeTimeout } = parts
-  const start = performance.now()
-  const left = (reserved = 0) => Math.max(0, closeTimeout - reserved - (performance.now() - start))
+  const start = systemClock.monotonic()
+  const left = (reserved = 0) => Math.max(0, closeTimeout - reserved - (systemClock.monotonic() - start))
   if (adapter !== undefined) {
     const { drainWindow } = parts
-    while (adapter.connections() > 0 && performance.now() - start < drainWindow)
+    while (adapter.connections() > 0 && systemClock.monotonic() - start < drainWindow)
       await systemClock.sleep(Math.min(20, drainWindow))
   }
   parts.startDraining()
@@ -109,7 +109,7 @@ async function settles(
   run: () => unknown,
   errors: Error[],
 ): Promise<boolean> {
-  const start = performance.now()
+  const start = systemClock.monotonic()
   try {
     return await isInTime(Promise.resolve(tracePlugin(entry, phase, run)), limit, systemClock)
   } catch (error) {
@@ -117,6 +117,6 @@ async function settles(
     errors.push(Object.assign(CloseHookError(phase, entry.name, why), { cause: error }))
     return true
   } finally {
-    entry.times[phase] += performance.now() - start
+    entry.times[phase] += systemClock.monotonic() - start
   }
 }

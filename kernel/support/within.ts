@@ -14,7 +14,7 @@ export function isPromise(value: unknown): value is Promise<unknown> {
 
 /**
  * Settles as the promise does if that happens within `ms` milliseconds, otherwise with the result or error of `late`. The work then
- * continues, and its outcome is lost. `by` is {@link systemClock} for work of another machine or process, and for closing.
+ * continues, and its outcome is lost. `by` is `systemClock` for work of another machine or process, and for closing.
  *
  * @example
  * const answer = await within(fetch('http://localhost'), 500, () => {

@@ -210,7 +210,7 @@ function numbers(options: OwnOptions, type: 'counter' | 'gauge', bounds: Bounds)
   }
 }
 
-/** @internal Makes the metrics of each type. */
+/** Makes the metrics of each type. */
 export const makers = {
   counter(options: OwnOptions, bounds: Bounds): Counter<string> & Instrument {
     const { add, family } = numbers(options, 'counter', bounds)

@@ -49,11 +49,7 @@ const expected = {
   names: ['/constructor', '/then', '/get', "/it's", '/gr%C3%B6%C3%9Fe', '/aB', '/a-b', '/class/x', '/toString'],
 }
 
-/** All of them, or the oldest and the newest Node.js and the others. */
-const runtimes = targets.filter(
-  ({ adapter, name }) =>
-    adapter === undefined && (process.env.FRAMEWORK_TEST_LONG === '1' || !['node22', 'node24'].includes(name)),
-)
+const runtimes = targets.filter(({ adapter }) => adapter === undefined)
 
 let project: Project
 let onThis: Ended

@@ -11,7 +11,7 @@ interface Result {
 }
 
 const few = targets
-  .filter(({ name }) => ['node', 'node24', 'bun', 'deno'].includes(name))
+  .filter(({ name }) => ['node', 'node26', 'bun', 'deno'].includes(name))
   .map((target) => [target.name, target] as const)
 
 test.each(few)('one trace through a request, a queue and fetch on %s', async (_name, target) => {

@@ -115,7 +115,7 @@ export class LruMap<Value> {
 
   #hasEnded({ end }: Entry<Value>): boolean {
     // In this form, an end that is not a number counts as passed and does not keep its entry for ever.
-    return end !== Number.POSITIVE_INFINITY && !(end >= this.#now())
+    return end !== Number.POSITIVE_INFINITY && !(end > this.#now())
   }
 
   #drop(entry: Entry<Value>, why: Dropped): void {
