@@ -14,6 +14,7 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/log/sink.ts': 'waits for a destination that is slow, while closing',
   'plugins/metrics/listener.ts': 'tries a port again',
   'plugins/metrics/plugin.ts': 'patience with figures of other plugins',
+  'plugins/metrics/process.ts': 'measures',
   'plugins/overload/gate.ts': 'measures',
   'plugins/overload/plugin.ts': 'measures',
   'plugins/shared/development/loop-delay.ts': 'measures',
