@@ -1,3 +1,5 @@
+import { type Clock, systemClock } from './clock.ts'
+
 /**
  * Whether a value has a `then`, whichever library it comes from.
  *
@@ -23,9 +25,10 @@ export function within<Value, Late>(
   promise: PromiseLike<Value>,
   ms: number,
   late: () => Late,
+  by: Clock = systemClock,
 ): Promise<Value | Awaited<Late>> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
+    const timer = by.setTimeout(() => {
       try {
         resolve(late() as Awaited<Late>)
       } catch (error) {
@@ -34,11 +37,11 @@ export function within<Value, Late>(
     }, ms)
     promise.then(
       (value) => {
-        clearTimeout(timer)
+        by.clear(timer)
         resolve(value)
       },
       (error: unknown) => {
-        clearTimeout(timer)
+        by.clear(timer)
         reject(error)
       },
     )
@@ -51,10 +54,11 @@ export function within<Value, Late>(
  * @example
  * await isInTime(pool.query('select 1'), 500) // true, unless the database is slow
  */
-export function isInTime(promise: PromiseLike<unknown>, ms: number): Promise<boolean> {
+export function isInTime(promise: PromiseLike<unknown>, ms: number, by: Clock = systemClock): Promise<boolean> {
   return within(
     promise.then(() => true),
     ms,
     () => false,
+    by,
   )
 }
