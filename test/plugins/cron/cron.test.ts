@@ -543,11 +543,11 @@ test('a process that was blocked runs missed ticks once, without a burst', async
   await declare('* * * * * *', { name: 'second' }).start(({ scheduledAt }) => void seen.push(scheduledAt.getTime()))
   await vi.waitUntil(() => seen.length >= 1, { timeout: 10_000, interval: 20 })
   const count = seen.length
-  const end = Date.now() + 4_300
+  const end = Date.now() + 3_300
   while (Date.now() < end);
   await vi.waitUntil(() => seen.length > count, { timeout: 10_000, interval: 1 })
   expect(seen.length).toBe(count + 1)
   expect(end - seen.at(-1)!).toBeLessThan(2_000)
-  expect(service.jobs()[0]!.counts.missed).toBeGreaterThanOrEqual(3)
+  expect(service.jobs()[0]!.counts.missed).toBeGreaterThanOrEqual(2)
   await service.stop()
 })

@@ -104,7 +104,13 @@ const kinds: Kind[] = [
           error: (_socket, error) => void this.errors.push(messageOf(error)),
         },
       )
-      const server = new Server({ logger: memoryLogger(), router, plugins: { websocket: true } })
+      const server = new Server({
+        logger: memoryLogger(),
+        router,
+        drainWindow: 0,
+        closeTimeout: 600,
+        plugins: { websocket: true },
+      })
       const socket = await server.inject.ws('/')
       return {
         trigger: async () => socket.send('x'),
