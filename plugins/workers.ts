@@ -1,4 +1,5 @@
 import { constants } from 'node:os'
+import { systemClock } from '../kernel/index.ts'
 import { defineError } from '../kernel/support/errors.ts'
 import type { Closable, LeadParts, WorkerPlace, Workers } from '../kernel/support/worker.ts'
 import { isLeading, supervisor } from './shared/environment/supervisor.ts'
@@ -48,7 +49,7 @@ async function takeOver({ hooks, isClosing, report }: LeadParts): Promise<void> 
         break
       } catch (error) {
         report(error)
-        await new Promise<void>((resolve) => void setTimeout(resolve, pause).unref?.())
+        await new Promise<void>((resolve) => void systemClock.setTimeout(resolve, pause).unref?.())
       }
     }
   }

@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { idleReasons } from './support/architecture/clocks.ts'
 import { readModule } from './support/architecture/imports.ts'
 import { projectOf, readProject } from './support/architecture/project.ts'
 import { rules } from './support/architecture/rules.ts'
@@ -16,6 +18,23 @@ describe('the sources keep to the architecture', () => {
 
 test('the kernel imports two packages', () => {
   expect(kernelSize(project).packages).toEqual(['avvio', 'find-my-way'])
+})
+
+test('each file that asks the clock of the machine has its reason, and no reason is left over', () => {
+  expect(idleReasons(project)).toEqual([])
+})
+
+test('no test is tried again: one that needs a second try is broken', () => {
+  const root = fileURLToPath(new URL('../', import.meta.url))
+  const files = [
+    'vitest.config.ts',
+    ...readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).map((file) => `test/${file}`),
+  ]
+  const own = files.filter(
+    (file) => /\.(ts|mjs)$/.test(file) && !file.includes('node_modules') && file !== 'test/architecture.test.ts',
+  )
+  const tries = /(?:--retry[= ]|[{,]\s*retry:\s*|^\s*retry:\s*)[1-9]\d*\s*[,}\n]/m
+  expect(own.filter((file) => tries.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
 })
 
 test('docs/design.md names each folder of the kernel', () => {
@@ -59,6 +78,24 @@ describe('imports are read from the syntax tree', () => {
   test('comments, strings and regular expressions are not imports', () => {
     expect(
       kinds(`// import 'a'\n/** import { b } from 'b' */\nconst c = "import 'c'"; const d = /import 'd'\\/\\//`),
+    ).toEqual([])
+  })
+
+  test('reads of the time of the process are found, and those of the machine by its name', () => {
+    const clocks = (source: string) => readModule(source).clocks.map(({ what }) => what)
+    expect(clocks('Date.now(); new Date(); performance.now.bind(performance); AbortSignal.timeout(5)')).toEqual([
+      'Date.now',
+      'new Date()',
+      'performance.now',
+      'AbortSignal.timeout',
+    ])
+    expect(clocks(`import { setTimeout as pause } from 'node:timers/promises'; setInterval(() => {}, 5)`)).toEqual([
+      'setTimeout',
+      'setInterval',
+    ])
+    expect(clocks('systemClock.now()')).toEqual(['systemClock'])
+    expect(
+      clocks('new Date(5); clock.now(); clock.setTimeout(run, 5); socket.setTimeout(0); setImmediate(run)'),
     ).toEqual([])
   })
 

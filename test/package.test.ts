@@ -8,7 +8,15 @@ import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runtimeBinary } from './runtimes/run.mjs'
 import { loadedBy, packageOf } from './support/package/loaded-packages.ts'
-import { buildIfMissing, execOutput, installInto, pack, root } from './support/package/tarball.ts'
+import {
+  buildIfMissing,
+  execOutput,
+  expectTypesToResolve,
+  filesOf,
+  installInto,
+  pack,
+  root,
+} from './support/package/tarball.ts'
 import { runTsc } from './support/typescript.ts'
 
 interface Manifest {
@@ -153,17 +161,13 @@ describe('the tarball', () => {
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([])
   })
 
-  test('the types of every entry point resolve under every resolution of modern modules', async () => {
-    const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
-    const entryPoints = pluginEntryPoints().map((entryPoint) => `plugins/${entryPoint}`)
-    const options = ['--profile', 'esm-only', '--no-emoji', '--no-color', '--format', 'ascii']
-    // It exits with an error, and so rejects, when any entry point has a problem.
-    const output = await execOutput(
-      process.execPath,
-      [attw, tarball, ...options, ...entryPoints.flatMap((entryPoint) => ['--include-entrypoints', entryPoint])],
-      scratch,
-    )
-    expect(entryPoints.filter((entryPoint) => !output.includes(`framework/${entryPoint}`))).toEqual([])
+  test('the types of the entry points resolve under every resolution of modern modules', async () => {
+    // All plugins have one pattern in "exports"; package.long.test.ts resolves each.
+    await expectTypesToResolve(tarball, ['plugins/cors', 'plugins/validation'], scratch)
+    const files = filesOf(tarball)
+    const code = files.filter((file) => /^dist\/plugins\/\w+\/index\.js$/.test(file))
+    expect(code.length).toBeGreaterThan(35)
+    expect(code.filter((file) => !files.includes(file.replace(/js$/, 'd.ts')))).toEqual([])
   })
 
   test('it holds the documentation for users, no source, no test and no map', () => {
@@ -415,14 +419,6 @@ const read = async (file) =>
 console.log(JSON.stringify([await read('page.js'), await read('page.css')]))
 await server.close()
 `
-
-function pluginEntryPoints(): string[] {
-  const folder = join(root, 'dist/plugins')
-  if (!existsSync(folder)) return []
-  return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => existsSync(join(folder, entry.name, 'index.js')))
-    .map((entry) => entry.name)
-}
 
 function listFiles(folder: string, prefix = ''): string[] {
   return readdirSync(join(folder, prefix), { withFileTypes: true })

@@ -5,6 +5,7 @@ import { dirname, join, posix } from 'node:path'
 import { promisify } from 'node:util'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
 import { hasChromium, startChromium, watch } from './support/chromium.ts'
 import { faintWords } from './support/contrast.ts'
 import { type Program, startProgram } from './support/docs/program.ts'
@@ -18,6 +19,17 @@ const installed = isInstalled(join(root, 'docs/site'))
 test('what builds the site is installed: npm ci --prefix docs/site', ({ skip }) => {
   if (!isContinuousIntegration()) skip(!installed)
   expect(installed).toBe(true)
+})
+
+// site-clone.long.test.ts types the second one in a clone.
+test('the workflow that publishes the site needs two commands', () => {
+  const { jobs } = parse(readFileSync(join(root, '.github/workflows/site.yml'), 'utf8')) as {
+    jobs: { publish: { steps: { run?: string }[] } }
+  }
+  expect(jobs.publish.steps.flatMap(({ run }) => run ?? [])).toEqual([
+    'npm ci',
+    'npm run site -- --base "$BASE" --out "$RUNNER_TEMP/site"',
+  ])
 })
 
 describe.skipIf(!installed)('the site', () => {

@@ -2,6 +2,7 @@ import avvio from 'avvio'
 import { Context, type ContextHost } from '../plugin/context.ts'
 import { enroll } from '../plugin/enroll.ts'
 import type { PluginEntry, Scope } from '../plugin/scope.ts'
+import { systemClock } from '../support/clock.ts'
 import { defineErrors, isReportedTogether } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
 import { isPromise, within } from '../support/within.ts'
@@ -104,9 +105,10 @@ async function setUp(entry: PluginEntry, host: ContextHost): Promise<void> {
       setup.call(entry.definition, new Context(host, entry), entry.settings as never, entry.provided),
     )
     if (isPromise(result)) {
-      await within(result, bootTimeout, () => {
+      const late = () => {
         throw PluginTimeoutError(entry.name, bootTimeout)
-      })
+      }
+      await within(result, bootTimeout, late, systemClock)
     }
   } catch (error) {
     throw (error as { code?: unknown })?.code === PluginTimeoutError.code ? error : entry.failure('setup', error)

@@ -1,5 +1,6 @@
 import type { HookLists, PluginEntry } from '../plugin/scope.ts'
 import type { Adapter } from '../runtime/adapter.ts'
+import { systemClock } from '../support/clock.ts'
 import { defineErrors } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
 import { isInTime } from '../support/within.ts'
@@ -39,8 +40,6 @@ const reservedOf = (closeTimeout: number) => Math.max(closeTimeout / 10, Math.mi
 /** The part of a hook's time that it receives as `timeLeft`: its own waits should time out before the hook does. */
 const announcedPart = 0.9
 
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
-
 /**
  * Closes in phases: drain window, no more intake, requests and drain hooks side by side, close hooks in reverse; with a deadline for each
  * hook and for the whole. Returns every error. Requests that hang have until the deadline; the close hooks run during the last part of
@@ -52,11 +51,12 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
  */
 export async function shutDown(parts: ShutdownParts): Promise<Error[]> {
   const { adapter, hooks, closeTimeout } = parts
-  const start = performance.now()
-  const left = (reserved = 0) => Math.max(0, closeTimeout - reserved - (performance.now() - start))
+  const start = systemClock.monotonic()
+  const left = (reserved = 0) => Math.max(0, closeTimeout - reserved - (systemClock.monotonic() - start))
   if (adapter !== undefined) {
     const { drainWindow } = parts
-    while (adapter.connections() > 0 && performance.now() - start < drainWindow) await pause(Math.min(20, drainWindow))
+    while (adapter.connections() > 0 && systemClock.monotonic() - start < drainWindow)
+      await systemClock.sleep(Math.min(20, drainWindow))
   }
   parts.startDraining()
   const errors: Error[] = []
@@ -64,11 +64,11 @@ export async function shutDown(parts: ShutdownParts): Promise<Error[]> {
   const drained = runDrainHooks(parts, left(reserved), errors)
   const stopped = adapter?.stop()
   // Requests that were accepted before the listener closed still get their responses.
-  if (stopped !== undefined) await isInTime(stopped, Math.min(lastRequestsMs, left()))
+  if (stopped !== undefined) await isInTime(stopped, Math.min(lastRequestsMs, left()), systemClock)
   const answered = Promise.all([parts.stopIntake(), stopped])
-  const [inTime] = await Promise.all([isInTime(answered, left(reserved)), drained])
+  const [inTime] = await Promise.all([isInTime(answered, left(reserved), systemClock), drained])
   const cutAtDeadline = async () => {
-    if (inTime || (await isInTime(answered, left()))) return
+    if (inTime || (await isInTime(answered, left(), systemClock))) return
     const cut = adapter?.cut() ?? 0
     parts.logger.warn({ connections: cut }, `closing took longer than ${closeTimeout} ms: ${cut} connections were cut`)
   }
@@ -109,14 +109,14 @@ async function settles(
   run: () => unknown,
   errors: Error[],
 ): Promise<boolean> {
-  const start = performance.now()
+  const start = systemClock.monotonic()
   try {
-    return await isInTime(Promise.resolve(tracePlugin(entry, phase, run)), limit)
+    return await isInTime(Promise.resolve(tracePlugin(entry, phase, run)), limit, systemClock)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     errors.push(Object.assign(CloseHookError(phase, entry.name, why), { cause: error }))
     return true
   } finally {
-    entry.times[phase] += performance.now() - start
+    entry.times[phase] += systemClock.monotonic() - start
   }
 }

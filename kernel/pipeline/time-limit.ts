@@ -1,6 +1,7 @@
 import type { KernelRequest } from '../http/request/request.ts'
 import type { KernelResponse } from '../http/response/response-buffer.ts'
-import { clock, Deadlines, Running } from '../support/deadlines.ts'
+import { clock } from '../support/clock.ts'
+import { Deadlines, Running } from '../support/deadlines.ts'
 
 /**
  * The time limit of a request; only requests that wait have one.
@@ -57,7 +58,7 @@ export class TimeLimits {
   /** Gives up a request whose time is over, unless a plugin has given it more time. */
   timeIsOver(limit: TimeLimit, res: KernelResponse): void {
     const { request: req } = res
-    const extension = Math.max(0, req.extendedTo - clock())
+    const extension = Math.max(0, req.extendedTo - clock.monotonic())
     // A body has a time limit of its own, `receiveTimeout`.
     if (req.raw.isReceiving) this.#of(req)?.add(limit)
     else if (extension === 0) {
@@ -65,8 +66,8 @@ export class TimeLimits {
       limit.overs++
       this.#giveUp(res, limit)
     } else if (extension !== Number.POSITIVE_INFINITY) {
-      const timer = setTimeout(() => limit.isRunning && limit.giveUp(), extension)
-      req.raw.onSettled(() => clearTimeout(timer))
+      const timer = clock.setTimeout(() => limit.isRunning && limit.giveUp(), extension)
+      req.raw.onSettled(() => clock.clear(timer))
     }
   }
 

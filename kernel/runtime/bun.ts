@@ -1,3 +1,4 @@
+import { systemClock } from '../support/clock.ts'
 import { Deadlines } from '../support/deadlines.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
 import { type Activity, busiestMoment, silence } from './drain-moments.ts'
@@ -51,7 +52,7 @@ export class BunAdapter implements Adapter {
       upgrades,
       connection: (request) => ({ runtime: 'bun', request, server: this.#server! }),
       ip: (request) => this.#server?.requestIP(request)?.address ?? '',
-      deadlines: new Deadlines(limits.receiveTimeout),
+      deadlines: new Deadlines(limits.receiveTimeout, systemClock),
       // Bun's one idle timer also runs while a handler works, and bytes of a body do not restart it. With `Connection: close`
       // Bun would end the connection immediately, and a client that is still sending would not see its response (measured: half of them).
       phase: (request: WebRequest, phase: Phase) => {

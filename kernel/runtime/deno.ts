@@ -1,3 +1,4 @@
+import { systemClock } from '../support/clock.ts'
 import { Deadlines } from '../support/deadlines.ts'
 import { within } from '../support/within.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
@@ -76,7 +77,7 @@ export class DenoAdapter implements Adapter {
       hasAuthority: https !== undefined,
       showsTarget: true,
       keepsUnread: true,
-      deadlines: new Deadlines(limits.receiveTimeout),
+      deadlines: new Deadlines(limits.receiveTimeout, systemClock),
       activity: this.#activity,
       ip: (_request, info) => (info as ConnectionInfo).remoteAddr.hostname ?? '',
       phase: (request: WebRequest, phase: Phase) => {
@@ -166,7 +167,7 @@ export class DenoAdapter implements Adapter {
     await busiestMoment(this.#activity)
     // `shutdown` cuts connections that were taken over, even those whose last frame is being sent.
     const ended = Promise.all(this.#upgrades.map((one) => one.ended?.()))
-    await Promise.race([within(ended, lastFramesMs, () => {}), this.#givenUp])
+    await Promise.race([within(ended, lastFramesMs, () => {}, systemClock), this.#givenUp])
     await Promise.race([this.#server?.shutdown(), this.#server?.finished, this.#givenUp])
   }
 }

@@ -1,9 +1,4 @@
-// Not the globals: Deno's return a number, which has no `unref`; and a test may fake them,
-// so that a timer set earlier never fires.
-import { setTimeout } from 'node:timers'
-
-/** Milliseconds since the process began. Bound before the clock can be faked. */
-export const clock = performance.now.bind(performance)
+import { type Clock, clock } from './clock.ts'
 
 /**
  * An entry with a time limit, as a link in a list: a timer for each entry cost a tenth of a small asynchronous request, and
@@ -20,19 +15,22 @@ export abstract class Running {
 /** One time limit for many entries that run at the same time; one timer checks all of them. */
 export class Deadlines {
   readonly #ms: number
+  readonly #clock: Clock
   /** All entries have the same time, so the one that began first is due first. */
   #first: Running | undefined
   #last: Running | undefined
   /** Whether a timer is set. It may fire too early: its entry may have ended since. */
   #isTimed = false
 
-  constructor(ms: number) {
+  /** `by` is the clock of the machine for bytes that a socket waits for. */
+  constructor(ms: number, by: Clock = clock) {
     this.#ms = ms
+    this.#clock = by
   }
 
   /** Calls the entry's `giveUp` when the time is over, unless {@link end} was called before. */
   add(running: Running): void {
-    running.until = clock() + this.#ms
+    running.until = this.#clock.monotonic() + this.#ms
     running.previous = this.#last
     running.next = undefined
     if (this.#last === undefined) this.#first = running
@@ -54,12 +52,12 @@ export class Deadlines {
 
   #setTimer(ms: number): void {
     this.#isTimed = true
-    setTimeout(this.#look, ms).unref()
+    this.#clock.setTimeout(this.#look, ms).unref()
   }
 
   readonly #look = (): void => {
     this.#isTimed = false
-    const now = clock()
+    const now = this.#clock.monotonic()
     const due: Running[] = []
     while (this.#first !== undefined && this.#first.until <= now) {
       due.push(this.#first)

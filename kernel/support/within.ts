@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from './clock.ts'
+import { type Clock, clock } from './clock.ts'
 
 /**
  * Whether a value has a `then`, whichever library it comes from.
@@ -14,7 +14,7 @@ export function isPromise(value: unknown): value is Promise<unknown> {
 
 /**
  * Settles as the promise does if that happens within `ms` milliseconds, otherwise with the result or error of `late`. The work then
- * continues, and its outcome is lost.
+ * continues, and its outcome is lost. `by` is {@link systemClock} for work of another machine or process, and for closing.
  *
  * @example
  * const answer = await within(fetch('http://localhost'), 500, () => {
@@ -25,7 +25,7 @@ export function within<Value, Late>(
   promise: PromiseLike<Value>,
   ms: number,
   late: () => Late,
-  by: Clock = systemClock,
+  by: Clock = clock,
 ): Promise<Value | Awaited<Late>> {
   return new Promise((resolve, reject) => {
     const timer = by.setTimeout(() => {
@@ -54,7 +54,7 @@ export function within<Value, Late>(
  * @example
  * await isInTime(pool.query('select 1'), 500) // true, unless the database is slow
  */
-export function isInTime(promise: PromiseLike<unknown>, ms: number, by: Clock = systemClock): Promise<boolean> {
+export function isInTime(promise: PromiseLike<unknown>, ms: number, by?: Clock): Promise<boolean> {
   return within(
     promise.then(() => true),
     ms,

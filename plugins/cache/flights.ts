@@ -1,3 +1,4 @@
+import { clock } from '../../kernel/index.ts'
 import type { Entry } from './entry.ts'
 
 /** One response that is being computed in this process. */
@@ -18,7 +19,7 @@ export class Flights {
   /** Ignores a flight older than `longest` milliseconds: a computation that never ends must not block its key for ever. */
   find(key: string, longest: number): Flight | undefined {
     const flight = this.#flying.get(key)
-    return flight === undefined || performance.now() - flight.since > longest ? undefined : flight
+    return flight === undefined || clock.monotonic() - flight.since > longest ? undefined : flight
   }
 
   start(key: string, tags: readonly string[]): Flight {
@@ -29,7 +30,7 @@ export class Flights {
     const flight: Flight = {
       key,
       tags,
-      since: performance.now(),
+      since: clock.monotonic(),
       landed,
       land: (entry) => {
         if (this.#flying.get(key) === flight) this.#flying.delete(key)

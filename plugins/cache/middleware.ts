@@ -1,10 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import {
   defineError,
   type Middleware,
   type Request,
   type Response,
   type Route,
+  systemClock,
   TracePoint,
   within,
 } from '../../kernel/index.ts'
@@ -69,15 +69,15 @@ function waiting(service: CacheService, { lockBehavior }: RouteSettings, lockTim
   /** Asks the store for the right to compute the response; while another process has that right, waits for its result. */
   async function ask(key: string, tags: readonly string[], res: Response): Promise<Begun | 'down' | 'bypass' | 'late'> {
     const { store } = service
-    const deadline = performance.now() + lockTimeout
+    const deadline = systemClock.monotonic() + lockTimeout
     try {
       for (;;) {
         const begun = await store.begin(key, tags)
         if (begun !== undefined) return begun
         mayWait(res)
         if (lockBehavior === 'bypass') return 'bypass'
-        if (performance.now() > deadline) return 'late'
-        await pause(pollEvery)
+        if (systemClock.monotonic() > deadline) return 'late'
+        await systemClock.sleep(pollEvery)
       }
     } catch (error) {
       if (error instanceof ServiceDown) return 'down'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { BadRequestError, type Request, type Response } from '../../kernel/index.ts'
+import { BadRequestError, clock, type Request, type Response, type Timer } from '../../kernel/index.ts'
 import type { ChannelClient, DeclaredChannel } from './declared.ts'
 import { TooManyChannelsError } from './errors.ts'
 import type { Frame } from './frames.ts'
@@ -93,7 +93,7 @@ class EventClient implements JoinedClient {
    */
   readonly #seen: Map<string, string>
   readonly #maxBuffered: number
-  readonly #timer: ReturnType<typeof setInterval>
+  readonly #timer: Timer
   readonly #onEnd: () => void
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
 
@@ -117,7 +117,7 @@ class EventClient implements JoinedClient {
       { highWaterMark: 0, size: (chunk) => chunk!.byteLength },
     )
     this.#write(`retry: ${retryMs()}\n\n`)
-    this.#timer = setInterval(() => this.#write(':\n\n'), keepAlive)
+    this.#timer = clock.setInterval(() => this.#write(':\n\n'), keepAlive)
     this.#timer.unref()
   }
 
@@ -157,7 +157,7 @@ class EventClient implements JoinedClient {
   #ended(): void {
     if (this.#controller === undefined) return
     this.#controller = undefined
-    clearInterval(this.#timer)
+    clock.clear(this.#timer)
     this.#onEnd()
   }
 }

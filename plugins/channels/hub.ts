@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Logger, Trace, type TraceOutcome } from '../../kernel/index.ts'
+import { clock, type Logger, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { jsonText } from '../shared/values/json-text.ts'
 import {
   type Bus,
@@ -216,7 +216,7 @@ export class Hub {
 
   async #admit(member: Member, { after, ref }: JoinRequest): Promise<boolean> {
     const { joined, name, author } = member
-    const asked = performance.now()
+    const asked = clock.monotonic()
     if (!(await this.#mayJoin(member))) this.#refuse(name)
     Object.assign(member, { user: this.#userOf(member) })
     const own = await this.#presentOf(member)

@@ -1,3 +1,4 @@
+import { clock } from '../../kernel/index.ts'
 import { type Entry, type Present, placeBefore, placeOf, type Replay } from './buses/contract.ts'
 import type { ChannelClient, DeclaredChannel } from './declared.ts'
 import { type Frame, messageFrame, noticeFrame, shown } from './frames.ts'
@@ -97,7 +98,7 @@ export class Room {
 
   #pass(entry: Entry): void {
     this.last = entry.id
-    if (entry.kind === 'remove') this.removedAt = performance.now()
+    if (entry.kind === 'remove') this.removedAt = clock.monotonic()
     const frame = entry.kind === 'message' ? messageFrame(this.name, entry) : undefined
     for (const member of this.members) {
       if (member.waiting === undefined) this.#give(member, entry, frame)

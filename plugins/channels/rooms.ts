@@ -1,4 +1,4 @@
-import type { Logger } from '../../kernel/index.ts'
+import { clock, type Logger, systemClock } from '../../kernel/index.ts'
 import type { Bus, BusEvents, Entry, Present } from './buses/contract.ts'
 import { type Member, Room, type RoomEvents } from './room.ts'
 
@@ -60,7 +60,7 @@ export class Rooms implements BusEvents {
     await this.#bus.subscribe(room.name)
     // After `subscribe`: messages that are published between the two calls are held.
     const { last, removedMs } = await this.#bus.after(room.name)
-    room.removedAt = performance.now() - removedMs
+    room.removedAt = clock.monotonic() - removedMs
     room.release(last)
     // The connection was lost after the history had been read.
     if (room.isStale) void this.#catchUp(room)
@@ -131,7 +131,7 @@ export class Rooms implements BusEvents {
         // Logged once while Redis is down, not for each channel.
         if (!this.#isFailing) this.#failed(room.name, error)
         this.#isFailing = true
-        await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())).unref())
+        await new Promise<void>((resolve) => void systemClock.setTimeout(resolve, wait * (0.5 + Math.random())).unref())
         wait = Math.min(wait * 2, pause.longest)
       }
     }
@@ -146,7 +146,7 @@ export class Rooms implements BusEvents {
       this.#counts.gaps++
       this.#log.warn({ channel: room.name, after: room.last }, `messages of the channel "${room.name}" are missing`)
       // They may include an order to remove a client, which would also apply to a client for which `join` is still deciding.
-      room.removedAt = performance.now()
+      room.removedAt = clock.monotonic()
       const members = [...room.members]
       for (let i = 0; i < members.length; i += askedAtOnce)
         await Promise.all(members.slice(i, i + askedAtOnce).map((member) => this.#around.askAgain(member)))

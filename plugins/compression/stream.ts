@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { StreamBody } from '../../kernel/index.ts'
+import { type StreamBody, systemClock } from '../../kernel/index.ts'
 import { type BodySource, openSource } from '../shared/http/streams.ts'
 import type { Coder, CoderStream } from './coders.ts'
 
@@ -39,12 +39,12 @@ async function pump(source: BodySource, stream: CoderStream, flushKind: number):
     if (!stream.destroyed) stream.flush(flushKind)
   }
   while (!stream.destroyed) {
-    const timer = isFlushed ? undefined : setTimeout(flush, idleMs)
+    const timer = isFlushed ? undefined : systemClock.setTimeout(flush, idleMs)
     let piece: Awaited<ReturnType<BodySource['next']>>
     try {
       piece = await source.next()
     } finally {
-      clearTimeout(timer)
+      systemClock.clear(timer)
     }
     if (stream.destroyed) break
     if (piece.done) {

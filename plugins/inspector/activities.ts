@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { clock, systemClock } from '../../kernel/index.ts'
 import type { WorkList } from '../shared/work/kind.ts'
 
 /** A part of some work: a step of the chain, the handler, a resolver. */
@@ -106,7 +107,7 @@ export class Activities {
       title,
       trace: trace ?? from?.trace ?? prefix + hex(id, 16),
       parent: parent ?? from?.id,
-      at: Date.now(),
+      at: clock.now(),
       ms: undefined,
       outcome: 'running',
       note,
@@ -115,7 +116,7 @@ export class Activities {
       marksLeftOut: 0,
       data,
     }
-    this.#begun.set(activity, performance.now())
+    this.#begun.set(activity, systemClock.monotonic())
     this.#lists.get(kind)!.set(id, activity)
     this.grow(activity, base + size)
     this.onChange(activity)
@@ -124,7 +125,7 @@ export class Activities {
 
   /** Returns the milliseconds since an activity began. */
   since(activity: Activity): number {
-    return performance.now() - this.#begun.get(activity)!
+    return systemClock.monotonic() - this.#begun.get(activity)!
   }
 
   end(activity: Activity, outcome: 'ok' | 'failed' = 'ok'): void {

@@ -1,4 +1,4 @@
-import type { SseMessage } from '../../kernel/index.ts'
+import { type SseMessage, systemClock } from '../../kernel/index.ts'
 import type { Activity } from './activities.ts'
 import { type Summary, summaryOf } from './views.ts'
 
@@ -39,7 +39,8 @@ class Page {
       yield { event: 'hello', data: {}, retry: 1_000 }
       while (true) {
         if (this.#waiting.size === 0 && !this.#isOver) await this.#news(keepAlive)
-        if (this.#waiting.size > 0) await new Promise((resolve) => void setTimeout(resolve, pause).unref())
+        if (this.#waiting.size > 0)
+          await new Promise<void>((resolve) => void systemClock.setTimeout(resolve, pause).unref())
         if (this.#isOver) return
         const changed = [...this.#waiting.values()]
         this.#waiting.clear()
@@ -52,10 +53,10 @@ class Page {
 
   #news(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
+      const timer = systemClock.setTimeout(resolve, ms)
       timer.unref()
       this.#wake = () => {
-        clearTimeout(timer)
+        systemClock.clear(timer)
         resolve()
       }
     })

@@ -1,4 +1,4 @@
-import type { Kernel } from '../../kernel/index.ts'
+import { type Kernel, systemClock } from '../../kernel/index.ts'
 import type { Activity } from './activities.ts'
 import type { CapturedRequest, Recorder, Repeat } from './recorder.ts'
 
@@ -50,13 +50,16 @@ export async function replay(server: Kernel, recorder: Recorder, activity: Activ
     }
     patience.abort()
   }
-  let timer = setTimeout(leave, maxWaited * 1000, `there was no response after ${maxWaited} seconds`)
+  let timer = systemClock.setTimeout(() => leave(`there was no response after ${maxWaited} seconds`), maxWaited * 1000)
   const repeat: Repeat = {
     of: activity,
     made: undefined,
     onReply() {
-      clearTimeout(timer)
-      timer = setTimeout(leave, maxStreamed * 1000, `the response had no end after ${maxStreamed} seconds`)
+      systemClock.clear(timer)
+      timer = systemClock.setTimeout(
+        () => leave(`the response had no end after ${maxStreamed} seconds`),
+        maxStreamed * 1000,
+      )
     },
     onCut: (size) => leave(`the response has ${size} bytes or more, which is more than is kept (the option bodyLimit)`),
   }
@@ -66,6 +69,6 @@ export async function replay(server: Kernel, recorder: Recorder, activity: Activ
     server.inject({ ...request, signal: patience.signal }).catch(() => {}),
   )
   await Promise.race([sending, left])
-  clearTimeout(timer)
+  systemClock.clear(timer)
   return repeat.made
 }

@@ -1,4 +1,4 @@
-import type { Logger, LogMethod } from '../../kernel/index.ts'
+import { clock, type Logger, type LogMethod } from '../../kernel/index.ts'
 import { logFields } from '../shared/logging/log-fields.ts'
 import { describeError } from '../shared/logging/logger.ts'
 import { redact } from '../shared/values/redact.ts'
@@ -34,6 +34,7 @@ export function createLogger(settings: LogSettings): Made {
   const logger = pino(
     {
       level: settings.level,
+      timestamp: () => `,"time":${clock.now()}`,
       // Deep enough for a chain of causes; anything deeper would be replaced by the name of its class.
       ...(sink.isText && { depthLimit: 10 }),
       formatters: { log: clean },

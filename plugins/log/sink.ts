@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { pino as Pino } from 'pino'
+import { systemClock } from '../../kernel/index.ts'
 import { textFor } from '../shared/terminal/form.ts'
 import { ReadableLines } from '../shared/terminal/lines.ts'
 
@@ -70,14 +70,14 @@ function sinkOver(target: Target, waiting: () => number, isText = false): Sink {
 }
 
 async function emptied(target: Target, waiting: () => number): Promise<void> {
-  const until = Date.now() + flushMs
-  while (waiting() > 0 && target.destroyed !== true && Date.now() < until) {
-    await pause(5)
+  const until = systemClock.now() + flushMs
+  while (waiting() > 0 && target.destroyed !== true && systemClock.now() < until) {
+    await systemClock.sleep(5)
   }
 }
 
 const droppedLine = (count: number) =>
-  `${JSON.stringify({ level: 40, time: Date.now(), dropped: count, msg: `${count} entries were dropped: the destination did not accept them` })}\n`
+  `${JSON.stringify({ level: 40, time: systemClock.now(), dropped: count, msg: `${count} entries were dropped: the destination did not accept them` })}\n`
 
 /** Standard output or standard error: commands reserve the former for their results, and set this before importing the application. */
 const descriptor = () =>
@@ -155,6 +155,6 @@ function shorten(line: string): string {
     const note = `an entry of ${line.length} characters was cut`
     return `${JSON.stringify({ level, time, pid, hostname, reqId, msg, cut: note })}\n`
   } catch {
-    return `${JSON.stringify({ level: 40, time: Date.now(), msg: `an entry of ${line.length} characters was cut` })}\n`
+    return `${JSON.stringify({ level: 40, time: systemClock.now(), msg: `an entry of ${line.length} characters was cut` })}\n`
   }
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { systemClock, type Timer } from '../../kernel/index.ts'
 import { isLoopback, isLoopbackHost } from '../shared/development/loopback.ts'
 import { contentType } from './text.ts'
 
@@ -25,7 +26,7 @@ export interface ListenerOptions {
 export class Listener {
   readonly #options: ListenerOptions
   #server: Server | undefined
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
   #isClosed = false
 
   constructor(options: ListenerOptions) {
@@ -48,7 +49,7 @@ export class Listener {
       if (attempt * pause === reportedAfter) this.#options.onFailure('port', error)
       this.#retry(attempt + 1)
     }
-    this.#timer = setTimeout(() => this.#listen().catch(onTaken), pause)
+    this.#timer = systemClock.setTimeout(() => this.#listen().catch(onTaken), pause)
     this.#timer.unref()
   }
 
@@ -88,7 +89,7 @@ export class Listener {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    clearTimeout(this.#timer)
+    systemClock.clear(this.#timer)
     const server = this.#server
     if (server === undefined) return
     this.#server = undefined

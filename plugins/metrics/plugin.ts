@@ -6,6 +6,7 @@ import {
   type Middleware,
   OptionError,
   sendFailure,
+  systemClock,
   within,
 } from '../../kernel/index.ts'
 import { together } from '../shared/development/held-channel.ts'
@@ -177,9 +178,10 @@ function figuresOf(ctx: Context): () => Promise<readonly Figure[]> {
     })
     return async () => {
       try {
-        const figures = await within(read(), figuresTimeout, () => {
+        const late = () => {
           throw new Error(`no response within ${figuresTimeout} ms`)
-        })
+        }
+        const figures = await within(read(), figuresTimeout, late, systemClock)
         availability.works()
         return figures
       } catch (error) {

@@ -1,3 +1,4 @@
+import { systemClock } from '../../kernel/index.ts'
 import { followChannel, together } from '../shared/development/held-channel.ts'
 import type { WorkKind } from '../shared/work/kind.ts'
 import type { Metrics } from './service.ts'
@@ -45,10 +46,10 @@ export function countWork(metrics: Metrics, kind: WorkKind): () => void {
   const since = new WeakMap<WorkEvent, number>()
   return together([
     ...ends,
-    followChannel(phase('start'), (event: WorkEvent) => void since.set(event, performance.now())),
+    followChannel(phase('start'), (event: WorkEvent) => void since.set(event, systemClock.monotonic())),
     followChannel(phase('asyncEnd'), (event: WorkEvent) => {
       const at = since.get(event)
-      if (at !== undefined) observe((performance.now() - at) / 1_000, valuesOf(event), event.error)
+      if (at !== undefined) observe((systemClock.monotonic() - at) / 1_000, valuesOf(event), event.error)
     }),
     followChannel(phase('error'), (event: WorkEvent) => fail(1, valuesOf(event))),
   ])

@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8'
+import { systemClock } from '../../kernel/index.ts'
 import type { OverloadSettings } from './options.ts'
 
 /** The measured values, in the units of the limits. */
@@ -123,13 +124,13 @@ export class Gate {
   }
 
   #begin(exceeded: readonly (keyof Load)[], load: Load): void {
-    this.#since = performance.now()
+    this.#since = systemClock.monotonic()
     this.#refusedAtStart = this.#refused
     this.on?.began(exceeded, load)
   }
 
   #end(): void {
-    const ms = performance.now() - this.#since!
+    const ms = systemClock.monotonic() - this.#since!
     this.#since = undefined
     this.on?.ended(this.#refused - this.#refusedAtStart, ms)
   }

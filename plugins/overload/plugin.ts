@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8'
-import { defineError, definePlugin, sendFailure } from '../../kernel/index.ts'
+import { defineError, definePlugin, sendFailure, systemClock } from '../../kernel/index.ts'
 import { watchLoopDelay } from '../shared/development/loop-delay.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
@@ -48,10 +48,10 @@ export const overload = definePlugin({
         const { used_heap_size: heapUsed } = getHeapStatistics()
         state.look({ eventLoopDelay, heapUsed, requestsInFlight: server.requestsInFlight })
       }
-      const timer = setInterval(() => look(delay.take()), sampleInterval)
+      const timer = systemClock.setInterval(() => look(delay.take()), sampleInterval)
       timer.unref()
       stop = () => {
-        clearInterval(timer)
+        systemClock.clear(timer)
         delay.stop()
       }
     })

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { fixedPath, type OptionPlace, quoted, type Response } from '../../kernel/index.ts'
 import { builtPath } from '../shared/files/built-paths.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
+import { parseDuration } from '../shared/values/duration.ts'
 import { segmentsOf } from './path.ts'
 
 /** Options of one folder of files. */
@@ -107,28 +108,7 @@ function prefixOf(given: unknown, place: OptionPlace): string | undefined {
 }
 
 function maxAgeOf(given: unknown, place: OptionPlace): number | undefined {
-  const age = typeof given === 'number' ? given * 1000 : parseAge(given)
+  const age = typeof given === 'number' ? given * 1000 : parseDuration(given)
   if (age !== undefined && Number.isFinite(age) && age >= 0) return age
   return void place.wrong(quoted(given), 'seconds, 0 or more, or a time such as "7d"')
-}
-
-const units: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-  y: 31_557_600_000,
-}
-const age =
-  /^(\d+(?:\.\d+)?|\.\d+) ?(?:(ms|milliseconds?|msecs?)|(s|seconds?|secs?)|(m|minutes?|mins?)|(h|hours?|hrs?)|(d|days?)|(w|weeks?)|(y|years?|yrs?))?$/i
-
-/** Parses a time, to milliseconds; a number without a unit is also in milliseconds. */
-function parseAge(value: unknown): number | undefined {
-  if (typeof value !== 'string' || value.length > 50) return undefined
-  const [, amount, ...found] = age.exec(value) ?? []
-  if (amount === undefined) return undefined
-  const unit = Object.keys(units)[found.findIndex((one) => one !== undefined)] ?? 'ms'
-  return Number(amount) * units[unit]!
 }

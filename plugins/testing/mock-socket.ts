@@ -1,5 +1,5 @@
 import { AssertionError } from 'node:assert'
-import { type Inject, within } from '../../kernel/index.ts'
+import { type Inject, systemClock, within } from '../../kernel/index.ts'
 import type { LinkedPeer, LinkedServer } from '../shared/http/linked-socket.ts'
 import { option } from '../shared/options/index.ts'
 import { safely } from '../shared/values/safely.ts'
@@ -191,10 +191,11 @@ class Link implements LinkedPeer {
   }
 
   inTime<Value>(promise: Promise<Value>, what: string): Promise<Value> {
-    return within(promise, patience, () => {
+    const late = () => {
       const message = `expected ${what} within ${patience} ms; received so far: ${show(this.messages)}`
       throw new AssertionError({ message })
-    })
+    }
+    return within(promise, patience, late, systemClock)
   }
 }
 

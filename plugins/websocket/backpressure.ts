@@ -1,3 +1,4 @@
+import { systemClock, type Timer } from '../../kernel/index.ts'
 import type { Closing } from './socket-route.ts'
 
 /** How many messages may wait for the handler, and how many bytes, as a multiple of the longest message. */
@@ -19,7 +20,7 @@ export class Backpressure {
   /** Whether more messages wait for their handler than allowed. */
   isFull = false
   bufferedAtPing = 0
-  #look: ReturnType<typeof setInterval> | undefined = undefined
+  #look: Timer | undefined = undefined
   /** Callbacks that wait for buffered messages to be sent. */
   readonly waiting: (() => void)[] = []
   /** A close that was requested before the connection was open. */
@@ -58,12 +59,12 @@ export class Backpressure {
 
   /** Checks again and again until all waiting callers have been called. */
   lookOut(look: () => void): void {
-    this.#look ??= setInterval(look, lookMs)
+    this.#look ??= systemClock.setInterval(look, lookMs)
     this.#look.unref()
   }
 
   wake(): void {
-    clearInterval(this.#look)
+    systemClock.clear(this.#look)
     this.#look = undefined
     for (const resolve of this.waiting.splice(0)) resolve()
   }
@@ -82,7 +83,7 @@ export class TokenBucket {
 
   /** Takes one message from the bucket, if there is one. */
   take(): boolean {
-    const now = performance.now()
+    const now = systemClock.monotonic()
     if (this.#countedAt !== 0)
       this.#left = Math.min(this.#perSecond * 2, this.#left + ((now - this.#countedAt) / 1000) * this.#perSecond)
     this.#countedAt = now

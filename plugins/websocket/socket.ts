@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { isPromise, type Logger } from '../../kernel/index.ts'
+import { isPromise, type Logger, systemClock } from '../../kernel/index.ts'
 import type { Call } from '../shared/work/running.ts'
 import { Backpressure, TokenBucket } from './backpressure.ts'
 import { handleMessage, handlerFailed } from './handlers.ts'
@@ -160,7 +160,10 @@ export class Socket implements ServerSocket, TransportEvents {
   }
 
   #endInTime(transport: Transport): void {
-    const timer = setTimeout(() => this.#state === 'closing' && transport.terminate(), this.#route.sockets.closeTimeout)
+    const timer = systemClock.setTimeout(
+      () => this.#state === 'closing' && transport.terminate(),
+      this.#route.sockets.closeTimeout,
+    )
     timer.unref()
   }
 

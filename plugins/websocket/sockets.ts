@@ -1,4 +1,12 @@
-import { defineError, type Request, ServerClosingError, within } from '../../kernel/index.ts'
+import {
+  clock,
+  defineError,
+  type Request,
+  ServerClosingError,
+  systemClock,
+  type Timer,
+  within,
+} from '../../kernel/index.ts'
 import { networkOf } from '../shared/http/network.ts'
 import { sharing } from '../shared/values/memoize.ts'
 import { checkOrigin } from './handshake.ts'
@@ -48,7 +56,7 @@ export class Sockets implements AllSockets {
   readonly #whenOver = new Map<Socket, () => void>()
   readonly #routes = new WeakMap<object, SocketRoute>()
   readonly #pingInterval: number
-  #timer: ReturnType<typeof setInterval> | undefined
+  #timer: Timer | undefined
   #onEmpty: (() => void) | undefined
 
   constructor(settings: SocketsSettings) {
@@ -147,10 +155,10 @@ export class Sockets implements AllSockets {
     this.#all.add(socket)
     this.counts.open++
     this.#count(socket.ip, 1)
-    socket.due = performance.now() + this.#pingInterval
+    socket.due = clock.monotonic() + this.#pingInterval
     if (this.#timer !== undefined || this.#pingInterval === 0) return
     // In small portions: pings to all sockets at once would delay requests.
-    this.#timer = setInterval(() => this.#ping(), Math.min(1000, this.#pingInterval / 4))
+    this.#timer = clock.setInterval(() => this.#ping(), Math.min(1000, this.#pingInterval / 4))
     this.#timer.unref()
   }
 
@@ -160,13 +168,13 @@ export class Sockets implements AllSockets {
     this.counts.open--
     this.#count(socket.ip, -1)
     if (this.#all.size > 0) return
-    clearInterval(this.#timer)
+    clock.clear(this.#timer)
     this.#timer = undefined
     this.#onEmpty?.()
   }
 
   #ping(): void {
-    const now = performance.now()
+    const now = clock.monotonic()
     for (const socket of this.#all) {
       if (socket.due > now) return
       socket.due = now + this.#pingInterval
@@ -183,9 +191,10 @@ export class Sockets implements AllSockets {
     const empty = new Promise<void>((resolve) => {
       this.#onEmpty = resolve
     })
-    await within(empty, this.closeTimeout, () => {
+    const terminate = () => {
       for (const socket of this) socket.terminate()
-    })
+    }
+    await within(empty, this.closeTimeout, terminate, systemClock)
     await empty
   })
 

@@ -1,37 +1,65 @@
-import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { build } from 'esbuild'
 import { afterAll, describe, expect, test } from 'vitest'
 import { checkServers } from '../../benchmarks/load/schedule.ts'
-import { httpServers, isPeer } from '../../benchmarks/load/servers.ts'
-import { serverSuites } from '../../benchmarks/load/suites.ts'
-import { chooseSuites } from '../../benchmarks/settings.ts'
+import { isPeer } from '../../benchmarks/load/servers.ts'
+import { checkSockets } from '../../benchmarks/load/sockets.ts'
+import { type ServerSuite, serverSuites } from '../../benchmarks/load/suites.ts'
+import { runMicro } from '../../benchmarks/micro/measure.ts'
+import { chooseSuites, isMicro, type ServerName } from '../../benchmarks/settings.ts'
 import { findRuntime } from '../../benchmarks/support/runtime.ts'
 import { adoptFolder, removeStages, root } from '../../benchmarks/support/stage.ts'
+import { isWanted } from '../../benchmarks/support/wanted.ts'
 import { runtimeBinary } from '../runtimes/run.mjs'
+import { askAll } from '../support/benchmarks/servers.ts'
 
 afterAll(removeStages)
 
+const node = findRuntime('node')
+const stage = adoptFolder(root, 'dist')
+const inProcess = adoptFolder(root, 'dist')
+
 /** Nothing is timed: a benchmark that fails on a busy machine would only be turned off. The peers need not be installed. */
-test('every benchmark still starts and every server in it but the peers gives the right answer', async () => {
-  const command = ['--import', 'tsx', 'benchmarks/run.ts', '--check', '--servers', 'framework,raw']
-  const child = spawn(process.execPath, command, { cwd: root })
-  let output = ''
-  const collect = (chunk: Buffer) => {
-    output += chunk.toString()
-  }
-  child.stdout.on('data', collect)
-  child.stderr.on('data', collect)
-  const code = await new Promise((resolve) => child.once('close', resolve))
-  expect(
-    output
-      .split('\n')
-      .filter((line) => line.startsWith('ok '))
-      .sort(),
-  ).toEqual(
-    chooseSuites([], findRuntime('node'))
-      .map((name) => `ok ${name}`)
-      .sort(),
+const servers = ['framework', 'raw']
+
+test('every benchmark in process still runs', async () => {
+  // The modules that they load beside the framework; a build that keeps them takes as long as all of this.
+  const modules = ['kernel/routing/table', 'kernel/routing/collection', 'kernel/pipeline/chain']
+  const others = ['kernel/http/response/response-buffer', 'plugins/responses/service', 'index']
+  await build({
+    entryPoints: [...modules, ...others].map((module) => join(root, `${module}.ts`)),
+    outbase: root,
+    outdir: join(inProcess.folder, 'dist'),
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+  })
+  const names = chooseSuites([], node).filter(isMicro)
+  const series = await runMicro(names, inProcess, { rounds: 1, check: true, servers }, node)
+  expect([names.length > 10, series.length > names.length]).toEqual([true, true])
+})
+
+test('every server of every suite but the peers gives the right answer', async () => {
+  const names = chooseSuites([], node).filter((name): name is ServerName => !isMicro(name))
+  const all = names.map((suite) => {
+    const { kind, exchange, servers: serversOf }: ServerSuite = serverSuites[suite]
+    const files = Object.entries(serversOf('node')).filter(([name, file]) => isWanted(name, servers) && !isPeer(file))
+    const subjects = files.map(([name, file]) => ({ name, stage, ...file }))
+    return { suite, kind, exchange, subjects }
+  })
+  // A log, and sockets, are looked at from the outside of a process.
+  const logging = all.filter(({ exchange }) => exchange.logged.length > 0)
+  const sockets = all.filter(({ kind }) => kind === 'sockets')
+  const others = all.filter((one) => !logging.includes(one) && !sockets.includes(one))
+  expect([logging.length, sockets.length, others.length > 15]).toEqual([1, 1, true])
+  for (const { subjects, exchange } of logging) await checkServers(subjects, exchange, node)
+  for (const { subjects, exchange } of sockets) await checkSockets(subjects, exchange, node)
+  const questions = others.flatMap(({ subjects, exchange }) =>
+    subjects.map(({ name, ...file }) => ({ server: name, file, exchange })),
   )
-  expect(code, output).toBe(0)
+  await askAll(questions, stage, node)
 })
 
 describe.each(['bun', 'deno'])('on %s', (name) => {
@@ -39,19 +67,21 @@ describe.each(['bun', 'deno'])('on %s', (name) => {
     'the framework and the servers by hand give the right answers',
     async () => {
       const runtime = findRuntime(name)
-      const stage = adoptFolder(root, 'dist')
-      for (const [suite, scenario] of [
-        ['100-routes', 'many'],
-        ['full-stack', 'full'],
-        ['serialised-get', 'serialised'],
-      ] as const) {
-        const subjects = Object.entries(httpServers(runtime.kind, scenario)).filter(([, file]) => !isPeer(file))
-        await checkServers(
-          subjects.map(([server, file]) => ({ name: server, stage, ...file })),
-          serverSuites[suite].exchange,
-          runtime,
-        )
-      }
+      const questions = (['100-routes', 'full-stack', 'serialised-get'] as const).flatMap((suite) => {
+        const { exchange, servers: serversOf }: ServerSuite = serverSuites[suite]
+        return Object.entries(serversOf(runtime.kind))
+          .filter(([, file]) => !isPeer(file))
+          .map(([server, file]) => ({ server, file, exchange }))
+      })
+      const logging = questions.filter(({ exchange }) => exchange.logged.length > 0)
+      expect(logging.length).toBeGreaterThan(1)
+      const subjects = logging.map(({ server, file }) => ({ name: server, stage, ...file }))
+      await checkServers(subjects, logging[0]!.exchange, runtime)
+      await askAll(
+        questions.filter((one) => !logging.includes(one)),
+        stage,
+        runtime,
+      )
     },
   )
 })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { framework } from '../support/cli/fresh.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
-import { type Ended, framework, makeProject, type Project } from '../support/cli.ts'
+import { type Ended, framework as frameworkAlone, makeProject, type Project } from '../support/cli.ts'
 
 const notBooted = 'Not booted: routes that plugins register in their setup are not included (use --boot).\n'
 
@@ -73,7 +74,7 @@ afterAll(() => {
 const run = (...args: string[]): Promise<Ended> => framework(project.folder, args)
 const runWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> => framework(project.folder, args, env)
 
-describe.concurrent('routes', () => {
+describe('routes', () => {
   const declared = [
     'GET     /books        listBooks     validates query · cached',
     'GET     /books/:id    handler',
@@ -132,7 +133,7 @@ describe.concurrent('routes', () => {
   })
 })
 
-describe.concurrent('plugins', () => {
+describe('plugins', () => {
   test('draws the tree with times, services and the names of options', async () => {
     const { code, stdout, stderr } = await run('plugins')
     expect([code, stderr]).toEqual([0, 'imported\nbooted\nclosed\n'])
@@ -152,7 +153,8 @@ describe.concurrent('plugins', () => {
   })
 
   test('the log of the application is not a part of the result', async () => {
-    const { stdout, stderr } = await run('plugins', '--json', '--entry', 'logs.js')
+    // The logger writes to the descriptor of the process.
+    const { stdout, stderr } = await frameworkAlone(project.folder, ['plugins', '--json', '--entry', 'logs.js'])
     expect(JSON.parse(stdout)).toMatchObject({ name: 'root' })
     for (const when of ['is imported', 'boots', 'closes']) expect(stderr).toContain(`"msg":"while it ${when}"`)
   })
@@ -188,7 +190,7 @@ describe.concurrent('plugins', () => {
   })
 })
 
-describe.concurrent('explain', () => {
+describe('explain', () => {
   test('lists the steps of a request, with whose they are', async () => {
     const { code, stdout, stderr } = await run('explain', 'post', '/admin/books?draft=1')
     expect([code, stderr]).toEqual([0, 'imported\nbooted\nclosed\n'])
@@ -251,7 +253,7 @@ describe('invalid arguments are exit code 2, and nothing is imported', () => {
 
 test('an application finds the variables of .env from its first module on, and those of the process win', async () => {
   const env = { NODE_ENV: undefined, PATH_OF_PROCESS: '/of-the-process' }
-  const { stdout } = await runWith(env, 'routes', '--entry', 'environment.js', '--json')
+  const { stdout } = await frameworkAlone(project.folder, ['routes', '--entry', 'environment.js', '--json'], env)
   expect((JSON.parse(stdout) as { path: string }[]).map(({ path }) => path)).toEqual([
     '/of-the-file',
     '/of-the-process',

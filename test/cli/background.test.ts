@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { bullmqQueue, defineQueueConfiguration, QueueService } from 'framework'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { framework, makeProject, type Project } from '../support/cli.ts'
+import { framework } from '../support/cli/fresh.ts'
+import { makeProject, type Project } from '../support/cli.ts'
 import { hasRedis, startRedis } from '../support/redis.ts'
 
 const started: ChildProcess[] = []

@@ -11,8 +11,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { framework } from '../support/cli/fresh.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
-import { framework, makeProject, type Project, runIn } from '../support/cli.ts'
+import { makeProject, type Project, runIn } from '../support/cli.ts'
 import { type Program, startProgram } from '../support/docs/program.ts'
 import { files } from './fixtures/built.ts'
 

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { main } from '../../cli/main.ts'
 import manifest from '../../package.json' with { type: 'json' }
+import { framework } from '../support/cli/fresh.ts'
 import { Sink } from '../support/cli/lines.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
-import { framework, makeProject, type Project, root } from '../support/cli.ts'
+import { makeProject, type Project, root } from '../support/cli.ts'
 
 // vitest would load the files of clipanion that are for bundlers.
 let runner: Runner

@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Reported } from '../../cli/doctor/view.ts'
+import { framework } from '../support/cli/fresh.ts'
 import { makeProject, runIn } from '../support/cli.ts'
 import { freePort, listens } from '../support/own-server.ts'
 
@@ -48,8 +49,13 @@ const checks = [exits, odds]\nconst odd`,
 async function doctor(name: string, source: string, ...more: readonly string[]) {
   const entry = `src/${name}.ts`
   app.write({ [entry]: source })
-  const command = [process.execPath, 'node_modules/framework/dist/cli/index.js', 'doctor', '--json', '--entry', entry]
-  const { code, stdout, stderr } = await runIn(app.folder, [...command, ...more], { NODE_ENV: undefined })
+  // One that ends its process, or that goes on after the report, has one of its own.
+  const isAlone = /exit\(|setInterval|setTimeout|Redis/.test(source)
+  const argv = ['doctor', '--json', '--entry', entry, ...more]
+  const command = [process.execPath, 'node_modules/framework/dist/cli/index.js']
+  const { code, stdout, stderr } = isAlone
+    ? await runIn(app.folder, [...command, ...argv], { NODE_ENV: undefined })
+    : await framework(app.folder, argv, { NODE_ENV: undefined })
   expect(() => JSON.parse(stdout), stdout + stderr).not.toThrow()
   const { findings } = JSON.parse(stdout) as { findings: readonly Reported[] }
   return { code, stderr, found: findings.map(({ code, problem }) => `${code}: ${problem}`) }

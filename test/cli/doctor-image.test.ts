@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { imageChecks } from '../../cli/doctor/image.ts'
 import type { ProjectView } from '../../cli/doctor/view.ts'
 import type { DoctorFinding } from '../../plugins/shared/doctor/check.ts'
-import { framework, makeProject, type Project } from '../support/cli.ts'
+import { framework } from '../support/cli/fresh.ts'
+import { makeProject, type Project } from '../support/cli.ts'
 
 let app: Project
 const before = process.cwd()

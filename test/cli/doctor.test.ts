@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { isIn } from '../../cli/doctor/versions.ts'
 import type { Reported } from '../../cli/doctor/view.ts'
 import { clockFinding, readingOf } from '../../plugins/shared/doctor/clock.ts'
+import { framework } from '../support/cli/fresh.ts'
 import { type Ended, makeProject, type Project, root, runIn } from '../support/cli.ts'
 import { freePort } from '../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../support/postgres.ts'
@@ -23,12 +24,8 @@ function project(files: Readonly<Record<string, string>>, packages: readonly str
 
 /** By the copy of the project itself, as its script does. */
 const doctor = ({ folder }: Project, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> =>
-  runIn(folder, [process.execPath, 'node_modules/framework/dist/cli/index.js', 'doctor', ...args], {
-    NODE_ENV: undefined,
-    REDIS_URL: undefined,
-    DATABASE_URL: undefined,
-    ...env,
-  })
+  framework(folder, ['doctor', ...args], { ...unset, ...env })
+const unset = { NODE_ENV: undefined, REDIS_URL: undefined, DATABASE_URL: undefined }
 
 /** One project for several applications: most of the time of a test is copying the package. */
 const shared = Promise.resolve().then(() => project({}, ['ioredis']))
@@ -306,7 +303,9 @@ server.get('/', () => 'hello')
 `
       const app = await shared
       app.write({ 'src/connected.ts': text })
-      const found = findingsOf(await doctor(app, ['--json', '--entry', 'src/connected.ts']))
+      // On its own: its clients connect again and again.
+      const command = [process.execPath, 'node_modules/framework/dist/cli/index.js', 'doctor', '--json']
+      const found = findingsOf(await runIn(app.folder, [...command, '--entry', 'src/connected.ts'], unset))
       expect(found.map(({ level, code }) => `${level} ${code}`)).toEqual([
         'error queues.redis-evicts',
         'warning redis.clock',

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commandOf, targets } from '../conformance/targets.ts'
-import { startRunner } from '../support/cli/many.ts'
+import { type Runner, startRunner } from '../support/cli/many.ts'
 import { makeProject, type Project, runIn } from '../support/cli.ts'
 import { type SmtpServer, startSmtp } from '../support/smtp.ts'
 
@@ -73,6 +73,7 @@ const textOf = (variables: object) =>
 
 let project: Project
 let smtp: SmtpServer
+let runner: Runner
 beforeAll(async () => {
   smtp = await startSmtp()
   project = makeProject({ 'script.js': script }, [
@@ -80,19 +81,19 @@ beforeAll(async () => {
     // Deno looks for their dependencies beside them.
     ...['@smithy', 'tslib'],
   ])
-  const runner = startRunner()
+  runner = startRunner()
   const commands = [
     ['init-mailer', '-t', 'none'],
     ...['bullmq', 'pgboss', 'sqs'].map((kind) => ['init-queue', '-t', kind, '--dir', `src/${kind}`]),
     ...['local', 's3', 'azure'].map((kind) => ['init-storage', '-t', kind, '--dir', `src/${kind}`]),
   ]
   for (const argv of commands) expect((await runner.run(project.folder, argv)).code, argv.join(' ')).toBe(0)
-  runner.close()
   project.write({
     '.env': textOf({ ...file, SMTP_URL: `smtp://127.0.0.1:${smtp.port}`, MAIL_FROM: 'file@example.org' }),
   })
 })
 afterAll(async () => {
+  runner.close()
   project.remove()
   await smtp.stop()
 })
@@ -151,7 +152,6 @@ describe('variables of generated code', () => {
   const read = (folder: string, file: string) => readFileSync(join(folder, file), 'utf8')
   const withProject = async (files: Record<string, string>, use: (folder: string, run: Run) => Promise<void>) => {
     const own = makeProject(files)
-    const runner = startRunner()
     try {
       await use(own.folder, async (...argv) => {
         const ended = await runner.run(own.folder, argv)
@@ -159,7 +159,6 @@ describe('variables of generated code', () => {
         return ended
       })
     } finally {
-      runner.close()
       own.remove()
     }
   }

@@ -1,8 +1,9 @@
 import { cpSync, existsSync, lstatSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { framework } from '../support/cli/fresh.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
-import { framework, makeProject, type Project } from '../support/cli.ts'
+import { makeProject, type Project } from '../support/cli.ts'
 import { runTsc } from '../support/typescript.ts'
 
 const shop = join(import.meta.dirname, 'fixtures/shop')

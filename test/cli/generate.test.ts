@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { commandOf, targets } from '../conformance/targets.ts'
+import { framework } from '../support/cli/fresh.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { awkwardNames, scaffolds } from '../support/cli/scaffolds.ts'
-import { framework, makeProject, type Project, root, runIn } from '../support/cli.ts'
+import { makeProject, type Project, root, runIn } from '../support/cli.ts'
 import { filesOf, pack } from '../support/package/tarball.ts'
 import { startTsc } from '../support/typescript.ts'
 
@@ -99,8 +100,14 @@ beforeAll(async () => {
   runner = startRunner()
   project = makeProject(
     {
-      'tsconfig.json': JSON.stringify({ compilerOptions, include: ['src'] }),
-      'legacy.json': JSON.stringify({ extends: './tsconfig.json', compilerOptions: { experimentalDecorators: true } }),
+      // One run of the compiler for all names, those of the other folder, too.
+      'tsconfig.json': JSON.stringify({ compilerOptions, include: ['src', 'awkward/src'] }),
+      'legacy.json': JSON.stringify({
+        extends: './tsconfig.json',
+        compilerOptions: { experimentalDecorators: true },
+        include: ['src'],
+      }),
+      'awkward/package.json': '{ "name": "awkward", "private": true, "type": "module" }',
       'src/server.ts': server,
     },
     peers,
@@ -109,11 +116,25 @@ beforeAll(async () => {
     reported.set([command, ...argv].join(' '), await runner.run(project.folder, [command, ...argv]))
   }
   project.write({ 'src/main.js': main })
+  await generateAwkward(join(project.folder, 'awkward'))
 })
 afterAll(() => {
   runner.close()
   project.remove()
 })
+
+/** Generates files whose names templates, tests or the language use themselves, into a project of its own, which is compiled with the other. */
+async function generateAwkward(folder: string): Promise<void> {
+  const commands = scaffolds.map(([command]) => command).filter((command) => /^generate-(?!mqtt)/.test(command))
+  for (const command of new Set(commands)) {
+    for (const name of awkwardNames) {
+      const { code, stderr } = await runner.run(folder, [command, name])
+      // A plugin may not take the place of one of the framework's, and neither may a command.
+      if (code !== 0) expect(stderr).toMatch(/^the framework has a plugin \w+: choose another name/)
+    }
+  }
+  for (const name of awkwardNames) await runner.run(folder, ['generate-mqtt', `a/${name}`, '--name', name, '--class'])
+}
 
 const sourcesIn = (folder: string) =>
   readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
@@ -136,6 +157,7 @@ test.concurrent.each([
   ['of the standard', '.'],
   ['of TypeScript', 'legacy.json'],
 ])('all of it compiles under strict, against the types of the package, with decorators %s', async (_which, config) => {
+  expect(sourcesIn(join(project.folder, 'awkward')).length).toBeGreaterThan(150)
   expect((await startTsc(['-p', config], project.folder)).output).toBe('')
 })
 
@@ -262,23 +284,6 @@ test.concurrent('a command runs by its name and is listed', async () => {
   expect(ended).toEqual({ code: 0, stdout: 'HELLO WORLD\n', stderr: '' })
   const list = await framework(project.folder, ['list'])
   expect(list.stdout).toMatch(/^ {2}send-report +Greets someone/m)
-})
-
-test.concurrent('names that templates or the language use themselves compile too', async () => {
-  const other = makeProject({ 'tsconfig.json': JSON.stringify({ compilerOptions, include: ['src'] }) })
-  const commands = scaffolds.map(([command]) => command).filter((command) => /^generate-(?!mqtt)/.test(command))
-  for (const command of new Set(commands)) {
-    for (const name of awkwardNames) {
-      const { code, stderr } = await runner.run(other.folder, [command, name])
-      // A plugin may not take the place of one of the framework's, and neither may a command.
-      if (code !== 0) expect(stderr).toMatch(/^the framework has a plugin \w+: choose another name/)
-    }
-  }
-  for (const name of awkwardNames)
-    await runner.run(other.folder, ['generate-mqtt', `a/${name}`, '--name', name, '--class'])
-  expect(sourcesIn(other.folder).length).toBeGreaterThan(150)
-  expect((await startTsc(['-p', '.'], other.folder)).output).toBe('')
-  other.remove()
 })
 
 describe.concurrent('a plugin as a package', () => {

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { framework, makeProject, type Project, root } from '../support/cli.ts'
+import { framework } from '../support/cli/fresh.ts'
+import { makeProject, type Project, root } from '../support/cli.ts'
 import { startProgram } from '../support/docs/program.ts'
 
 const projects: Project[] = []

@@ -5,7 +5,8 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commandOf, targets } from '../conformance/targets.ts'
 import { hasChromium, startChromium } from '../support/chromium.ts'
-import { type Ended, framework, makeProject, type Project, runIn } from '../support/cli.ts'
+import { framework } from '../support/cli/fresh.ts'
+import { type Ended, makeProject, type Project, runIn } from '../support/cli.ts'
 import { startProgram } from '../support/docs/program.ts'
 
 const invalidName = { code: 'no-such-user' }
@@ -48,6 +49,8 @@ const expected = {
   names: ['/constructor', '/then', '/get', "/it's", '/gr%C3%B6%C3%9Fe', '/aB', '/a-b', '/class/x', '/toString'],
 }
 
+const runtimes = targets.filter(({ adapter }) => adapter === undefined)
+
 let project: Project
 let onThis: Ended
 beforeAll(async () => {
@@ -68,7 +71,7 @@ beforeAll(async () => {
 afterAll(() => project.remove())
 
 test.concurrent.each(
-  targets.filter((target) => target.adapter === undefined).map((target) => [target.name, target] as const),
+  runtimes.map((target) => [target.name, target] as const),
 )('server and client on %s', async (_name, target) => {
   const ended = await runIn(project.folder, [...commandOf(target), 'src/run.js'])
   // Deno has something to say about the signals of its requests.
@@ -77,9 +80,7 @@ test.concurrent.each(
 })
 
 test.concurrent.each(
-  targets
-    .filter(({ name }) => ['bun', 'deno', 'node22', 'node26'].includes(name))
-    .map((target) => [target.name, target] as const),
+  runtimes.filter(({ name }) => name !== 'node').map((target) => [target.name, target] as const),
 )('the command writes the same bytes on %s', async (_name, target) => {
   const command = [...commandOf(target), 'node_modules/framework/dist/cli/index.js', 'generate-sdk', '--dry-run']
   const ended = await runIn(project.folder, [...command, '--entry', 'talks.ts'])

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiDocument } from '../../cli/sdk/document.ts'
 import { generateClient } from '../../cli/sdk/generate.ts'
 import { type MessageDocument, socketsOf } from '../../cli/sdk/messages.ts'
-import { startRunner } from '../support/cli/many.ts'
-import { makeProject } from '../support/cli.ts'
+import { type Runner, startRunner } from '../support/cli/many.ts'
+import { makeProject, type Project } from '../support/cli.ts'
 
 const channel = (address: string, messages: object = {}, more: object = {}) => ({
   address,
@@ -123,6 +123,17 @@ describe('schemas of both descriptions are one set of types', () => {
 describe('--url', () => {
   const openapi = { openapi: '3.1.1', info: { title: 'A', version: '1' }, paths: { '/a': get } }
   const asyncapi = described({ b: channel('/b') })
+  let project: Project
+  let runner: Runner
+  beforeAll(() => {
+    project = makeProject({})
+    runner = startRunner()
+  })
+  afterAll(() => {
+    runner.close()
+    project.remove()
+  })
+
   /** Runs the command beside a server that has these files. */
   async function run(files: Record<string, object | string>, args: readonly string[] = []) {
     const server = createServer((req, res) => {
@@ -133,14 +144,10 @@ describe('--url', () => {
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const project = makeProject({})
-    const runner = startRunner()
     try {
       const ended = await runner.run(project.folder, ['generate-sdk', '--dry-run', '--url', url, ...args])
       return { ...ended, url }
     } finally {
-      runner.close()
-      project.remove()
       server.close()
     }
   }
@@ -190,11 +197,7 @@ describe('--url', () => {
     [['--url', 'http://localhost:1', '--entry', 'a.ts'], '--entry is for a module, and --url for a running server'],
     [['--asyncapi', '/messages'], '--asyncapi needs --url'],
   ])('%j is refused', async (args, message) => {
-    const project = makeProject({})
-    const runner = startRunner()
     const ended = await runner.run(project.folder, ['generate-sdk', ...args])
-    runner.close()
-    project.remove()
     expect([ended.code, ended.stdout]).toEqual([2, ''])
     expect(ended.stderr).toContain(message)
   })

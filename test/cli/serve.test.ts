@@ -35,6 +35,39 @@ async function serveProject(more: Record<string, string> = {}, args: readonly st
 
 const pidOf = async (serving: Serving) => ((await serving.get()) as { pid: number }).pid
 
+/** The modules of a server that says when it closes. */
+const closing = (server: string) => ({
+  'src/server.ts': `import { definePlugin } from 'framework'
+${server}server.register(definePlugin({ name: 'end', setup: (ctx) => ctx.onClose(() => console.log('closed in order')) }))
+`,
+})
+
+const isFree = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const probe = createServer().once('error', () => resolve(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+  })
+
+/** A signal ends the application in order, its port is free, and nothing is left. */
+async function endsInOrder(serving: Serving, signal: NodeJS.Signals): Promise<void> {
+  const pid = await pidOf(serving)
+  expect(await serving.end(signal)).toEqual({ code: 0, signal: null })
+  expect(isAlive(pid)).toBe(false)
+  await until('the port', () => isFree(serving.port))
+  // Of SIGHUP the framework knows nothing: the application ends as it would without this command.
+  const closed = serving.output().match(/closed in order/g) ?? []
+  expect(closed).toHaveLength(signal === 'SIGHUP' ? 0 : 1)
+}
+
+/** After `kill -9` no process is left. */
+async function leavesNoOrphan(serving: Serving): Promise<void> {
+  const all = serving.processes()
+  expect(all.length).toBeGreaterThan(1)
+  await serving.end('SIGKILL')
+  await until('the end of the application', () => !all.some(isAlive))
+  await until('the port', () => isFree(serving.port))
+}
+
 test.concurrent('a change is served by a new process, which is reported; a write without a change is not', async () => {
   const failing = `new Server({ exposeErrorDetails: 'auto' })
 server.get('/boom', () => {
@@ -85,7 +118,7 @@ server.get('/boom', () => {
   expect((await serving.end('SIGINT')).code).toBe(0)
 })
 
-test.concurrent('packages that are installed anew are found, though a process got ready without them', async () => {
+test.concurrent('packages that are installed anew are found, though a process got ready without them; SIGINT', async () => {
   const { project, serving, edit } = await serveProject({}, ['--no-inspector'])
   await serving.answers('one')
   expect(serving.output()).not.toContain('inspector')
@@ -98,7 +131,9 @@ test.concurrent('packages that are installed anew are found, though a process go
   renameSync(`${manifest}.away`, manifest)
   edit('four')
   await serving.answers('four')
-  await serving.end()
+  project.write(closing(files['src/server.ts']))
+  await serving.says(/restarted in \d+ ms \(src\/server\.ts\)/)
+  await endsInOrder(serving, 'SIGINT')
 })
 
 test.concurrent('files and folders that come, are renamed and go are changes, and so are settings', async () => {
@@ -142,7 +177,7 @@ test.concurrent('files and folders that come, are renamed and go are changes, an
   await serving.end()
 })
 
-test.concurrent('a version that does not boot is reported, and the previous one continues to answer', async () => {
+test.concurrent('a version that does not boot is reported, and the previous one continues to answer; no orphan in a loop is left', async () => {
   const { project, serving, edit } = await serveProject()
   await serving.answers('one')
   const first = await pidOf(serving)
@@ -192,7 +227,9 @@ test.concurrent('a version that does not boot is reported, and the previous one 
   edit('two')
   await serving.answers('two')
   await until('one version', () => serving.versions().length === 1)
-  await serving.end()
+  project.write({ 'src/text.ts': "console.log('in a loop again')\nfor (;;) {}\nexport const text = 1\n" })
+  await serving.says('in a loop again')
+  await leavesNoOrphan(serving)
 })
 
 test.concurrent('a line a request, failures below it, places; sessions continue, also after a crash', async () => {
@@ -232,22 +269,22 @@ function boom(thing: any): string {
   await serving.end()
 })
 
-test.concurrent('200 rapid edits end with the last version and one process', async () => {
+test.concurrent('200 rapid edits end with the last version and one process; kill -9 leaves no orphan', async () => {
   const { serving, edit } = await serveProject({}, ['--quiet'])
   await serving.answers('one')
   for (let at = 0; at < 200; at++) {
     edit(`edit ${at}`)
     // Some in one burst, some while a version boots.
-    if (at % 3 === 0) await new Promise((resolve) => setTimeout(resolve, at % 40))
+    if (at % 9 === 0) await new Promise((resolve) => setTimeout(resolve, at % 40))
   }
   await serving.answers('edit 199')
   // Not its messages: a version may have read a half-written file, and then it reports that.
   expect(serving.versions()).toEqual([await pidOf(serving)])
   await until('one that gets ready', () => serving.processes().length === 2)
-  await serving.end()
+  await leavesNoOrphan(serving)
 })
 
-test.concurrent('listeners, jobs and workers of two versions never overlap', async () => {
+test.concurrent('listeners, jobs and workers of two versions never overlap; SIGTERM', async () => {
   const { project, serving, edit } = await serveProject({
     'src/server.ts': `import { appendFileSync } from 'node:fs'
 import { definePlugin, Server } from 'framework'
@@ -257,7 +294,11 @@ export const server = new Server()
 server.get('/', () => ({ text, pid: process.pid }))
 server.register(definePlugin({ name: 'diary', setup(ctx) {
   ctx.onListen(() => write('starts'))
-  ctx.onClose(async () => { await new Promise((resolve) => setTimeout(resolve, 50)); write('stops') })
+  ctx.onClose(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    write('stops')
+    if (text === 'three') console.log('closed in order')
+  })
 } }))
 `,
   })
@@ -266,40 +307,14 @@ server.register(definePlugin({ name: 'diary', setup(ctx) {
   await serving.answers('two')
   edit('three')
   await serving.answers('three')
-  await serving.end('SIGTERM')
+  await endsInOrder(serving, 'SIGTERM')
   const diary = readFileSync(join(project.folder, 'diary.log'), 'utf8').trim().split('\n')
   expect(diary).toEqual(['one', 'two', 'three'].flatMap((version) => [`starts ${version}`, `stops ${version}`]))
 })
 
 describe('the end', () => {
-  const isFree = (port: number) =>
-    new Promise<boolean>((resolve) => {
-      const probe = createServer().once('error', () => resolve(false))
-      probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
-    })
-  const closing = {
-    'src/server.ts': `import { definePlugin } from 'framework'
-${files['src/server.ts']}server.register(definePlugin({ name: 'end', setup: (ctx) => ctx.onClose(() => console.log('closed in order')) }))
-`,
-  }
-
-  test.concurrent.each([
-    'SIGINT',
-    'SIGTERM',
-    'SIGHUP',
-  ] as const)('%s: in order, the port is free, nothing is left', async (signal) => {
-    const { serving } = await serveProject(closing)
-    await serving.answers('one')
-    const pid = await pidOf(serving)
-    expect(await serving.end(signal)).toEqual({ code: 0, signal: null })
-    expect(isAlive(pid)).toBe(false)
-    await until('the port', () => isFree(serving.port))
-    // Of SIGHUP the framework knows nothing: the application ends as it would without this command.
-    expect(serving.output().match(/closed in order/g) ?? []).toHaveLength(signal === 'SIGHUP' ? 0 : 1)
-  })
-
   test.concurrent('Ctrl+C reaches both at once, and the application still closes in order', async () => {
-    const { serving } = await serveProject(closing, [], { detached: true })
+    const { serving } = await serveProject(closing(files['src/server.ts']), [], { detached: true })
     await serving.answers('one')
     const pid = await pidOf(serving)
     process.kill(-serving.child.pid!, 'SIGINT')
@@ -329,19 +344,6 @@ await server.listen()
     await until('its end', () => !isAlive(pid))
     await until('the port', () => isFree(serving.port))
   })
-
-  test.concurrent.each([
-    ['answers requests', '', (serving: Serving) => serving.answers('one')],
-    ['is in an endless loop', "console.log('loops')\nfor (;;) {}\n", (serving: Serving) => serving.says('loops')],
-  ])('kill -9 leaves no orphan that %s', async (_what, code, begun) => {
-    const { serving } = await serveProject({ 'src/text.ts': `${code}${text('one')}` })
-    await begun(serving)
-    await until('the one that gets ready', () => code !== '' || serving.processes().length === 2)
-    const all = serving.processes()
-    await serving.end('SIGKILL')
-    await until('the end of the application', () => !all.some(isAlive))
-    await until('the port', () => isFree(serving.port))
-  })
 })
 
 test.concurrent('a listen hook that never ends is overtaken by a change, and by a signal', async () => {
@@ -360,13 +362,21 @@ test.concurrent('a listen hook that never ends is overtaken by a change, and by 
   expect(await serving.end('SIGINT')).toEqual({ code: 0, signal: null })
 })
 
-test.concurrent('an application that ends by itself is started by the next change', async () => {
-  const { project, serving, edit } = await serveProject({
+test.concurrent('a port that is taken is named; the next change starts again what has ended by itself; SIGHUP', async () => {
+  const blocker = createServer()
+  await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
+  const { port } = blocker.address() as { port: number }
+  const crashing = {
     'src/server.ts': `${files['src/server.ts']}server.get('/crash', () => void setTimeout(() => { throw new Error('later') }))
 server.get('/leave', () => void setTimeout(() => process.exit(0)))
 `,
-  })
-  await serving.answers('one')
+  }
+  const { project, serving, edit } = await serveProject(crashing, [], { port })
+  await serving.says(`127.0.0.1:${port} is in use by another process`)
+  await serving.says('src/index.ts did not start')
+  await new Promise((resolve) => blocker.close(resolve))
+  edit('one again')
+  await serving.answers('one again')
   await serving.get('/crash')
   await serving.says('Error: later')
   await serving.says('src/index.ts: it exited with code 1; the next change starts it again')
@@ -377,23 +387,10 @@ server.get('/leave', () => void setTimeout(() => process.exit(0)))
   project.write({ 'src/index.ts': "console.log('no listen')\n" })
   await serving.says('no listen')
   await serving.says('did not start: it exited on its own with code 0')
-  project.write(files)
+  project.write({ ...files, ...closing(files['src/server.ts']) })
   await serving.answers('one')
   expect(serving.versions()).toHaveLength(1)
-  await serving.end()
-})
-
-test.concurrent('a port that is taken is named, and the next change starts a new attempt', async () => {
-  const blocker = createServer()
-  await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
-  const { port } = blocker.address() as { port: number }
-  const { serving, edit } = await serveProject({}, [], { port })
-  await serving.says(`127.0.0.1:${port} is in use by another process`)
-  await serving.says('src/index.ts did not start')
-  await new Promise((resolve) => blocker.close(resolve))
-  edit('two')
-  await serving.answers('two')
-  await serving.end()
+  await endsInOrder(serving, 'SIGHUP')
 })
 
 test.concurrent('a port that the application opens while it is loaded: the version before ends first from then on', async () => {

@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { framework, makeProject, type Project } from '../support/cli.ts'
+import { framework } from '../support/cli/fresh.ts'
+import { makeProject, type Project } from '../support/cli.ts'
 
-describe.concurrent('commands in src/commands', () => {
+describe('commands in src/commands', () => {
   let project: Project
   beforeAll(() => {
     project = makeProject({
@@ -216,7 +217,7 @@ As often as you like.
   })
 })
 
-describe.concurrent('a mistake in a command is reported by file, and does not affect the others', () => {
+describe('a mistake in a command is reported by file, and does not affect the others', () => {
   const command = (name: string, more = '') =>
     `import { defineCommand } from 'framework'\nexport const it = defineCommand({ name: ${name}, description: 'x', ${more} run({ print }) { print('ran') } })\n`
   const cls = (body: string, base = 'Command') =>

@@ -4,54 +4,53 @@ import { defineError } from 'framework/kernel'
 import { makeApp } from './fixture.mjs'
 import { webBodies } from './web-bodies.mjs'
 
-// Runs the application with the options of the first argument; prints its port as one line of JSON.
-const { server, events } = makeApp(Server, JSON.parse(process.argv[2] ?? '{}'), import.meta.filename)
-process.on('uncaughtException', (error) => events.push(`uncaughtException ${error?.stack ?? error}`))
-process.on('unhandledRejection', (error) => events.push(`unhandledRejection ${error}`))
+/** Starts the application. @param {any} options */
+export async function start(options) {
+  const { server, events } = makeApp(Server, options, import.meta.filename)
+  const StoreError = defineError('StoreError', 503, () => 'the store cannot be written')
 
-const StoreError = defineError('StoreError', 503, () => 'the store cannot be written')
+  // Routes whose responses meet a hook that fails: with an error of the framework, or with `throw` by any other.
+  server.register(
+    definePlugin({
+      name: 'failing',
+      setup(ctx) {
+        ctx.onSend(async (req) => {
+          if (!req.path.startsWith('/on-send/')) return
+          await new Promise((resolve) => setTimeout(resolve, Number(req.query.ms ?? 0)))
+          throw req.path.endsWith('/throw') ? new Error('on purpose') : StoreError()
+        })
+        ctx.get('/on-send/value', () => ({ never: 'sent' }))
+        ctx.get('/on-send/throw', () => ({ never: 'sent' }))
+        ctx.post('/on-send/body', () => ({ never: 'sent' }))
+        ctx.get('/on-send/stream', (_req, res) =>
+          res.stream(new ReadableStream({ cancel: () => void events.push('stream let go') })),
+        )
+      },
+    })(),
+  )
 
-// Routes whose responses meet a hook that fails: with an error of the framework, or with `throw` by any other.
-server.register(
-  definePlugin({
-    name: 'failing',
-    setup(ctx) {
-      ctx.onSend(async (req) => {
-        if (!req.path.startsWith('/on-send/')) return
-        await new Promise((resolve) => setTimeout(resolve, Number(req.query.ms ?? 0)))
-        throw req.path.endsWith('/throw') ? new Error('on purpose') : StoreError()
-      })
-      ctx.get('/on-send/value', () => ({ never: 'sent' }))
-      ctx.get('/on-send/throw', () => ({ never: 'sent' }))
-      ctx.post('/on-send/body', () => ({ never: 'sent' }))
-      ctx.get('/on-send/stream', (_req, res) =>
-        res.stream(new ReadableStream({ cancel: () => void events.push('stream let go') })),
-      )
-    },
-  })(),
-)
+  server.register(webBodies(events))
 
-server.register(webBodies(events))
+  // Prints begun requests to standard error: a closed server cannot be asked any more.
+  server.post('/work/:id', async (req) => {
+    process.stderr.write(`${req.params.id}\n`)
+    await new Promise((resolve) => setTimeout(resolve, 150))
+    return { id: req.params.id }
+  })
 
-// Prints begun requests to standard error: a closed server cannot be asked any more.
-server.post('/work/:id', async (req) => {
-  process.stderr.write(`${req.params.id}\n`)
-  await new Promise((resolve) => setTimeout(resolve, 150))
-  return { id: req.params.id }
-})
+  server.get('/listen-again', async () => {
+    const { adapter } = options
+    const second = new Server({ port, host: '127.0.0.1', gracefulShutdown: false, ...(adapter && { adapter }) })
+    try {
+      await second.listen()
+      return 'listens'
+    } catch (error) {
+      return /** @type {any} */ (error).code
+    } finally {
+      await second.close()
+    }
+  })
 
-server.get('/listen-again', async () => {
-  const { adapter } = JSON.parse(process.argv[2] ?? '{}')
-  const second = new Server({ port, host: '127.0.0.1', gracefulShutdown: false, ...(adapter && { adapter }) })
-  try {
-    await second.listen()
-    return 'listens'
-  } catch (error) {
-    return /** @type {any} */ (error).code
-  } finally {
-    await second.close()
-  }
-})
-
-const { port } = await server.listen()
-console.log(JSON.stringify({ port, pid: process.pid }))
+  const { port } = await server.listen()
+  return { port, events, stop: () => server.close() }
+}

@@ -6,7 +6,7 @@ import { transformSync } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadedBy } from '../support/package/loaded-packages.ts'
 import { runTsc } from '../support/typescript.ts'
-import { resultOf, type Target, targets } from './targets.ts'
+import { printedBy, type Target, targets } from './targets.ts'
 
 const root = join(import.meta.dirname, '../..')
 const fixtures = join(import.meta.dirname, 'controllers')
@@ -49,17 +49,18 @@ function compile(compiler: (typeof compilers)[number]): void {
   if (!ok) throw new Error(output)
 }
 
-/** What a file that cannot be loaded leads to. */
+/** What the controllers of a pattern led to; `failed` and `cause` where they cannot be loaded. */
 interface Result {
-  readonly failed: string
-  readonly cause: string
+  readonly failed?: string
+  readonly cause?: string
 }
 
-const run = async (target: Target, pattern: string) =>
-  (await resultOf(target, join(folder, 'run.mjs'), [pattern], {
-    cwd: folder,
-    env: { NODE_ENV: 'production' },
-  })) as Result
+/** One process for all patterns of a runtime. */
+async function run(target: Target): Promise<{ readonly results: Result[]; readonly warnings: string[] }> {
+  const patterns = [...compilers.map((compiler) => `${compiler}/*.js`), 'broken/*.js', `${folder}/source/*.ts`]
+  const options = { cwd: folder, env: { NODE_ENV: 'production' } }
+  return (await printedBy(target, join(folder, 'run.mjs'), patterns, options)) as Awaited<ReturnType<typeof run>>
+}
 
 const expected = {
   answers: [
@@ -86,24 +87,33 @@ const expected = {
   ],
   logged: [],
   again: 2,
-  warnings: ['FRAMEWORK_DEP0001', 'FRAMEWORK_DEP0002'],
 }
 
 describe.each(used)('controllers on $name', (target) => {
-  test.each(compilers)('compiled by %s', async (compiler) => {
-    expect(await run(target, `${compiler}/*.js`)).toEqual(expected)
+  let results: Result[]
+  let warnings: string[]
+  beforeAll(async () => {
+    ;({ results, warnings } = await run(target))
   })
 
-  test('a file that cannot be loaded is named', async () => {
-    const { failed, cause } = await run(target, 'broken/*.js')
+  test.each(compilers)('compiled by %s', (compiler) => {
+    expect(results[compilers.indexOf(compiler)]).toEqual(expected)
+  })
+
+  test('what is deprecated is reported, once in a process', () => {
+    expect(warnings).toEqual(['FRAMEWORK_DEP0001', 'FRAMEWORK_DEP0002'])
+  })
+
+  test('a file that cannot be loaded is named', () => {
+    const { failed, cause } = results[compilers.length]!
     expect(failed).toContain(
       `the controller file ${join(folder, 'broken/broken.js')} cannot be loaded: no database at import`,
     )
     expect(cause).toBe('TypeError')
   })
 
-  test('the source itself, where the runtime supports it; otherwise the message names the remedy', async () => {
-    const result = await run(target, `${folder}/source/*.ts`)
+  test('the source itself, where the runtime supports it; otherwise the message names the remedy', () => {
+    const result = results[compilers.length + 1]!
     if (target.runtime === 'bun' || target.runtime === 'deno') return expect(result).toEqual(expected)
     expect(result.failed).toContain(`the controller file ${join(folder, 'source/library.ts')} cannot be loaded`)
     expect(result.failed).toContain('Node.js cannot run TypeScript with decorators by itself')

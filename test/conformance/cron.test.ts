@@ -16,7 +16,7 @@ import { promisify } from 'node:util'
 import { transformSync } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadedBy } from '../support/package/loaded-packages.ts'
-import { resultOf, type Target, targets } from './targets.ts'
+import { printedBy, type Target, targets } from './targets.ts'
 
 const root = join(import.meta.dirname, '../..')
 const fixtures = join(import.meta.dirname, 'cron')
@@ -42,7 +42,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const run = (target: Target, pattern: string) =>
-  resultOf(target, join(folder, 'run.mjs'), [pattern], { cwd: folder, env: { TZ: 'UTC' } })
+  printedBy(target, join(folder, 'run.mjs'), [pattern], { cwd: folder, env: { TZ: 'UTC' } })
 
 // Side by side: most of the time each of them waits for a second to pass.
 describe.concurrent.each(used)('jobs on $name', (target) => {

@@ -1,20 +1,25 @@
-import { Agent, get } from 'node:http'
+import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { closesPipelines } from './gaps.ts'
-import { sendRaw } from './raw-client.ts'
+import { bodyOf, sendRaw } from './raw-client.ts'
 import { startApp, type Target, targets, usesNodeHttp } from './targets.ts'
 
-const clients = 40
-/** They close their port while connections wait to be accepted, which resets those; on a busy machine there are some. */
-const mayLose = ({ name }: Target) => name === 'bun with node:http' || name === 'deno'
-const drainWindow = (target: Target) => (mayLose(target) ? 1500 : 300)
+const clients = 20
+/**
+ * They close their port while connections wait to be accepted, which resets those: such a client has sent its request to no one, and may
+ * send it again. On a busy machine there are some.
+ */
+const resetsUnaccepted = ({ name }: Target) => name === 'bun with node:http' || name === 'deno'
 
 /** Requests without pause over one agent until the server refuses connections. */
 class Load {
   readonly answered = new Map<number, number>()
+  /** Requests that were lost: on a connection that had served others, or after the first bytes of a response. */
   readonly failures: string[] = []
+  /** New connections that were reset before anything came back over them. */
+  resets = 0
+  #sent = 0
   readonly #agent = new Agent({ keepAlive: true, maxSockets: clients })
   readonly #port: number
   #stopped = false
@@ -39,22 +44,24 @@ class Load {
   /** Whether to go on. */
   #one(): Promise<boolean> {
     return new Promise((resolve) => {
-      const request = get(
-        { agent: this.#agent, host: '127.0.0.1', port: this.#port, path: '/wait?ms=20' },
-        (response) => {
-          const { statusCode = 0 } = response
-          response.resume()
-          response.on('error', (error) => this.#fail(error, resolve))
-          response.on('end', () => {
-            this.answered.set(statusCode, (this.answered.get(statusCode) ?? 0) + 1)
-            resolve(true)
-          })
-        },
-      )
-      request.on('error', (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ECONNREFUSED') resolve(false)
-        else this.#fail(error, resolve)
+      const path = `/work/${++this.#sent}`
+      const options = { agent: this.#agent, host: '127.0.0.1', port: this.#port, method: 'POST', path }
+      const sending = request(options, (response) => {
+        const { statusCode = 0 } = response
+        response.resume()
+        response.on('error', (error) => this.#fail(error, resolve))
+        response.on('end', () => {
+          this.answered.set(statusCode, (this.answered.get(statusCode) ?? 0) + 1)
+          resolve(true)
+        })
       })
+      sending.on('error', (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ECONNREFUSED') return resolve(false)
+        if (error.code !== 'ECONNRESET' || sending.reusedSocket) return this.#fail(error, resolve)
+        this.resets++
+        resolve(true)
+      })
+      sending.end()
     })
   }
 
@@ -65,14 +72,14 @@ class Load {
 }
 
 describe('GS-01 SIGTERM under load loses no request', () => {
-  const drains = async (target: Target) => {
-    const app = await startApp(target, { drainWindow: drainWindow(target) })
+  test.each(targets)('$name', async (target) => {
+    const app = await startApp(target, { drainWindow: 300, closeTimeout: 30_000 })
     try {
       const load = new Load(app.port)
       const running = load.run()
       // A connection on which nothing was ever sent must not hold the process.
       const silent = connect(app.port, '127.0.0.1').on('error', () => {})
-      await pause(400)
+      await expect.poll(() => load.answered.get(200), { timeout: 20_000 }).toBeGreaterThan(2 * clients)
       const start = performance.now()
       app.signal('SIGTERM')
       const code = await app.exited
@@ -81,16 +88,16 @@ describe('GS-01 SIGTERM under load loses no request', () => {
       await running
       silent.destroy()
       expect(load.failures).toEqual([])
+      if (!resetsUnaccepted(target)) expect(load.resets).toBe(0)
       expect([...load.answered.keys()]).toEqual([200])
-      expect(load.answered.get(200)).toBeGreaterThan(50)
+      // Each request that began has its response.
+      expect(load.answered.get(200)).toBe(app.stderr().split('\n').filter(Boolean).length)
       expect(code).toBe(0)
-      expect(ms).toBeLessThan(drainWindow(target) + 2000)
+      expect(ms).toBeLessThan(20_000)
     } finally {
       await app.stop()
     }
-  }
-  test.each(targets.filter((target) => !mayLose(target)))('$name', drains)
-  test.each(targets.filter(mayLose))('$name', { retry: 2 }, drains)
+  })
 })
 
 describe('GS-01 requests sent without waiting for responses: requests that began before SIGTERM are answered', () => {
@@ -127,22 +134,28 @@ describe('GS-01 requests sent without waiting for responses: requests that began
   })
 })
 
+async function eventsOf(port: number): Promise<string[]> {
+  const answer = await sendRaw(port, 'GET /events HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', {
+    answers: 1,
+    waitMs: 10_000,
+  })
+  return bodyOf(answer) as string[]
+}
+
 describe('GS-02 a request that never ends is cut at the deadline', () => {
   test.each(targets)('$name', async (target) => {
-    const app = await startApp(target, { closeTimeout: 800 })
+    const app = await startApp(target, { closeTimeout: 300 })
     try {
-      const hanging = sendRaw(app.port, 'GET /abort HTTP/1.1\r\nHost: x\r\n\r\n', { waitMs: 4000 })
+      const hanging = sendRaw(app.port, 'GET /abort HTTP/1.1\r\nHost: x\r\n\r\n', { waitMs: 30_000 })
       const upload = sendRaw(
         app.port,
         'POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 90000\r\n\r\n"half',
-        { waitMs: 4000 },
+        { waitMs: 30_000 },
       )
-      const stream = sendRaw(app.port, 'GET /endless HTTP/1.1\r\nHost: x\r\n\r\n', { waitMs: 4000 })
-      await pause(200)
-      const start = performance.now()
+      const stream = sendRaw(app.port, 'GET /endless HTTP/1.1\r\nHost: x\r\n\r\n', { waitMs: 30_000 })
+      await expect.poll(() => eventsOf(app.port), { timeout: 10_000 }).toContain('endless 0')
       app.signal('SIGTERM')
       expect(await app.exited).toBe(0)
-      expect(performance.now() - start).toBeLessThan(2500)
       expect((await hanging).closed).toBe(true)
       expect((await stream).closed).toBe(true)
       expect((await upload).closed).toBe(true)

@@ -1,91 +1,95 @@
 import { request } from 'node:http'
-import process from 'node:process'
 import { memoryQueue, QueueService, RouteCollection, Server } from 'framework'
 
-// The inspector on whichever runtime runs this, over a socket. Prints what it saw as JSON.
-const quiet = () => {}
-/** @type {any} */
-const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => logger }
-const orders = memoryQueue('inspected')
-/** @type {(() => void)[]} */
-const waiting = []
-const handle = await orders.subscribe(() => void waiting.shift()?.())
-const server = new Server({
-  port: 0,
-  host: '127.0.0.1',
-  drainWindow: 0,
-  logger,
-  router: new RouteCollection(),
-  plugins: { inspector: true, helmet: true, queues: { run: true } },
-})
-let calls = 0
-server.post('/orders', async (req) => {
-  req.log.info({ token: 'hidden' }, 'ordering')
-  const done = new Promise((resolve) => waiting.push(() => resolve(undefined)))
-  await orders.publish({ book: 1 })
-  await done
-  throw new Error(`call ${++calls} of ${/** @type {any} */ (req.body).title}`)
-})
-await server.listen()
+/** Queues are declared for the whole process. */
+export const isAlone = true
 
-/** @returns {Promise<{ status: number, headers: Record<string, any>, text: string }>} */
-const ask = (/** @type {string} */ path, /** @type {any} */ { body, ...options } = {}) =>
-  new Promise((resolve, reject) => {
-    const client = request({ port: server.port, host: '127.0.0.1', path, agent: false, ...options }, (res) => {
-      let text = ''
-      const done = () => resolve({ status: res.statusCode ?? 0, headers: res.headers, text })
-      res.on('data', (chunk) => {
-        text += chunk
-        // A stream has no end.
-        if (/event: changed/.test(text)) {
-          done()
-          client.destroy()
-        }
-      })
-      res.on('end', done)
-    })
-    client.on('error', reject)
-    client.end(body)
+/** The inspector on whichever runtime runs this, over a socket. Returns what it saw. */
+export async function run() {
+  const quiet = () => {}
+  /** @type {any} */
+  const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => logger }
+  const orders = memoryQueue('inspected')
+  /** @type {(() => void)[]} */
+  const waiting = []
+  const handle = await orders.subscribe(() => void waiting.shift()?.())
+  const server = new Server({
+    port: 0,
+    host: '127.0.0.1',
+    drainWindow: 0,
+    logger,
+    router: new RouteCollection(),
+    plugins: { inspector: true, helmet: true, queues: { run: true } },
   })
+  let calls = 0
+  server.post('/orders', async (req) => {
+    req.log.info({ token: 'hidden' }, 'ordering')
+    const done = new Promise((resolve) => waiting.push(() => resolve(undefined)))
+    await orders.publish({ book: 1 })
+    await done
+    throw new Error(`call ${++calls} of ${/** @type {any} */ (req.body).title}`)
+  })
+  await server.listen()
 
-/** @type {any} */
-const pages = server
-const [{ path }] = pages[Symbol.for('framework.pages')]
-const cookie = String((await ask(path)).headers['set-cookie']).split(';')[0]
-const json = async (/** @type {string} */ what, /** @type {any} */ body = undefined) => {
-  const headers = { cookie, 'sec-fetch-site': 'same-origin' }
-  const more = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
-  return JSON.parse((await ask(`/_inspector/api/${what}`, { headers, ...more })).text)
+  /** @returns {Promise<{ status: number, headers: Record<string, any>, text: string }>} */
+  const ask = (/** @type {string} */ path, /** @type {any} */ { body, ...options } = {}) =>
+    new Promise((resolve, reject) => {
+      const client = request({ port: server.port, host: '127.0.0.1', path, agent: false, ...options }, (res) => {
+        let text = ''
+        const done = () => resolve({ status: res.statusCode ?? 0, headers: res.headers, text })
+        res.on('data', (chunk) => {
+          text += chunk
+          // A stream has no end.
+          if (/event: changed/.test(text)) {
+            done()
+            client.destroy()
+          }
+        })
+        res.on('end', done)
+      })
+      client.on('error', reject)
+      client.end(body)
+    })
+
+  /** @type {any} */
+  const pages = server
+  const [{ path }] = pages[Symbol.for('framework.pages')]
+  const cookie = String((await ask(path)).headers['set-cookie']).split(';')[0]
+  const json = async (/** @type {string} */ what, /** @type {any} */ body = undefined) => {
+    const headers = { cookie, 'sec-fetch-site': 'same-origin' }
+    const more = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+    return JSON.parse((await ask(`/_inspector/api/${what}`, { headers, ...more })).text)
+  }
+  const live = ask('/_inspector/events', { headers: { cookie } })
+  const order = {
+    method: 'POST',
+    body: JSON.stringify({ title: 'Dune', password: 'hidden' }),
+    headers: { 'content-type': 'application/json', authorization: 'Bearer hidden' },
+  }
+  await ask('/orders', order)
+  const [{ id }] = await json('list?kind=request')
+  const first = await json(`activity?id=${id}`)
+  const again = await json('replay', { id })
+  const second = await json(`activity?id=${again.id}`)
+  const refused = [
+    await ask('/_inspector/api/list?kind=request'),
+    await ask(path, { headers: { 'x-forwarded-for': '127.0.0.1' } }),
+    await ask(path, { headers: { host: 'evil.example' } }),
+  ]
+  const panel = await json('panel?key=queues.0')
+  const result = {
+    refused: refused.map(({ status }) => status),
+    error: [first.error.message, second.error.message],
+    kinds: first.related.map((/** @type {any} */ one) => one.kind),
+    steps: first.related[0].marks.map((/** @type {any} */ mark) => mark.name),
+    body: JSON.parse(first.http.request.body.text),
+    status: first.http.response.status,
+    shows: JSON.stringify([first, second]).includes('hidden'),
+    live: /event: changed\ndata: \[/.test((await live).text),
+    panel: panel.rows.some((/** @type {any} */ row) => row.cells[0] === 'inspected'),
+  }
+  await handle.unsubscribe()
+  await QueueService.stop()
+  await server.close()
+  return result
 }
-const live = ask('/_inspector/events', { headers: { cookie } })
-const order = {
-  method: 'POST',
-  body: JSON.stringify({ title: 'Dune', password: 'hidden' }),
-  headers: { 'content-type': 'application/json', authorization: 'Bearer hidden' },
-}
-await ask('/orders', order)
-const [{ id }] = await json('list?kind=request')
-const first = await json(`activity?id=${id}`)
-const again = await json('replay', { id })
-const second = await json(`activity?id=${again.id}`)
-const refused = [
-  await ask('/_inspector/api/list?kind=request'),
-  await ask(path, { headers: { 'x-forwarded-for': '127.0.0.1' } }),
-  await ask(path, { headers: { host: 'evil.example' } }),
-]
-const result = {
-  refused: refused.map(({ status }) => status),
-  error: [first.error.message, second.error.message],
-  kinds: first.related.map((/** @type {any} */ one) => one.kind),
-  steps: first.related[0].marks.map((/** @type {any} */ mark) => mark.name),
-  body: JSON.parse(first.http.request.body.text),
-  status: first.http.response.status,
-  shows: JSON.stringify([first, second]).includes('hidden'),
-  live: /event: changed\ndata: \[/.test((await live).text),
-  panel: (await json('panel?key=queues.0')).rows.map((/** @type {any} */ row) => row.cells[0]),
-}
-await handle.unsubscribe()
-await QueueService.stop()
-await server.close()
-console.log(JSON.stringify(result))
-process.exit(0)

@@ -13,6 +13,6 @@ test.each(
     status: 500,
     shows: false,
     live: true,
-    panel: ['inspected'],
+    panel: true,
   })
 })

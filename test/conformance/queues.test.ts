@@ -23,7 +23,8 @@ describe.skipIf(!hasRedis || !hasPostgres)('queues of every kind, against real s
   test.each(
     targets.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const),
   )('on %s', async (name, target) => {
-    await client.send(new CreateQueueCommand({ QueueName: `conformance-${name}` }))
+    const suffix = `${name}${process.pid}`
+    await client.send(new CreateQueueCommand({ QueueName: `conformance-${suffix}` }))
     const expected = {
       attempts: [1, 2],
       payloads: [{ ü: '🎈', deep: [{ a: null }] }, { n: 2 }, { n: 3 }],
@@ -31,7 +32,7 @@ describe.skipIf(!hasRedis || !hasPostgres)('queues of every kind, against real s
       errors: ['QueuePayloadError'],
       left: { waiting: 1, delayed: 0, failed: 0 },
     }
-    const seen = await resultOf(target, 'queues.mjs', [name, ...servers.map(({ url }) => url)])
+    const seen = await resultOf(target, 'queues.mjs', [suffix, ...servers.map(({ url }) => url)])
     expect(seen).toEqual({ memory: expected, bullmq: expected, pgboss: expected, sqs: expected })
   })
 })

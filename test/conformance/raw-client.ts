@@ -18,6 +18,8 @@ export interface RawOptions {
   readonly waitMs?: number
   /** Stop waiting after this many responses. */
   readonly answers?: number
+  /** Milliseconds to wait for the first bytes; `waitMs` begins with them. Default: it begins with the connection. */
+  readonly patienceMs?: number
   /** Write the parts one after the other, with this pause between them. */
   readonly dripMs?: number
   /** Over TLS, whatever the certificate. */
@@ -31,11 +33,12 @@ const statusLine = /HTTP\/1\.[01] (\d{3})/g
 
 /** Sends bytes unchanged over a new connection and collects the response. */
 export function sendRaw(port: number, data: string | string[], options: RawOptions = {}): Promise<RawAnswer> {
-  const { waitMs = 1000, answers, dripMs = 0, secure = false } = options
+  const { waitMs = 1000, answers, patienceMs = 0, dripMs = 0, secure = false } = options
   const parts = typeof data === 'string' ? [data] : data
   return new Promise((resolve) => {
     let text = ''
     let closed = false
+    const seen = new Statuses()
     let started = performance.now()
     let drip: NodeJS.Timeout | undefined
     const socket = secure
@@ -46,7 +49,7 @@ export function sendRaw(port: number, data: string | string[], options: RawOptio
     socket.on(secure ? 'secureConnect' : 'connect', () => {
       started = performance.now()
       clearTimeout(timer)
-      timer = setTimeout(() => socket.destroy(), waitMs)
+      timer = setTimeout(() => socket.destroy(), patienceMs || waitMs)
       let next = 0
       const write = () => {
         if (next < parts.length && !socket.destroyed) socket.write(Buffer.from(parts[next++]!, 'latin1'))
@@ -55,9 +58,17 @@ export function sendRaw(port: number, data: string | string[], options: RawOptio
       write()
       if (parts.length > 1) drip = setInterval(write, dripMs)
     })
+    if (patienceMs > 0)
+      socket.once('data', () => {
+        clearTimeout(timer)
+        timer = setTimeout(() => socket.destroy(), waitMs)
+      })
     socket.on('data', (chunk) => {
-      if (text.length < keptLength) text += chunk.toString('latin1')
-      if (answers !== undefined && finals(text).length >= answers && endsWhole(text)) socket.destroy()
+      if (text.length >= keptLength) return
+      const piece = chunk.toString('latin1')
+      text += piece
+      seen.add(piece)
+      if (answers !== undefined && seen.finals.length >= answers && endsWhole(text)) socket.destroy()
     })
     socket.on('end', () => {
       closed = true
@@ -69,7 +80,7 @@ export function sendRaw(port: number, data: string | string[], options: RawOptio
     socket.on('close', () => {
       clearTimeout(timer)
       clearInterval(drip)
-      resolve({ text, statuses: finals(text), closed, ms: performance.now() - started })
+      resolve({ text, statuses: seen.finals, closed, ms: performance.now() - started })
     })
   })
 }
@@ -114,6 +125,23 @@ export function bodyOf(answer: RawAnswer): unknown {
     return JSON.parse(body)
   } catch {
     return body
+  }
+}
+
+/** The statuses in a text that comes in pieces: each of them is searched once. */
+class Statuses {
+  readonly finals: number[] = []
+  #rest = ''
+
+  add(piece: string): void {
+    const text = this.#rest + piece
+    let end = 0
+    for (const match of text.matchAll(statusLine)) {
+      end = match.index + match[0].length
+      if (Number(match[1]) >= 200) this.finals.push(Number(match[1]))
+    }
+    // As much as may be the beginning of one.
+    this.#rest = text.slice(Math.max(end, text.length - 'HTTP/1.1 20'.length))
   }
 }
 

@@ -5,11 +5,13 @@ import { type Reading, readFrom } from './soak/reading.ts'
 import { startApp, type Target, targets } from './targets.ts'
 
 const pace = { clients: 20 }
-const requests = 1_200
+const requests = 800
 /** Bytes that a request may leave on the heap: less than a request or a response takes. */
 const bytesPerRequest = 800
 /** Connections that end in a moment. */
 const fewDescriptors = 10
+/** Megabytes of resident memory that a runtime may keep for later. */
+const megabytes = 64
 
 interface Outcome {
   readonly failures: readonly string[]
@@ -38,7 +40,8 @@ async function soak(target: Target): Promise<Outcome> {
 
 function isSettled(before: Reading, after: Reading): boolean {
   const hasHeap = after.heap - before.heap < bytesPerRequest * requests
-  return hasHeap && after.descriptors - before.descriptors < fewDescriptors
+  const hasMemory = (after.rss - before.rss) / 1e6 < megabytes
+  return hasHeap && hasMemory && after.descriptors - before.descriptors < fewDescriptors
 }
 
 const soaked = targets.filter(({ name }) => ['node', 'bun', 'deno'].includes(name))
@@ -61,6 +64,6 @@ describe.each(soaked)('GS-07 a bit of everything on $name', (target) => {
     const { before, after } = outcome()
     expect(after.heap - before.heap).toBeLessThan(bytesPerRequest * requests)
     expect(after.descriptors - before.descriptors).toBeLessThan(fewDescriptors)
-    expect((after.rss - before.rss) / 1e6).toBeLessThan(64)
+    expect((after.rss - before.rss) / 1e6).toBeLessThan(megabytes)
   })
 })

@@ -21,9 +21,10 @@ function storageAt(endpoint, timeout) {
 /**
  * What becomes of reading when a service fails, on whichever runtime runs this.
  *
- * @param {string} endpoint where a server is that fails as the key says
+ * @param {string} endpoint Where a server is that fails as the key says.
+ * @param {string} rounds How often ten streams without end are given up.
  */
-export async function outage(endpoint) {
+export async function run(endpoint, rounds) {
   const failing = storageAt(endpoint, 500)
   /** @type {Record<string, unknown>} */
   const seen = {}
@@ -45,10 +46,10 @@ export async function outage(endpoint) {
   const patient = storageAt(endpoint, 30_000)
   /** @param {'s3' | 'azure'} kind */
   async function giveUp(kind) {
-    for (let i = 0; i < 12; i++) {
+    for (let i = 0; i < Number(rounds); i++) {
       const ten = Array.from({ length: 10 }, () => patient.use(kind).getObject('endless', 'stream'))
       for (const stream of await Promise.all(ten)) {
-        if (i % 6 === 0) for await (const _chunk of stream) break
+        if (i % 3 === 0) for await (const _chunk of stream) break
         else stream.destroy()
       }
     }

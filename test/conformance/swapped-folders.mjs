@@ -1,66 +1,125 @@
-import process from 'node:process'
+import { renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs'
+import { readFile, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
 import { RouteCollection, Server } from 'framework'
 import { LocalStorageProvider, Storage } from 'framework/plugins/storage'
 
-// Reads and writes in a folder that another process keeps swapping for a link to a folder outside; prints what came back, by its content.
-/** @type {{ root: string, requests: number }} */
-const { root, requests } = JSON.parse(process.argv[2] ?? '{}')
-const quiet = () => {}
-/** @type {any} */
-const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => logger }
-const server = new Server({
-  logger,
-  router: new RouteCollection(),
-  gracefulShutdown: false,
-  plugins: { static: { root } },
-})
-server.get('/sent', (_req, res) => res.file('sub/a.txt', { root }))
-const storage = new Storage({ disk: new LocalStorageProvider({ root }) })
-const listed = async () => {
-  for await (const { size } of storage.list('sub/')) if (size === 6) return 'secret'
-  return 'mine'
+/**
+ * Swaps the folder `sub` for a link to a folder outside, and back, as often as anything else happens: between any two steps of a request
+ * it has changed. Returns what ends that.
+ *
+ * @param {string} root
+ * @param {string} outside
+ */
+function keepSwapping(root, outside) {
+  const [sub, kept] = [join(root, 'sub'), join(root, 'kept')]
+  const tries = (/** @type {() => void} */ work) => {
+    try {
+      work()
+      return true
+    } catch {
+      return false
+    }
+  }
+  // A write that finds no folder makes one, at any time.
+  const states = [
+    () => {
+      renameSync(sub, kept)
+      tries(() => symlinkSync(outside, sub))
+    },
+    () => void tries(() => unlinkSync(sub)),
+    () => {
+      while (!tries(() => renameSync(kept, sub))) tries(() => rmSync(sub, { recursive: true, force: true }))
+    },
+  ]
+  let turn = 0
+  let goesOn = true
+  const swap = () => {
+    if (!goesOn && turn % 3 === 0) return
+    states[turn++ % 3]?.()
+    // Now and then the folder stays for a moment: work of many steps would otherwise never find it.
+    if (turn % 12 === 0) setTimeout(swap, 5)
+    else setImmediate(swap)
+  }
+  swap()
+  return () => {
+    goesOn = false
+  }
 }
-let made = 0
-/** @type {Record<string, () => Promise<string>>} */
-const works = {
-  static: async () => (await server.inject.get('/sub/a.txt')).text(),
-  file: async () => (await server.inject.get('/sent')).text(),
-  read: () => storage.getObject('sub/a.txt', 'text'),
-  list: listed,
-  copy: async () => {
-    const key = `copied-${made++ % 4}`
-    await storage.copy('sub/a.txt', key)
-    return storage.getObject(key, 'text')
-  },
-  write: async () => {
-    const key = `sub/new/own-${made++ % 4}`
-    await storage.putObject(key, 'mine', 'text/x-own')
-    await storage.move(key, `${key}-moved`)
-    await storage.deleteObject(`${key}-moved`)
+
+/**
+ * Reads and writes in a folder that keeps being swapped for a link to a folder outside; returns what came back, by its content.
+ *
+ * @param {string} root
+ * @param {string} requests
+ * @param {string} [outside] If another process does not swap them already.
+ */
+export async function run(root, requests, outside) {
+  const quiet = () => {}
+  /** @type {any} */
+  const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => logger }
+  const server = new Server({
+    logger,
+    router: new RouteCollection(),
+    gracefulShutdown: false,
+    plugins: { static: { root } },
+  })
+  server.get('/sent', (_req, res) => res.file('sub/a.txt', { root }))
+  const storage = new Storage({ disk: new LocalStorageProvider({ root }) })
+  const listed = async () => {
+    for await (const { size } of storage.list('sub/')) if (size === 6) return 'secret'
     return 'mine'
-  },
-  remove: async () => {
-    await storage.deleteObject('sub/theirs.txt')
-    return 'mine'
-  },
+  }
+  let made = 0
+  /** @type {Record<string, () => Promise<string>>} */
+  const works = {
+    static: async () => (await server.inject.get('/sub/a.txt')).text(),
+    file: async () => (await server.inject.get('/sent')).text(),
+    read: () => storage.getObject('sub/a.txt', 'text'),
+    list: listed,
+    copy: async () => {
+      const key = `copied-${made++ % 4}`
+      await storage.copy('sub/a.txt', key)
+      return storage.getObject(key, 'text')
+    },
+    write: async () => {
+      const key = `sub/new/own-${made++ % 4}`
+      await storage.putObject(key, 'mine', 'text/x-own')
+      await storage.move(key, `${key}-moved`)
+      await storage.deleteObject(`${key}-moved`)
+      return 'mine'
+    },
+    remove: async () => {
+      await storage.deleteObject('sub/theirs.txt')
+      return 'mine'
+    },
+  }
+  // Judges a path, and opens it then.
+  const careless = async () => {
+    const path = join(root, 'sub/a.txt')
+    return (await realpath(path)) === path ? readFile(path, 'utf8') : 'refused'
+  }
+  /** @type {Record<string, { mine: number, secret: number }>} */
+  const seen = {}
+  const share = Number(requests)
+  const endSwapping = outside === undefined ? () => {} : keepSwapping(root, outside)
+  for (const [name, work] of Object.entries({ careless, ...works })) {
+    const counts = { mine: 0, secret: 0 }
+    seen[name] = counts
+    let left = share
+    await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        // Longer only if the folder was never there so far, or never swapped in time.
+        const isOver = () => counts.mine > 0 && (work !== careless || counts.secret > 0)
+        while (left-- > 0 || (!isOver() && left > -20 * share)) {
+          const text = await work().catch(() => 'refused')
+          if (text === 'mine') counts.mine++
+          if (text.includes('secret')) counts.secret++
+        }
+      }),
+    )
+  }
+  endSwapping()
+  await server.close()
+  return seen
 }
-/** @type {Record<string, { mine: number, secret: number }>} */
-const seen = {}
-for (const [name, work] of Object.entries(works)) {
-  const counts = { mine: 0, secret: 0 }
-  seen[name] = counts
-  const share = name === 'static' || name === 'file' ? requests : requests / 10
-  let left = share
-  await Promise.all(
-    Array.from({ length: 16 }, async () => {
-      // Longer only if the folder was never there so far, however the two processes are scheduled.
-      while (left-- > 0 || (counts.mine === 0 && left > -9 * share)) {
-        const text = await work().catch(() => 'refused')
-        if (text === 'mine') counts.mine++
-        if (text.includes('secret')) counts.secret++
-      }
-    }),
-  )
-}
-console.log(JSON.stringify(seen))
-await server.close()

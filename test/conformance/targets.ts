@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { runtimeBinary } from '../runtimes/run.mjs'
+import { type Host, hostOf, moduleOf } from './hosts/hosts.ts'
 
 /** One runtime with one adapter. */
 export interface Target {
@@ -12,7 +13,7 @@ export interface Target {
   readonly adapter?: 'node'
 }
 
-export const targets: readonly Target[] = [
+const all: readonly Target[] = [
   { name: 'node', runtime: 'node' },
   { name: 'node22', runtime: 'node22' },
   { name: 'node24', runtime: 'node24' },
@@ -23,37 +24,69 @@ export const targets: readonly Target[] = [
   { name: 'deno with node:http', runtime: 'deno', adapter: 'node' },
 ]
 
+/** Of Node.js the oldest version and the newest one; the long run has those between them as well. */
+export const targets: readonly Target[] =
+  process.env.FRAMEWORK_TEST_LONG === '1' ? all : all.filter(({ name }) => name !== 'node22' && name !== 'node24')
+
 /** Whether the adapter beneath is `node:http`, on whichever runtime. */
 export function usesNodeHttp(target: Target): boolean {
   return target.adapter === 'node' || target.runtime.startsWith('node')
 }
 
-/** A fixture application in a process of its own. */
-export interface RunningApp {
+/** The application of a fixture. */
+export interface SharedApp {
   readonly port: number
+  /** Its process, which may be that of others as well. */
   readonly pid: number
+  stop(): Promise<void>
+}
+
+/** The application of a fixture in a process of its own. */
+export interface RunningApp extends SharedApp {
   /** What it wrote to standard error. */
   stderr(): string
   signal(signal: NodeJS.Signals): void
   /** Resolves with the exit code, `null` after a signal that killed it. */
   readonly exited: Promise<number | null>
-  stop(): Promise<void>
 }
 
 const root = join(import.meta.dirname, '../..')
+const fixtureOf = (file: string) => moduleOf(resolve(import.meta.dirname, file))
 
-/** Starts the application of a file on the built package; run `npm run build` before. */
+/**
+ * Starts the application of a fixture in the process that all fixtures of a runtime share. For what is seen from outside: where a test ends
+ * its process, measures it or reads what it prints, `startApp` is for it.
+ */
+export async function shareApp(
+  target: Target,
+  options: Record<string, unknown> = {},
+  { file = 'app.mjs' }: { file?: string } = {},
+): Promise<SharedApp> {
+  const host = await hostFor(target)
+  const settings = { closeTimeout: 1_000, ...optionsOf(target), gracefulShutdown: false, ...options }
+  const { id, result } = host.call({ start: fixtureOf(file), args: [settings] })
+  const { port } = (await result) as { port: number }
+  return {
+    port,
+    pid: host.pid,
+    stop: async () => {
+      await host.call({ stop: id, args: [] }).result
+    },
+  }
+}
+
+/** Starts the application of a fixture in a process of its own, on the built package; run `npm run build` before. */
 export async function startApp(
   target: Target,
   options: Record<string, unknown> = {},
   { file = 'app.mjs', descriptors }: { file?: string; descriptors?: number } = {},
 ): Promise<RunningApp> {
-  if (!existsSync(join(root, 'dist/index.js'))) throw new Error('dist/ is missing: run `npm run build` first')
+  needsBuild()
   // A shell, which limits its program.
   const bound = descriptors === undefined ? [] : ['sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh']
   const [command, ...args] = [...bound, ...commandOf(target)]
-  const settings = JSON.stringify({ drainWindow: 0, ...(target.adapter && { adapter: target.adapter }), ...options })
-  const child = spawn(command!, [...args, join(import.meta.dirname, file), settings], {
+  const settings = JSON.stringify({ ...optionsOf(target), ...options })
+  const child = spawn(command!, [...args, join(import.meta.dirname, 'hosts/alone.mjs'), fixtureOf(file), settings], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_ENV: 'production', NODE_OPTIONS: '' },
@@ -77,31 +110,57 @@ export async function startApp(
   }
 }
 
+const optionsOf = ({ adapter }: Target) => ({ drainWindow: 0, ...(adapter && { adapter }) })
+
+function needsBuild(): void {
+  if (!existsSync(join(root, 'dist/index.js'))) throw new Error('dist/ is missing: run `npm run build` first')
+}
+
+/** Which server listens is a matter of options, so a runtime has one process for all. */
+function hostFor(target: Target): Promise<Host> {
+  needsBuild()
+  return hostOf(target.runtime, commandOf(target))
+}
+
+/**
+ * Calls the function `run` of a fixture in the process that all fixtures of a runtime share, and returns its result. For fixtures that leave
+ * their process as it was.
+ */
+export async function resultOf(
+  target: Target,
+  fixture: string,
+  args: readonly string[] = [],
+  { timeout }: { timeout?: number } = {},
+): Promise<unknown> {
+  const host = await hostFor(target)
+  const { result } = host.call({ run: fixtureOf(fixture), args })
+  if (timeout === undefined) return result
+  const late = new Promise<never>((_resolve, reject) => {
+    setTimeout(() => reject(new Error(`${fixture} has not ended within ${timeout} ms`)), timeout).unref()
+  })
+  return Promise.race([result, late])
+}
+
 /** How a script is run on a target. */
 interface ScriptOptions {
   /** Default the root of the repository, where the built package is found by its name. */
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
-  /** Milliseconds after which it is ended. */
-  readonly timeout?: number
 }
 
-/**
- * Runs a script of this folder, or an absolute one, to its end and returns its output, as JSON; run `npm run build`
- * before.
- */
-export async function resultOf(
+/** Runs a script in a process of its own to its end and returns what it prints, as JSON; run `npm run build` before. */
+export async function printedBy(
   target: Target,
   script: string,
   own: readonly string[] = [],
-  { cwd = root, env = {}, timeout = 0 }: ScriptOptions = {},
+  { cwd = root, env = {} }: ScriptOptions = {},
   attempt = 1,
 ): Promise<unknown> {
-  if (!existsSync(join(root, 'dist/index.js'))) throw new Error('dist/ is missing: run `npm run build` first')
+  needsBuild()
   const [command, ...all] = commandOf(target)
   // Bun takes the option for a file of the repository; another folder has none to override.
   const args = cwd === root ? all : all.filter((arg) => !arg.startsWith('--tsconfig-override'))
-  const options = { cwd, timeout, env: { ...process.env, NODE_OPTIONS: '', ...env } }
+  const options = { cwd, env: { ...process.env, NODE_OPTIONS: '', ...env } }
   try {
     const { stdout } = await promisify(execFile)(
       command!,
@@ -112,7 +171,7 @@ export async function resultOf(
   } catch (error) {
     // Once in some thousand starts V8 crashes within Deno, in a thread that compiles; it has nothing to do with the script.
     if (target.runtime !== 'deno' || (error as { signal?: string }).signal !== 'SIGSEGV' || attempt > 2) throw error
-    return resultOf(target, script, own, { cwd, env, timeout }, attempt + 1)
+    return printedBy(target, script, own, { cwd, env }, attempt + 1)
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type PlacedSpan, treeOf } from '../support/spans.ts'
-import { resultOf, targets } from './targets.ts'
+import { printedBy, targets } from './targets.ts'
 
 interface Result {
   readonly body: unknown
@@ -11,11 +11,11 @@ interface Result {
 }
 
 const few = targets
-  .filter(({ name }) => ['node', 'node24', 'bun', 'deno'].includes(name))
+  .filter(({ name }) => ['node', 'node26', 'bun', 'deno'].includes(name))
   .map((target) => [target.name, target] as const)
 
 test.each(few)('one trace through a request, a queue and fetch on %s', async (_name, target) => {
-  const { body, spans, seen, said, aborted } = (await resultOf(target, 'telemetry.mjs', [])) as Result
+  const { body, spans, seen, said, aborted } = (await printedBy(target, 'telemetry.mjs', [])) as Result
   expect(body).toBe(200)
   const [request, handler, ...others] = treeOf(spans)
   expect([request, handler]).toEqual(['GET /things/:id', '  handler /things/:id'])

@@ -14,7 +14,8 @@ import {
   text,
 } from '../support/frames.ts'
 import { type Outcome, type Vector, vectors } from './rfc6455.ts'
-import { type RunningApp, startApp, type Target, targets, usesNodeHttp } from './targets.ts'
+import { type SharedApp, shareApp, type Target, targets, usesNodeHttp } from './targets.ts'
+import { type Ending, endedBySigterm } from './websocket-ending.ts'
 
 /** Deno ends the connection where it should close with a code, and takes two things that it should not; none of it reaches the plugin. */
 function outcomeOn(name: string, { name: vector, outcome }: Vector): readonly Outcome[] {
@@ -38,9 +39,9 @@ function outcomeOf({ frames, closedWith, ended }: Exchange): Outcome[] {
 }
 
 describe.each(targets.map((target) => [target.name, target] as const))('websockets on %s', (name, target: Target) => {
-  let app: RunningApp
+  let app: SharedApp
   beforeAll(async () => {
-    app = await startApp(target, {}, { file: 'websocket.mjs' })
+    app = await shareApp(target, {}, { file: 'websocket.mjs' })
   })
   afterAll(() => app?.stop())
 
@@ -179,7 +180,7 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
 
   test('a compressed message counts by its uncompressed size', async () => {
     const plugins = { websocket: { maxMessageSize: 100_000, compression: true } }
-    const own = await startApp(target, { plugins }, { file: 'websocket.mjs' })
+    const own = await shareApp(target, { plugins }, { file: 'websocket.mjs' })
     const exchange = async (offer: string, ...frames: Frame[]) => {
       const client = new FrameClient(own.port, '/echo', { 'Sec-WebSocket-Extensions': offer })
       await client.opened()
@@ -270,17 +271,6 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     client.end()
   })
 
-  test('SIGTERM waits for the close handlers, of clients that do not answer as well', async () => {
-    const own = await startApp(target, {}, { file: 'websocket.mjs' })
-    const clients = Array.from({ length: 10 }, () => new FrameClient(own.port, '/slow-close'))
-    await Promise.all(clients.map((client) => client.opened()))
-    own.signal('SIGTERM')
-    for (const client of clients.slice(5)) void client.until(1).then(() => client.send(close(1001)))
-    expect(await own.exited).toBe(0)
-    expect(own.stderr().match(/said goodbye/g)).toHaveLength(10)
-    for (const client of clients) client.end()
-  })
-
   test('a client that never reads is given up', async () => {
     const client = new FrameClient(app.port, '/slow')
     await client.opened()
@@ -291,38 +281,26 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     client.end()
   })
 
-  // A thousand where the runtime or its own server makes the difference.
-  const many = ['node', 'bun', 'deno'].includes(name) ? 1000 : 20
-
-  test(`SIGTERM closes each of ${many} clients with 1001, and the process ends in time`, async () => {
-    const drainWindow = 200
-    const own = await startApp(target, { drainWindow, plugins: { websocket: true } }, { file: 'websocket.mjs' })
-    const clients = Array.from({ length: many }, () => new FrameClient(own.port, '/echo'))
-    await Promise.all(clients.map((client) => client.opened()))
-    const start = performance.now()
-    own.signal('SIGTERM')
-    const codes = clients.map(async (client, i) => {
-      const { closedWith } = await client.until(1)
-      // Half of them answer, as RFC 6455 asks of them; the others are cut off.
-      if (i % 2 === 0) client.send(close(1001))
-      return closedWith
+  describe('SIGTERM', () => {
+    // A thousand are in the long form.
+    const many = 20
+    let ending: Ending
+    beforeAll(async () => {
+      ending = await endedBySigterm(target, many)
     })
-    expect(new Set(await Promise.all(codes))).toEqual(new Set([1001]))
-    expect(await own.exited).toBe(0)
-    expect(performance.now() - start).toBeLessThan(drainWindow + 2000)
-    for (const client of clients) client.end()
-  })
 
-  test('a client that leaves before its upgrade is answered does not hold the process', async () => {
-    const own = await startApp(target, { closeTimeout: 10_000 }, { file: 'websocket.mjs' })
-    const client = new FrameClient(own.port, '/late')
-    await expect.poll(() => own.stderr()).toContain('asked')
-    client.end()
-    await expect.poll(() => own.stderr()).toContain('answered')
-    const start = performance.now()
-    own.signal('SIGTERM')
-    expect(await own.exited).toBe(0)
-    expect(performance.now() - start).toBeLessThan(3000)
+    test(`closes each of ${many} clients with 1001, and the process ends in time`, () => {
+      expect(ending).toMatchObject({ codes: Array.from({ length: many }, () => 1001), code: 0, isInTime: true })
+    })
+
+    test('waits for the close handlers, of clients that do not answer as well', () => {
+      expect(ending.stderr.match(/said goodbye/g)).toHaveLength(10)
+    })
+
+    test('is not held up by a client that left before its upgrade was answered', () => {
+      expect(ending.stderr).toMatch(/asked\nanswered\n/)
+      expect(ending).toMatchObject({ code: 0, isInTime: true })
+    })
   })
 
   test('a sub-protocol is named where the route has some, and an invalid list of them is refused', async () => {

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { root, runIn } from './cli.ts'
 
@@ -6,9 +6,10 @@ import { root, runIn } from './cli.ts'
 export async function copyCheckout(folder: string): Promise<void> {
   const { stdout } = await runIn(root, ['git', 'ls-files', '--cached', '--others', '--exclude-standard', '-z'])
   for (const file of stdout.split('\0').filter((one) => one !== '')) {
-    mkdirSync(dirname(join(folder, file)), { recursive: true })
     // One that is deleted and not committed yet is listed, too.
-    cpSync(join(root, file), join(folder, file), { force: true, errorOnExist: false })
+    if (!existsSync(join(root, file))) continue
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    copyFileSync(join(root, file), join(folder, file))
   }
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction')
   await runIn(folder, ['git', 'init', '--quiet'])

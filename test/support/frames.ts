@@ -123,9 +123,9 @@ export class FrameClient {
     this.socket.write(Buffer.concat(frames.map(encode)))
   }
 
-  /** Waits for a number of frames, a close frame or the end of the connection; at most two seconds. */
-  async until(count: number): Promise<Exchange> {
-    const late = Date.now() + 2000
+  /** Waits for a number of frames, a close frame or the end of the connection; by default at most two seconds. */
+  async until(count: number, ms = 2000): Promise<Exchange> {
+    const late = Date.now() + ms
     while (Date.now() < late) {
       const { frames, closedWith, ended } = this.exchange()
       if (frames.length >= count || closedWith !== undefined || ended) break

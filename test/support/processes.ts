@@ -17,21 +17,44 @@ export function runningProcesses(): Process[] {
     .map(([pid, , parent]) => ({ pid: Number(pid), parent: Number(parent) }))
 }
 
+/** Whether a process runs. Of one process Linux is asked alone: some tests ask often. */
+export function isRunning(pid: number): boolean {
+  if (process.platform !== 'linux') return runningProcesses().some((one) => one.pid === pid)
+  const [, state = 'Z'] = stateOfLinux(String(pid)) ?? []
+  return !state.startsWith('Z')
+}
+
+/** The running processes that a process has started. */
+export function childrenOf(pid: number): number[] {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`)
+    const children = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8'))
+    return children.join(' ').split(' ').filter(Boolean).map(Number).filter(isRunning)
+  } catch {
+    return runningProcesses().flatMap((one) => (one.parent === pid ? one.pid : []))
+  }
+}
+
 type State = [pid: string, state: string, parent: string]
 
 function statesOfLinux(): State[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
-      try {
-        // The name of the program in brackets may have any characters, including brackets.
-        const [state = '', parent = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
-        return [[pid, state, parent] satisfies State]
-      } catch {
-        // It has ended in between.
-        return []
-      }
+      const state = stateOfLinux(pid)
+      return state === undefined ? [] : [state]
     })
+}
+
+function stateOfLinux(pid: string): State | undefined {
+  try {
+    // The name of the program in brackets may have any characters, including brackets.
+    const [state = '', parent = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
+    return [pid, state, parent]
+  } catch {
+    // It has ended.
+    return undefined
+  }
 }
 
 function statesOfPs(): State[] {

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Project } from './cli.ts'
-import { runningProcesses } from './processes.ts'
+import { childrenOf, isRunning } from './processes.ts'
 
 /** A development server in a process of its own. */
 export interface Serving {
@@ -25,12 +25,15 @@ export interface Serving {
   end(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-/** Waits until a condition is true; a loaded machine may take long. */
+/** Milliseconds until a test gives up: a loaded machine may take long. */
+const patience = 40_000
+
+/** Waits until a condition is true that nothing announces. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>, detail = () => ''): Promise<void> {
-  const end = Date.now() + 40_000
+  const end = Date.now() + patience
   while (!(await holds())) {
     if (Date.now() > end) throw new Error(`waited in vain for ${what}\n${detail()}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await new Promise((resolve) => setTimeout(resolve, 40))
   }
 }
 
@@ -45,7 +48,7 @@ export async function freePort(): Promise<number> {
 }
 
 /** Whether a process runs; one that has ended and was not yet reaped does not. */
-export const isAlive = (pid: number): boolean => runningProcesses().some((one) => one.pid === pid)
+export const isAlive = (pid: number): boolean => isRunning(pid)
 
 /** The first import of an application, so that its processes are known. */
 export const started = `import { appendFileSync } from 'node:fs'
@@ -84,9 +87,11 @@ async function startCommand(
   })
   let output = ''
   let read = 0
+  const heard = new EventEmitter().setMaxListeners(0)
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => {
       output += chunk.toString()
+      heard.emit('output')
     })
   }
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
@@ -98,10 +103,7 @@ async function startCommand(
       return undefined
     }
   }
-  const processes = () =>
-    runningProcesses()
-      .filter(({ parent }) => parent === child.pid)
-      .map(({ pid }) => pid)
+  const processes = () => childrenOf(child.pid!)
   return {
     port: own,
     child,
@@ -114,13 +116,18 @@ async function startCommand(
         () => output,
       ),
     async says(text) {
-      const match = () => {
+      const late = AbortSignal.timeout(patience)
+      for (;;) {
         const rest = output.slice(read)
         const found = typeof text === 'string' ? rest.indexOf(text) : rest.search(text)
-        if (found !== -1) read += found + 1
-        return found !== -1
+        if (found !== -1) {
+          read += found + 1
+          return
+        }
+        await once(heard, 'output', { signal: late }).catch(() => {
+          throw new Error(`waited in vain for the words ${text}\n${output.slice(read)}`)
+        })
       }
-      await until(`the words ${text}`, match, () => output.slice(read))
     },
     versions: () => {
       const all = processes()

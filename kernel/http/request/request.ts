@@ -1,4 +1,4 @@
-import { clock } from '../../support/deadlines.ts'
+import { clock } from '../../support/clock.ts'
 import type { Logger } from '../../support/logger.ts'
 import type { RawRequest } from '../raw.ts'
 import type { Serialize } from '../response/json.ts'
@@ -204,6 +204,6 @@ export class KernelRequest {
   }
 
   extend(ms: number | false): void {
-    this.extendedTo = ms === false ? Number.POSITIVE_INFINITY : clock() + ms
+    this.extendedTo = ms === false ? Number.POSITIVE_INFINITY : clock.monotonic() + ms
   }
 }

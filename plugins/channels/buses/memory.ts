@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { clock, type Timer } from '../../../kernel/index.ts'
 import { LruMap } from '../../shared/values/lru.ts'
 import {
   type Bus,
@@ -43,7 +44,7 @@ export class MemoryBus implements Bus {
   readonly #used = new Map<string, History | undefined>()
   readonly #present = new Map<string, Map<string, Present>>()
   #events: BusEvents | undefined
-  #timer: ReturnType<typeof setInterval> | undefined
+  #timer: Timer | undefined
 
   constructor() {
     this.key = `memory ${randomBytes(8).toString('hex')}`
@@ -51,7 +52,7 @@ export class MemoryBus implements Bus {
 
   async open(events: BusEvents): Promise<void> {
     this.#events = events
-    this.#timer = setInterval(() => this.#sweep(), sweepMs)
+    this.#timer = clock.setInterval(() => this.#sweep(), sweepMs)
     this.#timer.unref()
   }
 
@@ -69,7 +70,7 @@ export class MemoryBus implements Bus {
   async publish(name: string, message: Omit<Entry, 'id'>, { messages, bytes, ms }: Keeping): Promise<string> {
     const history = this.#find(name) ?? this.#begin(name)
     history.number++
-    const now = performance.now()
+    const now = clock.monotonic()
     if (message.kind === 'remove') history.removedAt = now
     const entry = { ...message, id: `${history.epoch}-${history.number}` }
     const { kept } = history
@@ -88,7 +89,7 @@ export class MemoryBus implements Bus {
     const history = this.#find(name)
     if (history === undefined) return emptyReplay(nothingYet, id)
     const { epoch, number, kept, removedAt } = history
-    const now = performance.now()
+    const now = clock.monotonic()
     const rest = { last: `${epoch}-${number}`, removedMs: now - removedAt }
     if (id === undefined) return { entries: [], isComplete: true, ...rest }
     forgetUntil(history, now)
@@ -112,7 +113,7 @@ export class MemoryBus implements Bus {
   }
 
   #sweep(): void {
-    const now = performance.now()
+    const now = clock.monotonic()
     for (const history of this.#used.values()) if (history !== undefined) forgetUntil(history, now)
     for (const history of this.#idle.values()) forgetUntil(history, now)
   }
@@ -136,7 +137,7 @@ export class MemoryBus implements Bus {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer)
+    clock.clear(this.#timer)
     this.#events = undefined
     this.#present.clear()
   }

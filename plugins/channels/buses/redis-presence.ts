@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Logger } from '../../../kernel/index.ts'
+import { type Logger, systemClock, type Timer } from '../../../kernel/index.ts'
 
 /** The part of an `ioredis` client that presence uses. */
 export interface RedisCommands {
@@ -55,7 +55,7 @@ export class RedisPresence {
   readonly #log: Logger
   #instance = randomUUID()
   readonly #own = new Map<string, Map<string, Present>>()
-  #timer: ReturnType<typeof setInterval> | undefined
+  #timer: Timer | undefined
   #beats = 0
   /** Whether Redis may lack some data of this instance. */
   #isDoubtful = false
@@ -85,7 +85,7 @@ export class RedisPresence {
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.#beat(), beatMs)
+    this.#timer = systemClock.setInterval(() => void this.#beat(), beatMs)
     this.#timer.unref()
     void this.#beat()
   }
@@ -215,7 +215,7 @@ export class RedisPresence {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer)
+    systemClock.clear(this.#timer)
     try {
       await Promise.all([
         this.#redis.zrem(this.#instances, this.#instance),

@@ -1,5 +1,5 @@
 import type { DocumentNode, ExecutionArgs, ExecutionResult, GraphQLSchema, OperationDefinitionNode } from 'graphql'
-import { Trace } from '../../../kernel/index.ts'
+import { systemClock, Trace } from '../../../kernel/index.ts'
 import type { Graphql, GraphqlJit } from '../packages.ts'
 import { expandedSize } from './compiled-size.ts'
 import type { GraphqlOperationTrace } from './trace-events.ts'
@@ -68,7 +68,7 @@ export class Compiler {
   #saved = maxSaved
   #since: number
 
-  constructor(jit: GraphqlJit, now: () => number = () => performance.now()) {
+  constructor(jit: GraphqlJit, now: () => number = () => systemClock.monotonic()) {
     this.#jit = jit
     this.#now = now
     this.#since = now()

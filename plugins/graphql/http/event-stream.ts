@@ -1,3 +1,5 @@
+import { clock } from '../../../kernel/index.ts'
+
 const comment = ':\n\n'
 const complete = 'event: complete\ndata: \n\n'
 
@@ -69,9 +71,9 @@ export function eventStream({ events, failed, keepAlive, onEnd }: EventStreamPar
   /** Waits for an event or the end; resolves with `true` if `keepAlive` passes without either. */
   function silence(): Promise<boolean> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, keepAlive, true)
+      const timer = clock.setTimeout(() => resolve(true), keepAlive)
       wake = () => {
-        clearTimeout(timer)
+        clock.clear(timer)
         resolve(false)
       }
     })

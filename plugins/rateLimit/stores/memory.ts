@@ -1,3 +1,4 @@
+import { clock } from '../../../kernel/index.ts'
 import { LruMap } from '../../shared/values/lru.ts'
 import type { Hit } from './contract.ts'
 
@@ -23,7 +24,7 @@ export class MemoryStore {
 
   hit(key: string, windowMs: number): Hit {
     // Not the wall clock, which may be set back by an hour.
-    const now = performance.now()
+    const now = clock.monotonic()
     const window = this.#windows.get(key)
     if (window === undefined || window.end <= now) {
       this.#windows.set(key, { shared: 0, own: 1, end: now + windowMs })
@@ -40,7 +41,7 @@ export class MemoryStore {
   learn(key: string, hit: Hit, since: number): Hit {
     const { count, resetMs } = hit
     const window = this.#windows.get(key)
-    if (window === undefined || window.end <= performance.now()) {
+    if (window === undefined || window.end <= clock.monotonic()) {
       this.#windows.set(key, { shared: count, own: 0, end: since + resetMs })
       return hit
     }

@@ -1,3 +1,4 @@
+import { clock } from '../../../kernel/index.ts'
 import { Breaker, type BreakerOptions } from '../../shared/stores/breaker.ts'
 import type { Counter, Hit, RateLimitStore } from './contract.ts'
 import type { MemoryStore } from './memory.ts'
@@ -26,7 +27,7 @@ export function sharedCounter(
   const breaker = new Breaker({ ...options, name: 'the store of the rate limits', probe })
   return {
     async hit(key, windowMs, onFailure) {
-      const asked = performance.now()
+      const asked = clock.monotonic()
       try {
         return memory.learn(key, await breaker.run(() => ask(key, windowMs)), asked)
       } catch {

@@ -1,3 +1,4 @@
+import { clock } from '../../../kernel/index.ts'
 import type { HandedOver, HandoverWriter } from '../../shared/environment/handover.ts'
 import { LruMap } from '../../shared/values/lru.ts'
 import type { TextStore } from './contract.ts'
@@ -30,7 +31,7 @@ export class MemoryStore implements TextStore {
     this.#entries = new LruMap({
       max,
       // Wall-clock time, as in Redis.
-      now: () => Date.now(),
+      now: () => clock.now(),
       onDrop: (_text, id, why) => {
         if (why !== 'replaced') this.#writer?.delete(id)
         if (why !== 'evicted' || isReported) return
@@ -39,7 +40,7 @@ export class MemoryStore implements TextStore {
       },
     })
     this.#writer = handOver((entries) => {
-      for (const [id, text, until] of entries) this.#entries.set(id, text, Math.max(1, until - Date.now()))
+      for (const [id, text, until] of entries) this.#entries.set(id, text, Math.max(1, until - clock.now()))
     })
   }
 
@@ -55,7 +56,7 @@ export class MemoryStore implements TextStore {
   set(id: string, text: string, ttlSeconds: number): void {
     const ttl = ttlSeconds * 1_000
     this.#entries.set(id, text, ttl)
-    this.#writer?.set(id, text, Date.now() + ttl)
+    this.#writer?.set(id, text, clock.now() + ttl)
   }
 
   update(id: string, text: string, ttlSeconds: number): boolean {

@@ -1,3 +1,5 @@
+import { systemClock } from '../../../kernel/index.ts'
+
 /** Milliseconds of the timer; the time that it fires late is the delay. */
 const resolution = 20
 
@@ -20,9 +22,9 @@ export function watchLoopDelay(): LoopDelay {
   let sum = 0
   let count = 0
   let taken = { count: 0, sum: 0 }
-  let last = performance.now()
-  const timer = setInterval(() => {
-    const now = performance.now()
+  let last = systemClock.monotonic()
+  const timer = systemClock.setInterval(() => {
+    const now = systemClock.monotonic()
     sum += Math.max(0, now - last - resolution)
     count++
     last = now
@@ -36,6 +38,6 @@ export function watchLoopDelay(): LoopDelay {
       return mean
     },
     total: () => ({ count, sum }),
-    stop: () => clearInterval(timer),
+    stop: () => systemClock.clear(timer),
   }
 }

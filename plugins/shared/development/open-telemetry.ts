@@ -1,4 +1,4 @@
-import { isInTime, type Logger } from '../../../kernel/index.ts'
+import { isInTime, type Logger, systemClock } from '../../../kernel/index.ts'
 
 export type OpenTelemetryApi = typeof import('@opentelemetry/api')
 
@@ -21,6 +21,6 @@ const flushTimeout = 2_000
 export async function exportLast(sdk: unknown, what: string, log: Logger): Promise<void> {
   const flush = async () => (sdk as { forceFlush?(): Promise<void> }).forceFlush?.()
   const failed = (error: unknown) => log.warn({ err: error }, `${what} were not exported`)
-  if (!(await isInTime(flush().catch(failed), flushTimeout)))
+  if (!(await isInTime(flush().catch(failed), flushTimeout, systemClock)))
     log.warn({ ms: flushTimeout }, `${what} were not exported in time`)
 }

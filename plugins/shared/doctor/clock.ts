@@ -1,4 +1,4 @@
-import { within } from '../../../kernel/index.ts'
+import { systemClock, within } from '../../../kernel/index.ts'
 import { PeerMissingError } from '../environment/optional-package.ts'
 import type { DoctorFinding } from './check.ts'
 
@@ -33,9 +33,10 @@ const patience = 4_000
 /** Waits for the response of another machine; if it does not come, the error names the machine. */
 export async function responseOf<Response>(where: string, asked: Promise<Response>): Promise<Response> {
   try {
-    return await within(asked, patience, () => {
+    const late = () => {
       throw new Error(`no response within ${patience / 1000} s`)
-    })
+    }
+    return await within(asked, patience, late, systemClock)
   } catch (error) {
     const { code, message = String(error) } = Object(error) as { code?: unknown; message?: string }
     if (code === PeerMissingError.code) throw error

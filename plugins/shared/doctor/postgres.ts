@@ -1,3 +1,4 @@
+import { systemClock } from '../../../kernel/index.ts'
 import { peer } from '../environment/optional-package.ts'
 import { addressOf, shownAddress } from '../stores/address.ts'
 import type { DoctorCheck, DoctorInput } from './check.ts'
@@ -56,7 +57,7 @@ async function askWith(options: object, feature: string) {
 }
 
 async function ask(client: AskedClient) {
-  const before = Date.now()
+  const before = systemClock.now()
   const { rows } = await client.query('select extract(epoch from clock_timestamp()) * 1000 as now')
-  return readingOf(Number((rows[0] as { now: unknown }).now), before, Date.now())
+  return readingOf(Number((rows[0] as { now: unknown }).now), before, systemClock.now())
 }

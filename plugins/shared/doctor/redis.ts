@@ -1,3 +1,4 @@
+import { systemClock } from '../../../kernel/index.ts'
 import { shownAddress } from '../stores/address.ts'
 import { connectRedis, type RedisAddress, redisPlace } from '../stores/redis.ts'
 import type { DoctorCheck, DoctorInput } from './check.ts'
@@ -51,9 +52,9 @@ async function askAt(address: RedisAddress, feature: string): Promise<RedisFacts
 
 async function ask(client: AskedClient): Promise<RedisFacts> {
   const policy = /^maxmemory_policy:(\S+)/m.exec(await client.info('memory'))?.[1]
-  const before = Date.now()
+  const before = systemClock.now()
   const [seconds, micros] = await client.time()
-  return { policy, clock: readingOf(Number(seconds) * 1000 + Number(micros) / 1000, before, Date.now()) }
+  return { policy, clock: readingOf(Number(seconds) * 1000 + Number(micros) / 1000, before, systemClock.now()) }
 }
 
 /** The address for messages: without the password, and without the database, because the finding is about all of them. */

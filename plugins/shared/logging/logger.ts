@@ -1,3 +1,4 @@
+import { clock } from '../../../kernel/index.ts'
 import type { Logger } from '../../../kernel/support/logger.ts'
 import { isPromise } from '../../../kernel/support/within.ts'
 import { namesPlaces } from '../terminal/error-lines.ts'
@@ -31,14 +32,14 @@ export function describeError(value: unknown, forText: boolean, depth = 0): unkn
 }
 
 function toLine(level: Level, bound: Record<string, unknown>, fields: object, message: string | undefined): string {
-  const entry: Record<string, unknown> = { level: levels[level], time: Date.now(), ...bound, ...logFields()?.() }
+  const entry: Record<string, unknown> = { level: levels[level], time: clock.now(), ...bound, ...logFields()?.() }
   for (const [key, value] of Object.entries(fields)) entry[key] = describeError(value, textFor(2) !== undefined)
   if (message !== undefined) entry.msg = message
   try {
     return JSON.stringify(entry)
   } catch {
     const msg = message ?? 'an entry that cannot be written as JSON'
-    return JSON.stringify({ level: levels[level], time: Date.now(), msg })
+    return JSON.stringify({ level: levels[level], time: clock.now(), msg })
   }
 }
 

@@ -1,4 +1,4 @@
-import { within } from '../../../kernel/index.ts'
+import { systemClock, within } from '../../../kernel/index.ts'
 
 /**
  * Remembers whether something outside the process can be reached, and reports each change once: for a store that is down for an
@@ -30,7 +30,7 @@ export class Availability {
 }
 
 /** In Deno, `setImmediate` alone may come before sockets are read; in Node.js, a timer alone may. */
-const turnOfIo = () => new Promise<void>((resolve) => setTimeout(() => setImmediate(resolve), 0))
+const turnOfIo = () => new Promise<void>((resolve) => void systemClock.setTimeout(() => setImmediate(resolve), 0))
 
 /**
  * Settles as the promise does, or rejects if that takes longer than `ms` milliseconds: for calls to a service.
@@ -45,5 +45,5 @@ export function answerWithin<Value>(promise: PromiseLike<Value>, ms: number): Pr
     await turnOfIo()
     throw new Error(`no response within ${ms} ms`)
   }
-  return within(promise, ms, () => Promise.race([promise, late()]))
+  return within(promise, ms, () => Promise.race([promise, late()]), systemClock)
 }

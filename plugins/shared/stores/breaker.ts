@@ -1,3 +1,4 @@
+import { systemClock, type Timer } from '../../../kernel/index.ts'
 import { Availability, answerWithin } from './availability.ts'
 
 /** Milliseconds between two attempts to reach a service that failed. */
@@ -31,7 +32,7 @@ export class Breaker {
   readonly #availability: Availability
   #isStopped = false
   #refusedAt = Number.NEGATIVE_INFINITY
-  #timer: ReturnType<typeof setTimeout> | undefined
+  #timer: Timer | undefined
 
   constructor(options: BreakerOptions) {
     this.#options = options
@@ -76,17 +77,17 @@ export class Breaker {
 
   stop(): void {
     this.#isStopped = true
-    clearTimeout(this.#timer)
+    systemClock.clear(this.#timer)
   }
 
   #refused(error: unknown): void {
-    if (performance.now() - this.#refusedAt < 60_000) return
-    this.#refusedAt = performance.now()
+    if (systemClock.monotonic() - this.#refusedAt < 60_000) return
+    this.#refusedAt = systemClock.monotonic()
     this.#options.onChange?.('refused', error)
   }
 
   #probeLater(): void {
-    this.#timer = setTimeout(async () => {
+    this.#timer = systemClock.setTimeout(async () => {
       const responds = await this.#ask(() => this.#options.probe()).then(
         () => true,
         () => false,

@@ -1,4 +1,4 @@
-import { defineErrors, isInTime } from '../../../kernel/index.ts'
+import { defineErrors, isInTime, systemClock } from '../../../kernel/index.ts'
 import { peer } from '../environment/optional-package.ts'
 import { foreignOption } from '../options/foreign-options.ts'
 import { Check, option } from '../options/index.ts'
@@ -170,7 +170,7 @@ export async function connectRedis<Client>(
     failure = error
     onState?.(error)
   })
-  await isInTime(client.connect(), connectTimeout).catch(() => {})
+  await isInTime(client.connect(), connectTimeout, systemClock).catch(() => {})
   if ((failure as { code?: unknown } | undefined)?.code === 'RedisDatabaseError') {
     client.disconnect()
     throw failure

@@ -1,3 +1,4 @@
+import { systemClock, type Timer } from '../../../kernel/index.ts'
 import { safely } from '../values/safely.ts'
 import { failureLines, saidAlone, saidBy, type Thrown, thrownOf } from './error-lines.ts'
 import type { Paint } from './paint.ts'
@@ -26,7 +27,7 @@ export class ReadableLines {
   readonly #paint: Paint
   readonly #hasRequests: boolean
   /** Failures whose request has no response yet, by the id of the request. */
-  readonly #waiting = new Map<string, { readonly texts: readonly Text[]; readonly timer: NodeJS.Timeout }>()
+  readonly #waiting = new Map<string, { readonly texts: readonly Text[]; readonly timer: Timer }>()
 
   /** `hasRequests` says that the log also has a line for each request. */
   constructor(write: (text: string) => void, paint: Paint, { hasRequests }: { readonly hasRequests: boolean }) {
@@ -58,7 +59,7 @@ export class ReadableLines {
 
   #keep(id: string, text: Text): void {
     const texts = [...this.#taken(id), text]
-    const timer = setTimeout(() => this.#release(id), patience)
+    const timer = systemClock.setTimeout(() => this.#release(id), patience)
     timer.unref()
     this.#waiting.set(id, { texts, timer })
   }
@@ -70,7 +71,7 @@ export class ReadableLines {
   #taken(id: string): readonly Text[] {
     const waiting = this.#waiting.get(id)
     if (waiting === undefined) return []
-    clearTimeout(waiting.timer)
+    systemClock.clear(waiting.timer)
     this.#waiting.delete(id)
     return waiting.texts
   }
@@ -111,7 +112,7 @@ export class ReadableLines {
   }
 
   #clock(time: unknown): string {
-    const date = new Date(typeof time === 'number' ? time : Date.now())
+    const date = new Date(typeof time === 'number' ? time : systemClock.now())
     const two = (number: number) => String(number).padStart(2, '0')
     return this.#paint('dim', [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':'))
   }

@@ -1,3 +1,4 @@
+import { clock } from '../../../kernel/index.ts'
 /** Why an entry was removed: evicted for lack of room, expired, replaced by another, or deleted. */
 export type Dropped = 'evicted' | 'expired' | 'replaced' | 'deleted'
 
@@ -41,7 +42,7 @@ export class LruMap<Value> {
     this.#options = options
     this.#max = options.max ?? Number.POSITIVE_INFINITY
     this.#maxSize = options.maxSize ?? Number.POSITIVE_INFINITY
-    this.#now = options.now ?? (() => performance.now())
+    this.#now = options.now ?? (() => clock.monotonic())
   }
 
   /** The number of entries, including expired ones that have not been read since. */
@@ -114,7 +115,7 @@ export class LruMap<Value> {
 
   #hasEnded({ end }: Entry<Value>): boolean {
     // In this form, an end that is not a number counts as passed and does not keep its entry for ever.
-    return end !== Number.POSITIVE_INFINITY && !(end >= this.#now())
+    return end !== Number.POSITIVE_INFINITY && !(end > this.#now())
   }
 
   #drop(entry: Entry<Value>, why: Dropped): void {

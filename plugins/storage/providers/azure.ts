@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { BlobServiceClient, ContainerClient, UserDelegationKey } from '@azure/storage-blob'
-import { OptionError } from '../../../kernel/index.ts'
+import { clock, OptionError } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { variable } from '../../shared/environment/process.ts'
 import { option, type SettingsOf } from '../../shared/options/index.ts'
@@ -147,7 +146,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
     // Waits as long as the service reports that the copy is in progress.
     while (!poller.isDone()) {
       await this.#backend.ask(() => poller.poll())
-      if (!poller.isDone()) await pause(100)
+      if (!poller.isDone()) await clock.sleep(100)
     }
     return true
   }
@@ -166,7 +165,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
     const sdk = await peer('@azure/storage-blob', () => import('@azure/storage-blob'), feature)
     const blob = client.getBlobClient(key)
     const permissions = sdk.BlobSASPermissions.parse(letters)
-    const expiresOn = new Date(Date.now() + expirySeconds * 1000)
+    const expiresOn = new Date(clock.now() + expirySeconds * 1000)
     if (!('getToken' in client.credential)) {
       try {
         return await blob.generateSasUrl({ permissions, expiresOn })
@@ -183,7 +182,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
   /** Returns a key that is valid as long as the address, and can sign further addresses for the next hour. */
   async #lend(service: BlobServiceClient, until: Date): Promise<UserDelegationKey> {
     if (this.#lent !== undefined && this.#lent.signedExpiresOn >= until) return this.#lent
-    const now = Date.now()
+    const now = clock.now()
     const end = Math.min(until.getTime() + hour, now + week)
     // Clocks may differ by minutes; a key is valid for a week at most.
     const start = Math.max(now - hour / 4, end - week)

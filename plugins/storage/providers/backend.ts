@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { isFrameworkError } from '../../../kernel/index.ts'
+import { isFrameworkError, systemClock, type Timer } from '../../../kernel/index.ts'
 import { openSource } from '../../shared/http/streams.ts'
 import { readableOf } from '../data.ts'
 import { StorageRefusedError, StorageUnavailableError } from '../errors.ts'
@@ -92,17 +92,17 @@ export class Backend {
 
   #clock() {
     const cut = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
+    let timer: Timer | undefined
     let fail!: (error: Error) => void
     const late = new Promise<never>((_resolve, reject) => {
       fail = reject
     })
     late.catch(() => {})
-    const stop = () => clearTimeout(timer)
+    const stop = () => systemClock.clear(timer)
     const start = (bytes: number) => {
-      clearTimeout(timer)
+      systemClock.clear(timer)
       const ms = this.#timeout + Math.ceil((bytes / bytesPerSecond) * 1000)
-      timer = setTimeout(() => {
+      timer = systemClock.setTimeout(() => {
         const error = StorageUnavailableError(this.name, `no response within ${ms} ms`)
         fail(error)
         cut.abort(error)

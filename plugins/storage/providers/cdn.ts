@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
-import { hidden } from '../../../kernel/index.ts'
+import { clock, hidden } from '../../../kernel/index.ts'
 import { option, type SettingsOf } from '../../shared/options/index.ts'
 import { encodeKey } from '../key.ts'
 
@@ -44,7 +44,7 @@ export function cdnOf({ url, keyPairId = '', privateKey }: SettingsOf<typeof cdn
   /** Signs with what CloudFront calls a canned policy: one address, one expiry time. It supports only RSA with SHA-1. */
   const signed = (by: KeyObject, key: string, seconds: number) => {
     const url = urlOf(key)
-    const expires = Math.floor(Date.now() / 1000) + seconds
+    const expires = Math.floor(clock.now() / 1000) + seconds
     const condition = { DateLessThan: { 'AWS:EpochTime': expires } }
     const policy = JSON.stringify({ Statement: [{ Resource: url, Condition: condition }] })
     const base64 = sign('RSA-SHA1', Buffer.from(policy), by).toString('base64')

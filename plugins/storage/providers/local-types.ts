@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
 import { access, lstat, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { systemClock } from '../../../kernel/index.ts'
 import { openInside } from '../../shared/files/open-inside.ts'
 import { typeOfKey } from '../data.ts'
 import { type LocalRoot, ownFolder, using } from './local-paths.ts'
@@ -91,7 +92,7 @@ export class LocalTypes {
       await this.#inFolder(key, async (at) => {
         for (const name of await readdir(at)) {
           const file = join(at, name)
-          if (name === keep || Date.now() - (await lstat(file)).mtimeMs < settled) continue
+          if (name === keep || systemClock.now() - (await lstat(file)).mtimeMs < settled) continue
           await rm(file)
         }
       })

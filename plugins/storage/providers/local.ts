@@ -4,6 +4,7 @@ import { access, lstat, readdir, rename, rm, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { systemClock } from '../../../kernel/index.ts'
 import { readPart, smallPart } from '../../shared/files/regular-file.ts'
 import { option } from '../../shared/options/index.ts'
 import { StorageKeyError } from '../errors.ts'
@@ -127,12 +128,12 @@ export class LocalStorageProvider implements StorageProvider {
 
   /** Removes files of processes that died while writing. */
   #sweep(): void {
-    if (performance.now() - this.#swept < lost) return
-    this.#swept = performance.now()
+    if (systemClock.monotonic() - this.#swept < lost) return
+    this.#swept = systemClock.monotonic()
     const sweep = async (folder: string) => {
       for (const name of await readdir(folder)) {
         const file = join(folder, name)
-        if (Date.now() - (await lstat(file)).mtimeMs > lost) await rm(file, { force: true })
+        if (systemClock.now() - (await lstat(file)).mtimeMs > lost) await rm(file, { force: true })
       }
     }
     void this.#root

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { clock } from '../../../kernel/index.ts'
 import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
 
 interface Kept {
@@ -26,7 +27,13 @@ export class MemoryStorageProvider implements StorageProvider {
   }
 
   #keep(key: string, bytes: Uint8Array, contentType: string): void {
-    const metadata = { key, size: bytes.length, contentType, lastModified: new Date(), etag: `"${randomUUID()}"` }
+    const metadata = {
+      key,
+      size: bytes.length,
+      contentType,
+      lastModified: new Date(clock.now()),
+      etag: `"${randomUUID()}"`,
+    }
     this.#objects.set(key, { bytes, metadata })
   }
 

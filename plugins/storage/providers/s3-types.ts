@@ -36,7 +36,7 @@ export interface S3Sdk extends Readonly<Record<S3Command, new (input: object) =>
 export type SignUrl = (
   client: S3Client,
   command: object,
-  options: { readonly expiresIn: number; readonly signableHeaders?: Set<string> },
+  options: { readonly expiresIn: number; readonly signableHeaders?: Set<string>; readonly signingDate: Date },
 ) => Promise<string>
 
 export interface Upload {

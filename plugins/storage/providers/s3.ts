@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { clock } from '../../../kernel/index.ts'
 import { awsCredentials } from '../../shared/environment/aws-credentials.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { option, type SettingsOf } from '../../shared/options/index.ts'
@@ -211,7 +212,9 @@ export class S3StorageProvider implements StorageProvider {
     const presigner = await peer(name, () => import('@aws-sdk/s3-request-presigner'), `an address of ${feature}`)
     const getSignedUrl = presigner.getSignedUrl as unknown as SignUrl
     const asked = new sdk[command]({ Bucket: this.#bucket, ...input })
-    return this.#backend.ask(() => getSignedUrl(client, asked, { expiresIn, signableHeaders }))
+    return this.#backend.ask(() =>
+      getSignedUrl(client, asked, { expiresIn, signableHeaders, signingDate: new Date(clock.now()) }),
+    )
   }
 
   async ping(): Promise<void> {

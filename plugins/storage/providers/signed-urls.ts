@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { clock } from '../../../kernel/index.ts'
 import { option, type SettingsOf } from '../../shared/options/index.ts'
 import { encodeKey } from '../key.ts'
 
@@ -56,7 +57,7 @@ export function signedUrlsOf({ secret, origin, path, maxUploadSize }: SettingsOf
     maxUploadSize,
 
     make(method: 'GET' | 'PUT', key: string, seconds: number, contentType?: string): string {
-      const expires = String(Math.floor(Date.now() / 1000) + seconds)
+      const expires = String(Math.floor(clock.now() / 1000) + seconds)
       const query = new URLSearchParams({ expires })
       if (contentType !== undefined) query.set('type', contentType)
       query.set('signature', sign(secret[0]!, method, key, expires, contentType))
@@ -74,7 +75,7 @@ export function signedUrlsOf({ secret, origin, path, maxUploadSize }: SettingsOf
         return given.length === right.length && timingSafeEqual(given, right)
       })
       // The signed seconds consist of digits only.
-      if (!isOurs || Number(expires) * 1000 <= Date.now()) return undefined
+      if (!isOurs || Number(expires) * 1000 <= clock.now()) return undefined
       return { key, contentType: type }
     },
   }

@@ -1,3 +1,4 @@
+import { systemClock } from '../../../kernel/index.ts'
 import type { OpenTransport, Transport, TransportEvents } from './contract.ts'
 
 interface DenoRuntime {
@@ -28,9 +29,9 @@ export const openDeno: OpenTransport = (connection, headers, { protocol, silence
   const { socket, response } = upgraded
   for (let i = 0; i < headers.length; i += 2) response.headers.append(headers[i]!, headers[i + 1]!)
   socket.binaryType = 'arraybuffer'
-  const unopened = setTimeout(() => events.closed(1006, ''), openWithinMs)
+  const unopened = systemClock.setTimeout(() => events.closed(1006, ''), openWithinMs)
   socket.onopen = () => {
-    clearTimeout(unopened)
+    systemClock.clear(unopened)
     events.opened(new DenoWire(socket, events))
   }
   socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
@@ -46,7 +47,7 @@ export const openDeno: OpenTransport = (connection, headers, { protocol, silence
   // A 'close' event follows, with all details.
   socket.onerror = (event) => event.preventDefault()
   socket.onclose = ({ code, reason }) => {
-    clearTimeout(unopened)
+    systemClock.clear(unopened)
     events.closed(code === 0 ? 1006 : code, reason)
   }
   return response

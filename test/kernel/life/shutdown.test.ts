@@ -1,12 +1,17 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { systemClock } from 'framework/kernel'
+import type { TestClock } from 'framework/testing'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type ShutdownParts, shutDown } from '../../../kernel/life/shutdown.ts'
 import { memoryLogger } from '../../support/kernel.ts'
+import { moveSystemClock } from '../../support/system-clock.ts'
+
+let time: TestClock
 
 beforeEach(() => {
-  vi.useFakeTimers()
+  time = moveSystemClock()
 })
 afterEach(() => {
-  vi.useRealTimers()
+  time.restore()
 })
 
 interface Closing {
@@ -20,10 +25,10 @@ interface Closing {
 /** A server that closes with these hooks, given in order of registration. */
 function closing({ drain = [], close = [], requestMs = Number.POSITIVE_INFINITY, closeTimeout = 10_000 }: Closing) {
   const logger = memoryLogger()
-  const start = performance.now()
-  const at = () => Math.round(performance.now() - start)
+  const start = systemClock.monotonic()
+  const at = () => Math.round(systemClock.monotonic() - start)
   const done = new Promise<void>((resolve) => {
-    if (Number.isFinite(requestMs)) setTimeout(resolve, requestMs)
+    if (Number.isFinite(requestMs)) systemClock.setTimeout(resolve, requestMs)
   })
   const hooksOf = (phase: string, all: readonly unknown[]) =>
     all.map((run, index) => ({ run, entry: { name: `${phase} ${index}`, times: { drain: 0, close: 0 } } }))
@@ -55,9 +60,9 @@ function closing({ drain = [], close = [], requestMs = Number.POSITIVE_INFINITY,
 }
 
 /** Lets all of the closing time pass. */
-const pass = () => vi.advanceTimersByTimeAsync(120_000)
+const pass = () => time.advance(120_000)
 const hang = () => new Promise<void>(() => {})
-const takes = (ms: number) => () => new Promise<void>((resolve) => void setTimeout(resolve, ms))
+const takes = (ms: number) => () => new Promise<void>((resolve) => void systemClock.setTimeout(resolve, ms))
 
 test('a request that hangs leaves the hooks the last tenth, and is cut at the deadline', async () => {
   const reported: number[] = []

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { MustacheAdapter, memoryQueue, memoryTransport, QueueService, RouteCollection, Server } from 'framework'
 import { definePlugin } from 'framework/kernel'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { moveSystemClock } from '../../support/system-clock.ts'
 import { lookAt, makeServer, servers } from './support.ts'
 
 afterEach(async () => {
@@ -280,23 +281,23 @@ describe('replay', () => {
   })
 
   test.each(['web', 'node'] as const)('of a response that falls silent is cut after a time: %s', async (kind) => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const time = moveSystemClock()
     try {
       const { look, sources, replayed } = await endless(kind, true)
       await vi.waitUntil(async () => (await look.list('request'))[0]?.note === '200' && sources[1]?.chunks === 1)
-      await vi.advanceTimersByTimeAsync(2_000)
+      await time.advance(2_000)
       const { id, cut } = await replayed
       expect(cut).toBe('the response had no end after 2 seconds')
       const { note, http } = await look.details(id)
       expect([note, http.response.body!.text]).toEqual(['200, cut', '0123456789'])
       expect(sources.map(({ isOver }) => isOver)).toEqual([true, true])
     } finally {
-      vi.useRealTimers()
+      time.restore()
     }
   })
 
   test('of a request without a response is given up', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const time = moveSystemClock()
     try {
       const { server } = makeServer()
       let isSlow = false
@@ -306,10 +307,10 @@ describe('replay', () => {
       isSlow = true
       const replayed = look.json<{ id: number; cut: string }>('replay', { id: (await look.newest('request')).id })
       await vi.waitUntil(async () => (await look.list('request')).length === 2)
-      await vi.advanceTimersByTimeAsync(10_000)
+      await time.advance(10_000)
       expect((await replayed).cut).toBe('there was no response after 10 seconds')
     } finally {
-      vi.useRealTimers()
+      time.restore()
     }
   })
 

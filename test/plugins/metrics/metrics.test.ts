@@ -6,6 +6,7 @@ import parse from 'parse-prometheus-text-format'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { overload } from '../../../plugins/overload/index.ts'
 import { memoryLogger } from '../../support/kernel.ts'
+import { moveSystemClock } from '../../support/system-clock.ts'
 
 const servers: Server[] = []
 afterEach(async () => {
@@ -401,7 +402,7 @@ test('a histogram of values below 0 has no sum, as the format asks', async () =>
 })
 
 test('a source of figures that never responds keeps no scrape, and is not asked twice', async () => {
-  vi.useFakeTimers()
+  const time = moveSystemClock()
   try {
     let asked = 0
     const silent = definePlugin({
@@ -417,7 +418,7 @@ test('a source of figures that never responds keeps no scrape, and is not asked 
     const { metrics } = server.services
     for (let scrape = 0; scrape < 2; scrape++) {
       const texts = Promise.all([metrics.text(), metrics.text()])
-      await vi.advanceTimersByTimeAsync(5_000)
+      await time.advance(5_000)
       for (const text of await texts) expect(text).toContain('http_requests_in_flight 0')
     }
     expect(asked).toBe(1)
@@ -425,7 +426,7 @@ test('a source of figures that never responds keeps no scrape, and is not asked 
       'the figures of the plugin "silent" cannot be read',
     ])
   } finally {
-    vi.useRealTimers()
+    time.restore()
   }
 })
 

@@ -7,6 +7,7 @@ import {
   RouteCollection,
   Server,
 } from 'framework'
+import { clock } from 'framework/kernel'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 
@@ -235,8 +236,8 @@ describe('a check that does not answer true or false', () => {
 
   test('has no time-out running once it has answered', async () => {
     const { server } = makeServer()
-    const set = vi.spyOn(globalThis, 'setTimeout')
-    const cleared = vi.spyOn(globalThis, 'clearTimeout')
+    const set = vi.spyOn(clock, 'setTimeout')
+    const cleared = vi.spyOn(clock, 'clear')
     server.get('/a', { policy: need(async () => true, { timeout: 54_321 }) }, () => 1)
     ;(await server.inject.get('/a')).assertStatus(200)
     const at = set.mock.calls.findIndex(([, ms]) => ms === 54_321)

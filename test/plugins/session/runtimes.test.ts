@@ -4,8 +4,7 @@ import { resultOf, type Target, targets } from '../../conformance/targets.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 
 const script = join(import.meta.dirname, '../fixtures/session-runtime.mjs')
-const entry = join(import.meta.dirname, '../../../dist/index.js')
-const seenOn = (target: Target, redis = '') => resultOf(target, script, [entry, target.adapter ?? '', redis])
+const seenOn = (target: Target, redis = '') => resultOf(target, script, [target.adapter ?? '', redis])
 
 const attributes = 'Path=/; HttpOnly; SameSite=Lax'
 const expected = {

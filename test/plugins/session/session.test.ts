@@ -1,11 +1,11 @@
 import { definePlugin, type Request, RouteCollection, Server, type Session, type SessionStore } from 'framework'
 import { cookie, session } from 'framework/plugins'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { testClock } from 'framework/testing'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { makeKernel, memoryLogger, pause } from '../../support/kernel.ts'
 
 const servers: Server[] = []
 afterEach(async () => {
-  vi.useRealTimers()
   vi.unstubAllEnvs()
   for (const server of servers.splice(0)) await server.close()
 })
@@ -364,12 +364,13 @@ function slow(store: SessionStore): SessionStore {
 
 describe('how long it lasts', () => {
   test('ttl seconds after it was last saved', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] })
+    const time = testClock()
+    onTestFinished(() => time.restore())
     const server = serverWith({ ttl: 10 })
     const cookies = (await write(server, { a: 1 })).cookies()
-    vi.advanceTimersByTime(9_000)
+    await time.advance(9_000)
     ;(await read(server, cookies)).assertBodyDeepEqual({ a: 1 }).assertHeaderNotExists('set-cookie')
-    vi.advanceTimersByTime(1_500)
+    await time.advance(1_500)
     ;(await read(server, cookies)).assertBodyDeepEqual({})
     // An expired id is not taken up again.
     const again = (await write(server, { b: 1 }, cookies)).cookies()
@@ -377,15 +378,16 @@ describe('how long it lasts', () => {
   })
 
   test('with rolling, after every response; the data is left alone', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] })
+    const time = testClock()
+    onTestFinished(() => time.restore())
     const server = serverWith({ ttl: 10, rolling: true })
     const cookies = (await write(server, { a: 1 })).cookies()
     for (let i = 0; i < 4; i++) {
-      vi.advanceTimersByTime(8_000)
+      await time.advance(8_000)
       const res = await server.inject.get(i % 2 === 0 ? '/ignore' : '/read', { cookies })
       res.assertCookie('sid', cookies.sid!, { 'max-age': '10' })
     }
-    vi.advanceTimersByTime(10_500)
+    await time.advance(10_500)
     ;(await read(server, cookies)).assertBodyDeepEqual({}).assertHeaderNotExists('set-cookie')
     ;(await server.inject.get('/ignore')).assertHeaderNotExists('set-cookie')
   })

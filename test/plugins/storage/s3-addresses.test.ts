@@ -2,7 +2,8 @@ import { createVerify, generateKeyPairSync } from 'node:crypto'
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { S3StorageProvider, Storage } from 'framework'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type TestClock, testClock } from 'framework/testing'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { OwnServer } from '../../support/own-server.ts'
 import { until } from '../../support/queues.ts'
 import { s3Credentials, startS3 } from '../../support/s3.ts'
@@ -10,10 +11,11 @@ import { signatureOf } from '../../support/sigv4.ts'
 
 const credentials = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' }
 const settings = { bucket: 'examplebucket', region: 'us-east-1', credentials }
-const at = (time: string) => vi.useFakeTimers({ toFake: ['Date'], now: new Date(time) })
-afterEach(() => {
-  vi.useRealTimers()
-})
+let clock: TestClock | undefined
+const at = (time: string) => {
+  clock = testClock(time)
+}
+afterEach(() => clock?.restore())
 
 test('the check of signatures knows the example that AWS has published', () => {
   const address =
@@ -42,12 +44,13 @@ describe.each([
     "odd/!'()*",
   ])('of %s are those of the SDK, and rightly signed', async (Key) => {
     at('2013-05-24T00:00:00Z')
+    const signingDate = new Date('2013-05-24T00:00:00Z')
     const own = await storage.getDownloadUrl(Key, 86_400)
-    expect(own).toBe(await getSignedUrl(client, new GetObjectCommand({ Bucket, Key }), { expiresIn: 86_400 }))
+    expect(own).toBe(await getSignedUrl(client, new GetObjectCommand({ Bucket, Key }), { expiresIn: 86_400, signingDate }))
     expect(new URL(own).searchParams.get('X-Amz-Signature')).toBe(signatureOf('GET', own, credentials.secretAccessKey))
     const upload = await storage.getUploadUrl(Key, 60, 'image/png')
     const command = new PutObjectCommand({ Bucket, Key, ContentType: 'image/png' })
-    expect(upload).toBe(await getSignedUrl(client, command, { expiresIn: 60, signableHeaders }))
+    expect(upload).toBe(await getSignedUrl(client, command, { expiresIn: 60, signableHeaders, signingDate }))
     expect(new URL(upload).searchParams.get('X-Amz-Signature')).toBe(
       signatureOf('PUT', upload, credentials.secretAccessKey, { 'content-type': 'image/png' }),
     )

@@ -19,6 +19,8 @@ export interface ModuleFacts {
   /** Lines of code: neither blank nor of a comment alone. */
   lines: number
   functions: FunctionFacts[]
+  /** Reads of the time and timers of the process; `systemClock`, where the clock of the machine is asked by name. */
+  clocks: { what: string; line: number }[]
 }
 
 export interface FunctionFacts {
@@ -36,12 +38,14 @@ interface Node {
 
 /** The imports and exports of one TypeScript source, read from its syntax tree: comments and strings do not count. */
 export function readModule(source: string): ModuleFacts {
-  const facts: ModuleFacts = { imports: [], defaultExports: [], lines: countCode(source), functions: [] }
+  const facts: ModuleFacts = { imports: [], defaultExports: [], lines: countCode(source), functions: [], clocks: [] }
   const lineOf = (node: Node) => countLines(source.slice(0, node.start + 1))
   visit(parseAst(source, { lang: 'ts' }), (node) => {
     const found = importOf(node)
     if (found) facts.imports.push({ ...found, line: lineOf(node) })
     if (isDefaultExport(node)) facts.defaultExports.push(lineOf(node))
+    const clock = clockOf(node)
+    if (clock !== undefined) facts.clocks.push({ what: clock, line: lineOf(node) })
     if (isFunction(node))
       facts.functions.push({
         line: lineOf(node),
@@ -73,6 +77,26 @@ function importOf(node: Node): { specifier: string; kind: ImportKind } | undefin
     default:
       return undefined
   }
+}
+
+const clockCalls = new Set(['Date.now', 'performance.now', 'AbortSignal.timeout', 'setTimeout', 'setInterval'])
+
+/** How a node asks the process for the time, or to wait. */
+function clockOf(node: Node): string | undefined {
+  if (node.type === 'Identifier' && node.name === 'systemClock') return 'systemClock'
+  if (node.type === 'NewExpression' && isNode(node.callee) && node.callee.name === 'Date')
+    return (node.arguments as unknown[]).length === 0 ? 'new Date()' : undefined
+  if (
+    node.type === 'ImportSpecifier' &&
+    isNode(node.imported) &&
+    /^set(Timeout|Interval)$/.test(String(node.imported.name))
+  )
+    return String(node.imported.name)
+  const { object, property, callee } = node
+  let name = ''
+  if (isNode(object) && isNode(property)) name = `${String(object.name)}.${String(property.name)}`
+  if (node.type === 'CallExpression' && isNode(callee) && callee.type === 'Identifier') name = String(callee.name)
+  return clockCalls.has(name) ? name : undefined
 }
 
 /** A function with a body; a signature in a type has none. */

@@ -1,3 +1,4 @@
+import { readsOfTheTime } from './clocks.ts'
 import { type Edge, edgesOf, isIn, pluginOf } from './edges.ts'
 import type { Project } from './project.ts'
 
@@ -109,6 +110,8 @@ export const rules: Record<string, Rule> = {
       project,
       ({ from, to }) => isIn(from, `${shared}/schema`) && isIn(to, 'kernel') && !isIn(to, 'kernel/support'),
     ),
+
+  'plugins ask the clock of the kernel for the time, and never the process': readsOfTheTime,
 
   'nothing imports the command line': (project) =>
     breaches(project, (edge) => isIn(edge.to, 'cli') && !isIn(edge.from, 'cli')),

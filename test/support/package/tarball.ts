@@ -52,6 +52,20 @@ export async function pack(destination: string, from = root, ...options: string[
   return join(destination, tarball)
 }
 
+/** Are the types wrong? It exits with an error, and so this rejects, when any entry point of the tarball has a problem. */
+export async function expectTypesToResolve(
+  tarball: string,
+  entryPoints: readonly string[],
+  cwd: string,
+): Promise<void> {
+  const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
+  const options = ['--profile', 'esm-only', '--no-emoji', '--no-color', '--format', 'ascii']
+  const included = entryPoints.flatMap((entryPoint) => ['--include-entrypoints', entryPoint])
+  const output = await execOutput(process.execPath, [attw, tarball, ...options, ...included], cwd)
+  const missing = entryPoints.filter((entryPoint) => !output.includes(`${manifest.name}/${entryPoint}`))
+  if (missing.length > 0) throw new Error(`it has not looked at ${missing.join(', ')}`)
+}
+
 /** The paths of a package's files, in order. */
 export function filesOf(tarball: string): string[] {
   const bytes = gunzipSync(readFileSync(tarball))

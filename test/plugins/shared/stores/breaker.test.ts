@@ -1,5 +1,7 @@
+import type { TestClock } from 'framework/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Breaker } from '../../../../plugins/shared/stores/breaker.ts'
+import { moveSystemClock } from '../../../support/system-clock.ts'
 
 const changes: unknown[] = []
 const onChange = (state: string, error?: unknown) => void changes.push(error === undefined ? state : [state, error])
@@ -11,13 +13,14 @@ function breakerWith(probe: () => unknown, timeout?: number): Breaker {
   return breaker
 }
 
+let time: TestClock
 beforeEach(() => {
-  vi.useFakeTimers()
+  time = moveSystemClock()
   changes.splice(0)
 })
 afterEach(() => {
   for (const breaker of opened.splice(0)) breaker.stop()
-  vi.useRealTimers()
+  time.restore()
 })
 
 const ok = async () => 'ok'
@@ -37,15 +40,15 @@ test('a service that fails is not called until its probe is answered; each chang
   const ran = vi.fn()
   breaker.whenUp(ran)
   const called = vi.fn(ok)
-  await vi.advanceTimersByTimeAsync(2_600)
+  await time.advance(2_600)
   await expect(breaker.run(called)).rejects.toThrow('the store does not respond')
   expect([called.mock.calls.length, probe.mock.calls.length, changes]).toEqual([0, 5, [['down', cause]]])
   isUp = true
-  await vi.advanceTimersByTimeAsync(500)
+  await time.advance(500)
   expect(await breaker.run(called)).toBe('ok')
   expect([changes.at(-1), ran.mock.calls.length]).toEqual(['up', 1])
-  await vi.advanceTimersByTimeAsync(5_000)
-  expect([probe.mock.calls.length, vi.getTimerCount()]).toEqual([6, 0])
+  await time.advance(5_000)
+  expect(probe).toHaveBeenCalledTimes(6)
 })
 
 test('a throw and a rejection with nothing are failures', async () => {
@@ -66,7 +69,7 @@ test('a probe that is not answered is waited for, and no other is sent', async (
   const probe = vi.fn(() => new Promise(() => {}))
   const breaker = breakerWith(probe)
   breaker.failed('x')
-  await vi.advanceTimersByTimeAsync(10_000)
+  await time.advance(10_000)
   expect(probe).toHaveBeenCalledTimes(1)
 })
 
@@ -83,7 +86,7 @@ test('stopped, it asks for nothing more and reports nothing', async () => {
   breaker.failed('x')
   breaker.stop()
   breaker.failed('y')
-  await vi.advanceTimersByTimeAsync(1_000)
+  await time.advance(1_000)
   expect([probe.mock.calls.length, changes]).toEqual([0, [['down', 'x']]])
 })
 
@@ -93,12 +96,12 @@ describe('with a timeout', () => {
     const probe = vi.fn(() => (silent ? new Promise(() => {}) : undefined))
     const breaker = breakerWith(probe, 100)
     const asked = breaker.run(() => new Promise(() => {})).catch((error: Error) => error.message)
-    await vi.advanceTimersByTimeAsync(150)
+    await time.advance(150)
     expect(await asked).toBe('the store failed: no response within 100 ms')
-    await vi.advanceTimersByTimeAsync(1_500)
+    await time.advance(1_500)
     expect(probe.mock.calls.length).toBeGreaterThan(1)
     silent = false
-    await vi.advanceTimersByTimeAsync(1_500)
+    await time.advance(1_500)
     expect(changes.at(-1)).toBe('up')
   })
 })

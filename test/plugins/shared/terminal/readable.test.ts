@@ -2,19 +2,19 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { defineError } from '../../../../kernel/index.ts'
 import { describeError } from '../../../../plugins/shared/logging/logger.ts'
 import { saidBy, thrownOf } from '../../../../plugins/shared/terminal/error-lines.ts'
 import { setLogForm, textFor } from '../../../../plugins/shared/terminal/form.ts'
 import { failureText, ReadableLines } from '../../../../plugins/shared/terminal/lines.ts'
 import { paintFor } from '../../../../plugins/shared/terminal/paint.ts'
+import { moveSystemClock } from '../../../support/system-clock.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'framework-readable-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 afterEach(() => {
   vi.unstubAllEnvs()
-  vi.useRealTimers()
 })
 
 const plain = (_color: string, text: string) => text
@@ -87,12 +87,13 @@ describe('lines of a log for people', () => {
     )
   })
 
-  test('a failure whose request is never answered is not lost', () => {
-    vi.useFakeTimers()
+  test('a failure whose request is never answered is not lost', async () => {
+    const time = moveSystemClock()
+    onTestFinished(() => time.restore())
     const failed = { level: 50, reqId: 'a-1', err, msg: 'GET /books failed with TypeError: no' }
     const { texts, lines, text } = written([failed])
     expect(texts).toEqual([])
-    vi.advanceTimersByTime(1_000)
+    await time.advance(1_000)
     expect(text()).toBe('error GET /books failed\n         TypeError: no\n')
     lines.flush()
     expect(texts).toHaveLength(1)

@@ -48,10 +48,10 @@ describe('a bounded map', () => {
     })
     map.set('a', 1, 10)
     map.set('b', 2)
-    now = 10
+    now = 9
     expect(map.get('a')).toBe(1)
     expect(map.get('b')).toBe(2)
-    now = 11
+    now = 10
     expect([map.keys(), map.size]).toEqual([['b'], 2])
     map.set('c', 3)
     expect(dropped).toEqual(['a expired'])
