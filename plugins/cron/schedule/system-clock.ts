@@ -41,10 +41,11 @@ export async function openSystemClock(): Promise<WallClock> {
       one.wake()
     }
     const name = `cron-clock-${++names}`
-    // The package refuses a time that has passed when it checks, which may be slightly later than this check.
-    if (one.time - systemClock.now() >= 20 && scheduleJob(name, new Date(one.time), wake) !== null) {
+    if (one.time - systemClock.now() >= 20) {
       one.cancel = () => void cancelJob(name)
-      return
+      if (scheduleJob(name, new Date(one.time), wake) !== null) return
+      // The package refuses a time that has passed when it checks, slightly later than this check, and keeps the job all the same.
+      one.cancel()
     }
     const timer = systemClock.setTimeout(wake, Math.max(0, one.time - systemClock.now()))
     one.cancel = () => systemClock.clear(timer)

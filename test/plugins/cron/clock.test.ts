@@ -60,6 +60,7 @@ describe('the clock of the machine', () => {
     now.mockRestore()
     await vi.advanceTimersByTimeAsync(200)
     expect(woken).toHaveLength(1)
+    expect(Object.keys((await import('node-schedule')).default.scheduledJobs)).toEqual([])
   })
 
   test('a time in the past wakes at once', async () => {
