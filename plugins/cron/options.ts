@@ -15,7 +15,6 @@ import {
   type CronRedisOptions,
   lockTtl,
 } from './locks/contract.ts'
-import type { CronClock } from './schedule/clock.ts'
 
 /**
  * The lock through which instances agree on which of them runs a tick: in `redis` or in `postgres`, given as an address or options, or a
@@ -47,8 +46,6 @@ export interface CronServiceOptions {
   lock?: CronLockOption
   /** The number of ended runs that are remembered for each job. Default 20. */
   history?: number
-  /** The clock that gives the time and wakes jobs: `memoryClock()` in tests. Default: the clock of the machine. */
-  clock?: CronClock
 }
 
 /** Options of the plugin. */
@@ -104,7 +101,6 @@ const service = {
   timezone,
   lock: option.either(ownLock, storedLock).says(lockTakes),
   history: option.int({ min: 0, max: 10_000 }).default(20),
-  clock: option.having<CronClock>(['now', 'at'], 'a clock: { now, at }'),
 }
 
 function withSources<Given extends { readonly crons: readonly CronSource[] | undefined }>(given: Given) {

@@ -9,7 +9,6 @@ export type { CronHandler, CronJobInfo, CronRun } from './jobs/run.ts'
 export type { CronLock } from './locks/contract.ts'
 export { memoryCronLock } from './locks/memory.ts'
 export type { CronOptions } from './options.ts'
-export { type CronClock, type MemoryClock, memoryClock } from './schedule/clock.ts'
 export { CronService } from './service.ts'
 export { cronUi } from './ui/ui.ts'
 

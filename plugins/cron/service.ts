@@ -1,4 +1,4 @@
-import { didYouMean, isInTime, type Logger } from '../../kernel/index.ts'
+import { clock, didYouMean, isInTime, type Logger, systemClock } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { stopOptions } from '../shared/work/running.ts'
 import { nameOf } from '../shared/work/service-classes.ts'
@@ -19,6 +19,7 @@ import { Job, type JobSurroundings } from './jobs/job.ts'
 import type { CronJobInfo } from './jobs/run.ts'
 import { LockGuard, openLock } from './locks/guard.ts'
 import { type CronServiceOptions, type CronSettings, cronServiceOptions } from './options.ts'
+import { openWallClock, type WallClock } from './schedule/system-clock.ts'
 
 /**
  * Runs jobs: those of the files and classes that it loads, and those of every handle in the process that was started.
@@ -30,8 +31,11 @@ import { type CronServiceOptions, type CronSettings, cronServiceOptions } from '
  */
 export class CronService {
   readonly #settings: CronSettings
+  readonly #clock: WallClock | undefined
   #logger: Logger
   readonly #jobs = new Map<Activity, Job>()
+  /** The last job of each name, which may have ended. */
+  readonly #byName = new Map<string, Activity>()
   #around: JobSurroundings | undefined
   /** Lasts from a start to the following stop. */
   #life: { isHalted: boolean } | undefined
@@ -53,12 +57,14 @@ export class CronService {
       this.#logger.error({ err: error }, `the cron job "${this.#declared(activity)?.name}" cannot continue here`),
   }
 
-  /** Creates a service that is not started; `settings` are options that a plugin has already parsed. */
+  /** Creates a service that is not started; `settings` are options that a plugin has already parsed, `wall` is a clock of its own. */
   constructor(
     options: CronServiceOptions & { logger?: Logger } = {},
     settings: CronSettings = cronServiceOptions.parse(options, 'cron'),
+    wall?: WallClock,
   ) {
     this.#settings = settings
+    this.#clock = wall
     this.#logger = settings.logger ?? lineLogger()
   }
 
@@ -99,13 +105,13 @@ export class CronService {
   async #startOnce(stopped: Promise<unknown> | undefined, life: { readonly isHalted: boolean }): Promise<void> {
     await stopped
     const { timezone, history, lock } = this.#settings
-    const clock = this.#settings.clock ?? (await (await import('./schedule/system-clock.ts')).openSystemClock())
+    const wall = this.#clock ?? (await openWallClock())
     const logger = this.#logger
-    const around = { clock, guard: undefined as LockGuard | undefined, logger, timezone, history }
+    const around = { clock: wall, guard: undefined as LockGuard | undefined, logger, timezone, history }
     this.#around = around
     if (lock !== undefined) {
       const opened = await openLock(lock)
-      around.guard = new LockGuard(opened.lock, opened.ttl, clock, logger)
+      around.guard = new LockGuard(opened.lock, opened.ttl, logger)
       void around.guard.probe()
     }
     const jobs = await loadCrons(this.#settings, logger)
@@ -133,7 +139,7 @@ export class CronService {
     // If the service is still starting, the resources that it opens have to be closed afterwards.
     await opening.catch(() => {})
     const around = this.#around
-    await isInTime(this.idle(), timeout)
+    await isInTime(this.idle(), timeout, systemClock)
     const left = [...this.#jobs.values()].filter((job) => job.active.count > 0).map((job) => job.declared.name)
     if (left.length > 0) {
       this.#logger.warn(
@@ -175,9 +181,9 @@ export class CronService {
     return this.#starting !== undefined
   }
 
-  /** Returns the time that the clock of the service shows. */
+  /** Returns the time: that of a test clock, if one is in use. */
   now(): Date {
-    return new Date(this.#settings.clock?.now() ?? Date.now())
+    return new Date(clock.now())
   }
 
   /** The zone of jobs that set none; `undefined`: the zone of the process. @internal */
@@ -218,12 +224,13 @@ export class CronService {
         'a job with a lock needs a name, which is the same in all instances: cron(pattern, { name })',
       )
     }
-    const namesake = [...this.#jobs].find(([other, job]) => other !== activity && job.declared.name === name)
-    if (namesake !== undefined) {
-      if (namesake[1].isScheduled)
+    const namesake = this.#byName.get(name)
+    if (namesake !== undefined && namesake !== activity) {
+      if (this.#jobs.get(namesake)?.isScheduled)
         throw CronNameError(name, 'two cron jobs have this name; rename one: cron(pattern, { name })')
-      this.#jobs.delete(namesake[0])
+      this.#jobs.delete(namesake)
     }
+    this.#byName.set(name, activity)
     const job = this.#jobs.get(activity) ?? new Job(declared, around)
     this.#jobs.set(activity, job)
     job.start()
@@ -259,4 +266,4 @@ async function loadCrons({ crons, isDefaultGlob: isDefault }: CronSettings, log:
   return jobs
 }
 
-openAlone((clock) => new CronService({ crons: [], clock }))
+openAlone((wall) => new CronService({ crons: [] }, undefined, wall))

@@ -1,3 +1,4 @@
+import { clock } from '../../kernel/index.ts'
 import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import type { CronRunTrace } from './jobs/job.ts'
 
@@ -19,7 +20,7 @@ export const work: readonly WorkKind[] = [
         type: 'gauge',
         help: 'When a run of the job last ended well, since 1970',
         unit: 'seconds',
-        of: ({ error }) => (error === undefined ? Date.now() / 1_000 : undefined),
+        of: ({ error }) => (error === undefined ? clock.now() / 1_000 : undefined),
       },
       {
         name: 'cron_lateness_seconds',
@@ -27,7 +28,7 @@ export const work: readonly WorkKind[] = [
         help: 'How much later than its tick a run began',
         unit: 'seconds',
         at: 'start',
-        of: ({ scheduledAt }) => Math.max(0, Date.now() - scheduledAt.getTime()) / 1_000,
+        of: ({ scheduledAt }) => Math.max(0, clock.now() - scheduledAt.getTime()) / 1_000,
       },
     ],
   }),

@@ -1,5 +1,4 @@
-import type { Logger } from '../../kernel/index.ts'
-import { deferred } from '../shared/values/promises.ts'
+import { clock, type Logger } from '../../kernel/index.ts'
 import { LocalConsumer, type LocalMessage, LocalQueue, type Outcome } from '../shared/work/local-queue.ts'
 import { MailClosedError, MailQueueFullError, reasonOf, withoutAddresses } from './errors.ts'
 
@@ -33,9 +32,8 @@ export class Later {
   readonly #log: () => Logger
   readonly #queue = new LocalQueue<Waiting>(0, () => MailClosedError())
   readonly #consumer = new LocalConsumer(this.#queue, (mail) => this.#attempt(mail), 1)
-  #wake: (() => void) | undefined
   #lastStart = Number.NEGATIVE_INFINITY
-  #isDraining = false
+  readonly #draining = new AbortController()
   #isStopped = false
 
   constructor(log: () => Logger) {
@@ -55,8 +53,7 @@ export class Later {
 
   /** Sends the waiting emails without pauses, each at most once more, until `stop`. */
   async drain(): Promise<void> {
-    this.#isDraining = true
-    this.#wake?.()
+    this.#draining.abort()
     // Without a consumer, after `stop`, it is not drained.
     await this.#queue.drained().catch(() => {})
   }
@@ -76,14 +73,14 @@ export class Later {
   async #attempt({ id, attempt, send }: Waiting): Promise<Outcome> {
     await this.#pause()
     if (this.#isStopped) return { ok: false, error: MailClosedError(), final: false }
-    this.#lastStart = performance.now()
+    this.#lastStart = clock.monotonic()
     try {
       await send()
       return { ok: true }
     } catch (thrown) {
       const error = thrown as Error
       if (this.#isStopped) return { ok: false, error, final: false }
-      const final = attempt > retries || this.#isDraining || isPermanent(error)
+      const final = attempt > retries || this.#draining.signal.aborted || isPermanent(error)
       // Servers repeat the addresses that they refuse, which must not appear in a log.
       const fields = { mail: id, reason: withoutAddresses(reasonOf(error)) }
       if (final) this.#log().error(fields, `the email ${id} was not delivered`)
@@ -94,13 +91,7 @@ export class Later {
 
   /** Waits until a second after the last attempt started, or until closing begins. */
   async #pause(): Promise<void> {
-    const ms = this.#lastStart + spacing - performance.now()
-    if (ms <= 0 || this.#isDraining) return
-    const pause = deferred()
-    const timer = setTimeout(pause.resolve, ms)
-    this.#wake = pause.resolve
-    await pause.promise
-    clearTimeout(timer)
-    this.#wake = undefined
+    const ms = this.#lastStart + spacing - clock.monotonic()
+    if (ms > 0) await clock.sleep(ms, this.#draining.signal).catch(() => {})
   }
 }

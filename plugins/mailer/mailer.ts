@@ -1,4 +1,4 @@
-import { type Logger, within } from '../../kernel/index.ts'
+import { type Logger, systemClock, within } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { joinedOptions } from '../shared/options/two-arguments.ts'
 import { stopOptions } from '../shared/work/running.ts'
@@ -127,13 +127,14 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
   }
 
   async #close(timeout: number): Promise<void> {
-    await within(this.drain(), timeout, () => {
+    const late = () => {
       const reason = new Error('the mailer closed')
       this.#later.stop()
       for (const provider of this.#providers) provider.abort(reason)
       // A callback that never ends cannot be aborted, only abandoned.
       return this.#later.drain()
-    })
+    }
+    await within(this.drain(), timeout, late, systemClock)
     await Promise.all(this.#providers.map((provider) => provider.close()))
     this.#later.logLost()
   }

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { inspect } from 'node:util'
-import { OptionError, Trace, type TraceOutcome, within } from '../../kernel/index.ts'
+import { OptionError, systemClock, Trace, type TraceOutcome, within } from '../../kernel/index.ts'
 import { Call, Running } from '../shared/work/running.ts'
 import { MailSendError, reasonOf } from './errors.ts'
 import { MailBuilder } from './message.ts'
@@ -125,10 +125,11 @@ export class OpenProvider {
     })
     try {
       const sent = Promise.race([run(transporter, call.signal), aborted])
-      return await within(sent, this.#timeout, () => {
+      const late = () => {
         call.abort(new Error(`no response within ${this.#timeout} ms`))
         return sent
-      })
+      }
+      return await within(sent, this.#timeout, late, systemClock)
     } catch (error) {
       throw this.#failure(failed, error)
     } finally {

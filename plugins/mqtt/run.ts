@@ -1,4 +1,4 @@
-import type { Logger } from '../../kernel/index.ts'
+import { type Logger, systemClock } from '../../kernel/index.ts'
 import { peer } from '../shared/environment/optional-package.ts'
 import { withinTime } from '../shared/values/promises.ts'
 import { MqttUnavailableError } from './errors.ts'
@@ -102,7 +102,7 @@ export class Run {
   /** Takes no further messages. A session that the broker keeps still collects them: what it sends is not acknowledged. */
   async #leave(limit = goodbye): Promise<void> {
     if (!this.#settings.clean) this.subscriptions.refuse()
-    else await withinTime(this.subscriptions.leave(), limit)
+    else await withinTime(this.subscriptions.leave(), limit, systemClock)
   }
 
   /** Takes no further messages, and waits for the running handlers and for what they publish. */
@@ -115,10 +115,10 @@ export class Run {
   /** Waits for running handlers and unsent messages, for this many milliseconds at most. */
   async drain(timeout: number): Promise<void> {
     this.#isClosing = true
-    const until = performance.now() + timeout
-    const left = () => Math.max(0, until - performance.now())
+    const until = systemClock.monotonic() + timeout
+    const left = () => Math.max(0, until - systemClock.monotonic())
     await this.#leave(Math.min(goodbye, left()))
-    const isDone = await withinTime(this.subscriptions.idle(), left())
+    const isDone = await withinTime(this.subscriptions.idle(), left(), systemClock)
     if (!isDone && timeout > 0) {
       const running = this.subscriptions.running
       this.#log.warn(
@@ -128,7 +128,7 @@ export class Run {
     }
     this.subscriptions.close()
     // Messages for a lost broker would wait until their own timeout.
-    if (this.#isUp) await withinTime(this.outbox.idle(), left())
+    if (this.#isUp) await withinTime(this.outbox.idle(), left(), systemClock)
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { isInTime, type Logger, Trace, type TraceOutcome } from '../../kernel/index.ts'
+import { isInTime, type Logger, systemClock, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { type Deferred, deferred } from '../shared/values/promises.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
@@ -207,7 +207,7 @@ export class MqttService {
   ): Promise<void> {
     const options = readPublishOptions(given)
     const payload = bytesOf(checkTopic(topic), message)
-    if (this.#awaited !== undefined) await isInTime(this.#awaited.promise, this.#settings.publishTimeout)
+    if (this.#awaited !== undefined) await isInTime(this.#awaited.promise, this.#settings.publishTimeout, systemClock)
     if (this.#run === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
     const { outbox } = this.#run
     await publishTrace.run(

@@ -1,4 +1,4 @@
-import { isFrameworkError, type Logger, within } from '../../kernel/index.ts'
+import { isFrameworkError, type Logger, systemClock, type Timer, within } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { addressOf, shownAddress } from '../shared/stores/address.ts'
 import { isUnreachable } from '../shared/stores/unreachable.ts'
@@ -102,7 +102,7 @@ const away = new Map<string, unknown>()
 /** Reports once that an engine is unavailable, and once that it is back. */
 function hostOf(kind: string): DriverHost {
   away.delete(kind)
-  let returning: ReturnType<typeof setTimeout> | undefined
+  let returning: Timer | undefined
   const back = () => {
     returning = undefined
     away.delete(kind)
@@ -111,11 +111,11 @@ function hostOf(kind: string): DriverHost {
   return {
     up() {
       if (!away.has(kind) || returning !== undefined) return
-      returning = setTimeout(back, settled)
-      returning.unref?.()
+      returning = systemClock.setTimeout(back, settled)
+      returning.unref()
     },
     down(error) {
-      clearTimeout(returning)
+      systemClock.clear(returning)
       returning = undefined
       if (!away.has(kind))
         queueLog().warn({ queues: kind, err: error }, `the queues of "${kind}" are stopped: their engine does not work`)
@@ -166,7 +166,7 @@ export async function ask<Result>(
     throw cause === undefined ? error : Object.assign(error, { cause })
   }
   try {
-    return await within(question(driver, tooLate.signal), publishTimeout, late)
+    return await within(question(driver, tooLate.signal), publishTimeout, late, systemClock)
   } catch (error) {
     if (isFrameworkError(error) || !isUnreachable(error)) throw error
     throw Object.assign(unavailable(engine, queue, 'does not respond'), { cause: error })

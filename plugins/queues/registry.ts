@@ -1,4 +1,4 @@
-import { isInTime } from '../../kernel/index.ts'
+import { isInTime, systemClock } from '../../kernel/index.ts'
 import { Declarations, type Runner } from '../shared/work/declarations.ts'
 import { queueLog } from './engines.ts'
 import type { Subscription } from './subscription.ts'
@@ -34,7 +34,7 @@ export async function endAll(): Promise<void> {
 
 /** Waits for the end of all subscribers, and in the end no longer. */
 export async function endWithin(drained: Promise<void>, limit: number): Promise<void> {
-  if (await isInTime(drained, limit)) return
+  if (await isInTime(drained, limit, systemClock)) return
   const all = subscriptions()
   const running = all.reduce((sum, one) => sum + one.running, 0)
   const inMemory = all.reduce((sum, one) => sum + (one.queue.kind === 'memory' ? one.running : 0), 0)

@@ -1,4 +1,4 @@
-import { isInTime } from '../../kernel/index.ts'
+import { isInTime, systemClock } from '../../kernel/index.ts'
 import type { Runner } from '../shared/work/declarations.ts'
 import { stopOptions } from '../shared/work/running.ts'
 import { forgetConfiguration, queueConfig } from './config.ts'
@@ -115,7 +115,7 @@ export class QueueService {
    * publish until they end. A server that is still responsible keeps its configuration.
    */
   async #release(limit: number, config?: QueueConfigSettings): Promise<void> {
-    const giveUpAt = performance.now() + limit
+    const giveUpAt = systemClock.monotonic() + limit
     const drained = this.drain()
     try {
       if (declarations.runners.length === 0) await endWithin(drained, limit * 0.9)
@@ -124,7 +124,7 @@ export class QueueService {
     }
     if (declarations.expected.size > 0) return
     // An unavailable engine may take any time to close, which is not awaited.
-    await isInTime(closeEngines(), Math.max(giveUpAt - performance.now(), 100))
+    await isInTime(closeEngines(), Math.max(giveUpAt - systemClock.monotonic(), 100), systemClock)
     forgetConfiguration(config)
   }
 

@@ -33,7 +33,8 @@ const compilerOptions = {
 }
 
 /** All that is generated is loaded, by globs where there are such and else by its import. */
-const server = `import { memoryClock, memoryTransport, router, Server } from 'framework'
+const server = `import { memoryTransport, router, Server } from 'framework'
+import { testClock } from 'framework/testing'
 import './queues/orders.ts'
 import { mailOptions } from './handlebars/mailer.ts'
 import { queueConfig } from './memory/config.ts'
@@ -45,7 +46,7 @@ router.group('/tenants', [tenant], (routes) => {
   routes.get('/', (req) => req.tenant)
 })
 
-export const clock = memoryClock('2026-01-01T00:00:00Z')
+export const clock = testClock('2026-01-01T00:00:00Z')
 export const server = new Server({
   port: 0,
   host: '127.0.0.1',
@@ -53,7 +54,7 @@ export const server = new Server({
   controllerPatterns: ['src/controllers/**/*.{ts,js}'],
   background: { queues: { config: queueConfig, run: true } },
   plugins: {
-    cron: { clock },
+    cron: true,
     mqtt: { connect: { provider: 'memory' } },
     featureFlags: featureFlags({ keep: 1 }),
     mailer: mailOptions(memoryTransport()),

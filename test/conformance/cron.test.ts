@@ -97,15 +97,16 @@ test.concurrent('a package that is needed and not installed is named, with how t
   }
   writeFileSync(
     join(bare, 'run.mjs'),
-    `import { CronService, memoryClock, Server } from 'framework'
-    const clock = memoryClock(0)
+    `import { CronService, Server } from 'framework'
+    import { testClock } from 'framework/testing'
     const reported = []
     const tell = (error) => reported.push((error.cause?.code === 'PeerMissingError' ? error.cause : error).message)
     await CronService.run({ crons: [] }).catch(tell)
-    await CronService.run({ crons: [], clock, lock: { redis: 'redis://127.0.0.1' } }).catch(tell)
-    await CronService.run({ crons: [], clock, lock: { postgres: 'postgres://127.0.0.1' } }).catch(tell)
+    testClock()
+    await CronService.run({ crons: [], lock: { redis: 'redis://127.0.0.1' } }).catch(tell)
+    await CronService.run({ crons: [], lock: { postgres: 'postgres://127.0.0.1' } }).catch(tell)
     await new Server({ plugins: { cron: { crons: [], ui: true } } }).ready().catch(tell)
-    await (await CronService.run({ crons: [], clock })).stop()
+    await (await CronService.run({ crons: [] })).stop()
     console.log(JSON.stringify(reported))`,
   )
   const env = { ...process.env, NODE_OPTIONS: '', npm_config_user_agent: 'npm/11' }

@@ -9,7 +9,6 @@ import {
   type CronService,
   cron,
   cronUi,
-  memoryClock,
   memoryCronLock,
   Server,
   setCronGlobalErrorHandler,
@@ -62,7 +61,6 @@ const options: CronOptions = {
   crons: ['a/*.js', Jobs, job],
   lock,
   ui: { path: '/x', middlewares: [] },
-  clock: memoryClock(),
 }
 const server = new Server({ plugins: { cron: options } })
 const listed = new Server([cronPlugin({ lock: { redis: 'redis://x', ttl: 1000 } }), cronUi({ path: '/crons' })])

@@ -1,4 +1,5 @@
-import { memoryClock, memoryTransport } from 'framework'
+import { memoryTransport } from 'framework'
+import { type TestClock, testClock } from 'framework/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Digest, digestQueue, type SentDigests } from './digests.ts'
 import { makeServer } from './server.ts'
@@ -13,29 +14,30 @@ const addresses = async () => ['ada@example.org', 'bob@example.org']
 const outbox = memoryTransport()
 const dead: Digest[] = []
 
-let clock: ReturnType<typeof memoryClock>
+let clock: TestClock
 let server: ReturnType<typeof makeServer>
 beforeEach(async () => {
   noted.clear()
   outbox.clear()
   digestQueue.clear()
   dead.length = 0
-  clock = memoryClock('2026-03-01T05:00:00Z')
-  server = makeServer({ transporter: outbox, clock, addresses, sent, onDead: (digest) => void dead.push(digest) })
+  clock = testClock('2026-03-01T05:00:00Z')
+  server = makeServer({ transporter: outbox, addresses, sent, onDead: (digest) => void dead.push(digest) })
   await server.listen()
 })
-afterEach(() => server.close())
+afterEach(async () => {
+  await server.close()
+  clock.restore()
+})
 
 test('everyone gets a digest, each morning', async () => {
   await clock.advanceTo('2026-03-02T12:00:00Z')
-  await digestQueue.drained()
   outbox.assertCount(4).assertSent({ to: 'bob@example.org', subject: 'Your 2026-03-02' })
 })
 
 test('an email that does not leave is tried again', async () => {
   outbox.failNext()
   await clock.advanceTo('2026-03-01T12:00:00Z')
-  await digestQueue.drained()
   outbox.assertCount(2)
   expect(digestQueue.dead).toEqual([])
 })
@@ -48,8 +50,8 @@ test('a message that comes twice is one email', async () => {
 })
 
 test('what fails five times is given up, and someone hears of it', async () => {
-  await digestQueue.publish({ address: 'not an address', day: '2026-03-01' }, { attempts: 5, backoff: 1 })
-  await digestQueue.drained()
+  await digestQueue.publish({ address: 'not an address', day: '2026-03-01' }, { attempts: 5, backoff: 60_000 })
+  await clock.advance('5 min')
   expect(dead).toEqual([{ address: 'not an address', day: '2026-03-01' }])
   expect(digestQueue.dead).toMatchObject([{ attempts: 5 }])
 })

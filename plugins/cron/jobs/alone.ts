@@ -1,6 +1,6 @@
-import { serverExpected } from '../../../kernel/index.ts'
+import { clock, serverExpected, type Timer } from '../../../kernel/index.ts'
 import { nextTime } from '../schedule/calendar.ts'
-import type { CronClock } from '../schedule/clock.ts'
+import { openWallClock, type WallClock } from '../schedule/system-clock.ts'
 import { zoneByName } from '../schedule/zone.ts'
 import { type Activity, type Declared, declarations } from './declarations.ts'
 
@@ -10,10 +10,10 @@ const lookEvery = 30_000
 /** Whether this process has, or has had, a server or a service: its jobs wait for one. */
 let isOwned = false
 /** Started jobs before their first tick. Their timers keep the process alive, like those of a running job. */
-const waiting = new Map<Activity, NodeJS.Timeout>()
+const waiting = new Map<Activity, Timer>()
 let isBegun = false
 let service: AloneService | undefined
-let openService: (clock: CronClock) => AloneService
+let openService: (by: WallClock) => AloneService
 
 /** A service that runs the jobs of a process without a server. */
 interface AloneService {
@@ -31,11 +31,11 @@ serverExpected.then(() => leaveTo(undefined))
 /** Called when a job was started: runs the started jobs from the first tick on, if there is no server or service by then. */
 export function awaitTick({ activity, pattern, options }: Declared): void {
   if (isOwned || isBegun || declarations.expected.size > 0) return
-  const tick = nextTime(pattern, zoneByName(options.timezone), Date.now())
+  const tick = nextTime(pattern, zoneByName(options.timezone), clock.now())
   if (tick === undefined) return
   const look = () => {
-    const left = tick - Date.now()
-    if (left > 0) waiting.set(activity, setTimeout(look, Math.min(left, lookEvery)))
+    const left = tick - clock.now()
+    if (left > 0) waiting.set(activity, clock.setTimeout(look, Math.min(left, lookEvery)))
     else void runFrom(tick)
   }
   look()
@@ -43,7 +43,7 @@ export function awaitTick({ activity, pattern, options }: Declared): void {
 
 /** Called when a job was stopped. */
 export function forgetTick(activity: Activity): void {
-  clearTimeout(waiting.get(activity))
+  clock.clear(waiting.get(activity))
   waiting.delete(activity)
 }
 
@@ -60,13 +60,12 @@ export function leaveTo(other: object | undefined): void {
 async function runFrom(tick: number): Promise<void> {
   isBegun = true
   for (const activity of waiting.keys()) forgetTick(activity)
-  const { openSystemClock } = await import('../schedule/system-clock.ts')
-  const clock = await openSystemClock()
+  const by = await openWallClock()
   if (isOwned) return
   let isOpening = true
   // Ticks that were due while the service was opened count as well.
-  const now = () => (isOpening ? tick - 1 : clock.now())
-  const alone = openService({ ...clock, now })
+  const now = () => (isOpening ? tick - 1 : by.now())
+  const alone = openService({ now, at: (time, wake) => by.at(time, wake), close: () => by.close?.() })
   service = alone
   await alone.start()
   isOpening = false

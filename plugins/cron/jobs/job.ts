@@ -1,4 +1,4 @@
-import { type Logger, Trace, type TraceOutcome } from '../../../kernel/index.ts'
+import { clock, type Logger, systemClock, Trace, type TraceOutcome } from '../../../kernel/index.ts'
 import { applicationLogger } from '../../shared/logging/logger.ts'
 import { messageOf } from '../../shared/values/safely.ts'
 import { attempt } from '../../shared/work/attempt.ts'
@@ -6,15 +6,15 @@ import { Call, Running } from '../../shared/work/running.ts'
 import { notifyFailure } from '../failures.ts'
 import { type Held, type LockGuard, nothingHeld } from '../locks/guard.ts'
 import { lastTime, nextTime } from '../schedule/calendar.ts'
-import type { CronClock } from '../schedule/clock.ts'
 import type { CronPattern } from '../schedule/pattern.ts'
+import type { WallClock } from '../schedule/system-clock.ts'
 import { type Zone, zoneByName } from '../schedule/zone.ts'
 import type { Declared } from './declarations.ts'
 import type { CronJobInfo, CronRecord, CronRun } from './run.ts'
 
 /** What a job needs from its service. */
 export interface JobSurroundings {
-  readonly clock: CronClock
+  readonly clock: WallClock
   readonly guard: LockGuard | undefined
   readonly logger: Logger
   readonly timezone: string | undefined
@@ -190,7 +190,12 @@ export class Job {
     this.#logger.warn(`the cron job "${this.declared.name}" is still running: its ticks are skipped until it ends`)
   }
 
-  async #serve(tick: number | undefined, begun?: (began: boolean) => void): Promise<void> {
+  /** Claims a tick and runs the job; the clock of a test stands still until that is over. */
+  #serve(tick: number | undefined, begun?: (began: boolean) => void): Promise<void> {
+    return clock.hold(() => this.#claimAndRun(tick, begun))
+  }
+
+  async #claimAndRun(tick: number | undefined, begun: ((began: boolean) => void) | undefined): Promise<void> {
     const call = new Call(this.active)
     try {
       const held = await this.#claim(tick, call)
@@ -222,16 +227,16 @@ export class Job {
   }
 
   async #run(tick: number, call: Call): Promise<void> {
-    const { clock, history } = this.#around
+    const { clock: wall, history } = this.#around
     const { name, handler, options } = this.declared
     const run: CronRun = { name, scheduledAt: new Date(tick), signal: call.signal, logger: this.#logger }
-    const startedAt = new Date(clock.now())
-    const start = performance.now()
+    const startedAt = new Date(wall.now())
+    const start = systemClock.monotonic()
     this.#began.add(startedAt)
     const note = (outcome: CronOutcome) => {
       this.#began.delete(startedAt)
-      const times = { scheduledAt: run.scheduledAt, startedAt, endedAt: new Date(clock.now()) }
-      const durationMs = Math.round((performance.now() - start) * 10) / 10
+      const times = { scheduledAt: run.scheduledAt, startedAt, endedAt: new Date(wall.now()) }
+      const durationMs = Math.round((systemClock.monotonic() - start) * 10) / 10
       this.#counts[outcome.outcome]++
       this.#runs.unshift({ ...times, durationMs, ...outcome })
       this.#runs.length = Math.min(this.#runs.length, history)

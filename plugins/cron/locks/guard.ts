@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { defineErrors, isInTime, type Logger } from '../../../kernel/index.ts'
+import { clock, defineErrors, isInTime, type Logger, systemClock, type Timer } from '../../../kernel/index.ts'
 import { Availability, answerWithin } from '../../shared/stores/availability.ts'
 import type { CronLockSettings } from '../options.ts'
-import type { CronClock } from '../schedule/clock.ts'
 import { type CronClaim, type CronClaimed, type CronLock, lockTtl } from './contract.ts'
 
 export const { CronLockLostError } = defineErrors({
@@ -37,7 +36,6 @@ export interface ClaimWish {
 export class LockGuard {
   readonly #lock: CronLock
   readonly #ttl: number
-  readonly #clock: CronClock
   readonly #logger: Logger
   readonly #availability = new Availability((isDown, error) => {
     const why = 'the lock of the cron jobs cannot be reached: their ticks wait for it and do not run'
@@ -50,10 +48,9 @@ export class LockGuard {
   readonly #renewals = new Set<() => void>()
   #isClosed = false
 
-  constructor(lock: CronLock, ttl: number, clock: CronClock, logger: Logger) {
+  constructor(lock: CronLock, ttl: number, logger: Logger) {
     this.#lock = lock
     this.#ttl = ttl
-    this.#clock = clock
     this.#logger = logger
   }
 
@@ -61,7 +58,7 @@ export class LockGuard {
   async claim(wish: ClaimWish): Promise<Held | Exclude<CronClaimed, 'claimed'> | 'unreachable'> {
     const { job, tick, exclusive, next, signal } = wish
     const claim: CronClaim = { job, tick, exclusive, ttl: this.#ttl, owner: randomUUID() }
-    const end = Math.min(this.#clock.now() + (tick === undefined ? 0 : patience), next ?? Number.POSITIVE_INFINITY)
+    const end = Math.min(clock.now() + (tick === undefined ? 0 : patience), next ?? Number.POSITIVE_INFINITY)
     for (;;) {
       const claimed = await this.#ask(() => this.#lock.claim(claim))
       if (this.#isClosed) {
@@ -71,11 +68,12 @@ export class LockGuard {
       }
       if (claimed === 'claimed') return exclusive ? this.#hold(claim, wish) : nothingHeld
       if (claimed === 'early') this.#sayEarly(job)
-      const isOver = signal.aborted || (claimed === undefined && this.#clock.now() + again >= end)
+      const isOver = signal.aborted || (claimed === undefined && clock.now() + again >= end)
       if (isOver && claimed === undefined) this.#abandon(claim)
       if (isOver) return claimed ?? 'unreachable'
       if (claimed !== undefined && !(claimed === 'busy' && exclusive === 'wait')) return claimed
-      await this.#pause(signal)
+      // When the service stops, it asks at once, for the last time.
+      await clock.sleep(again, signal).catch(() => {})
     }
   }
 
@@ -89,17 +87,18 @@ export class LockGuard {
     const closed = (async () => this.#lock.close?.())().catch((error: unknown) => {
       this.#logger.warn({ err: error }, 'the lock of the cron jobs cannot be closed')
     })
-    await isInTime(closed, closeWithin)
+    await isInTime(closed, closeWithin, systemClock)
   }
 
   #hold(claim: CronClaim, { onLost }: ClaimWish): Held {
     let isOver = false
-    let cancel = () => {}
+    let timer: Timer | undefined
     let renewal: Promise<void> | undefined
     const renewLater = () => {
-      cancel = this.#clock.at(this.#clock.now() + this.#ttl / 3, () => {
+      timer = clock.setTimeout(() => {
         renewal = renew()
-      })
+        return renewal
+      }, this.#ttl / 3)
     }
     const renew = async () => {
       const isOurs = await this.#ask(() => this.#lock.renew(claim))
@@ -110,7 +109,7 @@ export class LockGuard {
     }
     const end = () => {
       isOver = true
-      cancel()
+      clock.clear(timer)
       this.#renewals.delete(end)
     }
     this.#renewals.add(end)
@@ -162,18 +161,6 @@ export class LockGuard {
       { job },
       `the clock of this machine is more than a minute ahead: the cron job "${job}" does not run here`,
     )
-  }
-
-  #pause(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        signal.removeEventListener('abort', end)
-        cancel()
-        resolve()
-      }
-      const cancel = this.#clock.at(this.#clock.now() + again, end)
-      signal.addEventListener('abort', end, { once: true })
-    })
   }
 }
 

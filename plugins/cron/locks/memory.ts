@@ -1,3 +1,4 @@
+import { clock } from '../../../kernel/index.ts'
 import { aheadMs, type CronLock } from './contract.ts'
 
 interface Known {
@@ -19,7 +20,7 @@ export const isMemoryLock = (lock: object): boolean => memoryLocks.has(lock)
  * const lock = memoryCronLock()
  * const services = await Promise.all([CronService.run({ lock }), CronService.run({ lock })])
  */
-export function memoryCronLock(now: () => number = Date.now): CronLock {
+export function memoryCronLock(now: () => number = clock.now): CronLock {
   const jobs = new Map<string, Known>()
   const lock: CronLock = {
     async claim({ job, tick, owner, ttl, exclusive }) {

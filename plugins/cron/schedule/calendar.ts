@@ -100,6 +100,8 @@ function nextElapsed(pattern: CronPattern, zone: Zone, after: number): number | 
 
 /** Returns the last time of a pattern at or before `now`, given that `due` is such a time. */
 export function lastTime(pattern: CronPattern, zone: Zone, due: number, now: number): number {
+  // Ticks are a second apart, at least, and nearly all are served within one.
+  if (now - due < 1000) return due
   for (let back = 1000; ; back *= 2) {
     const reachesDue = now - back <= due
     let time = reachesDue ? due : (nextTime(pattern, zone, now - back) ?? due)

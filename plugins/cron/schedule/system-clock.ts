@@ -1,18 +1,27 @@
+import { systemClock, type Timer, type VirtualClock, virtualClock } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
-import type { CronClock } from './clock.ts'
 
 /** Milliseconds between two checks whether the machine has slept or its clock was set. */
 const lookEvery = 15_000
 /** Milliseconds by which the clocks of the machine and of the process may drift apart before that is considered a change. */
 const drift = 500
 
+/** What a service needs of a clock: it waits for times of the wall clock, not for durations. */
+export interface WallClock extends Pick<VirtualClock, 'now' | 'at'> {
+  /** Called when the jobs of a service have stopped. */
+  close?(): void
+}
+
 interface Waiting {
   readonly time: number
-  readonly wake: () => void
+  readonly wake: () => unknown
   cancel: () => void
 }
 
 let names = 0
+
+/** Opens the clock of a service: that of a test, if one is in use, otherwise that of the machine. */
+export const openWallClock = async (): Promise<WallClock> => virtualClock() ?? openSystemClock()
 
 /**
  * Opens the clock of the machine, which waits with `node-schedule`.
@@ -21,10 +30,10 @@ let names = 0
  * a job six hours late, and a machine whose clock was set back a year would not wake it for a year. So all timers are set again when
  * the two clocks have diverged.
  */
-export async function openSystemClock(): Promise<CronClock> {
+export async function openSystemClock(): Promise<WallClock> {
   const { scheduleJob, cancelJob } = await load()
   const waiting = new Set<Waiting>()
-  let looking: NodeJS.Timeout | undefined
+  let looking: Timer | undefined
 
   const wait = (one: Waiting) => {
     const wake = () => {
@@ -32,16 +41,17 @@ export async function openSystemClock(): Promise<CronClock> {
       one.wake()
     }
     const name = `cron-clock-${++names}`
-    // The package refuses a time that has passed when it checks, which may be slightly later than this check.
-    if (one.time - Date.now() >= 20 && scheduleJob(name, new Date(one.time), wake) !== null) {
+    if (one.time - systemClock.now() >= 20) {
       one.cancel = () => void cancelJob(name)
-      return
+      if (scheduleJob(name, new Date(one.time), wake) !== null) return
+      // The package refuses a time that has passed when it checks, slightly later than this check, and keeps the job all the same.
+      one.cancel()
     }
-    const timer = setTimeout(wake, Math.max(0, one.time - Date.now()))
-    one.cancel = () => clearTimeout(timer)
+    const timer = systemClock.setTimeout(wake, Math.max(0, one.time - systemClock.now()))
+    one.cancel = () => systemClock.clear(timer)
   }
 
-  const parted = () => Date.now() - performance.now()
+  const parted = () => systemClock.now() - systemClock.monotonic()
   let known = parted()
   const look = () => {
     if (Math.abs(parted() - known) < drift) return
@@ -58,14 +68,14 @@ export async function openSystemClock(): Promise<CronClock> {
   }
 
   return {
-    now: () => Date.now(),
+    now: systemClock.now,
     at(time, wake) {
       const one: Waiting = { time, wake, cancel: () => {} }
       waiting.add(one)
       wait(one)
       if (looking === undefined) {
         known = parted()
-        looking = setInterval(look, lookEvery)
+        looking = systemClock.setInterval(look, lookEvery)
         // Jobs keep a process alive; checking the clocks does not.
         looking.unref()
       }
@@ -75,7 +85,7 @@ export async function openSystemClock(): Promise<CronClock> {
       }
     },
     close() {
-      clearInterval(looking)
+      systemClock.clear(looking)
       looking = undefined
     },
   }

@@ -1,3 +1,4 @@
+import { clock } from '../../../kernel/index.ts'
 import type { MqttQos } from '../messages/message-options.ts'
 import { type Filter, matches } from '../topics/filter.ts'
 import type { MqttDetails } from '../types.ts'
@@ -58,7 +59,7 @@ export class Session {
     this.#client = client
     this.#hello = hello
     this.#endsAt = Number.POSITIVE_INFINITY
-    const now = performance.now()
+    const now = clock.monotonic()
     for (const { message, until } of this.#waiting.splice(0)) if (now < until) this.#deliver(client, message)
   }
 
@@ -87,7 +88,7 @@ export class Session {
     if (this.#client !== client) return
     this.#client = undefined
     this.#takeBack()
-    this.#endsAt = performance.now() + seconds(this.#hello.expiry)
+    this.#endsAt = clock.monotonic() + seconds(this.#hello.expiry)
   }
 
   get isConnected(): boolean {
@@ -95,7 +96,7 @@ export class Session {
   }
 
   get isOver(): boolean {
-    return !this.isConnected && performance.now() >= this.#endsAt
+    return !this.isConnected && clock.monotonic() >= this.#endsAt
   }
 
   /** Disconnects the present client; returns its last will. */
@@ -110,7 +111,7 @@ export class Session {
   give(message: Delivered, expiry: number | undefined): void {
     if (this.#client !== undefined) this.#deliver(this.#client, message)
     else if (message.details.qos > 0 && this.#waiting.length < mostWaiting) {
-      this.#waiting.push({ message, until: performance.now() + seconds(expiry) })
+      this.#waiting.push({ message, until: clock.monotonic() + seconds(expiry) })
     }
   }
 }
@@ -168,7 +169,7 @@ export class MemoryBroker {
     const subscription = { filter, qos, number, group }
     session.subscriptions.set(filter.text, subscription)
     if (group !== undefined) return
-    const now = performance.now()
+    const now = clock.monotonic()
     for (const [topic, { message, levels, until }] of this.#kept) {
       if (now >= until) this.#kept.delete(topic)
       else if (matches(filter.levels, levels)) session.give(delivered(message, subscription, true), undefined)
@@ -181,7 +182,7 @@ export class MemoryBroker {
     const { retain, messageExpiryInterval: expiry } = message.options
     if (retain) {
       if (message.payload.byteLength === 0) this.#kept.delete(message.topic)
-      else this.#kept.set(message.topic, { message, levels, until: performance.now() + seconds(expiry) })
+      else this.#kept.set(message.topic, { message, levels, until: clock.monotonic() + seconds(expiry) })
     }
     const groups = new Map<string, Member[]>()
     for (const session of [...this.#sessions.values()]) {

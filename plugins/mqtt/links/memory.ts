@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { MqttUnavailableError } from '../errors.ts'
 import type { MqttQos, MqttWill } from '../messages/message-options.ts'
 import { bytesOf } from '../messages/payload.ts'
@@ -78,7 +77,7 @@ export class MemoryLink implements Link {
     if (this.#session === undefined) throw new LinkLost('lost')
     this.#broker!.publish({ ...message, options: withCarrier(message) })
     // Resolves after the deliveries: a later subscriber must not receive them.
-    await nextTurn()
+    await new Promise<void>((resolve) => void setImmediate(resolve))
   }
 
   async subscribe(filter: string, qos: MqttQos, subscription: number): Promise<void> {

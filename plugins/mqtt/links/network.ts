@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
 import type * as mqttPackage from 'mqtt'
+import { systemClock } from '../../../kernel/index.ts'
 import { deferred, withinTime } from '../../shared/values/promises.ts'
 import { MqttPayloadError, MqttPublishError, MqttSubscribeError, MqttUnavailableError, withReason } from '../errors.ts'
 import { type MqttQos, needsVersion5 } from '../messages/message-options.ts'
@@ -110,7 +110,7 @@ export class NetworkLink implements Link {
         if (!isPatient || this.#closing.signal.aborted) throw failure
         if (!hasReportedDown) this.#events.down(failure)
         hasReportedDown = true
-        await pause(this.#delay(), undefined, { signal: this.#closing.signal }).catch(() => {})
+        await systemClock.sleep(this.#delay(), this.#closing.signal).catch(() => {})
         if (this.#closing.signal.aborted) throw failure
       }
     }
@@ -153,7 +153,7 @@ export class NetworkLink implements Link {
       this.#announced = client.serverProperties ?? {}
       this.#lastError = undefined
       this.#isUp = true
-      this.#upSince = performance.now()
+      this.#upSince = systemClock.monotonic()
       client.options.reconnectPeriod = this.#delay()
       this.#events.up(sessionPresent)
     })
@@ -164,7 +164,7 @@ export class NetworkLink implements Link {
       if (client !== this.#client || !this.#isUp) return
       this.#isUp = false
       // Two clients of the same name, which disconnect each other, wait longer and longer.
-      if (performance.now() - this.#upSince > this.#settings.maxReconnectDelay) this.#attempts = 0
+      if (systemClock.monotonic() - this.#upSince > this.#settings.maxReconnectDelay) this.#attempts = 0
       this.#acks.disconnected()
       for (const lose of [...this.#underWay]) lose()
       if (!this.#closing.signal.aborted)
@@ -282,10 +282,10 @@ export class NetworkLink implements Link {
     // The client waits for unacknowledged messages: for ever if the broker is frozen.
     const isUp = this.#isUp
     this.#isUp = false
-    const ended = isUp && (await withinTime(client.endAsync(), 1000))
+    const ended = isUp && (await withinTime(client.endAsync(), 1000, systemClock))
     if (!ended) {
       client.stream.destroy()
-      await withinTime(client.endAsync(true), 1000)
+      await withinTime(client.endAsync(true), 1000, systemClock)
     }
   }
 

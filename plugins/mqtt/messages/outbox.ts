@@ -1,3 +1,4 @@
+import { systemClock, type Timer } from '../../../kernel/index.ts'
 import { type Deferred, deferred } from '../../shared/values/promises.ts'
 import { MqttFullError, MqttUnavailableError } from '../errors.ts'
 import { type Link, LinkLost, type Outgoing, type Patience } from '../links/contract.ts'
@@ -8,7 +9,7 @@ interface Entry extends Patience {
   readonly message: Outgoing
   readonly number: number
   readonly done: Deferred<void>
-  readonly timer: NodeJS.Timeout
+  readonly timer: Timer
   isEnded: boolean
 }
 
@@ -41,7 +42,7 @@ export class Outbox {
       return Promise.reject(MqttFullError(this.#waiting.length, 'maxQueuedSize'))
     }
     const done = deferred()
-    const timer = setTimeout(() => this.#late(entry), publishTimeout)
+    const timer = systemClock.setTimeout(() => this.#late(entry), publishTimeout)
     const number = ++this.#last
     const entry: Entry = { message, number, done, timer, isEnded: false, isOver: false, whenOver: undefined }
     this.#waiting.push(entry)
@@ -126,7 +127,7 @@ export class Outbox {
   #end(entry: Entry, error?: unknown): void {
     if (entry.isEnded) return
     entry.isEnded = true
-    clearTimeout(entry.timer)
+    systemClock.clear(entry.timer)
     this.#underWay.delete(entry)
     this.#size -= entry.message.payload.byteLength
     if (error === undefined) entry.done.resolve()

@@ -1,4 +1,4 @@
-import { isInTime, type Logger } from '../../../kernel/index.ts'
+import { isInTime, type Logger, systemClock } from '../../../kernel/index.ts'
 import { withinTime } from '../../shared/values/promises.ts'
 import { notifyFailure } from '../failures.ts'
 import { type Incoming, type Link, LinkLost } from '../links/contract.ts'
@@ -95,7 +95,7 @@ export class Subscriptions {
     const asked = this.#link.subscribe(filter.text, qos, number).catch((error: unknown) => {
       if (!(error instanceof LinkLost)) throw error
     })
-    if (await isInTime(asked, this.#settings.publishTimeout)) return
+    if (await isInTime(asked, this.#settings.publishTimeout, systemClock)) return
     asked.catch((error: unknown) => this.reportRefused([this.#refuse(entry, error)]))
   }
 
@@ -119,6 +119,7 @@ export class Subscriptions {
       await withinTime(
         this.#link.unsubscribe(text).catch(() => this.#left.add(text)),
         this.#settings.publishTimeout,
+        systemClock,
       )
   }
 

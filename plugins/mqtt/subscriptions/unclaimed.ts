@@ -1,4 +1,4 @@
-import type { Logger } from '../../../kernel/index.ts'
+import { clock, type Logger, type Timer } from '../../../kernel/index.ts'
 import type { Incoming } from '../links/contract.ts'
 
 /** How long a message of an earlier session waits for its handler. */
@@ -12,7 +12,7 @@ export class Unclaimed {
   readonly #log: Logger
   readonly #messages: Incoming[] = []
   #isOpen: boolean
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
 
   /** `isOpen`: whether the broker keeps sessions of this client. */
   constructor(log: Logger, isOpen: boolean) {
@@ -28,8 +28,8 @@ export class Unclaimed {
     }
     this.#messages.push(message)
     if (this.#timer !== undefined) return
-    this.#timer = setTimeout(() => this.#giveUp(), patience)
-    this.#timer.unref?.()
+    this.#timer = clock.setTimeout(() => this.#giveUp(), patience)
+    this.#timer.unref()
   }
 
   /** Offers the kept messages to a new handler. */
@@ -49,7 +49,7 @@ export class Unclaimed {
   }
 
   close(): void {
-    clearTimeout(this.#timer)
+    clock.clear(this.#timer)
     this.#isOpen = false
     this.#messages.length = 0
   }

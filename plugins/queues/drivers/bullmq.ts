@@ -1,4 +1,4 @@
-import { isInTime } from '../../../kernel/index.ts'
+import { isInTime, systemClock } from '../../../kernel/index.ts'
 import { peer, peers } from '../../shared/environment/optional-package.ts'
 import { isUnreachable } from '../../shared/stores/unreachable.ts'
 import { deferred } from '../../shared/values/promises.ts'
@@ -232,7 +232,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
       waiting > 0 ? queue.getJobs(['waiting'], 0, 0, true) : [],
       prioritized > 0 ? queue.getJobs(['prioritized'], 0, 0, true) : [],
     ])
-    const ages = heads.flat().map((job) => (job === undefined ? 0 : Date.now() - readySince(job)))
+    const ages = heads.flat().map((job) => (job === undefined ? 0 : systemClock.now() - readySince(job)))
     return { waiting: waiting + prioritized, active, delayed, failed, oldest: Math.max(0, ...ages) }
   }
 
@@ -248,7 +248,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     const all = Promise.allSettled([...ending, ...closing])
     for (const client of this.#connections.clients) client.disconnect()
     // BullMQ waits for connections that are never made.
-    await isInTime(all, 200)
+    await isInTime(all, 200, systemClock)
   }
 }
 

@@ -1,3 +1,4 @@
+import { clock, systemClock } from '../../../kernel/index.ts'
 import type { Carrier } from '../../shared/work/carrier.ts'
 import { LocalConsumer, type LocalMessage, LocalQueue } from '../../shared/work/local-queue.ts'
 import { QueueFullError, QueueIdleError } from '../errors.ts'
@@ -78,7 +79,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
 
   async counts(name: string): Promise<QueueCounts> {
     const { waiting, active, delayed, dead } = this.topic(name)
-    const now = performance.now()
+    const now = clock.monotonic()
     const oldest = Math.max(0, ...waiting.heads.map(({ since }) => now - since))
     return { waiting: waiting.size, active, delayed: delayed.size, failed: dead.length, oldest }
   }
@@ -105,11 +106,11 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
 
   async drained(name: string): Promise<void> {
     // The timers of delayed messages do not keep the process alive; a caller that waits for them does.
-    const awake = setInterval(() => {}, 1 << 30)
+    const awake = systemClock.setInterval(() => {}, 1 << 30)
     try {
       await this.topic(name).drained()
     } finally {
-      clearInterval(awake)
+      systemClock.clear(awake)
     }
   }
 

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { systemClock } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { addressOf } from '../../shared/stores/address.ts'
 import { isUnreachable } from '../../shared/stores/unreachable.ts'
@@ -62,7 +62,7 @@ async function unlocked<Result>(run: () => Promise<Result>): Promise<Result> {
       return await run()
     } catch (error) {
       if ((error as { code?: unknown }).code !== '40P01' || tries === 10) throw error
-      await pause(Math.random() * 50 * tries)
+      await systemClock.sleep(Math.random() * 50 * tries)
     }
   }
 }
@@ -223,7 +223,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
           return
         }
         this.#host.down(error)
-        await pause(Math.min(100 * 2 ** failures, 1000))
+        await systemClock.sleep(Math.min(100 * 2 ** failures, 1000))
       }
     }
   }

@@ -1,3 +1,4 @@
+import { systemClock } from '../../../kernel/index.ts'
 import { isUnreachable } from '../../shared/stores/unreachable.ts'
 import { deferred } from '../../shared/values/promises.ts'
 import type { Consumer, DriverHost } from './contract.ts'
@@ -105,10 +106,10 @@ export class Poller implements Consumer {
   async #pause(ms: number | undefined): Promise<void> {
     if (this.#stop.signal.aborted) return
     const { promise, resolve } = deferred()
-    const timer = ms === undefined ? undefined : setTimeout(resolve, ms)
+    const timer = ms === undefined ? undefined : systemClock.setTimeout(resolve, ms)
     this.#wake = resolve
     await promise
-    clearTimeout(timer)
+    systemClock.clear(timer)
     this.#wake = undefined
   }
 }

@@ -1,3 +1,4 @@
+import { systemClock, type Timer } from '../../../kernel/index.ts'
 import type { DriverHost } from './contract.ts'
 import { maxEntries } from './sqs-body.ts'
 import type { SqsResponse } from './sqs-types.ts'
@@ -18,7 +19,7 @@ export class SqsDeletes {
   readonly #call: (input: object) => Promise<SqsResponse>
   readonly #host: DriverHost
   #waiting: Done[] = []
-  #timer: ReturnType<typeof setTimeout> | undefined
+  #timer: Timer | undefined
   readonly #sending = new Set<Promise<void>>()
 
   /** `call` deletes one batch. */
@@ -43,11 +44,11 @@ export class SqsDeletes {
   #push(done: Done): void {
     this.#waiting.push(done)
     if (this.#waiting.length >= maxEntries) this.#send()
-    else this.#timer ??= setTimeout(() => this.#send(), window * 2 ** done.tries)
+    else this.#timer ??= systemClock.setTimeout(() => this.#send(), window * 2 ** done.tries)
   }
 
   #send(): void {
-    clearTimeout(this.#timer)
+    systemClock.clear(this.#timer)
     this.#timer = undefined
     const lot = this.#waiting.splice(0, maxEntries)
     if (lot.length === 0) return

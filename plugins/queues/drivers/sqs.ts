@@ -1,4 +1,4 @@
-import { OptionError, quoted, within } from '../../../kernel/index.ts'
+import { OptionError, quoted, systemClock, within } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { memoizedIn } from '../../shared/values/memoize.ts'
 import { QueueBatchError, QueueMissingError, QueuePayloadError } from '../errors.ts'
@@ -54,9 +54,15 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
   #call(
     name: SqsCall,
     input: object,
-    abortSignal: AbortSignal = AbortSignal.timeout(this.#config.publishTimeout),
+    ms = this.#config.publishTimeout,
+    cut = new AbortController(),
   ): Promise<SqsResponse> {
-    return this.#client.send(new this.#sdk[`${name}Command`](input), { abortSignal })
+    const response = this.#client.send(new this.#sdk[`${name}Command`](input), { abortSignal: cut.signal })
+    const late = () => {
+      cut.abort()
+      return response
+    }
+    return within(response, ms, late, systemClock)
   }
 
   #address(topic: string): Promise<Address> {
@@ -117,10 +123,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
 
   consume(topic: string, deliver: Deliver, { concurrency }: { concurrency: number }): Consumer {
     const { waitTimeSeconds, visibilityTimeout } = this.#config
-    const deletes = new SqsDeletes(
-      (input) => this.#call('DeleteMessageBatch', input, AbortSignal.timeout(5000)),
-      this.#host,
-    )
+    const deletes = new SqsDeletes((input) => this.#call('DeleteMessageBatch', input, 5000), this.#host)
     const poller = new Poller({
       topic,
       concurrency,
@@ -157,11 +160,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
     const cut = new AbortController()
     this.#polls.add(cut)
     try {
-      const response = this.#call('ReceiveMessage', input, cut.signal)
-      return await within(response, ms, () => {
-        cut.abort()
-        return response
-      })
+      return await this.#call('ReceiveMessage', input, ms, cut)
     } finally {
       this.#polls.delete(cut)
     }
@@ -169,7 +168,8 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
 
   async #run(address: Address, message: Message, deliver: Deliver, deletes: SqsDeletes): Promise<void> {
     const { visibilityTimeout, retryDelay } = this.#config
-    const prolong = setInterval(() => void this.#hide(address, message, visibilityTimeout), visibilityTimeout * 500)
+    const hideLonger = () => void this.#hide(address, message, visibilityTimeout)
+    const prolong = systemClock.setInterval(hideLonger, visibilityTimeout * 500)
     const attempt = attemptOf(message)
     const delivery = {
       id: message.MessageId!,
@@ -178,7 +178,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
       carrier: carrierIn(message),
     }
     const outcome = await deliver(payloadOf(message.Body), delivery)
-    clearInterval(prolong)
+    systemClock.clear(prolong)
     if (outcome.ok) return deletes.add(address.url, message.ReceiptHandle!)
     const isLast = address.maxReceives !== undefined && attempt >= address.maxReceives
     if (outcome.final && !isLast && (await this.#park(address, message))) {

@@ -1,4 +1,4 @@
-import { isInTime } from '../../../kernel/index.ts'
+import { type Clock, isInTime } from '../../../kernel/index.ts'
 
 /** A promise with its `resolve` and `reject`; like `Promise.withResolvers`, which Node.js 20 does not have. */
 export interface Deferred<T> {
@@ -18,6 +18,6 @@ export function deferred<T = void>(): Deferred<T> {
 }
 
 /** Whether a promise is fulfilled within this many milliseconds; one that is rejected is not. */
-export function withinTime(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  return isInTime(promise, ms).catch(() => false)
+export function withinTime(promise: Promise<unknown>, ms: number, by?: Clock): Promise<boolean> {
+  return isInTime(promise, ms, by).catch(() => false)
 }

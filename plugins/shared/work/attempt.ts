@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { defineErrors, type Logger, type Trace, within } from '../../../kernel/index.ts'
+import { clock, defineErrors, type Logger, type Trace, within } from '../../../kernel/index.ts'
 import { option } from '../options/index.ts'
 import { Call } from './running.ts'
 
@@ -36,19 +36,28 @@ export interface Attempt<Event extends object> extends LimitedCall {
  */
 export function runInTime({ call, timeout, what, run }: LimitedCall): unknown {
   if (timeout === undefined) return run()
-  return within(Promise.resolve(run()), timeout, () => {
+  const late = () => {
     const error = HandlerTimeoutError(what, timeout)
     call.abort(error)
     throw error
-  })
+  }
+  return within(Promise.resolve(run()), timeout, late, clock)
 }
 
 /**
  * Makes one attempt, whichever work it belongs to. Never rejects: its result is that of `passed`, or that of `failed`, which receives
  * the error in the context of the attempt. The log line and the error handler of a failure would lead to no trace otherwise, since the tracing
- * channel has reported the end by then. What a handler does after its time limit is ignored.
+ * channel has reported the end by then. What a handler does after its time limit is ignored. The clock of a test stands still meanwhile.
  */
-export async function attempt<Event extends object, Passed, Failed>(
+export function attempt<Event extends object, Passed, Failed>(
+  one: Attempt<Event>,
+  passed: () => Passed,
+  failed: (error: unknown) => Failed,
+): Promise<Passed | Awaited<Failed>> {
+  return clock.hold(() => attemptNow(one, passed, failed))
+}
+
+async function attemptNow<Event extends object, Passed, Failed>(
   one: Attempt<Event>,
   passed: () => Passed,
   failed: (error: unknown) => Failed,

@@ -1,3 +1,4 @@
+import { clock, type Timer } from '../../../kernel/index.ts'
 import { type Deferred, deferred } from '../values/promises.ts'
 
 /** A message of a queue in memory. */
@@ -11,7 +12,7 @@ export interface LocalMessage {
   backoff(attempt: number): number
   /** The number of attempts so far. */
   attempt: number
-  /** When it became ready, by `performance.now()`. */
+  /** When it became ready, by `clock.monotonic()`. */
   since: number
   /** The one that became ready after it, with the same priority. */
   next: this | undefined
@@ -87,7 +88,7 @@ export type Outcome = { readonly ok: true } | { readonly ok: false; readonly err
 /** Messages in the memory of this process, with their consumers: first in, first out within a priority. */
 export class LocalQueue<Message extends LocalMessage> {
   readonly waiting = new Waiting<Message>()
-  readonly delayed = new Set<ReturnType<typeof setTimeout>>()
+  readonly delayed = new Set<Timer>()
   readonly ids = new Set<string>()
   /** The last messages that were given up. */
   readonly dead: { readonly message: Message; readonly error: Error }[] = []
@@ -110,16 +111,16 @@ export class LocalQueue<Message extends LocalMessage> {
   add(message: Message, delay = 0): void {
     this.ids.add(message.id)
     if (delay > 0) {
-      const timer = setTimeout(() => {
+      const timer = clock.setTimeout(() => {
         this.delayed.delete(timer)
         this.add(message)
       }, delay)
       // No other process could take it, and a process that has ended its work should end.
-      timer.unref?.()
+      timer.unref()
       this.delayed.add(timer)
       return
     }
-    message.since = performance.now()
+    message.since = clock.monotonic()
     this.waiting.add(message)
     for (const consumer of this.consumers) if (consumer.wake()) return
   }
@@ -152,7 +153,7 @@ export class LocalQueue<Message extends LocalMessage> {
 
   /** Removes everything except the subscribers and their messages in progress. */
   clear(): void {
-    for (const timer of this.delayed) clearTimeout(timer)
+    for (const timer of this.delayed) clock.clear(timer)
     this.delayed.clear()
     this.waiting.clear()
     this.ids.clear()
@@ -211,8 +212,8 @@ export class LocalConsumer<Message extends LocalMessage> {
   wake(): boolean {
     if (this.#free === 0 || this.#stopped) return false
     this.#free--
-    // The publisher continues first, so that a handler never runs inside `publish`.
-    queueMicrotask(() => void this.#work())
+    // The publisher continues first, so that a handler never runs inside `publish`. Held as a whole: between two messages, too, there is work.
+    queueMicrotask(() => void clock.hold(this.#work))
     return true
   }
 
@@ -222,7 +223,7 @@ export class LocalConsumer<Message extends LocalMessage> {
     if (this.#free === this.#hands) this.#over.resolve()
   }
 
-  async #work(): Promise<void> {
+  readonly #work = async (): Promise<void> => {
     for (let done = 1; !this.#stopped; done++) {
       const message = this.#queue.waiting.take()
       if (message === undefined) break

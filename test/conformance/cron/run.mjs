@@ -1,5 +1,6 @@
 import process from 'node:process'
-import { CronService, memoryClock, RouteCollection, Server, setCronGlobalErrorHandler } from 'framework'
+import { CronService, RouteCollection, Server, setCronGlobalErrorHandler } from 'framework'
+import { testClock } from 'framework/testing'
 
 // Scheduled jobs on whichever runtime runs this. Argument: the glob of the job files. Prints what it saw as JSON.
 const [, , files = ''] = process.argv
@@ -15,8 +16,8 @@ setCronGlobalErrorHandler((_error, run) => {
 })
 
 // Night by night, over both changes of clocks, without waiting.
-const clock = memoryClock('2026-03-27T12:00:00Z')
-const fast = await CronService.run({ crons: [files], clock, logger })
+const clock = testClock('2026-03-27T12:00:00Z')
+const fast = await CronService.run({ crons: [files], logger })
 await clock.advance(1_000)
 const failedOnce = failures
 await clock.set('2026-03-28T00:59:59Z')
@@ -27,6 +28,7 @@ for (const date of ['03-28', '03-29', '03-30', '10-24', '10-25', '10-26']) {
 const nights = logged.filter((line) => line.startsWith('2026') && line.endsWith('0:00.000Z'))
 const names = fast.jobs().map(({ name }) => name)
 await fast.stop()
+clock.restore()
 
 // With the clock of the machine, in a server.
 logged.length = 0

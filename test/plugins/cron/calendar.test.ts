@@ -1,10 +1,5 @@
-import {
-  CronService,
-  type CronServiceOptions,
-  cronJob as cron,
-  memoryClock,
-  memoryCronLock,
-} from 'framework/plugins/cron'
+import { CronService, type CronServiceOptions, cronJob as cron, memoryCronLock } from 'framework/plugins/cron'
+import { type TestClock, testClock } from 'framework/testing'
 import { afterEach, describe, expect, test } from 'vitest'
 import { lastTime, nextTime } from '../../../plugins/cron/schedule/calendar.ts'
 import { parsePattern } from '../../../plugins/cron/schedule/pattern.ts'
@@ -238,14 +233,16 @@ describe('clock changes', () => {
 describe('a clock that does not go on evenly', () => {
   const services: CronService[] = []
   const handles: { destroy(): void }[] = []
+  let clock: TestClock
   afterEach(async () => {
     for (const service of services.splice(0)) await service.stop()
     for (const handle of handles.splice(0)) handle.destroy()
+    clock.restore()
   })
   const isOfSeconds = (pattern: string) => pattern.split(' ').length === 6
   async function daily(options: Parameters<typeof cron>[1], start: string, pattern = '30 2 * * *') {
-    const clock = memoryClock(start)
-    const settings: CronServiceOptions = { crons: [], timezone: 'UTC', clock }
+    clock = testClock(start)
+    const settings: CronServiceOptions = { crons: [], timezone: 'UTC' }
     const service = await CronService.run({ ...settings, logger: memoryLogger() })
     services.push(service)
     const seen: string[] = []
@@ -254,11 +251,11 @@ describe('a clock that does not go on evenly', () => {
     await job.start(
       ({ scheduledAt }) => void seen.push(scheduledAt.toISOString().slice(5, isOfSeconds(pattern) ? 19 : 16)),
     )
-    return { clock, seen, counts: () => service.jobs()[0]!.counts }
+    return { seen, counts: () => service.jobs()[0]!.counts }
   }
 
   test('set forward over a tick, it runs once, late; set back after it, not again', async () => {
-    const { clock, seen } = await daily({}, '2026-01-05T02:00:00Z')
+    const { seen } = await daily({}, '2026-01-05T02:00:00Z')
     await clock.set('2026-01-05T03:00:00Z')
     expect(seen).toEqual(['01-05T02:30'])
     await clock.set('2026-01-05T02:00:00Z')
@@ -272,7 +269,7 @@ describe('a clock that does not go on evenly', () => {
     ['run-once', ['01-08T02:30', '01-09T02:30'], 2],
     ['skip', ['01-09T02:30'], 3],
   ] as const)('asleep for three days, with %s', async (missed, expected, count) => {
-    const { clock, seen, counts } = await daily({ missed }, '2026-01-05T12:00:00Z')
+    const { seen, counts } = await daily({ missed }, '2026-01-05T12:00:00Z')
     await clock.set('2026-01-08T09:00:00Z')
     await clock.advanceTo('2026-01-09T03:00:00Z')
     expect(seen).toEqual(expected)
@@ -280,13 +277,13 @@ describe('a clock that does not go on evenly', () => {
   })
 
   test('a tick that is less than a minute late is served whatever the rule', async () => {
-    const { clock, seen, counts } = await daily({ missed: 'skip' }, '2026-01-05T02:29:50Z')
+    const { seen, counts } = await daily({ missed: 'skip' }, '2026-01-05T02:29:50Z')
     await clock.set('2026-01-05T02:30:50Z')
     expect([seen, counts().missed]).toEqual([['01-05T02:30'], 0])
   })
 
   test('an hour forward is not a burst, an hour back no second run', async () => {
-    const { clock, seen } = await daily({}, '2026-01-05T10:00:30Z', '* * * * *')
+    const { seen } = await daily({}, '2026-01-05T10:00:30Z', '* * * * *')
     await clock.set('2026-01-05T11:00:30Z')
     expect(seen).toEqual(['01-05T11:00'])
     await clock.set('2026-01-05T10:00:30Z')
@@ -303,7 +300,7 @@ describe('a clock that does not go on evenly', () => {
     // One that names its hours goes by the clock on the wall.
     ['* * 10 * * *', 2_000, '2026-01-05T10:00:00.500Z', ['10:00:01', '10:00:02', '10:00:03']],
   ])('set back, a job of seconds goes on after an interval: %s', async (pattern, before, back, expected) => {
-    const { clock, seen } = await daily({}, '2026-01-05T10:00:00Z', pattern)
+    const { seen } = await daily({}, '2026-01-05T10:00:00Z', pattern)
     await clock.advance(before)
     await clock.set(back)
     await clock.advance(pattern.startsWith('*/20') ? 30_000 : 2_500)
@@ -311,9 +308,8 @@ describe('a clock that does not go on evenly', () => {
   })
 
   test('set back, with a lock, no second runs twice', async () => {
-    const clock = memoryClock('2026-01-05T10:00:00Z')
-    const lock = memoryCronLock(clock.now)
-    const settings: CronServiceOptions = { crons: [], timezone: 'UTC', clock, lock }
+    clock = testClock('2026-01-05T10:00:00Z')
+    const settings: CronServiceOptions = { crons: [], timezone: 'UTC', lock: memoryCronLock() }
     const service = await CronService.run({ ...settings, logger: memoryLogger() })
     services.push(service)
     const seen: number[] = []
@@ -328,7 +324,7 @@ describe('a clock that does not go on evenly', () => {
   })
 
   test('one that was a year ahead begins anew when it is corrected', async () => {
-    const { clock, seen } = await daily({}, '2027-01-05T10:00:30Z', '* * * * *')
+    const { seen } = await daily({}, '2027-01-05T10:00:30Z', '* * * * *')
     await clock.advance(60_000)
     await clock.set('2026-01-05T10:00:30Z')
     await clock.advance(60_000)
@@ -336,7 +332,7 @@ describe('a clock that does not go on evenly', () => {
   })
 
   test('years asleep with a job of every second take no time', async () => {
-    const { clock, seen, counts } = await daily({}, '2020-01-05T10:00:00Z', '* * * * * *')
+    const { seen, counts } = await daily({}, '2020-01-05T10:00:00Z', '* * * * * *')
     const start = performance.now()
     await clock.set('2026-01-05T10:00:00.500Z')
     expect(performance.now() - start).toBeLessThan(1000)
@@ -344,7 +340,7 @@ describe('a clock that does not go on evenly', () => {
   })
 
   test('over both clock changes a job of every night runs once a night', async () => {
-    const { clock, seen } = await daily({ timezone: 'Europe/Rome' }, '2026-03-27T12:00:00Z')
+    const { seen } = await daily({ timezone: 'Europe/Rome' }, '2026-03-27T12:00:00Z')
     await clock.advanceTo('2026-03-31T12:00:00Z')
     expect(seen).toEqual(['03-28T01:30', '03-29T01:30', '03-30T00:30', '03-31T00:30'])
     await clock.advanceTo('2026-10-23T12:00:00Z')
@@ -354,7 +350,7 @@ describe('a clock that does not go on evenly', () => {
   })
 
   test('a yearly job waits longer than a timer can', async () => {
-    const { clock, seen } = await daily({}, '2026-01-05T10:00:00Z', '0 0 1 1 *')
+    const { seen } = await daily({}, '2026-01-05T10:00:00Z', '0 0 1 1 *')
     await clock.advanceTo('2029-01-05T10:00:00Z')
     expect(seen).toEqual(['01-01T00:00', '01-01T00:00', '01-01T00:00'])
   })

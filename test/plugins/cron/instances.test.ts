@@ -81,7 +81,7 @@ function promises(startServer: () => Promise<OwnServer>, lockAt: (url: string) =
   const many = () =>
     test.sequential('five instances serve 200 ticks, each exactly once', ({ expect }) =>
       together(async (instances, begin) => {
-        for (let i = 0; i < 5; i++) begin(lock, 40, 0)
+        for (let i = 0; i < 5; i++) begin(lock, 70, 0)
         await ready(instances, expect)
         const readyAt = Date.now()
         const before = distinct(instances)
@@ -96,7 +96,7 @@ function promises(startServer: () => Promise<OwnServer>, lockAt: (url: string) =
         const whole = ticks.filter((tick) => tick > readyAt && tick < ticks.at(-1)!)
         expect(whole.length).toBeGreaterThan(0)
         for (const tick of wasBlocked ? [] : whole) {
-          expect(all.filter((run) => run.endsWith(` ${tick}`))).toHaveLength(40)
+          expect(all.filter((run) => run.endsWith(` ${tick}`))).toHaveLength(70)
         }
         expect(instances.filter((one) => distinct([one]) > 0).length).toBeGreaterThan(1)
       }))

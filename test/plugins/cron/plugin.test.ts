@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CronService, cron, cronUi, memoryClock, RouteCollection, Server } from 'framework'
+import { CronService, cron, cronUi, RouteCollection, Server } from 'framework'
 import { cron as cronPlugin } from 'framework/plugins'
+import { testClock } from 'framework/testing'
 import { afterEach, describe, expect, test } from 'vitest'
 import { memoryLogger } from '../../support/kernel.ts'
 
@@ -19,6 +20,12 @@ function make(options: object) {
   return { server, log: logger.entries }
 }
 
+function takeClock() {
+  const clock = testClock('2026-01-05T10:00:00Z')
+  stop.push(() => clock.restore())
+  return clock
+}
+
 const declare = (...args: Parameters<typeof cron>) => {
   const job = cron(...args)
   stop.push(() => job.destroy())
@@ -27,10 +34,10 @@ const declare = (...args: Parameters<typeof cron>) => {
 
 describe('jobs run while the server listens', () => {
   test('never under inject, from listen on, and not after close', async () => {
-    const clock = memoryClock('2026-01-05T10:00:00Z')
+    const clock = takeClock()
     let runs = 0
     await declare('* * * * *', { name: 'j' }).start(() => void runs++)
-    const { server } = make({ plugins: { cron: { crons: [], clock } } })
+    const { server } = make({ plugins: { cron: { crons: [] } } })
     await server.inject.get('/')
     await clock.advance(120_000)
     expect([runs, server.services.get('cron').jobs()]).toEqual([0, []])
@@ -60,14 +67,14 @@ describe('jobs run while the server listens', () => {
   })
 
   test('close waits for running jobs, and its signal aborts at once', async () => {
-    const clock = memoryClock('2026-01-05T10:00:00Z')
+    const clock = takeClock()
     let isEnded = false
     await declare('* * * * *', { name: 'long' }).start(async ({ signal }) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
       await new Promise((resolve) => setTimeout(resolve, 100))
       isEnded = true
     })
-    const { server, log } = make({ plugins: { cron: { crons: [], clock } } })
+    const { server, log } = make({ plugins: { cron: { crons: [] } } })
     await server.listen()
     await clock.advance(60_000)
     await server.close()
@@ -75,9 +82,9 @@ describe('jobs run while the server listens', () => {
   })
 
   test('close does not wait for ever: a warning names the running jobs', async () => {
-    const clock = memoryClock('2026-01-05T10:00:00Z')
+    const clock = takeClock()
     await declare('* * * * *', { name: 'endless' }).start(() => new Promise(() => {}))
-    const { server, log } = make({ closeTimeout: 600, plugins: { cron: { crons: [], clock } } })
+    const { server, log } = make({ closeTimeout: 600, plugins: { cron: { crons: [] } } })
     await server.listen()
     await clock.advance(60_000)
     await server.close()
@@ -115,7 +122,6 @@ describe('jobs run while the server listens', () => {
     ],
     [{ timezone: 'Mars/Olympus' }, 'plugins.cron.timezone" is "Mars/Olympus"; it takes a time zone such as'],
     [{ history: -1 }, 'plugins.cron.history" is -1'],
-    [{ clock: {} }, 'plugins.cron.clock'],
     [{ ui: { path: 'crons' } }, 'plugins.cron.ui.path" is "crons"'],
     [{ ui: { pth: '/crons' } }, 'plugins.cron.ui.pth". Did you mean "path"?'],
     [{ ui: { middlewares: [1] } }, 'plugins.cron.ui.middlewares[0]'],
@@ -161,7 +167,7 @@ describe('job files', () => {
   const run = async (options: object = {}) => {
     const logger = memoryLogger()
     jobs.testCron = { cron, stop }
-    const service = await CronService.run({ clock: memoryClock(0), logger, ...options })
+    const service = await CronService.run({ logger, ...options })
     stop.push(() => service.stop())
     return { names: service.jobs().map(({ name }) => name), log: logger.entries }
   }

@@ -1,5 +1,6 @@
-import { BaseCron, cron, cronUi, type Middleware, memoryClock, RouteCollection, Server } from 'framework'
+import { BaseCron, cron, cronUi, type Middleware, RouteCollection, Server } from 'framework'
 import { cron as cronPlugin, helmet } from 'framework/plugins'
+import { type TestClock, testClock } from 'framework/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { hasChromium, startChromium, watch } from '../../support/chromium.ts'
@@ -16,11 +17,25 @@ const staffOnly: Middleware = function staffOnly(req, res, next) {
   return req.headers.authorization === 'Bearer staff' ? next() : res.unauthorized()
 }
 
+let time: TestClock | undefined
+
+function takeClock(): TestClock {
+  if (time !== undefined) return time
+  const taken = testClock('2026-01-05T10:00:00Z', { patience: 100 })
+  time = taken
+  stop.push(() => {
+    taken.restore()
+    time = undefined
+  })
+  return taken
+}
+
 async function listen(options: object, plugins: (server: object) => object = (cronOptions) => ({ cron: cronOptions })) {
-  const clock = memoryClock('2026-01-05T10:00:00Z')
+  const clock = takeClock()
   const logger = memoryLogger()
-  const given = { crons: [], timezone: 'Europe/Rome', clock, ...options }
-  const settings = { port: 0, host: '127.0.0.1', drainWindow: 0, gracefulShutdown: false, logger }
+  const given = { crons: [], timezone: 'Europe/Rome', ...options }
+  // One of the jobs never ends, and closing need not wait long for it.
+  const settings = { port: 0, host: '127.0.0.1', drainWindow: 0, closeTimeout: 600, gracefulShutdown: false, logger }
   const server = new Server({ ...settings, router: new RouteCollection(), plugins: plugins(given) as {} })
   stop.push(() => server.close().catch(() => {}))
   await server.listen()

@@ -2,7 +2,6 @@ import {
   channel,
   cron,
   MemoryStorageProvider,
-  memoryClock,
   memoryQueue,
   mqtt,
   QueueService,
@@ -49,7 +48,7 @@ test('schedules can be run now, and the run is recorded with its failure', async
   })
   await job.start(() => failed)
   stop.push(() => job.destroy())
-  const { server } = makeServer(true, { cron: { crons: [], clock: memoryClock('2026-01-05T10:00:00Z') } })
+  const { server } = makeServer(true, { cron: { crons: [] } })
   await server.listen()
   const look = await lookAt(server)
   const panels = await panelsOf(look)

@@ -11,6 +11,8 @@ import {
   memoryTransport,
   Server,
 } from 'framework'
+import { clock } from 'framework/kernel'
+import { type TestClock, testClock } from 'framework/testing'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type Entry, memoryLogger } from '../../support/kernel.ts'
 
@@ -22,7 +24,7 @@ function recording(fails: (subject: string, attempt: number) => unknown = () => 
   const attempts: { subject: string; at: number }[] = []
   const transporter: MailTransporter = {
     async sendMail(message: MailMessage) {
-      attempts.push({ subject: message.subject, at: performance.now() })
+      attempts.push({ subject: message.subject, at: clock.now() })
       const error = fails(message.subject, attempts.filter(({ subject }) => subject === message.subject).length)
       if (error !== undefined) throw error
     },
@@ -38,14 +40,19 @@ function makeMailer(transporter: MailTransporter, timeout?: number): { mailer: M
   open.push(mailer)
   return { mailer, log: entries }
 }
+let time: TestClock | undefined
+const takeClock = () => {
+  time = testClock()
+  return time
+}
 afterEach(async () => {
-  vi.useRealTimers()
   for (const mailer of open.splice(0)) await mailer.close({ timeout: 10 })
+  time?.restore()
 })
 
 describe('later', () => {
   test('sends one email a second, whatever becomes of the one before', async () => {
-    vi.useFakeTimers()
+    const time = takeClock()
     const { transporter, attempts, order } = recording((subject, attempt) =>
       subject === 'b' && attempt === 1 ? new Error('busy') : undefined,
     )
@@ -53,7 +60,7 @@ describe('later', () => {
     const ids = await Promise.all(['a', 'b', 'c'].map((subject) => mailer.later(mail(subject))))
     expect(new Set(ids.map(({ id }) => id)).size).toBe(3)
     expect(mailer.waiting).toBeGreaterThan(0)
-    await vi.advanceTimersByTimeAsync(10_000)
+    await time.advance(10_000)
     expect([order(), mailer.waiting]).toEqual([['a', 'b', 'c', 'b'], 0])
     const gaps = attempts.slice(1).map(({ at }, index) => at - attempts[index]!.at)
     expect(gaps).toEqual([1000, 1000, 1000])
@@ -61,13 +68,13 @@ describe('later', () => {
   })
 
   test('gives an email up after three more attempts, by id', async () => {
-    vi.useFakeTimers()
+    const time = takeClock()
     const { transporter, attempts } = recording(() => new Error('down'))
     const { mailer, log } = makeMailer(transporter)
     const { id } = await mailer.later(mail('a'))
-    await vi.advanceTimersByTimeAsync(2999)
+    await time.advance(2999)
     expect(attempts).toHaveLength(3)
-    await vi.advanceTimersByTimeAsync(10_000)
+    await time.advance(10_000)
     expect([attempts.length, mailer.waiting]).toEqual([4, 0])
     expect(log.map(({ level, fields }) => [level, fields.mail])).toEqual([
       ['warn', id],
@@ -119,13 +126,13 @@ describe('later', () => {
   })
 
   test('is one queue for all providers', async () => {
-    vi.useFakeTimers()
+    const time = takeClock()
     const { transporter, attempts } = recording()
     const provider = { transporter, from } as const
     const mailer = new Mailer({ a: provider, b: provider }, { defaultProvider: 'a' })
     open.push(mailer)
     await Promise.all([mailer.later(mail('a')), mailer.use('b').later(mail('b'))])
-    await vi.advanceTimersByTimeAsync(5000)
+    await time.advance(5000)
     expect(attempts).toHaveLength(2)
     expect(attempts[1]!.at - attempts[0]!.at).toBe(1000)
   })

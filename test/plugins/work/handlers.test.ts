@@ -9,7 +9,7 @@ import {
   setCronGlobalErrorHandler,
   setMqttGlobalErrorHandler,
 } from 'framework'
-import { CronService, memoryClock } from 'framework/plugins/cron'
+import { CronService } from 'framework/plugins/cron'
 import { afterEach, describe, expect, test } from 'vitest'
 import { memoryLogger } from '../../support/kernel.ts'
 import { freshName, until } from '../../support/queues.ts'
@@ -61,8 +61,7 @@ const kinds: Kind[] = [
     name: 'a cron job',
     errors: [],
     async open(handler, timeout) {
-      const clock = memoryClock('2026-01-01T00:00:00Z')
-      const service = await CronService.run({ crons: [], clock, logger: memoryLogger() })
+      const service = await CronService.run({ crons: [], logger: memoryLogger() })
       const job = cron('0 * * * *', { name: freshName('handlers'), ...(timeout && { timeout }) })
       setCronGlobalErrorHandler((error) => void this.errors.push(messageOf(error)))
       await job.start(({ signal }) => handler(signal))
@@ -105,7 +104,13 @@ const kinds: Kind[] = [
           error: (_socket, error) => void this.errors.push(messageOf(error)),
         },
       )
-      const server = new Server({ logger: memoryLogger(), router, plugins: { websocket: true } })
+      const server = new Server({
+        logger: memoryLogger(),
+        router,
+        drainWindow: 0,
+        closeTimeout: 600,
+        plugins: { websocket: true },
+      })
       const socket = await server.inject.ws('/')
       return {
         trigger: async () => socket.send('x'),
