@@ -160,11 +160,8 @@ export class Socket implements ServerSocket, TransportEvents {
   }
 
   #endInTime(transport: Transport): void {
-    const timer = systemClock.setTimeout(
-      () => this.#state === 'closing' && transport.terminate(),
-      this.#route.sockets.closeTimeout,
-    )
-    timer.unref()
+    const terminate = () => this.#state === 'closing' && transport.terminate()
+    systemClock.setTimeout(terminate, this.#route.sockets.closeTimeout).unref()
   }
 
   terminate(): void {

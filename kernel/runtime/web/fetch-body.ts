@@ -66,8 +66,7 @@ export function breakingOff(bytes: Uint8Array): ReadableStream<Uint8Array> {
       async pull(controller) {
         if (!isSent) {
           isSent = true
-          controller.enqueue(bytes)
-          return
+          return controller.enqueue(bytes)
         }
         await new Promise((resolve) => setTimeout(resolve, lingerMs))
         controller.error(new Error('the rest of the request is not read'))
