@@ -30,7 +30,7 @@ export function createLogger(settings: LogSettings): Made {
     }
   }
   const error = (value: Error) => redact(described(value))
-  const clean = (entry: object) => redact(entry) as Record<string, unknown>
+  const clean = (entry: object) => redact(withoutServer(entry)) as Record<string, unknown>
   const logger = pino(
     {
       level: settings.level,
@@ -38,7 +38,7 @@ export function createLogger(settings: LogSettings): Made {
       // Deep enough for a chain of causes; anything deeper would be replaced by the name of its class.
       ...(sink.isText && { depthLimit: 10 }),
       formatters: { log: clean },
-      serializers: { err: error, error, original: error, req: describeRequest, res: describeResponse },
+      serializers: { err: error, error, original: error },
       ...(settings.redact.length === 0 ? {} : { redact: { paths: [...settings.redact], censor: '[redacted]' } }),
     },
     sink,
@@ -58,14 +58,15 @@ export function createLogger(settings: LogSettings): Made {
   return { logger, flush: () => sink.flush(), addFields }
 }
 
-// Whole requests and responses refer to the server, so an entry contains only the relevant members.
-function describeRequest(req: unknown): unknown {
-  const { id, method, path } = (req ?? {}) as Record<string, unknown>
-  return { id, method, path }
-}
-
-function describeResponse(res: unknown): unknown {
-  return { status: ((res ?? {}) as Record<string, unknown>).statusCode }
+/** Whole requests and responses refer to the server: an entry has only the relevant members, before it is searched for secrets. */
+function withoutServer(entry: { readonly req?: unknown; readonly res?: unknown }): object {
+  if (!('req' in entry || 'res' in entry)) return entry
+  const { id, method, path } = Object(entry.req) as Record<string, unknown>
+  return {
+    ...entry,
+    ...('req' in entry && { req: { id, method, path } }),
+    ...('res' in entry && { res: { status: Object(entry.res).statusCode as unknown } }),
+  }
 }
 
 let shared: Logger | undefined
