@@ -3,6 +3,7 @@ import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statS
 import { dirname, join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { rolldown } from 'rolldown'
+import { withFiles } from './build-files.mjs'
 
 // `node build.mjs [--out <folder>] [--keep] [--if-changed]`: compiles to `dist`. `--keep` keeps the single modules beside the bundles,
 // for benchmarks that need them; `--if-changed` does nothing if the build is newer than its sources.
@@ -125,7 +126,12 @@ const { output } = await bundle.write({
   },
 })
 await bundle.close()
-if (!values.keep) {
+if (values.keep) {
+  // The single modules read them.
+  const isCode = (/** @type {string} */ file) => statSync(file).isDirectory() || !file.endsWith('.ts')
+  for (const folder of ['kernel', 'plugins'])
+    cpSync(join(root, folder), join(out, folder), { recursive: true, filter: isCode })
+} else {
   const wanted = new Set(output.map(({ fileName }) => fileName))
   for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' })) {
     if (file.endsWith('.js') && !wanted.has(file.replaceAll('\\', '/'))) rmSync(join(out, file))
@@ -157,20 +163,16 @@ function isUpToDate() {
   const sources = ['kernel', 'plugins', 'cli'].flatMap((name) =>
     readdirSync(join(root, name), { recursive: true, encoding: 'utf8' }).map((file) => join(root, name, file)),
   )
-  const others = ['index.ts', 'server.ts', 'package.json', 'build.mjs', 'tsconfig.json', 'tsconfig.build.json']
+  const others = [
+    'index.ts',
+    'server.ts',
+    'package.json',
+    'build.mjs',
+    'build-files.mjs',
+    'tsconfig.json',
+    'tsconfig.build.json',
+  ]
   return [...sources, ...others.map((name) => join(root, name))].every((file) => statSync(file).mtimeMs <= built)
-}
-
-/**
- * Files beside a module that it reads when it is loaded, such as the script of a page: the bundles contain them.
- * @param {string} code
- * @param {string} id
- */
-function withFiles(code, id) {
-  return code.replace(
-    /readFileSync\(new URL\('(\.\/[\w./-]+)', import\.meta\.url\), 'utf8'\)/g,
-    (_, /** @type {string} */ file) => JSON.stringify(readFileSync(join(dirname(id), file), 'utf8')),
-  )
 }
 
 /**

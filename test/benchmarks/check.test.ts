@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -10,6 +11,7 @@ import { chooseSuites, isMicro, type ServerName } from '../../benchmarks/setting
 import { findRuntime } from '../../benchmarks/support/runtime.ts'
 import { adoptFolder, removeStages, root } from '../../benchmarks/support/stage.ts'
 import { isWanted } from '../../benchmarks/support/wanted.ts'
+import { withFiles } from '../../build-files.mjs'
 import { runtimeBinary } from '../runtimes/run.mjs'
 import { askAll } from '../support/benchmarks/servers.ts'
 
@@ -35,6 +37,17 @@ test('every benchmark in process still runs', async () => {
     packages: 'external',
     platform: 'node',
     format: 'esm',
+    plugins: [
+      {
+        name: 'files beside modules',
+        setup({ onLoad }) {
+          onLoad({ filter: /\/plugins\/.*\.ts$/ }, ({ path }) => ({
+            contents: withFiles(readFileSync(path, 'utf8'), path),
+            loader: 'ts',
+          }))
+        },
+      },
+    ],
   })
   const names = chooseSuites([], node).filter(isMicro)
   const series = await runMicro(names, inProcess, { rounds: 1, check: true, servers }, node)
