@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { transform } from 'esbuild'
 import { defineConfig } from 'vitest/config'
+import { RandomOrder } from './test/support/run/sequencer.ts'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
@@ -126,6 +127,7 @@ export default defineConfig({
           { extends: true, test: { name: 'exceptions', include: exceptions, exclude: everywhere } },
         ],
     environment: 'node',
+    sequence: { sequencer: RandomOrder },
     pool: 'forks',
     // More than the two cores of a small machine: most of the time tests wait, for processes, servers and time limits.
     maxWorkers: 3,

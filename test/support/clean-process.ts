@@ -1,5 +1,5 @@
-import { router } from 'framework'
 import { afterAll } from 'vitest'
+import { router } from '../../kernel/index.ts'
 
 // The files that share a process leave it as they have found it: what one forgets, another would fail of, depending on their order.
 const env = { ...process.env }

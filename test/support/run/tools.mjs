@@ -28,7 +28,6 @@ export async function runVitest({ root, scratch, deadline, missingRuntimes }, { 
       // A forgotten `.only` would leave the rest out without a word.
       '--allowOnly=false',
       '--silent=passed-only',
-      '--sequence.shuffle.files',
       `--sequence.seed=${seed}`,
       ...vitest,
     ],

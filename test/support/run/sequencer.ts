@@ -1,0 +1,38 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Files that take twenty seconds or more. At the end of a run, each would leave the other core idle. */
+const longest = [
+  'test/newcomer.test.ts',
+  'test/cli/serve.test.ts',
+  'test/conformance/wire.test.ts',
+  'test/site.test.ts',
+  'test/conformance/http.test.ts',
+  'test/cli/doctor-hostile.test.ts',
+  'test/plugins/openapi/browser.test.ts',
+  'docs/examples/examples.test.ts',
+  'test/conformance/websocket.test.ts',
+]
+
+/** The files in a random order, which the same seed repeats, but for the longest, which begin. */
+export class RandomOrder extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const random = numbers(this.ctx.config.sequence.seed)
+    const mixed = files
+      .map((file) => ({ file, at: random() }))
+      .sort((a, b) => a.at - b.at)
+      .map(({ file }) => file)
+    const isLong = ({ moduleId }: TestSpecification) => longest.some((path) => moduleId.endsWith(`/${path}`))
+    return [...mixed.filter(isLong), ...mixed.filter((file) => !isLong(file))]
+  }
+}
+
+/** Numbers from 0 to 1 that a seed determines (mulberry32). */
+function numbers(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
