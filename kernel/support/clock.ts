@@ -16,7 +16,7 @@ export interface Clock {
   now(): number
   /** Returns milliseconds from some start, for the time between two moments; a machine whose clock is set does not change it. */
   monotonic(): number
-  /** Calls a function once, after milliseconds. */
+  /** Calls a function once, after milliseconds; on the clock of the machine, after 2147483647 (24.8 days) at most. */
   setTimeout(run: () => unknown, ms: number): Timer
   /** Calls a function every so many milliseconds. */
   setInterval(run: () => unknown, ms: number): Timer
@@ -28,12 +28,17 @@ export interface Clock {
    * @throws (as a rejection) the reason of the signal, when that aborts.
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** Does work, and returns its result. A clock that a test moves stands still until the work that it has caused is over. */
-  hold<Result>(work: () => Result): Result
+  /**
+   * Does work, and returns its result. A clock that a test moves stands still until it is over, but for work that waits in `sleep`. So does
+   * the work around it, unless this `isApart`, such as a worker that goes on when the caller has ended.
+   */
+  hold<Result>(work: () => Result, isApart?: boolean): Result
 }
 
 /** A clock that a test moves. */
 export interface VirtualClock extends Clock {
+  /** Whether the test is moving it. */
+  readonly isMoving: boolean
   /** Calls `wake` at a time, or when the clock is set to another time, even an earlier one. Returns a function that cancels the call. */
   at(time: number, wake: () => unknown): () => void
 }
@@ -51,7 +56,8 @@ const monotonic = performance.now.bind(performance)
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic,
-  setTimeout: (run, ms) => setTimeout(run, ms),
+  // A longer one would fire at once.
+  setTimeout: (run, ms) => setTimeout(run, Math.min(ms, 2_147_483_647)),
   setInterval: (run, ms) => setInterval(run, ms),
   clear(timer) {
     // Clears intervals as well, by the HTML standard and in every runtime.
@@ -85,7 +91,7 @@ export const clock: Clock = {
     place[inUse]?.clear(timer)
   },
   sleep: (ms, signal) => (place[inUse] ?? systemClock).sleep(ms, signal),
-  hold: (work) => (place[inUse] === undefined ? work() : place[inUse].hold(work)),
+  hold: (work, isApart) => (place[inUse] === undefined ? work() : place[inUse].hold(work, isApart)),
 }
 
 /**

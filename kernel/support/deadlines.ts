@@ -1,4 +1,4 @@
-import { type Clock, clock } from './clock.ts'
+import { type Clock, clock, virtualClock } from './clock.ts'
 
 /**
  * An entry with a time limit, as a link in a list: a timer for each entry cost a tenth of a small asynchronous request, and
@@ -21,6 +21,8 @@ export class Deadlines {
   #last: Running | undefined
   /** Whether a timer is set. It may fire too early: its entry may have ended since. */
   #isTimed = false
+  /** The test clock that has the timer: it is gone when that is restored. */
+  #timedBy = virtualClock()
 
   /** `by` is the clock of the machine for bytes that a socket waits for. */
   constructor(ms: number, by: Clock = clock) {
@@ -36,7 +38,7 @@ export class Deadlines {
     if (this.#last === undefined) this.#first = running
     else this.#last.next = running
     this.#last = running
-    if (!this.#isTimed) this.#setTimer(this.#ms)
+    if (!this.#isTimed || this.#timedBy !== virtualClock()) this.#setTimer(this.#ms)
   }
 
   end(running: Running): void {
@@ -52,6 +54,7 @@ export class Deadlines {
 
   #setTimer(ms: number): void {
     this.#isTimed = true
+    this.#timedBy = virtualClock()
     this.#clock.setTimeout(this.#look, ms).unref()
   }
 

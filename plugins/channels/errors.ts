@@ -1,6 +1,19 @@
-import { defineError, defineErrors } from '../../kernel/index.ts'
+import { defineErrors } from '../../kernel/index.ts'
 
-export const { ChannelNameError, ChannelRefusedError, UnknownChannelError, TooManyChannelsError } = defineErrors({
+export const {
+  ChannelNameError,
+  ChannelRefusedError,
+  UnknownChannelError,
+  TooManyChannelsError,
+  ChannelPublishRefusedError,
+  NotJoinedError,
+  ChannelSchemaError,
+  ChannelPayloadError,
+  InvalidPayloadError,
+  ChannelUnavailableError,
+  ChannelsNotRunningError,
+  ChannelRouteError,
+} = defineErrors({
   ChannelNameError: (name: string, why: string) => `the channel ${JSON.stringify(name)}: ${why}`,
   ChannelRefusedError: [403, (name: string) => `the client may not join the channel "${name}"`],
   UnknownChannelError: [
@@ -8,9 +21,6 @@ export const { ChannelNameError, ChannelRefusedError, UnknownChannelError, TooMa
     (name: string) => `the route has no channel for the name ${JSON.stringify(name)}; its option "channels" lists them`,
   ],
   TooManyChannelsError: [429, (most: number) => `the client is in ${most} channels, the maximum`],
-})
-
-export const { ChannelPublishRefusedError, NotJoinedError, ChannelSchemaError } = defineErrors({
   ChannelPublishRefusedError: [
     403,
     (name: string, isRefused: boolean) =>
@@ -20,13 +30,8 @@ export const { ChannelPublishRefusedError, NotJoinedError, ChannelSchemaError } 
   ],
   NotJoinedError: [409, (name: string) => `the client is not in the channel "${name}"`],
   ChannelSchemaError: (name: string, why: string) => `the schema of the channel "${name}" cannot be used: ${why}`,
-})
-/** For messages published by the server's code; clients do not receive this error. */
-export const ChannelPayloadError = defineError(
-  'ChannelPayloadError',
-  (name: string, why: string) => `the payload for the channel "${name}" ${why}`,
-)
-export const { InvalidPayloadError, ChannelUnavailableError, ChannelsNotRunningError } = defineErrors({
+  // For messages published by the server's code; clients do not receive this error.
+  ChannelPayloadError: (name: string, why: string) => `the payload for the channel "${name}" ${why}`,
   InvalidPayloadError: [422, (why: string) => `the payload ${why}`],
   ChannelUnavailableError: [503, () => 'channels are not available now: their Redis does not respond'],
   ChannelsNotRunningError: [
@@ -34,6 +39,5 @@ export const { InvalidPayloadError, ChannelUnavailableError, ChannelsNotRunningE
     (what: string) =>
       `${what} needs a booted server with the plugin channels in this process: new Server({ plugins: { channels: true } })`,
   ],
+  ChannelRouteError: (why: string) => why,
 })
-
-export const ChannelRouteError = defineError('ChannelRouteError', (why: string) => why)

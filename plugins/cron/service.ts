@@ -227,7 +227,10 @@ export class CronService {
     const namesake = this.#byName.get(name)
     if (namesake !== undefined && namesake !== activity) {
       if (this.#jobs.get(namesake)?.isScheduled)
-        throw CronNameError(name, 'two cron jobs have this name; rename one: cron(pattern, { name })')
+        throw CronNameError(
+          name,
+          'two cron jobs have this name. Rename one: cron(pattern, { name }); or, if it is started again for each server, destroy() it when its server closes',
+        )
       this.#jobs.delete(namesake)
     }
     this.#byName.set(name, activity)

@@ -1,3 +1,5 @@
+// Not the global, which a runner may fake.
+import { setImmediate } from 'node:timers'
 import type { Figure } from '../shared/development/metrics.ts'
 
 /** What a family looks like in OpenTelemetry. */

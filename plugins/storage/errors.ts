@@ -1,15 +1,21 @@
-import { defineError, defineErrors, FileNotFoundError } from '../../kernel/index.ts'
+import { defineErrors, FileNotFoundError } from '../../kernel/index.ts'
 
 /** The error for a key without an object. */
 export function missing(key: string): Error {
   return Object.assign(FileNotFoundError(key), { key })
 }
 
-/** Status 400, because keys are often made from a client's input; the message does not show the key, but `error.key` does. */
-export const StorageKeyError = defineError('StorageKeyError', 400, (why: string) => `a key of the storage must ${why}`)
-
-// The other errors have status 500: details about an application are not for its clients.
-export const { StorageProviderError, StorageDataError, StorageUrlError, StorageUnavailableError } = defineErrors({
+export const {
+  StorageKeyError,
+  StorageProviderError,
+  StorageDataError,
+  StorageUrlError,
+  StorageUnavailableError,
+  StorageRefusedError,
+} = defineErrors({
+  // Status 400, because keys are often made from a client's input; the message does not show the key, but `error.key` does.
+  StorageKeyError: [400, (why: string) => `a key of the storage must ${why}`],
+  // The other errors have status 500: details about an application are not for its clients.
   StorageProviderError: (name: string, names: readonly string[]) =>
     `there is no storage provider "${name}". Known providers: ${names.join(', ')}; add it to the option providers`,
   StorageDataError: (what: string) =>
@@ -17,7 +23,5 @@ export const { StorageProviderError, StorageDataError, StorageUrlError, StorageU
   StorageUrlError: (provider: string, method: string, remedy: string) =>
     `the storage provider "${provider}" has no ${method}. ${remedy}`,
   StorageUnavailableError: (backend: string, why: string) => `${backend} cannot be reached: ${why}`,
-})
-export const { StorageRefusedError } = defineErrors({
   StorageRefusedError: (backend: string, why: string) => `${backend} refuses: ${why}`,
 })

@@ -11,6 +11,7 @@ import {
   useClock,
   type VirtualClock,
 } from '../../kernel/index.ts'
+import { option } from '../shared/options/index.ts'
 import { parseDuration } from '../shared/values/duration.ts'
 
 /** Options of a test clock. */
@@ -61,11 +62,14 @@ export interface TestClock extends Clock {
  * await server.close()
  * clock.restore()
  */
-export function testClock(start?: Date | string | number, { patience = 1000 }: TestClockOptions = {}): TestClock {
+export function testClock(start?: Date | string | number, options?: TestClockOptions): TestClock {
+  const { patience } = clockOptions.parse(options, 'testClock')
   const clock = new MovedClock(start === undefined ? systemClock.now() : instantOf(start), patience)
   clock.use()
   return clock
 }
+
+const clockOptions = option.shape({ patience: option.ms().default(1000) })
 
 /** A timer that waits, or a caller that wants to know when the wall clock shows a time. */
 class Waiting implements Timer {
@@ -75,6 +79,9 @@ class Waiting implements Timer {
   due: number
   /** Milliseconds between two calls of an interval. */
   readonly every: number | undefined
+  isCancelled = false
+  /** Runs a function in the asynchronous context of the code that set the timer, as timers of the machine do. */
+  readonly inContext = AsyncLocalStorage.snapshot()
 
   constructor(run: () => unknown, order: number, due: number, every?: number) {
     this.run = run
@@ -101,12 +108,14 @@ class Schedule {
   }
 
   delete(one: Waiting): void {
+    one.isCancelled = true
     const index = this.#indexOf(one)
     if (this.#all[index] === one) this.#all.splice(index, 1)
   }
 
+  /** Removes all, and returns them in their order. */
   take(): Waiting[] {
-    return this.#all.splice(0)
+    return this.#all.splice(0).reverse()
   }
 
   /** Where it is, or belongs: 10 000 jobs have as many timers, which a search through all of them would make slow. */
@@ -139,7 +148,11 @@ class MovedClock implements VirtualClock, TestClock {
   // A whole number, so that its sums with whole milliseconds are exact.
   #monotonic = Math.ceil(systemClock.monotonic())
   #order = 0
-  #isMoving = false
+  isMoving = false
+  #isRestored = false
+  #hasWarned = false
+  /** Of timers; the call that moves the clock rejects with the first. */
+  readonly #failures: unknown[] = []
   #changed = () => {}
   restore = () => {}
 
@@ -149,7 +162,14 @@ class MovedClock implements VirtualClock, TestClock {
   }
 
   use(): void {
-    this.restore = useClock(this)
+    const restore = useClock(this)
+    this.restore = () => {
+      this.#isRestored = true
+      restore()
+      this.#timers.take()
+      this.#alarms.take()
+      this.#throwFailures()
+    }
   }
 
   [Symbol.dispose](): void {
@@ -171,7 +191,7 @@ class MovedClock implements VirtualClock, TestClock {
   }
 
   setInterval(run: () => unknown, ms: number): Timer {
-    const every = Math.max(1, delayOf(ms))
+    const every = delayOf(ms)
     const timer = new Waiting(run, this.#order++, this.#monotonic + every, every)
     this.#timers.add(timer)
     return timer
@@ -202,11 +222,12 @@ class MovedClock implements VirtualClock, TestClock {
     this.#changed()
   }
 
-  hold<Result>(work: () => Result): Result {
-    const one: Held = { around: this.#work.getStore(), sleeping: 0 }
+  hold<Result>(work: () => Result, isApart = false): Result {
+    const one: Held = { around: isApart ? undefined : this.#work.getStore(), sleeping: 0 }
     const result = this.#work.run(one, work)
     if (!isPromise(result)) return result
     this.#held.add(one)
+    this.#changed()
     const end = () => {
       this.#held.delete(one)
       this.#changed()
@@ -219,7 +240,9 @@ class MovedClock implements VirtualClock, TestClock {
     const ms = typeof duration === 'string' ? parseDuration(duration) : duration
     // With a time that is not a number, there would always be another timer.
     if (typeof ms !== 'number' || !Number.isFinite(ms) || ms < 0)
-      throw new TypeError(`advance takes milliseconds or a time such as "30 days", not ${quoted(duration)}`)
+      throw new TypeError(
+        `advance takes milliseconds, or one time with its unit (ms, s, min, h, days, weeks, years) such as "30 days", not ${quoted(duration)}`,
+      )
     await this.#move(() => this.#advanceTo(this.#now + ms))
   }
 
@@ -234,22 +257,28 @@ class MovedClock implements VirtualClock, TestClock {
     const now = instantOf(time)
     await this.#move(async () => {
       this.#now = now
-      for (const alarm of this.#alarms.take()) await this.#run(alarm)
+      for (const alarm of this.#alarms.take()) if (!alarm.isCancelled) await this.#run(alarm)
     })
   }
 
   async #move(how: () => Promise<void>): Promise<void> {
-    if (this.#isMoving)
+    if (this.#isRestored) throw new Error('this test clock is restored, so that nothing follows it: make another one')
+    if (this.isMoving)
       throw new Error(
-        'the test clock is already moving: await one advance before the next, and do not advance it in a handler',
+        'the test clock is already moving: await advance, advanceTo or set before the next call, and move it in no handler',
       )
-    this.#isMoving = true
+    const work = this.#work.getStore()
+    if (work !== undefined && this.#held.has(work))
+      throw new Error('a handler cannot move the test clock, which waits for that handler: move it in the test')
+    this.isMoving = true
     try {
       await this.#settle()
+      this.#throwFailures()
       await how()
       await this.#settle()
+      this.#throwFailures()
     } finally {
-      this.#isMoving = false
+      this.isMoving = false
     }
   }
 
@@ -278,19 +307,29 @@ class MovedClock implements VirtualClock, TestClock {
     this.#monotonic += ms
   }
 
-  /** Runs what is due; rejects with its failure, which no one else receives. */
-  async #run({ run }: Waiting): Promise<void> {
-    const result = this.hold(run)
-    const failures: unknown[] = []
-    if (isPromise(result)) result.then(undefined, (error: unknown) => failures.push(error))
+  /** Runs what is due. Its failure, which no one else receives, is that of the call that moves the clock, or of the next one. */
+  async #run({ run, inContext }: Waiting): Promise<void> {
+    const running = async () => await run()
+    inContext(() => this.hold(running, true)).catch((error: unknown) => this.#failures.push(error))
     await this.#settle()
-    if (failures.length > 0) throw failures[0]
+    this.#throwFailures()
+  }
+
+  #throwFailures(): void {
+    for (const failure of this.#failures.splice(0, 1)) throw failure
+  }
+
+  #warn(): void {
+    if (this.#hasWarned) return
+    this.#hasWarned = true
+    process.emitWarning(
+      `the test clock has moved on, although work had not ended after ${this.#patience} ms. If that work is slow, raise it: testClock(start, { patience })`,
+    )
   }
 
   /** Lets everything run that waits neither for the clock nor, longer than the patience, for anything else. */
   async #settle(): Promise<void> {
     let isOver = false
-    let patience: NodeJS.Timeout | undefined
     for (;;) {
       await new Promise<void>((resolve) => void setImmediate(resolve))
       const open = [...this.#held].filter((work) => work.sleeping === 0)
@@ -298,21 +337,25 @@ class MovedClock implements VirtualClock, TestClock {
       if (isOver) {
         // Waited for only once: a handler that hangs would otherwise take the whole patience again at each further moment.
         for (const work of open) this.#held.delete(work)
+        this.#warn()
         break
       }
+      // Begins again whenever work begins or ends: patience is for what hangs, and not for a long queue.
+      let patience: NodeJS.Timeout | undefined
       await new Promise<void>((resolve) => {
         this.#changed = resolve
-        patience ??= setTimeout(() => {
+        patience = setTimeout(() => {
           isOver = true
-          this.#changed()
+          resolve()
         }, this.#patience)
       })
+      clearTimeout(patience)
     }
-    clearTimeout(patience)
   }
 }
 
-const delayOf = (ms: number) => (ms > 0 ? ms : 0)
+/** As timers of the machine: with 0, one that sets itself again would keep the clock at one moment for ever. */
+const delayOf = (ms: number) => (ms >= 1 ? ms : 1)
 
 function instantOf(time: Date | string | number): number {
   const instant = new Date(time).getTime()

@@ -8,7 +8,7 @@ beforeEach(() => {
 })
 afterEach(() => clock.restore())
 
-test('a session ends a day after it was last used', async () => {
+test('a session ends a day after its last change', async () => {
   await using server = new Server({
     router: new RouteCollection(),
     plugins: { session: { secret: 'a-secret-for-tests-only-0123456789abcdef', ttl: 86_400 } },

@@ -1,3 +1,5 @@
+// Not the global, which a runner may fake.
+import { setImmediate } from 'node:timers'
 import { MqttUnavailableError } from '../errors.ts'
 import type { MqttQos, MqttWill } from '../messages/message-options.ts'
 import { bytesOf } from '../messages/payload.ts'

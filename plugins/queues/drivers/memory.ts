@@ -1,7 +1,8 @@
-import { clock, systemClock } from '../../../kernel/index.ts'
+import { clock, systemClock, virtualClock } from '../../../kernel/index.ts'
+import { deferred } from '../../shared/values/promises.ts'
 import type { Carrier } from '../../shared/work/carrier.ts'
 import { LocalConsumer, type LocalMessage, LocalQueue } from '../../shared/work/local-queue.ts'
-import { QueueFullError, QueueIdleError } from '../errors.ts'
+import { QueueDelayedError, QueueFullError, QueueIdleError } from '../errors.ts'
 import type { MemoryPublishSettings } from '../publish-options.ts'
 import type { Batch, Consumer, Deliver, QueueCounts, QueueDriver } from './contract.ts'
 
@@ -105,10 +106,15 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
   }
 
   async drained(name: string): Promise<void> {
-    // The timers of delayed messages do not keep the process alive; a caller that waits for them does.
-    const awake = systemClock.setInterval(() => {}, 1 << 30)
+    const topic = this.topic(name)
+    const stuck = deferred()
+    // The timers of delayed messages do not keep the process alive; a caller that waits for them does. On a clock that stands still, they never fire.
+    const awake = systemClock.setInterval(() => {
+      if (virtualClock()?.isMoving === false && topic.delayed.size > 0 && topic.delayed.size === topic.size)
+        stuck.reject(QueueDelayedError(name, topic.size))
+    }, 20)
     try {
-      await this.topic(name).drained()
+      await Promise.race([topic.drained(), stuck.promise])
     } finally {
       systemClock.clear(awake)
     }

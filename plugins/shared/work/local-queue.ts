@@ -1,3 +1,5 @@
+// Not the global, which a runner may fake.
+import { setImmediate } from 'node:timers'
 import { clock, type Timer } from '../../../kernel/index.ts'
 import { type Deferred, deferred } from '../values/promises.ts'
 
@@ -213,7 +215,7 @@ export class LocalConsumer<Message extends LocalMessage> {
     if (this.#free === 0 || this.#stopped) return false
     this.#free--
     // The publisher continues first, so that a handler never runs inside `publish`. Held as a whole: between two messages, too, there is work.
-    queueMicrotask(() => void clock.hold(this.#work))
+    queueMicrotask(() => void clock.hold(this.#work, true))
     return true
   }
 

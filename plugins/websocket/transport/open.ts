@@ -1,3 +1,5 @@
+// Not the global, which a runner may fake.
+import { setImmediate } from 'node:timers'
 import type { LinkedPeer } from '../../shared/http/linked-socket.ts'
 import { openBun } from './bun.ts'
 import type { OpenTransport, Transport } from './contract.ts'

@@ -1,7 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
-import { clock } from 'framework/kernel'
+import { memoryQueue, RouteCollection, Server } from 'framework'
+import { clock, virtualClock } from 'framework/kernel'
 import { type TestClock, testClock } from 'framework/testing'
 import { afterEach, expect, test } from 'vitest'
+import { memoryLogger } from '../../support/kernel.ts'
 
 let time: TestClock
 const take = (...args: Parameters<typeof testClock>) => {
@@ -116,9 +119,7 @@ test('setting it back or ahead moves no timer', async () => {
 
 test('wrong arguments and a second clock are refused', async () => {
   take('2026-01-01T00:00:00Z')
-  await expect(time.advance('soon')).rejects.toThrow(
-    'advance takes milliseconds or a time such as "30 days", not "soon"',
-  )
+  await expect(time.advance('soon')).rejects.toThrow('such as "30 days", not "soon"')
   await expect(time.advance(Number.NaN)).rejects.toThrow('not NaN')
   await expect(time.advance(-1)).rejects.toThrow('not -1')
   await expect(time.advanceTo('2025-01-01')).rejects.toThrow('Use set to go back')
@@ -126,6 +127,21 @@ test('wrong arguments and a second clock are refused', async () => {
   await expect(Promise.all([time.advance(1), time.advance(1)])).rejects.toThrow('already moving')
   expect(() => testClock()).toThrow('restore it before the next one is created')
   expect(() => testClock('never')).toThrow('"never" is not a time')
+  expect(() => testClock(0, { patiense: 3 } as object)).toThrow('Did you mean')
+  time.restore()
+  await expect(time.advance(1)).rejects.toThrow('is restored')
+})
+
+test('a queue whose messages wait for the clock is not drained, and says so', async () => {
+  take()
+  const queue = memoryQueue<number>('waits-for-the-clock')
+  const seen: number[] = []
+  const { unsubscribe } = await queue.subscribe((n) => void seen.push(n))
+  await queue.publish(1, { delay: 1000 })
+  await expect(queue.drained()).rejects.toThrow('a message is delayed, and the test clock stands still')
+  await Promise.all([queue.drained(), time.advance('1 s')])
+  expect(seen).toEqual([1])
+  await unsubscribe()
 })
 
 test('timers of the machine stay there, and can be cancelled', async () => {
@@ -138,4 +154,89 @@ test('timers of the machine stay there, and can be cancelled', async () => {
   expect(fired).toBe(0)
   await expect.poll(() => fired).toBe(1)
   clock.clear(other)
+})
+
+test('work of its own goes on, and does not let the clock pass the work that has begun it', async () => {
+  take(0)
+  const seen: number[] = []
+  clock.setTimeout(async () => {
+    // A worker that waits for a second between two emails.
+    void clock.hold(() => clock.sleep(1000), true)
+    await pause(20)
+    seen.push(clock.now())
+  }, 10)
+  await time.advance('5 s')
+  expect(seen).toEqual([10])
+})
+
+test('a long queue of slow work is no work that hangs', async () => {
+  take(0, { patience: 40 })
+  const queue = memoryQueue<number>('long-and-slow')
+  const seen: number[] = []
+  const { unsubscribe } = await queue.subscribe(async () => {
+    await pause(15)
+    seen.push(clock.now())
+  })
+  clock.setTimeout(() => queue.publishMany([1, 2, 3, 4, 5]), 10)
+  await time.advance('1 day')
+  expect(seen).toEqual([10, 10, 10, 10, 10])
+  await unsubscribe()
+})
+
+test('a failure after a sleep is that of the call that moves the clock', async () => {
+  take()
+  clock.setTimeout(async () => {
+    await clock.sleep(10)
+    throw new Error('after the sleep')
+  }, 1)
+  await expect(time.advance('1 s')).rejects.toThrow('after the sleep')
+})
+
+test('set wakes in the order of the times, and not what was cancelled meanwhile', async () => {
+  take(0)
+  const virtual = virtualClock()!
+  const seen: string[] = []
+  virtual.at(300, () => seen.push('third'))
+  const cancel = virtual.at(200, () => seen.push('second'))
+  virtual.at(100, () => {
+    seen.push('first')
+    cancel()
+  })
+  await time.set(1000)
+  expect(seen).toEqual(['first', 'third'])
+})
+
+test('it cannot be moved by a handler that it waits for, and is not moved any more once it is restored', async () => {
+  take(0)
+  clock.setTimeout(() => clock.hold(() => time.advance(1)), 1)
+  await expect(time.advance(1)).rejects.toThrow(/already moving|cannot move/)
+  let ticks = 0
+  clock.setInterval(() => {
+    if (++ticks === 5) time.restore()
+  }, 1)
+  await time.advance(100)
+  expect(ticks).toBe(5)
+})
+
+test('a timer keeps the context of the code that set it', async () => {
+  take()
+  const request = new AsyncLocalStorage<string>()
+  const seen: unknown[] = []
+  request.run('a request', () => clock.setTimeout(() => seen.push(request.getStore()), 1))
+  await time.advance(1)
+  expect(seen).toEqual(['a request'])
+})
+
+test('a server has its time limits again when the clock is restored', async () => {
+  const server = new Server({ router: new RouteCollection(), requestTimeout: 30, logger: memoryLogger() })
+  server.get('/', async () => {
+    await pause(1)
+    return 'fast'
+  })
+  server.get('/hangs', () => new Promise(() => {}))
+  take()
+  ;(await server.inject.get('/')).assertStatus(200)
+  time.restore()
+  ;(await server.inject.get('/hangs')).assertStatus(503)
+  await server.close()
 })

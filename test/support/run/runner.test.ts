@@ -50,7 +50,8 @@ describe('the count of the tests', () => {
 
   test('takes an exit code without a failed test, and a run without any test, for a failure', () => {
     expect(count(1, file('passed', 'passed'))).toMatchObject({ passed: 1, failed: 1 })
-    expect(count(0)).toMatchObject({ passed: 0, failed: 1 })
+    expect(count(1)).toMatchObject({ passed: 0, failed: 1 })
+    expect(count(0)).toMatchObject({ passed: 0, failed: 0, note: 'nothing has changed' })
     expect(count(0, file('passed', 'pending'))).toMatchObject({ passed: 0, failed: 1, skipped: 1 })
   })
 })
@@ -83,7 +84,7 @@ describe('the choice of parts', () => {
 
   test('is what belongs to a plugin, or what a change touches', () => {
     expect(parseArguments(['queues', 'cron'])).toMatchObject({
-      steps: ['build', 'tests'],
+      steps: ['runtimes', 'services', 'build', 'tests'],
       vitest: ['test/plugins/queues/', 'test/plugins/cron/'],
     })
     expect(parseArguments(['--changed']).vitest).toContain('--changed')
@@ -104,7 +105,10 @@ describe('the choice of parts', () => {
   })
 
   test('passes file filters on and refuses what it does not know', () => {
-    expect(parseArguments(['test/kernel'])).toMatchObject({ steps: ['build', 'tests'], vitest: ['test/kernel'] })
+    expect(parseArguments(['test/kernel'])).toMatchObject({
+      steps: ['runtimes', 'services', 'build', 'tests'],
+      vitest: ['test/kernel'],
+    })
     expect(() => parseArguments(['--only', 'nothing'])).toThrow('no part "nothing"')
     expect(() => parseArguments(['--only'])).toThrow('needs the name')
     expect(() => parseArguments(['--fast'])).toThrow('Unknown option')

@@ -39,7 +39,7 @@ npm test -- <plugin>…             what belongs to a plugin: npm test -- queues
 npm test -- <path>…               only the test files whose path contains one of these
 npm test -- --changed             what a change that is not committed touches, by imports
 npm test -- --only <part>[,…]     ${names.join(', ')}
-npm run test:long                 the long tests: soak, abuse, kills, newcomers
+npm run test:long [-- <path>…]    the long tests: soak, abuse, kills, newcomers
 
 --seed <number>                   the order of the files, as an earlier run has printed it`
 
@@ -73,8 +73,9 @@ export function parseArguments(argv) {
   if (help) return { ...own, steps: [], vitest: [] }
   if (long) return { ...own, steps: ['runtimes', 'services', 'build', 'tests'], vitest: filters }
   // A test may use what is built, and a build takes no time if nothing has changed.
-  if (filters.length > 0) return { ...own, steps: ['build', 'tests'], vitest: filters }
-  if (changed) return { ...own, steps: ['build', 'tests'], vitest: ['--changed', '--passWithNoTests'] }
+  if (filters.length > 0) return { ...own, steps: ['runtimes', 'services', 'build', 'tests'], vitest: filters }
+  if (changed)
+    return { ...own, steps: ['runtimes', 'services', 'build', 'tests'], vitest: ['--changed', '--passWithNoTests'] }
   if (only.length === 0) return { ...own, steps: order, vitest: [] }
   return { ...own, ...select(only) }
 }

@@ -86,6 +86,8 @@ const quoted = (name) => `'${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace
  * @returns {import('./summary.mjs').Outcome}
  */
 export function countReport(report, code, root) {
+  if (code === 0 && report.testResults.length === 0)
+    return { passed: 0, failed: 0, skipped: 0, note: 'nothing has changed' }
   const count = { passed: 0, failed: 0, skipped: 0 }
   const notes = []
   for (const file of report.testResults) {
@@ -108,7 +110,9 @@ export function countReport(report, code, root) {
   }
   if (count.passed + count.failed === 0) {
     count.failed = 1
-    notes.push('no test ran')
+    notes.push(
+      'no test ran: the names of files contain no such path. Long tests are run by npm run test:long -- <path>',
+    )
   }
   return { ...count, note: [`${report.testResults.length} files`, ...notes].join('; ') }
 }
