@@ -11,27 +11,8 @@ import type { ProjectView, Reported } from './view.ts'
 
 const levels: readonly DoctorLevel[] = ['error', 'warning', 'hint']
 
-/** Findings, one for each code and each thing that they are about. */
-class Findings {
-  readonly #found = new Map<string, Reported>()
-
-  add({ code, level }: Pick<DoctorCheck, 'code' | 'level'>, found: DoctorFinding): void {
-    const { problem, remedy, about = problem } = found
-    const key = `${code}\0${about}`
-    if (!this.#found.has(key))
-      this.#found.set(key, {
-        code,
-        level: found.level ?? level,
-        problem: printable(problem),
-        remedy: printable(remedy),
-      })
-  }
-
-  /** All findings by severity, those of the same severity in the order in which they were found. */
-  get all(): Reported[] {
-    return levels.flatMap((level) => [...this.#found.values()].filter((one) => one.level === level))
-  }
-}
+/** A finding, and the check that it is from. */
+type Found = readonly [check: Pick<DoctorCheck, 'code' | 'level'>, finding: DoctorFinding]
 
 /** Findings of the command itself. */
 const own = {
@@ -46,11 +27,11 @@ const patience = 5_000
 
 /** The findings so far: an application may end the process at any time. */
 export class Examination {
-  readonly #findings = new Findings()
+  readonly #found: Found[] = []
   readonly #codes = new Set(Object.values(own).map(({ code }): string => code))
   readonly #failures: unknown[] = []
   /** The findings of the plugins' checks so far, in the order of the checks. */
-  readonly #answers: ((findings: Findings) => void)[] = []
+  readonly #answers: (readonly Found[])[] = []
   /** Codes of errors that a finding of a check has already explained. */
   readonly #explained = new Set<string>()
 
@@ -60,30 +41,28 @@ export class Examination {
       this.#codes.add(check.code)
       if (!applies(check, view)) continue
       try {
-        for (const one of listOf(check.find(view))) this.#findings.add(check, one)
+        this.#found.push(...listOf(check, check.find(view)))
       } catch (error) {
-        addFailure(this.#findings, check, error)
+        this.#found.push(failureOf(check, error))
       }
     }
   }
 
   /** Runs the checks of plugins; with `network`, also those that ask other machines. */
   async askPlugins(view: ProjectView, network: boolean): Promise<void> {
-    const runnable = (await checksOf(view, this.#findings)).filter(([check]) => {
+    const runnable = (await checksOf(view, this.#found)).filter(([check]) => {
       this.#codes.add(check.code)
       return applies(check, view) && (network || check.network !== true)
     })
     // All at the same time: if several machines are silent, each would cost its seconds.
     const ask = async ([check, run]: Runnable, at: number) => {
       try {
-        const found = listOf(await within(run(), patience, late))
-        for (const one of found) mustBeFinding(one)
+        const found = listOf(check, await within(run(), patience, late))
+        for (const [, one] of found) mustBeFinding(one)
         if (found.length > 0 && check.explains !== undefined) this.#explained.add(check.explains)
-        this.#answers[at] = (findings) => {
-          for (const one of found) findings.add(check, one)
-        }
+        this.#answers[at] = found
       } catch (error) {
-        this.#answers[at] = (findings) => addFailure(findings, check, error)
+        this.#answers[at] = [failureOf(check, error)]
       }
     }
     await Promise.all(runnable.map(ask))
@@ -94,10 +73,17 @@ export class Examination {
     this.#failures.push(error)
   }
 
+  /** One finding for each code and each thing that it is about, by severity; those of the same severity in the order in which they were found. */
   get found(): readonly Reported[] {
-    for (const add of this.#answers) add?.(this.#findings)
-    for (const failure of this.#failures) addApplicationFailure(this.#findings, failure, this.#explained)
-    return this.#findings.all
+    const found = new Map<string, Reported>()
+    const failures = this.#failures.flatMap((one) => failuresOf(one, this.#explained))
+    for (const [{ code, level: usual }, finding] of [...this.#found, ...this.#answers.flat(), ...failures]) {
+      const { problem, remedy, about = problem, level = usual } = finding
+      const key = `${code}\0${about}`
+      if (found.has(key)) continue
+      found.set(key, { code, level, problem: printable(problem), remedy: printable(remedy) })
+    }
+    return levels.flatMap((level) => [...found.values()].filter((one) => one.level === level))
   }
 
   /** The codes of all checks. */
@@ -113,13 +99,13 @@ const late = () => {
   throw new Error(`no response within ${patience / 1000} s`)
 }
 
-const listOf = (found: DoctorFinding | readonly DoctorFinding[] | undefined): readonly DoctorFinding[] =>
-  found === undefined ? [] : [found].flat()
+const listOf = (check: Found[0], found: DoctorFinding | readonly DoctorFinding[] | undefined): readonly Found[] =>
+  found === undefined ? [] : [found].flat().map((one) => [check, one])
 
 type Runnable = readonly [check: DoctorCheck, run: () => Promise<Awaited<ReturnType<DoctorCheck['find']>>>]
 
 /** The checks of every registration; a check that cannot be used is a finding. */
-async function checksOf({ server, booted }: ProjectView, findings: Findings): Promise<Runnable[]> {
+async function checksOf({ server, booted }: ProjectView, found: Found[]): Promise<Runnable[]> {
   if (server === undefined) return []
   const { listing } = server
   const list = listing.plugins.map(async (plugin): Promise<Runnable[]> => {
@@ -132,7 +118,7 @@ async function checksOf({ server, booted }: ProjectView, findings: Findings): Pr
       return checks.map((check) => [check, async () => check.find(input)])
     } catch (error) {
       const problem = `the checks of the plugin "${definition.name}" cannot be used: ${messageOf(error)}`
-      findings.add(own.checkFailed, { problem, remedy: 'Report it to the author of the plugin' })
+      found.push([own.checkFailed, { problem, remedy: 'Report it to the author of the plugin' }])
       return []
     }
   })
@@ -147,23 +133,16 @@ function mustBeCheck(check: DoctorCheck | null): void {
   if (typeof find !== 'function') throw new TypeError(`${code} has no function find`)
 }
 
-function addFailure(findings: Findings, check: Pick<DoctorCheck, 'code' | 'network'>, error: unknown): void {
-  if (isMissing(error)) {
-    addMissing(findings, error)
-    return
-  }
+function failureOf(check: Pick<DoctorCheck, 'code' | 'network'>, error: unknown): Found {
+  if (isMissing(error)) return missingOf(error)
   const message = messageOf(error)
-  if (check.network)
-    findings.add(own.notAsked, {
-      problem: `${check.code} could not ask: ${message}`,
-      remedy: 'Run it where the application runs, or leave it out: --no-network',
-      about: message,
-    })
-  else {
-    // A check of the project can fail only because of a file of the user.
-    const remedy = error instanceof CommandFailure ? 'Correct it' : 'Report it to its author'
-    findings.add(own.checkFailed, { problem: `${check.code} failed: ${message}`, remedy })
+  if (check.network) {
+    const remedy = 'Run it where the application runs, or leave it out: --no-network'
+    return [own.notAsked, { problem: `${check.code} could not ask: ${message}`, remedy, about: message }]
   }
+  // A check of the project can fail only because of a file of the user.
+  const remedy = error instanceof CommandFailure ? 'Correct it' : 'Report it to its author'
+  return [own.checkFailed, { problem: `${check.code} failed: ${message}`, remedy }]
 }
 
 type Missing = Error & { readonly code: string; readonly names?: readonly string[] }
@@ -171,27 +150,23 @@ type Missing = Error & { readonly code: string; readonly names?: readonly string
 const isMissing = (error: unknown): error is Missing =>
   (error as { code?: unknown } | null)?.code === PeerMissingError.code
 
-function addMissing(findings: Findings, { message, names = [] }: Missing): void {
+function missingOf({ message, names = [] }: Missing): Found {
   // The message ends with the line that installs the packages.
   const [, problem = message, remedy = 'Install it'] = /^(?:\w+: )?(.*?)\. (Add (?:it|them): .*)$/s.exec(message) ?? []
-  findings.add(own.missing, { problem, remedy, about: [...names].sort().join() || problem })
+  return [own.missing, { problem, remedy, about: [...names].sort().join() || problem }]
 }
 
-/** Adds one finding for each failure of a boot that no check has explained. */
-function addApplicationFailure(findings: Findings, failure: unknown, explained: ReadonlySet<string>): void {
+/** A finding for each failure of a boot that no check has explained. */
+function failuresOf(failure: unknown, explained: ReadonlySet<string>): Found[] {
   const several = (failure as { errors?: readonly unknown[] } | null)?.errors
-  for (const one of several ?? [failure]) {
+  return (several ?? [failure]).flatMap((one): Found[] => {
     const causes = causesOf(one)
     const missing = causes.find(isMissing)
-    if (missing !== undefined) addMissing(findings, missing)
-    else if (!causes.some((cause) => explained.has(String((cause as { code?: unknown }).code)))) {
-      const problem = messageOf(one)
-      findings.add(own.fails, {
-        problem,
-        remedy: 'Correct it, and run this again: some checks need a server that boots',
-      })
-    }
-  }
+    if (missing !== undefined) return [missingOf(missing)]
+    if (causes.some((cause) => explained.has(String((cause as { code?: unknown }).code)))) return []
+    const remedy = 'Correct it, and run this again: some checks need a server that boots'
+    return [[own.fails, { problem: messageOf(one), remedy }]]
+  })
 }
 
 /** An error and its causes, each once: an error may be its own cause. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { PackageManager } from '../../plugins/shared/environment/optional-package.ts'
+import { packageManagers } from '../../plugins/shared/environment/optional-package.ts'
 import { pinnedWorkspace } from '../project/packages.ts'
 import { commandLineOf, runtimeOf, testModule } from '../project/project.ts'
 import { envModule } from '../scaffold/environment/schema-text.ts'
@@ -11,36 +11,6 @@ import { runCommand } from './commands.ts'
 import { denoJson, packageJson, packagesFor, pinsOf } from './manifest.ts'
 import { extras, parts } from './parts.ts'
 import type { InitSettings } from './settings.ts'
-
-/** The Dockerfile's holes for a package manager. */
-interface Image {
-  readonly image?: string
-  /** Lock files, as a pattern where they may be missing. */
-  readonly locked: string
-  readonly install: string
-  /** The command that keeps only the packages that the application runs with. */
-  readonly prune?: string
-}
-
-const images: Readonly<Record<PackageManager, Image>> = {
-  npm: { locked: 'package*.json', install: 'npm ci', prune: 'npm prune --omit=dev' },
-  pnpm: {
-    locked: 'package.json pnpm-*.yaml',
-    install: 'corepack enable && pnpm install --frozen-lockfile',
-    prune: 'pnpm prune --prod',
-  },
-  yarn: {
-    locked: 'package.json yarn.lock* .yarnrc.yml*',
-    install: 'yarn install --frozen-lockfile',
-    prune: 'yarn install --production --frozen-lockfile',
-  },
-  bun: {
-    image: 'oven/bun:1',
-    locked: 'package.json bun.lock* bunfig.toml',
-    install: 'bun install --production --frozen-lockfile',
-  },
-  deno: { image: 'denoland/deno:2', locked: 'package.json deno.json deno.lock*', install: 'deno install' },
-}
 
 /** Every file of a new project. `isPart` says that it is in another project, which has its own settings for the package manager. */
 export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldFile[] {
@@ -101,14 +71,12 @@ function valuesOf(settings: InitSettings): Values {
   const dependencies = new Set(Object.keys(packagesFor(settings).devDependencies))
   return {
     ...Object.fromEntries(scripts),
-    ...images[packageManager],
+    ...Object.fromEntries(packageManagers.map((one) => [one, one === packageManager])),
     // Whether a copy of the framework is in the project, from which its packages are installed.
     vendor: /^(file:|\.\/)vendor\//.test(framework.link ?? framework.spec),
     name,
     runtime,
     node: runtime === 'node',
-    bun: runtime === 'bun',
-    deno: runtime === 'deno',
     mqtt: parts.has('mqtt'),
     cron: parts.has('cron'),
     graphql: parts.has('graphql'),

@@ -1,6 +1,7 @@
 import { manifest, packageName, programName } from '../package.ts'
 import { pinMember, pinsFor } from '../project/packages.ts'
 import { runtimeOf } from '../project/project.ts'
+import { fromTemplate } from '../scaffold/template.ts'
 import { completed, existingIndent } from './existing.ts'
 import { type Part, parts } from './parts.ts'
 import type { InitSettings } from './settings.ts'
@@ -19,27 +20,7 @@ const tools = {
  * The file of the command line. `bun framework` would run the script with that name, which is this one, and Deno does not provide a
  * program for a package in a folder.
  */
-const program = `node_modules/${packageName}/${manifest.bin[programName]!.replace(/^\.\//, '')}`
-
-const scripts = {
-  node: {
-    dev: `${programName} serve`,
-    build: `${programName} build`,
-    start: 'node --enable-source-maps dist/index.js',
-    test: 'vitest run',
-    check: 'tsc',
-    [programName]: programName,
-  },
-  // Runs with Bun even on machines without Node.js.
-  bun: {
-    dev: `bun ${program} serve`,
-    start: 'bun src/index.ts',
-    test: 'bun test',
-    check: 'bun --bun tsc',
-    [programName]: `bun ${program}`,
-  },
-  deno: {},
-} as const
+const file = `node_modules/${packageName}/${manifest.bin[programName]!.replace(/^\.\//, '')}`
 
 /** Every package of a project, with its version range. */
 export function packagesFor(settings: Pick<InitSettings, 'packageManager' | 'parts' | 'framework'>) {
@@ -57,39 +38,20 @@ export function packagesFor(settings: Pick<InitSettings, 'packageManager' | 'par
 export const pinsOf = ({ parts }: Pick<InitSettings, 'parts'>) => pinsFor(packagesOf(parts))
 
 export function packageJson(settings: InitSettings): string {
-  const runtime = runtimeOf(settings.packageManager)
-  const { dependencies, devDependencies } = packagesFor(settings)
-  const [pins, member] = [pinsOf(settings), pinMember(settings.packageManager)]
+  const { name, packageManager, folder } = settings
+  const [pins, member] = [pinsOf(settings), pinMember(packageManager)]
+  const runtime = runtimeOf(packageManager)
+  const ofRuntime = { node: runtime === 'node', bun: runtime === 'bun', deno: runtime === 'deno' }
+  const values = { name: JSON.stringify(name), file, engine: manifest.engines.node, ...ofRuntime }
   const own = {
-    name: settings.name,
-    version: '0.0.0',
-    private: true,
-    type: 'module',
-    ...(runtime === 'node' && { engines: { node: manifest.engines.node } }),
-    ...(runtime !== 'deno' && { scripts: scripts[runtime] }),
-    dependencies,
-    devDependencies,
+    ...(JSON.parse(fromTemplate('project/package.json', values)) as object),
+    ...packagesFor(settings),
     ...(member !== undefined && Object.keys(pins).length > 0 && { [member]: pins }),
     // The install script only makes esbuild start faster; npm warns, or does not run it, until that is decided.
-    ...(settings.packageManager === 'npm' && { allowScripts: { esbuild: false } }),
+    ...(packageManager === 'npm' && { allowScripts: { esbuild: false } }),
   }
-  return json(completed(settings.folder, own) ?? own, existingIndent(settings.folder))
+  return `${JSON.stringify(completed(folder, own) ?? own, null, existingIndent(folder) ?? '  ')}\n`
 }
 
-const denoTasks = {
-  dev: `deno run -A ${program} serve`,
-  start: 'deno run -A src/index.ts',
-  test: 'NODE_ENV=test deno test -A',
-  check: 'deno check src',
-  [programName]: `deno run -A ${program}`,
-} as const
-
-export function denoJson({ framework: { link } }: InitSettings): string {
-  return json({
-    tasks: denoTasks,
-    ...(link !== undefined && { links: [link] }),
-    compilerOptions: { noUncheckedIndexedAccess: true, verbatimModuleSyntax: true },
-  })
-}
-
-const json = (value: object, indent = '  ') => `${JSON.stringify(value, null, indent)}\n`
+export const denoJson = ({ framework: { link } }: InitSettings): string =>
+  fromTemplate('project/deno.json', { file, link: link && JSON.stringify(link) })

@@ -19,9 +19,14 @@ export interface Watching {
 
 interface Watched {
   readonly root: Root
+  readonly folder: string
   content: Content
   watcher: FSWatcher | undefined
+  /** By their paths. */
+  readonly below: Map<string, Watched>
 }
+
+const nothing: Content = { files: new Map(), folders: new Map() }
 
 /**
  * Watches folders, each separately: the recursive watch of Node.js 20 on Linux loses folders that are created while it
@@ -35,16 +40,14 @@ export function watchFiles(roots: readonly Root[], watching: Watching): () => vo
 }
 
 class Watch {
-  readonly #roots: readonly Root[]
   readonly #watching: Watching
-  readonly #known = new Map<string, Watched>()
-  readonly #dirty = new Set<string>()
+  readonly #known = new Set<Watched>()
+  readonly #dirty = new Set<Watched>()
   #timer: NodeJS.Timeout | undefined
   #since = 0
   #interval: NodeJS.Timeout | undefined
 
   constructor(roots: readonly Root[], watching: Watching) {
-    this.#roots = roots
     this.#watching = watching
     for (const root of roots) this.#enter(root, root.folder, [])
     if (watching.poll) this.#startPolling()
@@ -53,98 +56,87 @@ class Watch {
   close(): void {
     clearTimeout(this.#timer)
     clearInterval(this.#interval)
-    for (const { watcher } of this.#known.values()) watcher?.close()
+    for (const { watcher } of this.#known) watcher?.close()
     this.#known.clear()
-  }
-
-  #key(root: Root, folder: string): string {
-    return `${this.#roots.indexOf(root)} ${folder}`
   }
 
   #startPolling(): void {
     this.#interval ??= setInterval(() => {
-      for (const one of this.#known.keys()) this.#dirty.add(one)
+      for (const one of this.#known) this.#dirty.add(one)
       this.#settle()
     }, pollInterval)
   }
 
-  #follow(root: Root, folder: string): FSWatcher | undefined {
-    const touched = () => this.#touched(this.#key(root, folder))
+  /** Watches a folder; again, if the watch belongs to a former folder of that path. */
+  #follow(one: Watched): void {
+    one.watcher?.close()
+    one.watcher = undefined
+    if (this.#watching.poll) return
+    const touched = () => this.#touched(one)
     try {
-      const watcher = watch(folder, touched)
+      one.watcher = watch(one.folder, touched)
       // The folder was removed, which its parent reports.
-      watcher.on('error', touched)
-      return watcher
+      one.watcher.on('error', touched)
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       if (this.#interval === undefined && (code === 'ENOSPC' || code === 'EMFILE')) {
         this.#watching.exhausted(error as Error)
         this.#startPolling()
       }
-      return undefined
     }
   }
 
   /** Adds a folder with all folders below it. It is watched before it is read: a change in between is seen twice rather than never. */
-  #enter(root: Root, folder: string, found: string[]): void {
-    const id = this.#key(root, folder)
-    if (this.#known.has(id)) return
-    const watcher = this.#watching.poll ? undefined : this.#follow(root, folder)
-    const content = readContent(root, folder)
-    this.#known.set(id, { root, content, watcher })
-    found.push(...content.files.keys())
-    for (const below of content.folders.keys()) this.#enter(root, below, found)
+  #enter(root: Root, folder: string, found: string[]): Watched {
+    const one: Watched = { root, folder, content: nothing, watcher: undefined, below: new Map() }
+    this.#known.add(one)
+    this.#follow(one)
+    this.#compare(one, found)
+    return one
   }
 
-  #leave(root: Root, folder: string, lost: string[]): void {
-    const id = this.#key(root, folder)
-    const one = this.#known.get(id)
-    if (one === undefined) return
-    this.#known.delete(id)
+  #leave(one: Watched, lost: string[]): void {
+    this.#known.delete(one)
     one.watcher?.close()
     lost.push(...one.content.files.keys())
-    for (const below of one.content.folders.keys()) this.#leave(root, below, lost)
+    for (const below of one.below.values()) this.#leave(below, lost)
   }
 
-  /** For a folder that was renamed away and back, or checked out again: the watch belongs to the former folder. */
-  #replace(root: Root, folder: string, differing: string[]): void {
-    const id = this.#key(root, folder)
-    const one = this.#known.get(id)
-    if (one === undefined) return
-    one.watcher?.close()
-    one.watcher = this.#watching.poll ? undefined : this.#follow(root, folder)
-    this.#compare(id, differing)
-  }
-
-  #compare(id: string, differing: string[]): void {
-    const one = this.#known.get(id)
-    if (one === undefined) return
-    const { root, content: before } = one
-    const now = readContent(root, id.slice(id.indexOf(' ') + 1))
+  #compare(one: Watched, differing: string[]): void {
+    const { root, below, content: before } = one
+    const now = readContent(root, one.folder)
     one.content = now
     for (const [file, print] of now.files) if (before.files.get(file) !== print) differing.push(file)
     for (const file of before.files.keys()) if (!now.files.has(file)) differing.push(file)
-    for (const folder of before.folders.keys()) if (!now.folders.has(folder)) this.#leave(root, folder, differing)
+    for (const [folder, watched] of below) {
+      if (now.folders.has(folder)) continue
+      below.delete(folder)
+      this.#leave(watched, differing)
+    }
     for (const [folder, number] of now.folders) {
-      const numberBefore = before.folders.get(folder)
-      if (numberBefore === undefined) this.#enter(root, folder, differing)
-      else if (numberBefore !== number) this.#replace(root, folder, differing)
+      const watched = below.get(folder)
+      if (watched === undefined) below.set(folder, this.#enter(root, folder, differing))
+      else if (before.folders.get(folder) !== number) {
+        // It was renamed away and back, or checked out again.
+        this.#follow(watched)
+        this.#compare(watched, differing)
+      }
     }
   }
 
   #settle(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const ids = [...this.#dirty]
+    const dirty = [...this.#dirty]
     this.#dirty.clear()
     const differing: string[] = []
-    for (const id of ids) this.#compare(id, differing)
+    for (const one of dirty) if (this.#known.has(one)) this.#compare(one, differing)
     if (differing.length > 0) this.#watching.changed([...new Set(differing)].sort())
   }
 
-  #touched(id: string): void {
+  #touched(one: Watched): void {
     if (this.#timer === undefined) this.#since = performance.now()
-    this.#dirty.add(id)
+    this.#dirty.add(one)
     clearTimeout(this.#timer)
     const wait = Math.max(0, Math.min(quiet, this.#since + longest - performance.now()))
     this.#timer = setTimeout(() => this.#settle(), wait)
