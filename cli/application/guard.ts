@@ -1,4 +1,5 @@
 import { within } from '../../kernel/support/within.ts'
+import { deferred } from '../../plugins/shared/values/promises.ts'
 import { CommandFailure } from '../failure.ts'
 
 /** Reports a failure, with file and line of the application if there are any. */
@@ -28,12 +29,9 @@ export function watchLostErrors(report: (error: unknown) => void): () => void {
  * with a stack and without closing anything.
  */
 export async function withLostErrors<Result>(run: () => Promise<Result>): Promise<Result> {
-  let fail: (error: unknown) => void = () => {}
-  const lost = new Promise<never>((_resolve, reject) => {
-    fail = reject
-  })
+  const { promise: lost, reject } = deferred<never>()
   lost.catch(() => {})
-  const stop = watchLostErrors(fail)
+  const stop = watchLostErrors(reject)
   try {
     const result = await Promise.race([run(), lost])
     // An unhandled promise in the last line, such as that of `server.listen()`, is reported after this turn.

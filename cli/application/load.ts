@@ -1,22 +1,19 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Kernel } from '../../kernel/index.ts'
-import { kindOf } from '../../plugins/shared/files/regular-file.ts'
 import { safely } from '../../plugins/shared/values/safely.ts'
 import { builtOf } from '../build/layout.ts'
 import { CommandFailure } from '../failure.ts'
 import { packageName } from '../package.ts'
-import { projectSettings } from '../project/start-file.ts'
+import { existingEntry, modulesOf, projectSettings } from '../project/start-file.ts'
 import { quietly } from '../run/standard-output.ts'
 import { registerTypeScript } from '../typescript/register.ts'
 import { failed, guardImport, type ImportLimit } from './guard.ts'
 
 /** Where to look for the server of an application, in this order. */
-export const entryFiles = ['src/server', 'server', 'src/app', 'app'].flatMap((name) =>
-  ['.ts', '.mts', '.js', '.mjs'].map((extension) => name + extension),
-)
+export const entryFiles = modulesOf('src/server', 'server', 'src/app', 'app')
 
 /** The same for a folder that has only a build. */
 const builtFiles = ['server', 'app'].flatMap((name) => [`dist/${name}.js`, `dist/${name}.mjs`])
@@ -78,22 +75,10 @@ export async function loadApplication(options: ApplicationOptions = {}): Promise
   if (entry === undefined) {
     throw new CommandFailure(`${noServer()}. Pass the module that exports it: --entry <file>`)
   }
-  const file = resolve(entry)
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (found === undefined) throw new CommandFailure(`the entry ${entry} does not exist`)
-  if (found.isDirectory()) throw new CommandFailure(`the entry ${entry} is a folder: pass the file in it`)
-  if (!found.isFile()) throw new CommandFailure(`the entry ${entry} is ${kindOf(found)}, not a file`)
-  const server = await importQuietly(
-    file,
-    entry,
-    { ...limitOf(options.timeout), mayListen: options.mayListen },
-    (exported) =>
-      pickServer(
-        exported,
-        entry,
-        options.export ?? (options.entry === undefined ? projectSettings().export : undefined),
-      ),
-  )
+  const file = existingEntry(entry, resolve(entry))
+  const name = options.export ?? (options.entry === undefined ? projectSettings().export : undefined)
+  const limit = { ...limitOf(options.timeout), mayListen: options.mayListen }
+  const server = await importQuietly(file, entry, limit, (exported) => pickServer(exported, entry, name))
   if (server.isListening) throw listens(entry)
   return { entry, file, server }
 }

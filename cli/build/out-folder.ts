@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
+import { safely } from '../../plugins/shared/values/safely.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
 import { isInside } from '../project/project.ts'
 import type { Layout } from './layout.ts'
@@ -116,12 +117,9 @@ function write(path: string, contents: Uint8Array | string, shown = path): void 
 
 /** The files of the last build; an edited list counts as empty. */
 function readManifest(out: string): string[] {
-  try {
-    const { files } = JSON.parse(readRegularFileSync(join(out, manifest)).toString('utf8')) as { files?: unknown }
-    return Array.isArray(files) ? files.filter((name) => typeof name === 'string' && name !== '') : []
-  } catch {
-    return []
-  }
+  const read = () => JSON.parse(readRegularFileSync(join(out, manifest)).toString('utf8')) as { files?: unknown } | null
+  const files = safely(read)?.files
+  return Array.isArray(files) ? files.filter((name) => typeof name === 'string' && name !== '') : []
 }
 
 /** Removes a file and then empty folders, but only in the folder itself and not through a link in it. */

@@ -7,7 +7,7 @@ import type { Examination } from '../doctor/examine.ts'
 import type { Reported } from '../doctor/view.ts'
 import { CommandFailure } from '../failure.ts'
 import { typedPath } from '../project/project.ts'
-import { onOff, ownCommand, text } from '../run/own-command.ts'
+import { listOf, onOff, ownCommand, text } from '../run/own-command.ts'
 import { keepOutputFromApplication } from '../run/standard-output.ts'
 
 export const doctor = ownCommand({
@@ -26,10 +26,7 @@ warning too. What is only wrong in production is looked for with NODE_ENV=produc
     const entry = flags.entry ? typedPath(flags.entry) : findEntry()
     if (entry === undefined) throw new CommandFailure(`${noServer()}. Name the module that exports it: --entry <file>`)
     const report = ({ found, codes }: Examination) => {
-      const ignored = (flags.ignore ?? '')
-        .split(',')
-        .map((code) => code.trim())
-        .filter((code) => code !== '')
+      const ignored = listOf(flags.ignore)
       for (const code of ignored)
         if (!codes.has(code)) note(`--ignore: no check of this application has the code ${code}`)
       const left = found.filter(({ code }) => !ignored.includes(code))

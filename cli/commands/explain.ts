@@ -3,7 +3,7 @@ import { type Explanation, type Kernel, nearest } from '../../kernel/index.ts'
 import { methods } from '../../kernel/routing/pattern.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { columns } from '../columns.ts'
-import { CommandFailure, wrongUsage } from '../failure.ts'
+import { CommandFailure, oneOf, wrongUsage } from '../failure.ts'
 import { widthOf } from '../output.ts'
 import { onOff, ownCommand } from '../run/own-command.ts'
 
@@ -16,10 +16,7 @@ run before the 404 or 405 are still shown.`,
   ],
   flags: { ...applicationFlags, json: onOff('As JSON') },
   async run({ arguments: { path, method: typed }, flags, print, boot }) {
-    const method = methods.find((one) => one === typed.toUpperCase())
-    if (method === undefined) {
-      throw wrongUsage(`explain: <method> is one of ${methods.join(', ')}, not "${typed}"`)
-    }
+    const method = oneOf('explain: <method>', typed, methods, typed.toUpperCase())
     if (!path.startsWith('/')) {
       throw wrongUsage(`explain: <path> begins with "/"; "${path}" does not`)
     }

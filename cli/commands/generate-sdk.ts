@@ -5,6 +5,7 @@ import type { CommandInput } from '../../plugins/shared/development/command-defi
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
 import { programName } from '../package.ts'
+import { shellWord } from '../printable.ts'
 import { commandLineOf, findProject, projectRoot, typedPath } from '../project/project.ts'
 import { onOff, ownCommand, text } from '../run/own-command.ts'
 import type { ApiDocument } from '../sdk/document.ts'
@@ -36,7 +37,8 @@ their setup are known only after boot: use --boot. With --url it reads the descr
     const typed = given(input.flags.out)
     const sources = statSync('src', { throwIfNoEntry: false })?.isDirectory() ? 'src/' : ''
     const out = typed === undefined ? `${sources}sdk.ts` : typedPath(typed)
-    const flags = input.flags.check ? asWritten(input.flags, textOf(out) ?? '') : input.flags
+    const before = textOf(out)
+    const flags = input.flags.check ? asWritten(input.flags, before ?? '') : input.flags
     const name = given(flags.name) ?? 'Client'
     if (!/^[A-Z]\w*$/.test(name)) {
       throw wrongUsage(`--name takes a type name, ASCII letters and digits after a capital letter, not "${name}"`)
@@ -51,9 +53,11 @@ their setup are known only after boot: use --boot. With --url it reads the descr
       print(client.trimEnd())
       return 0
     }
-    if (flags.check) return check(out, client, flags)
-    if (write(out, client, flags.force)) note(`${out}: ${calls}`)
-    else note(`${out}: ${calls}, unchanged`)
+    const isSame = before !== undefined && lines(before) === lines(client)
+    if (flags.check) return isSame ? 0 : refuse(out, before, flags)
+    // An unchanged file keeps its date, and does not trigger watchers.
+    if (!isSame) write(out, before, client, flags.force)
+    note(`${out}: ${calls}${isSame ? ', unchanged' : ''}`)
     return 0
   },
 })
@@ -63,29 +67,20 @@ const flagsOfClient = ['entry', 'export', 'url', 'openapi', 'asyncapi', 'name'] 
 
 const given = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
-/** Both descriptions of a server, and its address. */
-interface Found {
-  readonly document: ApiDocument
-  readonly messages: MessageDocument | undefined
-  readonly from: string
-  /** Whether they come from a running server, and may therefore have any content. */
-  readonly isForeign: boolean
-}
+type Found = Awaited<ReturnType<typeof descriptionsOf>>
 
+/** Both descriptions of a server, and its address; those of a running server may have any content. */
 async function descriptionsOf(
   flags: CommandInput['flags'] & Parameters<typeof applicationOf>[0],
   input: Pick<CommandInput, 'boot' | 'note'>,
-): Promise<Found> {
+) {
   const url = given(flags.url)
   if (url === undefined) {
     const alone = ['openapi', 'asyncapi'].find((flag) => given(flags[flag]) !== undefined)
     if (alone !== undefined) throw wrongUsage(`--${alone} needs --url, the address of the server`)
     const { server, entry } = await applicationOf(flags)
-    return {
-      ...(await describe(server, flags.boot ? input.boot : undefined, input.note)),
-      from: entry,
-      isForeign: false,
-    }
+    const described = await describe(server, flags.boot ? input.boot : undefined, input.note)
+    return { ...described, from: entry, isForeign: false }
   }
   const other = ['entry', 'export', 'boot'].find((flag) => flags[flag] !== undefined && flags[flag] !== false)
   if (other !== undefined) {
@@ -99,7 +94,7 @@ async function descriptionsOf(
 function clientOf(
   { document, messages, from, isForeign }: Found,
   options: { readonly name: string; readonly command: string },
-): { readonly client: string; readonly count: number; readonly sockets: number } {
+) {
   try {
     return {
       client: generateClient(document, { ...options, ...(messages && { messages }) }),
@@ -119,7 +114,7 @@ async function describe(
   server: Kernel,
   boot: CommandInput['boot'] | undefined,
   note: CommandInput['note'],
-): Promise<Pick<Found, 'document' | 'messages'>> {
+): ReturnType<typeof fetchDescriptions> {
   const [{ describeServer }, { describeMessages }] = await Promise.all([
     import('../../plugins/openapi/index.ts'),
     import('../../plugins/asyncapi/index.ts'),
@@ -158,38 +153,30 @@ function asWritten<Flags extends CommandInput['flags']>(flags: Flags, file: stri
 function commandLine(flags: CommandInput['flags'], program = programName): string {
   const words = ['entry', 'export', 'url', 'openapi', 'asyncapi', 'out', 'name'].flatMap((flag) => {
     const value = given(flags[flag])
-    return value === undefined || (flag === 'name' && value === 'Client') ? [] : [`--${flag}`, quote(value)]
+    return value === undefined || (flag === 'name' && value === 'Client') ? [] : [`--${flag}`, shellWord(value)]
   })
   return [`${program} generate-sdk`, ...words, ...(flags.boot ? ['--boot'] : [])].join(' ')
 }
 
-const quote = (word: string) => (/^[\w./@:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
-
 /** A file for comparison: a checkout with CRLF, or a formatter that changed the end of the file, counts as unchanged. */
 const lines = (file: string) => file.replaceAll('\r\n', '\n').trimEnd()
 
-function check(out: string, client: string, flags: CommandInput['flags']): number {
-  const there = textOf(out)
-  if (there !== undefined && lines(there) === lines(client)) return 0
+function refuse(out: string, before: string | undefined, flags: CommandInput['flags']): never {
   const program = projectRoot(process.cwd()) === undefined ? programName : commandLineOf(findProject().packageManager)
   const command = commandLine(flags, program)
-  throw new CommandFailure(`${out} is ${there === undefined ? 'missing' : 'not up to date'}: run ${command}`)
+  throw new CommandFailure(`${out} is ${before === undefined ? 'missing' : 'not up to date'}: run ${command}`)
 }
 
-/** Writes the file and returns whether it had to change: an unchanged file keeps its date, and does not trigger watchers. */
-function write(out: string, client: string, force: boolean): boolean {
-  const there = textOf(out)
-  if (there !== undefined && lines(there) === lines(client)) return false
-  if (there !== undefined && !isGenerated(there) && !force) {
+function write(out: string, before: string | undefined, client: string, force: boolean): void {
+  if (before !== undefined && !isGenerated(before) && !force) {
     throw new CommandFailure(
       `${out} was not written by this command: --force overwrites it, --out chooses another file`,
     )
   }
   try {
     // The target of a link is replaced, not the link.
-    replaceText(there === undefined ? resolve(out) : realpathSync(out), client)
+    replaceText(before === undefined ? resolve(out) : realpathSync(out), client)
   } catch (error) {
     throw new CommandFailure(`${out} cannot be written: ${(error as Error).message}`, error)
   }
-  return true
 }

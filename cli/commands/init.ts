@@ -1,16 +1,19 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { CommandInput } from '../../plugins/shared/development/command-definition.ts'
-import { callingManager, type PackageManager } from '../../plugins/shared/environment/optional-package.ts'
+import {
+  callingManager,
+  type PackageManager,
+  packageManagers,
+} from '../../plugins/shared/environment/optional-package.ts'
 import { safely } from '../../plugins/shared/values/safely.ts'
-import { wrongUsage } from '../failure.ts'
+import { oneOf, wrongUsage } from '../failure.ts'
 import { firstCommit, gitInit, install, installAll, runCommand } from '../init/commands.ts'
 import { extraFiles, projectFiles } from '../init/files.ts'
 import { type Extra, extraNames, partNames, parts } from '../init/parts.ts'
 import { askFor } from '../init/questions.ts'
 import {
   checkedName,
-  checkedPackageManager,
   frameworkFrom,
   type InitSettings,
   ownName,
@@ -63,7 +66,7 @@ export const init = ownCommand({
     const typed = {
       folder,
       name: flags.name === undefined ? undefined : checkedName(flags.name),
-      packageManager: flags.pm === undefined ? undefined : checkedPackageManager(flags.pm),
+      packageManager: flags.pm === undefined ? undefined : oneOf('--pm', flags.pm, packageManagers),
       parts: typedOf(partNames, flags),
       extras: typedOf(extraNames, flags),
       install: either(flags.install, flags['skip-install']),

@@ -4,7 +4,7 @@ import { methods } from '../../kernel/routing/pattern.ts'
 import { guardsOf } from '../../plugins/shared/http/guards.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { printTable } from '../columns.ts'
-import { wrongUsage } from '../failure.ts'
+import { oneOf } from '../failure.ts'
 import { onOff, ownCommand, text } from '../run/own-command.ts'
 
 export const routes = ownCommand({
@@ -19,10 +19,7 @@ is booted anyway.`,
     json: onOff('Prints JSON, which includes where each route was registered'),
   },
   async run({ flags, print, note, boot }) {
-    const method = methods.find((one) => one === flags.method?.toUpperCase())
-    if (flags.method !== undefined && method === undefined) {
-      throw wrongUsage(`routes: --method takes one of ${methods.join(', ')}, not "${flags.method}"`)
-    }
+    const method = flags.method && oneOf('routes: --method', flags.method, methods, flags.method.toUpperCase())
     const { server, entry } = await applicationOf(flags)
     if (!flags.boot) {
       const controllers = server.services.find('controllers')
@@ -33,7 +30,7 @@ is booted anyway.`,
     else note('Not booted: routes that plugins register in their setup are not included (use --boot).')
     const all = server.listing.routes.map(describeRoute)
     const chosen = all.filter(
-      (route) => (method === undefined || route.method === method) && route.path.startsWith(flags.path ?? ''),
+      (route) => (!method || route.method === method) && route.path.startsWith(flags.path ?? ''),
     )
     if (flags.json) return print(JSON.stringify(chosen, undefined, 2))
     printTable(chosen.map(rowOf), print)

@@ -7,7 +7,7 @@ import { typedPath } from '../project/project.ts'
 import { namedRoot, rootsOf } from '../project/sources.ts'
 import { findStartFile, startFlag } from '../project/start-file.ts'
 import { endWithScript } from '../run/orphan.ts'
-import { number, onOff, ownCommand, text } from '../run/own-command.ts'
+import { listOf, number, onOff, ownCommand, text } from '../run/own-command.ts'
 import { reportTo } from '../serve/report.ts'
 import { chooseLaunch, nameOf, runtimeOf } from '../serve/runtime.ts'
 import { Supervisor } from '../serve/supervisor.ts'
@@ -72,11 +72,7 @@ function portOf(value: number | undefined): number | undefined {
 }
 
 function named(paths: string | undefined) {
-  const all = (paths ?? '')
-    .split(',')
-    .map((path) => path.trim())
-    .filter((path) => path !== '')
-    .map(typedPath)
+  const all = listOf(paths).map(typedPath)
   const missing = all.find((path) => !existsSync(path))
   if (missing !== undefined) throw new CommandFailure(`--watch: ${missing} does not exist`)
   return all.map((path) => namedRoot(resolve(path)))

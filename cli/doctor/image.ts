@@ -5,24 +5,17 @@ import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { safely } from '../../plugins/shared/values/safely.ts'
 import type { ProjectCheck, ProjectView } from './view.ts'
 
-/** A folder that the application uses. */
-interface UsedFolder {
-  /** The absolute path. */
-  readonly path: string
-  /** The purpose, for the message: `the files of static`. */
-  readonly purpose: string
-  readonly isWritten: boolean
-}
-
 /** The folders that the plugins use: those that static serves, and those of storages on disk. */
-function foldersOf({ server }: ProjectView): UsedFolder[] {
-  return (server?.listing.plugins ?? []).flatMap(({ definition: { name }, settings }): UsedFolder[] => {
-    if (name === 'static')
-      return (settings as readonly { readonly root: string }[]).map(({ root }) => ({
-        path: root,
-        purpose: 'the files of the plugin static',
+const foldersOf = ({ server }: ProjectView) =>
+  (server?.listing.plugins ?? []).flatMap(({ definition: { name }, settings }) => {
+    if (name === 'static') {
+      const purpose = 'the files of the plugin static'
+      return (settings as readonly { readonly root: string }[]).map(({ root: path }) => ({
+        path,
+        purpose,
         isWritten: false,
       }))
+    }
     if (name !== 'storage') return []
     const { providers } = settings as { readonly providers: Readonly<Record<string, { readonly folder?: unknown }>> }
     return Object.entries(providers).flatMap(([name, { folder }]) =>
@@ -31,7 +24,6 @@ function foldersOf({ server }: ProjectView): UsedFolder[] {
         : [],
     )
   })
-}
 
 const longest = 1_000_000
 
@@ -52,7 +44,10 @@ const sourcesOf = (line: string) =>
     .slice(0, -1)
     .map((word) => word.replace(/^\.\/(?=.)|\/$/g, ''))
 
-function findingFor(here: string, { path, purpose, isWritten }: UsedFolder): DoctorFinding | undefined {
+function findingFor(
+  here: string,
+  { path, purpose, isWritten }: ReturnType<typeof foldersOf>[number],
+): DoctorFinding | undefined {
   const name = relative(here, path).split(sep).join('/')
   // The sources are in every image, as they are or built, and what is outside the project must be mounted.
   if (/^(src|dist)(\/|$)/.test(name) || name === '' || name.startsWith('..') || name.includes(':')) return undefined

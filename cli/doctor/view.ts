@@ -1,5 +1,5 @@
 import type { Kernel } from '../../kernel/index.ts'
-import type { DoctorCheck, DoctorFinding, DoctorLevel } from '../../plugins/shared/doctor/check.ts'
+import type { DoctorCheck, DoctorFinding } from '../../plugins/shared/doctor/check.ts'
 
 /** The data for the checks of the command line itself, which run in addition to those of plugins. */
 export interface ProjectView {
@@ -18,9 +18,4 @@ export interface ProjectCheck extends Pick<DoctorCheck, 'code' | 'level' | 'prod
 }
 
 /** A finding as it is reported. */
-export interface Reported {
-  readonly code: string
-  readonly level: DoctorLevel
-  readonly problem: string
-  readonly remedy: string
-}
+export type Reported = Pick<DoctorCheck, 'code' | 'level'> & Pick<DoctorFinding, 'problem' | 'remedy'>

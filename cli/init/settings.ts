@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync } from 'node:fs'
 import { basename, join, relative, resolve, sep } from 'node:path'
-import { type PackageManager, packageManagers } from '../../plugins/shared/environment/optional-package.ts'
+import type { PackageManager } from '../../plugins/shared/environment/optional-package.ts'
 import { CommandFailure, quoted, wrongUsage } from '../failure.ts'
 import { manifest, packageFolder, packageName, programName } from '../package.ts'
 import { installedFrom } from '../project/project.ts'
@@ -50,12 +50,6 @@ export function ownName(folder: string): string {
   const name = basename(folder)
   if (!existsSync(folder)) return checkedName(name)
   return whyNoPackageName(name) === undefined ? name : (packageNameFrom(name) ?? 'my-app')
-}
-
-export function checkedPackageManager(name: string): PackageManager {
-  const found = packageManagers.find((one) => one === name)
-  if (found !== undefined) return found
-  throw wrongUsage(`--pm takes ${packageManagers.join(', ')}, not "${name}"`)
 }
 
 /**

@@ -67,19 +67,12 @@ function textOf(file: string, path: string): string {
   return text
 }
 
-/** An entry of a text in the form of dotenv, with the place of its value. */
-interface Entry {
-  readonly name: string
-  readonly value: string
-  readonly start: number
-  readonly end: number
-}
-
 /** Everything up to the value, then a value in quotes, which may have several lines, or the rest of the line before a comment. */
 const entry =
   /^(\uFEFF?[^\S\r\n]*(?:export[^\S\r\n]+)?([\w.-]+)(?:[^\S\r\n]*=|:(?=[^\S\r\n])))([^\S\r\n]*)('(?:\\'|[^'])*'|"(?:\\"|[^"])*"|`(?:\\`|[^`])*`|[^#\r\n]*)/gm
 
-function entriesOf(text: string): Entry[] {
+/** The entries of a text in the form of dotenv, each with the place of its value. */
+function entriesOf(text: string) {
   return [...text.matchAll(entry)].map(({ index, 1: before = '', 2: name = '', 3: gap = '', 4: rest = '' }) => {
     const value = rest.trimEnd()
     // An empty value has its place before the blanks: after them, a comment would touch it and become part of it.

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { git } from '../../plugins/shared/environment/git.ts'
+import { shellWord } from '../printable.ts'
 import { above, isInside, projectRoot } from '../project/project.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { ignoring } from '../scaffold/ignore.ts'
@@ -84,5 +85,3 @@ const lineFor = (path: string) =>
     .replace(/[\\*?[]/g, '\\$&')
     .replace(/^[#!]/, '\\$&')
     .replace(/ (?=\/?$)/, '\\ ')
-
-const shellWord = (path: string) => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`)

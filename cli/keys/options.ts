@@ -1,5 +1,5 @@
 import type { CommandFlags } from '../../plugins/shared/development/command-definition.ts'
-import { CommandFailure, quoted, wrongUsage } from '../failure.ts'
+import { CommandFailure, oneOf, quoted, wrongUsage } from '../failure.ts'
 import { typedPath } from '../project/project.ts'
 import { number, onOff, text } from '../run/own-command.ts'
 import { scaffoldFlags } from '../scaffold/files.ts'
@@ -23,8 +23,7 @@ const wrong = (message: string) => wrongUsage(`key-generate: ${message}`)
 
 /** Reads the typed options. @throws CommandFailure for invalid options; no message contains the passphrase. */
 export function readKeyOptions(flags: CommandFlags<typeof keyFlags>, environment: NodeJS.ProcessEnv) {
-  const type = keyTypes.find((one) => one === flags.type)
-  if (type === undefined) throw wrong(`--type takes ${keyTypes.join(', ')}, not "${flags.type}"`)
+  const type = oneOf('key-generate: --type', flags.type, keyTypes)
   const { bits, out } = flags
   if (bits !== undefined && type !== 'rsa') throw wrong(`--bits is for RSA; the size of ${type} is fixed`)
   if (bits !== undefined && !(Number.isInteger(bits) && bits >= rsaBits.least && bits <= rsaBits.most)) {

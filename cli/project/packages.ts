@@ -1,4 +1,5 @@
 import type { PackageManager } from '../../plugins/shared/environment/optional-package.ts'
+import { isIn } from '../doctor/versions.ts'
 import { manifest, type Overrides } from '../package.ts'
 
 /**
@@ -8,14 +9,9 @@ import { manifest, type Overrides } from '../package.ts'
 export function versioned(name: string): string {
   const range = manifest.devDependencies[name]
   // 11 and 12 require a later Node.js.
-  if (name === 'pg-boss' && isBefore(process.versions.node, 22, 12)) return 'pg-boss@10'
+  if (name === 'pg-boss' && isIn(process.versions.node, '<22.12')) return 'pg-boss@10'
   const [, major, minor] = /^[~^]?(\d+)\.(\d+)/.exec(range ?? '') ?? []
   return major === undefined ? name : `${name}@${major === '0' ? `0.${minor}` : major}`
-}
-
-function isBefore(version: string, major: number, minor: number): boolean {
-  const [ownMajor = 0, ownMinor = 0] = version.split('.').map(Number)
-  return ownMajor < major || (ownMajor === major && ownMinor < minor)
 }
 
 /** By package: its dependencies whose later versions require a later Node.js than the framework does. */

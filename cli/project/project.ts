@@ -116,31 +116,26 @@ function namedIn(manifest: Record<string, unknown>): PackageManager | undefined 
   return packageManagers.find((one) => one === name)
 }
 
-/** The package manager of the lock file, which is here or upwards: in a workspace it is at the top. */
-function lockedIn(root: string): PackageManager | undefined {
-  for (const folder of above(root)) {
-    const found = lockFiles.find(([file]) => existsSync(join(folder, file)))
-    if (found !== undefined) return found[1]
-    // A deno.json without a package.json is not a project of Node.js.
-    if (
-      manifests.slice(1).some((file) => existsSync(join(folder, file))) &&
-      !existsSync(join(folder, 'package.json'))
-    ) {
-      return 'deno'
-    }
-    if (existsSync(join(folder, '.git'))) return undefined
-  }
-  return undefined
+/** The nearest folder of a repository, upwards, of which something is known, and that. */
+function nearest<Known>(folder: string, knownOf: (folder: string) => Known | undefined) {
+  const all = above(folder)
+  const top = all.findIndex((one) => existsSync(join(one, '.git')))
+  const inside = top === -1 ? all : all.slice(0, top + 1)
+  return inside.map((one) => [one, knownOf(one)] as const).find(([, known]) => known !== undefined)
 }
 
+const lockIn = (folder: string) => lockFiles.find(([file]) => existsSync(join(folder, file)))?.[1]
+
+/** The package manager of the lock file, which is here or upwards: in a workspace it is at the top. */
+const lockedIn = (root: string) =>
+  nearest(root, (folder) => {
+    const [node, ...deno] = manifests.map((file) => existsSync(join(folder, file)))
+    // A deno.json without a package.json is not a project of Node.js.
+    return lockIn(folder) ?? (deno.includes(true) && !node ? 'deno' : undefined)
+  })?.[1]
+
 /** The nearest folder upwards with a lock file; in a workspace, that of all its packages. */
-export function lockFolder(folder: string): string | undefined {
-  for (const one of above(folder)) {
-    if (lockFiles.some(([file]) => existsSync(join(one, file)))) return one
-    if (existsSync(join(one, '.git'))) return undefined
-  }
-  return undefined
-}
+export const lockFolder = (folder: string): string | undefined => nearest(folder, lockIn)?.[0]
 
 /** Whether the folder is in a repository, or will be once it exists. The entry is a file in a work tree and in a submodule. */
 export const inRepository = (folder: string): boolean => above(folder).some((one) => existsSync(join(one, '.git')))

@@ -115,14 +115,12 @@ const large = 2_000_000
  * application that writes the same JSON at every start are not changes, but two writes within one tick of the file system's clock are.
  */
 function printOf(path: string): string | undefined {
-  try {
+  return safely(() => {
     const found = statSync(path)
     // A pipe would be read until something writes to it.
     if (!found.isFile()) return undefined
     const { size, mtimeMs } = found
     if (size > large) return `${size} ${mtimeMs}`
     return createHash('sha1').update(readRegularFileSync(path)).digest('base64')
-  } catch {
-    return undefined
-  }
+  })
 }

@@ -24,10 +24,12 @@ export function projectSettings(folder: string = process.cwd()): SettingsOf<type
   }
 }
 
+/** Modules with these names, in the order in which they are looked for. */
+export const modulesOf = (...names: readonly string[]) =>
+  names.flatMap((name) => ['.ts', '.mts', '.js', '.mjs'].map((extension) => name + extension))
+
 /** Where to look for the file that starts an application, in this order. */
-const startFiles = ['src/index', 'index'].flatMap((name) =>
-  ['.ts', '.mts', '.js', '.mjs'].map((extension) => name + extension),
-)
+const startFiles = modulesOf('src/index', 'index')
 
 /** The flag for that file. */
 export const startFlag = text('file', 'The module that calls server.listen() (default src/index.ts, index.ts, …)')
@@ -53,12 +55,16 @@ export function findStartFile(folder: string, named?: string): string {
       `no start file found in ${folder}: looked for src/index.ts, index.ts (also .mts, .js, .mjs). Pass the module that calls server.listen(): --entry <file>`,
     )
   }
-  const file = resolve(folder, named === undefined ? entry : typedPath(entry))
+  return relative(folder, existingEntry(entry, resolve(folder, named === undefined ? entry : typedPath(entry))))
+}
+
+/** The path of an entry. @throws CommandFailure if it is not a file. */
+export function existingEntry(entry: string, file: string): string {
   const kind = found(file)
+  if (kind === 'a file') return file
   if (kind === undefined) throw new CommandFailure(`the entry ${entry} does not exist`)
   if (kind === 'a folder') throw new CommandFailure(`the entry ${entry} is a folder: pass the file in it`)
-  if (kind !== 'a file') throw new CommandFailure(`the entry ${entry} is ${kind}, not a file`)
-  return relative(folder, file)
+  throw new CommandFailure(`the entry ${entry} is ${kind}, not a file`)
 }
 
 /** The folder of an application's sources, relative to the application's: the first folder in the path of the start file, or `''`. */

@@ -1,5 +1,4 @@
-import { nearest } from '../../kernel/support/nearest.ts'
-import { quoted, wrongUsage } from '../failure.ts'
+import { inWords, oneOf, wrongUsage } from '../failure.ts'
 import type { Prompts } from './prompts.ts'
 
 /**
@@ -7,22 +6,15 @@ import type { Prompts } from './prompts.ts'
  *
  * @throws (as a rejection) CommandFailure for an unknown choice, naming the nearest one, and if there is no terminal.
  */
-export async function oneOf<Choice extends string>(
+export async function askedOneOf<Choice extends string>(
   flag: string,
   given: string | undefined,
   choices: readonly [Choice, ...Choice[]],
 ): Promise<Choice | undefined> {
-  const all = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`
-  if (given === undefined) {
-    const question = `Which ${flag.replace(/^-+/, '')}?`
-    if (canAsk()) return asking((prompts) => prompts.choice(question, choices, choices[0]))
-    throw wrongUsage(`${flag} is missing: ${all}`)
-  }
-  const found = choices.find((choice) => choice === given)
-  if (found !== undefined) return found
-  const close = nearest(given, choices)
-  const hint = close === undefined ? '' : `; did you mean ${close}?`
-  throw wrongUsage(`${flag} takes ${all}, not ${quoted(given)}${hint}`)
+  if (given !== undefined) return oneOf(flag, given, choices)
+  const question = `Which ${flag.replace(/^-+/, '')}?`
+  if (canAsk()) return asking((prompts) => prompts.choice(question, choices, choices[0]))
+  throw wrongUsage(`${flag} is missing: ${inWords(choices)}`)
 }
 
 /** Whether a user can see and answer the questions. */

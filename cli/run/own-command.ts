@@ -21,6 +21,13 @@ export function ownCommand<
   return command as unknown as OwnCommandBody
 }
 
+/** The values of a flag that takes several, separated by commas. */
+export const listOf = (given = ''): string[] =>
+  given
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
+
 type More<Default> = { readonly short?: string; readonly default?: Default }
 
 /** A flag that is on or off. */

@@ -4,7 +4,7 @@ import { installCommand } from '../../plugins/shared/environment/optional-packag
 import { existingIndent } from '../init/existing.ts'
 import { pinMember, pinnedWorkspace, pinsFor, versioned } from '../project/packages.ts'
 import { commandLineOf, type Project, readManifest } from '../project/project.ts'
-import { cancelled, oneOf } from '../prompts/ask.ts'
+import { askedOneOf, cancelled } from '../prompts/ask.ts'
 import { text } from '../run/own-command.ts'
 import { textOf } from '../text-file.ts'
 import { environmentFiles } from './environment/files.ts'
@@ -61,7 +61,7 @@ export async function scaffoldOneOf<Kind extends string>(
   folder: string,
   make: (place: Place, kind: Kind) => Scaffold,
 ): Promise<number> {
-  const kind = await oneOf('--type', input.flags.type, kinds)
+  const kind = await askedOneOf('--type', input.flags.type, kinds)
   if (kind === undefined) return cancelled(input.note)
   scaffold(input, folder, (place) => make(place, kind))
   return 0

@@ -1,4 +1,4 @@
-import { safely } from '../../plugins/shared/values/safely.ts'
+import { pointed } from '../../plugins/shared/schema/names.ts'
 
 /** A JSON Schema in the form of OpenAPI 3.1. */
 export type Schema =
@@ -78,7 +78,7 @@ export function resolve(document: ApiDocument, reference: string): unknown {
   if (!reference.startsWith('#/')) return undefined
   let found: unknown = document
   for (const part of reference.slice(2).split('/')) {
-    const name = decodePart(part)
+    const name = pointed(part)
     if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined
     found = (found as Record<string, unknown>)[name]
   }
@@ -93,11 +93,4 @@ export function follow<Value>(document: ApiDocument, value: Value | Reference | 
     found = resolve(document, (found as Reference).$ref)
   }
   return found as Value | undefined
-}
-
-/** One part of a JSON pointer in a fragment: percent escapes first, then `~1` and `~0`. */
-export function decodePart(part: string): string {
-  // A malformed escape is ordinary text.
-  const text = safely(() => decodeURIComponent(part), part)
-  return text.replaceAll('~1', '/').replaceAll('~0', '~')
 }

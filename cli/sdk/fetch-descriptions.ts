@@ -2,23 +2,15 @@ import { CommandFailure, wrongUsage } from '../failure.ts'
 import type { ApiDocument } from './document.ts'
 import type { MessageDocument } from './messages.ts'
 
-/** The addresses of a running server's descriptions. */
-export interface Descriptions {
-  readonly url: string
-  /** A path below the address, or an address of its own. */
-  readonly openapi: string | undefined
-  readonly asyncapi: string | undefined
-}
-
 /** Timeout of a description in milliseconds. */
 const patience = 15_000
 
 /**
  * Reads the descriptions of a running server. A missing description is noted; any other problem is a failure, because a client with half
- * of its calls would look like a complete one.
+ * of its calls would look like a complete one. The place of each is a path below the address, or an address of its own.
  */
 export async function fetchDescriptions(
-  { url, openapi, asyncapi }: Descriptions,
+  { url, openapi, asyncapi }: Readonly<Record<'url', string> & Record<'openapi' | 'asyncapi', string | undefined>>,
   note: (line: string) => void,
 ): Promise<{ document: ApiDocument; messages: MessageDocument | undefined }> {
   const base = new URL(`${addressOf(url, '--url')}/`.replace(/\/+$/, '/'))

@@ -5,7 +5,7 @@ import { fromTemplate } from '../scaffold/template.ts'
 import type { ApiDocument, Operation, Parameter, Schema } from './document.ts'
 import { type MessageDocument, type SocketRoute, socketsOf } from './messages.ts'
 import { camel, pascal } from './names.ts'
-import { bodyOf, countFailures, inputOf, SharedFailures, shapeOf, type Typing } from './operation.ts'
+import { bodyOf, countFailures, inputOf, shapeOf, sharedFailures, type Typing } from './operation.ts'
 import { comment, key, tags, text, union } from './printer.ts'
 import { SchemaPrinter } from './schema.ts'
 import { decoded, memberNames, methods, type Node, treeOf } from './tree.ts'
@@ -59,7 +59,7 @@ export function generateClient(api: ApiDocument, options: GenerateOptions = {}):
   const taken = new Set([...known.join(' ').split(' '), name, `create${name}`])
   const printer = new SchemaPrinter(document, taken)
   const tree = treeOf(document, sockets)
-  const shared = new SharedFailures(taken)
+  const shared = sharedFailures(taken)
   const typing = { document, printer, shared }
   for (const operation of operationsBelow(tree)) countFailures(typing, operation)
   const type = typeOf(tree, typing, '')

@@ -32,32 +32,17 @@ interface Message {
 }
 
 /** A websocket of the server, as the client sees it. */
-export interface SocketRoute {
-  readonly path: string
-  readonly doc: readonly (string | undefined)[]
-  readonly isDeprecated: boolean
-  /** The schemas of messages that the client receives; `undefined` for strings and bytes of any content. */
-  readonly received: readonly Schema[] | undefined
-  /** The same for messages that it sends; empty if the server receives nothing. */
-  readonly sent: readonly Schema[] | undefined
-  readonly query: Schema | undefined
-  readonly headers: Schema | undefined
-  readonly protocols: readonly string[]
-}
+export type SocketRoute = ReturnType<typeof socketsOf>['routes'][number]
 
 /** Reads the websockets from an AsyncAPI document, and adds its schemas to the other; other channels are not for clients over HTTP. */
-export function socketsOf(
-  api: ApiDocument,
-  messages: MessageDocument | undefined,
-): { readonly document: ApiDocument; readonly routes: readonly SocketRoute[] } {
-  if (messages === undefined) return { document: api, routes: [] }
+export function socketsOf(api: ApiDocument, messages: MessageDocument = {}) {
   const schemas = (messages.components?.schemas ?? {}) as { readonly [name: string]: Schema }
   const { names, added } = withNames(schemas, (api.components?.schemas ?? {}) as { readonly [name: string]: Schema })
   const modern = (schema: Schema | undefined) =>
     schema === undefined ? undefined : (rewritten(schema, names) as Schema)
   // References are the same in both kinds of documents.
   const whole = messages as unknown as ApiDocument
-  const routes = sorted(messages.channels).flatMap(([id, given]): SocketRoute[] => {
+  const routes = sorted(messages.channels).flatMap(([id, given]) => {
     const channel = follow<Channel>(whole, given)
     const ws = channel?.bindings?.ws
     if (channel === undefined || ws === undefined || !channel.address?.startsWith('/')) return []
@@ -79,6 +64,7 @@ export function socketsOf(
         path: channel.address,
         doc: [channel.summary, channel.summary && channel.description ? '' : undefined, channel.description],
         isDeprecated: described.length > 0 && described.every(({ deprecated }) => deprecated === true),
+        // Of the client: the schemas of what it receives and of what it sends; `undefined` for strings and bytes of any content.
         received: schemasOf(messagesOf('send')),
         sent: schemasOf(messagesOf('receive')),
         query: modern(ws.query),

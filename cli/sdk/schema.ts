@@ -1,4 +1,5 @@
-import { type ApiDocument, decodePart, resolve, type Schema, sorted } from './document.ts'
+import { pointed } from '../../plugins/shared/schema/names.ts'
+import { type ApiDocument, resolve, type Schema, sorted } from './document.ts'
 import { assign, pascal } from './names.ts'
 import { comment, grouped, intersection, key, literal, tags, union } from './printer.ts'
 
@@ -192,7 +193,7 @@ export class SchemaPrinter {
 /** The component that a reference refers to as a whole. */
 function componentOf(reference: string | undefined): string | undefined {
   const name = /^#\/components\/schemas\/([^/]+)$/s.exec(reference ?? '')?.[1]
-  return name === undefined ? undefined : decodePart(name)
+  return name === undefined ? undefined : pointed(name)
 }
 
 const hasDefault = (schema: Schema) => typeof schema === 'object' && schema !== null && schema.default !== undefined

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Kernel as AnyKernel } from '../../kernel/index.ts'
 import { pagesOf } from '../../plugins/shared/development/pages.ts'
+import { deferred } from '../../plugins/shared/values/promises.ts'
 import { packageName } from '../package.ts'
 import type { News } from './protocol.ts'
 
@@ -13,10 +14,7 @@ type KernelClass = { readonly prototype: AnyKernel }
  * the previous version, and so do jobs and queue workers. A callback runs after `shown`, so that what it prints follows the addresses.
  */
 export async function holdListening(send: (news: News) => void, shown: Promise<unknown>) {
-  let open = () => {}
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
+  const opened = deferred<unknown>()
   const { kernels, isComplete } = await load()
   for (const { prototype } of kernels) {
     const { listen } = prototype
@@ -29,7 +27,7 @@ export async function holdListening(send: (news: News) => void, shown: Promise<u
         send({ framework: 'booted' })
         // A process that only waits for an order is not kept alive by anything else.
         const alive = setInterval(() => {}, 1 << 30)
-        await opened.finally(() => clearInterval(alive))
+        await opened.promise.finally(() => clearInterval(alive))
         const listening: typeof callback = async (address) => {
           const { url, plugins } = this
           send({ framework: 'listening', url, port: address.port, plugins, pages: pagesOf(this) })
@@ -47,7 +45,7 @@ export async function holdListening(send: (news: News) => void, shown: Promise<u
   }
   return {
     /** Lets all calls of `listen()` continue, including later ones. */
-    open,
+    open: opened.resolve,
     /** Whether the framework of the application could be loaded. */
     isComplete,
   }

@@ -1,7 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { CommandFailure, wrongUsage } from '../failure.ts'
+import { safely } from '../../plugins/shared/values/safely.ts'
+import { CommandFailure, oneOf } from '../failure.ts'
 import { packageFolder } from '../package.ts'
 import { findProject, type Runtime } from '../project/project.ts'
 
@@ -50,11 +51,8 @@ export function chooseRuntime(folder: string, asked?: Runtime) {
 }
 
 /** The runtime that a command names in an option. */
-export function runtimeOf(name: string | undefined): Runtime | undefined {
-  const runtime = runtimes.find((one) => one === name)
-  if (name === undefined || runtime !== undefined) return runtime
-  throw wrongUsage(`--runtime takes ${runtimes.join(', ')}, not "${name}"`)
-}
+export const runtimeOf = (name: string | undefined): Runtime | undefined =>
+  name === undefined ? undefined : oneOf('--runtime', name, runtimes)
 
 /** The runtime of this command. */
 export const ownRuntime = (): Runtime => ('Bun' in globalThis ? 'bun' : 'Deno' in globalThis ? 'deno' : 'node')
@@ -75,11 +73,8 @@ function programOf(runtime: Runtime): string | undefined {
     .find(isProgram)
 }
 
-function isProgram(file: string): boolean {
-  try {
+const isProgram = (file: string) =>
+  safely(() => {
     accessSync(file, constants.X_OK)
     return statSync(file).isFile()
-  } catch {
-    return false
-  }
-}
+  }, false)

@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import { within } from '../../kernel/support/within.ts'
+import { deferred } from '../../plugins/shared/values/promises.ts'
 import { Children, type Ended } from '../process/child.ts'
 import type { EndSignal } from '../process/ending.ts'
 import { beatMs } from './protocol.ts'
@@ -46,10 +47,7 @@ export class Supervisor {
   #rollout: Promise<void> | undefined
   #rollAgain = false
   #code = 0
-  #stop: () => void = () => {}
-  readonly #stopped = new Promise<void>((resolve) => {
-    this.#stop = resolve
-  })
+  readonly #stopped = deferred()
 
   constructor(supervision: Supervision) {
     this.#supervision = supervision
@@ -78,7 +76,7 @@ export class Supervisor {
       this.#isUp = true
       note(`${of === 1 ? '1 worker listens' : `${of} workers listen`}; SIGHUP replaces them one by one`)
       if (this.#rollAgain) this.#roll()
-      await this.#stopped
+      await this.#stopped.promise
     } else if (!this.#alive.isStopping) {
       // As for a single process that does not start.
       this.#end('SIGTERM')
@@ -93,7 +91,7 @@ export class Supervisor {
     this.#alive.stop()
     for (const worker of this.#alive.running) worker.stop(signal)
     for (const slot of this.#slots) slot.wake()
-    this.#stop()
+    this.#stopped.resolve()
   }
 
   #begin(slot: Slot, leads: boolean): Worker {

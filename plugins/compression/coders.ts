@@ -37,8 +37,14 @@ const brotliOptions = (size: number) => ({
 })
 
 const brotli = promisify<string | Uint8Array, zlib.BrotliOptions, Uint8Array>(zlib.brotliCompress)
-const gzip = promisify<string | Uint8Array, Uint8Array>(zlib.gzip)
-const deflate = promisify<string | Uint8Array, Uint8Array>(zlib.deflate)
+
+/** A coder that every runtime has. */
+const usual = (encoding: Encoding, whole: typeof zlib.gzip, create: () => unknown): Coder => ({
+  encoding,
+  whole: promisify<string | Uint8Array, Uint8Array>(whole),
+  stream: create as () => CoderStream,
+  flushKind: constants.Z_SYNC_FLUSH,
+})
 
 const coders: Record<Encoding, Coder | undefined> = {
   br: {
@@ -54,18 +60,8 @@ const coders: Record<Encoding, Coder | undefined> = {
     stream: () => zstd.createZstdCompress!(),
     flushKind: zstd.constants.ZSTD_e_flush!,
   },
-  gzip: {
-    encoding: 'gzip',
-    whole: gzip,
-    stream: () => zlib.createGzip() as CoderStream,
-    flushKind: constants.Z_SYNC_FLUSH,
-  },
-  deflate: {
-    encoding: 'deflate',
-    whole: deflate,
-    stream: () => zlib.createDeflate() as CoderStream,
-    flushKind: constants.Z_SYNC_FLUSH,
-  },
+  gzip: usual('gzip', zlib.gzip, zlib.createGzip),
+  deflate: usual('deflate', zlib.deflate, zlib.createDeflate),
 }
 
 /** Returns the coders of those encodings that this runtime supports, in the given order. */

@@ -16,15 +16,6 @@ const maxWaiting = 16 * 1024 * 1024
 /** Milliseconds that closing waits for the sink. */
 const flushMs = 1_000
 
-/** The destination of pino's lines. A sink that breaks or blocks never ends the server. */
-export interface Sink {
-  /** Whether the sink writes text for people rather than JSON. */
-  readonly isText: boolean
-  write(line: string): void
-  /** Resolves when everything has been written, or after a second. */
-  flush(): Promise<void>
-}
-
 /** The destination of log lines: an object with a method `write` for strings. */
 export interface LogStream {
   /** Writes one line, which includes its line end. */
@@ -40,7 +31,8 @@ interface Target extends LogStream {
 
 const guarded = new WeakSet<object>()
 
-function sinkOver(target: Target, waiting: () => number, isText = false): Sink {
+/** The destination of pino's lines; `isText`: for people rather than JSON. A sink that breaks or blocks never ends the server. */
+function sinkOver(target: Target, waiting: () => number, isText = false) {
   let lost = 0
   // Without a listener, an error of the stream would end the process.
   if (!guarded.has(target)) target.on?.('error', () => {})
@@ -54,7 +46,7 @@ function sinkOver(target: Target, waiting: () => number, isText = false): Sink {
   }
   return {
     isText,
-    write(line) {
+    write(line: string): void {
       if (waiting() > maxWaiting) {
         lost++
         return
@@ -65,9 +57,12 @@ function sinkOver(target: Target, waiting: () => number, isText = false): Sink {
       }
       write(safeLine(line))
     },
-    flush: () => emptied(target, waiting),
+    /** Resolves when everything has been written, or after a second. */
+    flush: (): Promise<void> => emptied(target, waiting),
   }
 }
+
+type Sink = ReturnType<typeof sinkOver>
 
 async function emptied(target: Target, waiting: () => number): Promise<void> {
   const until = systemClock.now() + flushMs

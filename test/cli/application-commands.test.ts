@@ -233,7 +233,7 @@ describe('invalid arguments are exit code 2, and nothing is imported', () => {
   test.each([
     [
       ['routes', '--method', 'FETCH'],
-      'routes: --method takes one of GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS, not "FETCH"',
+      'routes: --method takes GET, HEAD, POST, PUT, PATCH, DELETE, QUERY or OPTIONS, not "FETCH"; did you mean PATCH?',
     ],
     [['routes', '/books'], 'routes: "/books" is one argument too many'],
     [['routes', '--methd', 'GET'], 'routes: there is no --methd; did you mean --method?'],
@@ -241,7 +241,7 @@ describe('invalid arguments are exit code 2, and nothing is imported', () => {
     [['explain', 'GET', 'books'], 'explain: <path> begins with "/"; "books" does not'],
     [
       ['explain', '__proto__', '/'],
-      'explain: <method> is one of GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS, not "__proto__"',
+      'explain: <method> takes GET, HEAD, POST, PUT, PATCH, DELETE, QUERY or OPTIONS, not "__proto__"',
     ],
     [['plugins', '--timeout', '0'], '--timeout takes seconds, more than 0 and at most a day, not 0'],
     [['cron-start', '--entry'], 'cron-start: --entry needs a value'],

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { oneOf } from '../../cli/prompts/ask.ts'
+import { askedOneOf } from '../../cli/prompts/ask.ts'
 
 const kinds = ['s3', 'azure', 'local'] as const
 let stdin: PassThrough & { isTTY?: boolean }
@@ -28,7 +28,7 @@ const down = '\u001b[B'
 
 /** Presses keys when the question is there. */
 async function choose(...keys: string[]) {
-  const choice = oneOf('--type', undefined, kinds)
+  const choice = askedOneOf('--type', undefined, kinds)
   await vi.waitUntil(() => asked.includes('Which type?'))
   for (const key of keys) stdin.write(key)
   return choice
@@ -48,12 +48,12 @@ test.each([['\u0003'], ['\u001b']])('%j takes the question back', async (key) =>
 })
 
 test('nothing is asked when the kind was typed, where no one can answer, and in CI', async () => {
-  expect(await oneOf('--type', 'azure', kinds)).toBe('azure')
+  expect(await askedOneOf('--type', 'azure', kinds)).toBe('azure')
   const failure = { message: '--type is missing: s3, azure or local', exitCode: 2 }
   vi.stubEnv('CI', 'true')
-  await expect(oneOf('--type', undefined, kinds)).rejects.toMatchObject(failure)
+  await expect(askedOneOf('--type', undefined, kinds)).rejects.toMatchObject(failure)
   vi.stubEnv('CI', '')
   stdin.isTTY = false
-  await expect(oneOf('--type', undefined, kinds)).rejects.toMatchObject(failure)
+  await expect(askedOneOf('--type', undefined, kinds)).rejects.toMatchObject(failure)
   expect(asked).toBe('')
 })

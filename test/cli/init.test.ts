@@ -311,7 +311,7 @@ describe('invalid arguments are reported in one line, and nothing is written', (
     [['日本'], 2, /^"日本" cannot be the name of a package: .*; --name <name> gives another$/],
     [['app', '--name', '../x'], 2, /^"\.\.\/x" cannot be the name of a package: /],
     [['app', '--name', manifest.name], 2, new RegExp(`"${manifest.name}" is taken`)],
-    [['app', '--pm', 'cargo'], 2, '--pm takes npm, pnpm, yarn, bun, deno, not "cargo"'],
+    [['app', '--pm', 'cargo'], 2, '--pm takes npm, pnpm, yarn, bun or deno, not "cargo"'],
     [['app', '--framework', './no.tgz'], 2, '--framework: ./no.tgz does not exist'],
     [
       ['app', '--framework', './a.tgz', '--pm', 'deno'],

@@ -448,7 +448,7 @@ describe('.gitignore', () => {
 })
 
 test.each([
-  [['--type', 'dsa'], 2, '--type takes rsa, ed25519, secret, not "dsa"'],
+  [['--type', 'dsa'], 2, '--type takes rsa, ed25519 or secret, not "dsa"; did you mean rsa?'],
   [['--bits', '1024'], 2, '--bits takes 2048 to 8192, not 1024'],
   [['--bits', '2048.5'], 2, '--bits takes 2048 to 8192, not 2048.5'],
   [['-t', 'secret', '--bits', '4096'], 2, '--bits is for RSA; the size of secret is fixed'],

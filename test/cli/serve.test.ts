@@ -486,7 +486,7 @@ describe('arguments', () => {
     [['src/app.mts'], 2, 'serve: "src/app.mts" is one argument too many; did you mean --entry src/app.mts?'],
     [['--port', 'x'], 2, 'serve: --port takes a number, not "x"'],
     [['--port', '70000'], 2, '--port takes a whole number from 0 to 65535, not 70000'],
-    [['--runtime', '__proto__'], 2, '--runtime takes node, bun, deno, not "__proto__"'],
+    [['--runtime', '__proto__'], 2, '--runtime takes node, bun or deno, not "__proto__"'],
     [['--runtime', 'bun'], 1, 'Bun is not installed: there is no "bun" on the PATH'],
     [['--entry', '../x.ts'], 1, 'the entry ../x.ts does not exist'],
     [['--entry', 'src'], 1, 'the entry src is a folder: pass the file in it'],

@@ -2,8 +2,8 @@ import type { Kernel, ListedRoute } from '../../../kernel/index.ts'
 import { nonEmpty, Schemas } from '../../shared/descriptions/components.ts'
 import type { Described } from '../../shared/descriptions/document-service.ts'
 import { capital, idOfPath, Names, tagOf, words } from '../../shared/descriptions/names.ts'
-import { type DescribedPath, Templates } from '../../shared/descriptions/paths.ts'
-import { Policies, type SecurityRequirement } from '../../shared/descriptions/security.ts'
+import { type DescribedPath, templates } from '../../shared/descriptions/paths.ts'
+import { type Policies, policiesOf, type SecurityRequirement } from '../../shared/descriptions/security.ts'
 import { guardsOf } from '../../shared/http/guards.ts'
 import { plainName } from '../../shared/schema/names.ts'
 import { isObject, type Json, mapMembers, put, toPlain } from '../../shared/values/json.ts'
@@ -17,7 +17,7 @@ import { type Contribution, checkFragments, contributionsOf, exchangesOf } from 
 import { toDraft7 } from './draft-07.ts'
 import { describeMessages as messageObjects, messagesOf } from './messages.ts'
 import { openingOf, parametersOf } from './opening.ts'
-import { Servers } from './servers.ts'
+import { serversOf } from './servers.ts'
 
 /**
  * Describes the messages that a server exchanges, in AsyncAPI 3.0.0.
@@ -84,19 +84,19 @@ interface Entry {
 
 /** The channels of a document while it is being assembled. */
 class Channels {
-  readonly servers: Servers
+  readonly servers: ReturnType<typeof serversOf>
   readonly #options: MessageDescriptionOptions
   readonly #schemas: Schemas
   readonly #policies: Policies
-  readonly #templates = new Templates()
+  readonly #pathsOf = templates()
   readonly #ids = new Names()
   readonly #entries = new Map<string, Entry>()
   readonly #notes = new Map<string, { readonly route: string; readonly why: string }>()
 
   constructor(options: MessageDescriptionOptions) {
     this.#options = options
-    this.servers = new Servers(options.servers)
-    this.#policies = new Policies(options.security, options.components?.securitySchemes as Json)
+    this.servers = serversOf(options.servers)
+    this.#policies = policiesOf(options.security, options.components?.securitySchemes as Json)
     this.#schemas = new Schemas(options.components?.schemas, (why) => this.note('components', why))
   }
 
@@ -114,7 +114,7 @@ class Channels {
     const note = (why: string) => this.note(name, why)
     const exchanges = exchangesOf(route, note)
     if (exchanges.length === 0) return
-    for (const one of this.#templates.of(record)) this.#addPath(route, one, exchanges, note)
+    for (const one of this.#pathsOf(record)) this.#addPath(route, one, exchanges, note)
   }
 
   #addPath(route: ListedRoute, path: DescribedPath, exchanges: AsyncApiExchange[], note: (why: string) => void): void {

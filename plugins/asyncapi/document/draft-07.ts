@@ -1,15 +1,8 @@
-import { changeSchemas } from '../../shared/schema/keywords.ts'
+import { changeSchemas, modernKeywords } from '../../shared/schema/keywords.ts'
 import { isObject, type Json, mapMembers, put } from '../../shared/values/json.ts'
 
 /** Keywords that are missing from draft 7 and cannot be expressed by its other keywords. */
-const unknown: ReadonlySet<string> = new Set([
-  'minContains',
-  'maxContains',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-  'contentSchema',
-  'xml',
-])
+const unknown: ReadonlySet<string> = new Set([...modernKeywords, 'contentSchema', 'xml'])
 
 /** Converts a JSON Schema 2020-12 to draft 7, on which the schemas of AsyncAPI are based. */
 export function toDraft7(schema: unknown): unknown {

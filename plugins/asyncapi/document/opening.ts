@@ -23,19 +23,8 @@ export function openingOf(options: RouteOptions, subprotocols: readonly string[]
 const partOf = (schema: unknown, what: string, look: Look) =>
   schema === undefined ? undefined : membersOf(look(schema, what))
 
-interface ObjectSchema {
-  readonly type: 'object'
-  readonly properties: Json
-  readonly required?: readonly string[]
-  readonly additionalProperties?: unknown
-}
-
 /** Returns a part of the request as one object schema, since the binding lists members by name. */
-function objectOf(
-  part: Members | undefined,
-  all: Members | undefined,
-  isOwn: (name: string) => boolean,
-): ObjectSchema | undefined {
+function objectOf(part: Members | undefined, all: Members | undefined, isOwn: (name: string) => boolean) {
   const properties: Json = {}
   const required: string[] = []
   for (const members of [all, part].filter((one) => one !== undefined)) {
@@ -49,7 +38,7 @@ function objectOf(
   return { type: 'object', properties, ...(required.length > 0 && { required: [...new Set(required)] }) }
 }
 
-function withSubprotocols(headers: ObjectSchema | undefined, subprotocols: readonly string[]): ObjectSchema {
+function withSubprotocols(headers: ReturnType<typeof objectOf>, subprotocols: readonly string[]) {
   const name = 'Sec-WebSocket-Protocol'
   const description = `The client offers one of these sub-protocols, or several: ${subprotocols.join(', ')}.`
   return {

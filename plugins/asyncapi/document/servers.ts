@@ -30,28 +30,20 @@ const families: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** The servers of a document, with names derived from their protocols. */
-export class Servers {
-  readonly all: { readonly [name: string]: AsyncApiServer }
-
-  constructor(given: readonly OpenApiServer[] | undefined) {
-    const names = new Names()
-    const read = (given ?? []).map(readServer).filter((one) => one !== undefined)
-    this.all = Object.fromEntries(read.map((one) => [names.claim(plainName(one.protocol)), one]))
-  }
-
-  /** Returns the servers for channels of a protocol; none if that would be all servers, or if the document names none. */
-  of(protocol: string): AsyncApiReference[] {
-    const family = families[protocol] ?? [protocol]
-    const all = Object.entries(this.all)
-    const own = all.filter(([, one]) => family.includes(one.protocol))
-    return own.length === all.length ? [] : own.map(([name]) => ({ $ref: `#/servers/${name}` }))
-  }
-
-  /** Whether the document names servers, but none of them is for channels of the protocol. */
-  lacks(protocol: string): boolean {
-    return (
-      Object.keys(this.all).length > 0 &&
-      !Object.values(this.all).some((one) => (families[protocol] ?? [protocol]).includes(one.protocol))
-    )
+export function serversOf(given: readonly OpenApiServer[] = []) {
+  const names = new Names()
+  const read = given.map(readServer).filter((one) => one !== undefined)
+  const all = read.map((one) => [names.claim(plainName(one.protocol)), one] as const)
+  const ownOf = (protocol: string) =>
+    all.filter(([, one]) => (families[protocol] ?? [protocol]).includes(one.protocol)).map(([name]) => name)
+  return {
+    all: Object.fromEntries(all),
+    /** Returns the servers for channels of a protocol; none if that would be all servers, or if the document names none. */
+    of(protocol: string): AsyncApiReference[] {
+      const own = ownOf(protocol)
+      return own.length === all.length ? [] : own.map((name) => ({ $ref: `#/servers/${name}` }))
+    },
+    /** Whether the document names servers, but none of them is for channels of the protocol. */
+    lacks: (protocol: string): boolean => all.length > 0 && ownOf(protocol).length === 0,
   }
 }

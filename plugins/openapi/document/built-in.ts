@@ -69,75 +69,65 @@ const ownBodies: { readonly [name: string]: OpenApiSchema } = {
   ValidationError: object({ code: text, message: text, errors: issues }),
 }
 
-/** The responses of one document by name: all those of plugins and of the application, and those of the framework that are used. */
-export class SharedResponses {
-  readonly #own: Json
-  readonly #used = new Set<string>()
-  readonly #failing = new Set<string>()
-  readonly #place: (schema: unknown) => unknown
-  readonly #format: DescribedFormat | undefined
-  #placed: unknown
+export type SharedResponses = ReturnType<typeof sharedResponses>
 
-  /** `place` adds a schema to the document; `format` is the format of the server's failures, if it is not the default one. */
-  constructor(own: Json | undefined, place: (schema: unknown) => unknown, format: DescribedFormat | undefined) {
-    this.#own = own ?? {}
-    this.#place = place
-    this.#format = format
+/**
+ * The responses of one document by name: all those of plugins and of the application, and those of the framework that are used.
+ *
+ * `place` adds a schema to the document; `format` is the format of the server's failures, if it is not the default one.
+ */
+export function sharedResponses(own: Json = {}, place: (schema: unknown) => unknown, format?: DescribedFormat) {
+  const used = new Set<string>()
+  const failing = new Set<string>()
+  let placed: unknown
+  /** Always the same object for the same body, so that equal bodies are recognised. */
+  const bodyOf = (schema: unknown): OpenApiSchema => {
+    placed ??= place(schema)
+    return placed as OpenApiSchema
   }
-
-  /** Whether there is a response with this name. */
-  has(name: string): boolean {
-    return Object.hasOwn(this.#own, name) || Object.hasOwn(builtIns, name)
-  }
-
-  /** A reference to a response; one of the framework's own is then added to the document. */
-  reference(name: string): OpenApiReference {
-    this.#used.add(name)
-    return { $ref: `#/components/responses/${name}` }
-  }
-
-  /** A reference to the response of a failure. */
-  failureReference(name: string): OpenApiReference {
-    this.#failing.add(name)
-    return this.reference(name)
-  }
-
-  /** The response of a failure, with the default body of failures if it lacks one. */
-  failure(name: string): OpenApiResponse {
-    const isOwn = Object.hasOwn(this.#own, name)
-    const given = (isOwn ? this.#own[name] : builtIns[name]) as OpenApiResponse
-    const isWhole = given.content !== undefined || '$ref' in given || (isOwn && Object.hasOwn(builtIns, name))
-    return isWhole ? given : { ...given, content: this.content(isOwn ? '' : name) }
-  }
-
   /** The content of a failure in the format of the server; `name` is the name of one of the framework's own responses. */
-  content(name = ''): { [type: string]: OpenApiMediaType } {
-    const { contentType = 'application/json', schema } = this.#format ?? {}
-    if (this.#format === undefined) {
-      const own = Object.hasOwn(ownBodies, name) ? ownBodies[name] : undefined
-      return { [contentType]: { schema: own ?? this.#body(failure) } }
+  const content = (name = ''): { [type: string]: OpenApiMediaType } => {
+    const { contentType = 'application/json', schema } = format ?? {}
+    if (format === undefined) {
+      const body = Object.hasOwn(ownBodies, name) ? ownBodies[name] : undefined
+      return { [contentType]: { schema: body ?? bodyOf(failure) } }
     }
     // What an application's function returns has the declared schema, or any.
     if (schema === undefined) return { [contentType]: {} }
-    if (schema !== 'problem') return { [contentType]: { schema: this.#body(schema) } }
-    const body = this.#body(problem)
+    if (schema !== 'problem') return { [contentType]: { schema: bodyOf(schema) } }
+    const body = bodyOf(problem)
     const invalid = { allOf: [body, { type: 'object', properties: { errors: issues }, required: ['errors'] }] }
     return { [contentType]: { schema: name === 'ValidationError' ? invalid : body } }
   }
-
-  /** Always the same object for the same body, so that equal bodies are recognised. */
-  #body(schema: unknown): OpenApiSchema {
-    this.#placed ??= this.#place(schema)
-    return this.#placed as OpenApiSchema
+  /** The response of a failure, with the default body of failures if it lacks one. */
+  const responseOf = (name: string): OpenApiResponse => {
+    const isOwn = Object.hasOwn(own, name)
+    const given = (isOwn ? own[name] : builtIns[name]) as OpenApiResponse
+    const isWhole = given.content !== undefined || '$ref' in given || (isOwn && Object.hasOwn(builtIns, name))
+    return isWhole ? given : { ...given, content: content(isOwn ? '' : name) }
   }
-
-  /** All responses, for the document. */
-  all(): Json {
-    const all: Json = {}
-    for (const name of Object.keys(builtIns)) if (this.#used.has(name)) all[name] = this.failure(name)
-    for (const [name, given] of Object.entries(this.#own)) {
-      put(all, name, this.#failing.has(name) ? this.failure(name) : given)
-    }
-    return all
+  /** A reference to a response; one of the framework's own is then added to the document. */
+  const reference = (name: string): OpenApiReference => {
+    used.add(name)
+    return { $ref: `#/components/responses/${name}` }
+  }
+  return {
+    content,
+    failure: responseOf,
+    reference,
+    /** Whether there is a response with this name. */
+    has: (name: string): boolean => Object.hasOwn(own, name) || Object.hasOwn(builtIns, name),
+    /** A reference to the response of a failure. */
+    failureReference(name: string): OpenApiReference {
+      failing.add(name)
+      return reference(name)
+    },
+    /** All responses, for the document. */
+    all(): Json {
+      const all: Json = {}
+      for (const name of Object.keys(builtIns)) if (used.has(name)) all[name] = responseOf(name)
+      for (const [name, given] of Object.entries(own)) put(all, name, failing.has(name) ? responseOf(name) : given)
+      return all
+    },
   }
 }

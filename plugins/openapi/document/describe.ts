@@ -12,8 +12,8 @@ import { nonEmpty, Schemas } from '../../shared/descriptions/components.ts'
 import type { Described } from '../../shared/descriptions/document-service.ts'
 import { idWithout, isComponentName, Names, operationIdOf, tagOf } from '../../shared/descriptions/names.ts'
 import { faultOf } from '../../shared/descriptions/options.ts'
-import { type DescribedPath, Templates } from '../../shared/descriptions/paths.ts'
-import { Policies } from '../../shared/descriptions/security.ts'
+import { type DescribedPath, templates } from '../../shared/descriptions/paths.ts'
+import { type Policies, policiesOf } from '../../shared/descriptions/security.ts'
 import { type DescribedFormat, describedFormat } from '../../shared/failures/formatted-failures.ts'
 import { guardsOf } from '../../shared/http/guards.ts'
 import { isObject, type Json, put, toPlain } from '../../shared/values/json.ts'
@@ -22,7 +22,7 @@ import { componentKinds, type DescriptionOptions, type DescriptionSettings, desc
 import type { OpenApiDocument, OpenApiOperation, OpenApiPathItem, OpenApiTag } from '../types.ts'
 import { apidocOf, mergeBody, mergeParameters, plainMembers } from './apidoc.ts'
 import { bodyOf } from './body.ts'
-import { SharedResponses } from './built-in.ts'
+import { sharedResponses } from './built-in.ts'
 import { tagsOf } from './forms.ts'
 import type { Scene } from './operation-context.ts'
 import { parametersOf } from './parameters.ts'
@@ -34,20 +34,13 @@ const { OpenApiConflictError, OpenApiFragmentError } = defineErrors({
   OpenApiFragmentError: (owner: string, what: string) => `the plugin "${owner}" has an invalid description: ${what}`,
 })
 
-/** What the definitions of plugins add to a description. */
-interface Fragments {
-  readonly tags: readonly OpenApiTag[]
-  /** Components by kind and name. */
-  readonly components: { readonly [kind: string]: Json }
-}
-
 /**
  * The fragments of all plugins, merged; `isTaken` marks names of the application, which take precedence.
  *
  * @throws OpenApiFragmentError for an invalid part, OpenApiConflictError naming both plugins if two have
  * different values under the same name.
  */
-function fragmentsOf(plugins: readonly ListedPlugin[], isTaken: (kind: string, name: string) => boolean): Fragments {
+function fragmentsOf(plugins: readonly ListedPlugin[], isTaken: (kind: string, name: string) => boolean) {
   const tags: OpenApiTag[] = []
   const components: { [kind: string]: Json } = {}
   const claimed = new Map<string, { readonly value: unknown; readonly owner: string }>()
@@ -137,8 +130,8 @@ export function describeListing(
   const { info, servers, security, externalDocs } = toPlain(around) as DescriptionOptions
   const tags = tagsOf([...(options.tags ?? []), ...fragments.tags]) as readonly OpenApiTag[] | undefined
   const place = (schema: unknown) => schemas.use(schema, 'output', 'Failure', (why) => note('errorFormat', why))
-  const responses = new SharedResponses(own.responses, place, format)
-  const policies = new Policies(security, own.securitySchemes)
+  const responses = sharedResponses(own.responses, place, format)
+  const policies = policiesOf(security, own.securitySchemes)
   const hasComponent = (ref: string) => {
     const [, kind = '', component = ''] = /^#\/components\/(\w+)\/([\w.-]+)$/.exec(ref) ?? []
     if (kind !== 'responses') return namesIn(own[kind]).includes(component)
@@ -146,7 +139,7 @@ export function describeListing(
     return responses.has(component)
   }
   const scene = { hasFailures: options.failures, responses, hasComponent }
-  const shared = { scene, schemas, policies, templates: new Templates(), note }
+  const shared = { scene, schemas, policies, pathsOf: templates(), note }
   const entries = distinct(
     routes.filter((route) => isIncluded(route, options)).flatMap((route) => entriesOf(route, shared)),
   )
@@ -178,7 +171,7 @@ export function describeListing(
  *
  * @throws OpenApiConflictError, OpenApiFragmentError
  */
-export function checkPlugins(plugins: readonly ListedPlugin[], { tags, components }: DescriptionSettings): Fragments {
+export function checkPlugins(plugins: readonly ListedPlugin[], { tags, components }: DescriptionSettings) {
   const given = (components ?? {}) as Json
   return fragmentsOf(plugins, (kind, name) =>
     kind === 'the tag' ? (tags ?? []).some((tag) => tag.name === name) : namesIn(given[kind]).includes(name),
@@ -193,7 +186,7 @@ function isIncluded({ record, plugin }: ListedRoute, { include }: DescriptionSet
 }
 
 /** The components of plugins, with those of the application merged over them. Schemas are translated, not copied. */
-function componentsOf({ components }: Fragments, given: Json): { [kind: string]: Json } {
+function componentsOf({ components }: ReturnType<typeof checkPlugins>, given: Json): { [kind: string]: Json } {
   const all: { [kind: string]: Json } = { ...components }
   for (const [kind, named] of Object.entries(given)) {
     if (isObject(named)) all[kind] = { ...all[kind], ...named }
@@ -237,35 +230,29 @@ function operationOf(scene: Scene, tag: string | undefined, policies: Policies):
   return operation as unknown as Unnamed
 }
 
-interface Entry {
-  readonly method: string
-  readonly path: DescribedPath
-  /** The id that the route itself asks for. */
-  readonly wanted: string | undefined
-  readonly operation: Unnamed
-  readonly note: (why: string) => void
-}
+type Entry = ReturnType<typeof entriesOf>[number]
 
 /** What the operations of a document have in common. */
 interface Shared {
   readonly scene: Pick<Scene, 'hasFailures' | 'responses' | 'hasComponent'>
   readonly schemas: Schemas
   readonly policies: Policies
-  readonly templates: Templates
+  readonly pathsOf: ReturnType<typeof templates>
   readonly note: (route: string, why: string) => void
 }
 
 /** Describes one route at each of its paths. */
-function entriesOf(route: ListedRoute, shared: Shared): Entry[] {
+function entriesOf(route: ListedRoute, shared: Shared) {
   const { record, reachedBy, middlewares } = route
   const { method, options } = record
   const note = (why: string) => shared.note(`${method} ${record.path}`, why)
   const contributed = [...reachedBy.values()].flatMap(({ definition }) => contributionOf(definition, options, note))
   const sets: readonly RouteOptions[] = [options, ...guardsOf(middlewares), ...contributed]
+  // The id that the route itself asks for.
   const wanted = sets
     .map(({ apidoc }) => (apidoc ? apidoc.operationId : undefined))
     .find((id) => typeof id === 'string')
-  return shared.templates.of(record).map((path) => {
+  return shared.pathsOf(record).map((path) => {
     const { use, look } = shared.schemas.of(operationIdOf(method, path), note)
     const scene = { ...shared.scene, route, method, sets, pathParameters: path.parameters, use, look, note }
     return { method, path, wanted, note, operation: operationOf(scene, tagOf(path), shared.policies) }

@@ -1,4 +1,5 @@
 import { isAddress, isComponentName } from '../../shared/descriptions/names.ts'
+import { definitionKeywords, listKeywords } from '../../shared/schema/keywords.ts'
 import { defined, isObject, type Json, mapMembers, toPlain } from '../../shared/values/json.ts'
 
 /** Reads a member of an OpenAPI object: returns its value for the document, `undefined` for an invalid one. */
@@ -102,17 +103,6 @@ export function formed(form: Form, given: Json): Json {
 }
 
 /** Keywords that mark an object as a schema where it could also be an OpenAPI response. */
-const schemaMarks = [
-  'type',
-  'properties',
-  'items',
-  'anyOf',
-  'oneOf',
-  'allOf',
-  'enum',
-  'const',
-  '$id',
-  '$defs',
-  '~standard',
-]
+const ownMarks = ['type', 'properties', 'items', 'enum', 'const', '$id', '~standard']
+const schemaMarks = [...ownMarks, ...listKeywords, ...definitionKeywords]
 export const isSchema = (value: object) => schemaMarks.some((mark) => mark in value)

@@ -15,22 +15,19 @@ export function membersOfPart(scene: Scene, part: Part): Members {
 /** The parameters of an operation according to its schemas: of the path, the query and the headers. */
 export function parametersOf(scene: Scene): OpenApiParameter[] {
   const query = membersOfPart(scene, 'query')
-  const headers = membersOfPart(scene, 'headers')
+  const header = membersOfPart(scene, 'headers')
   const all = membersOfPart(scene, 'all').properties
   const path = membersOfPart(scene, 'params').properties
   const parameters: OpenApiParameter[] = scene.pathParameters.map(({ name, described }) => ({
     ...parameter('path', described, path.get(name) ?? { type: 'string' }),
     required: true,
   }))
-  for (const [name, schema] of query.properties) {
-    parameters.push({ ...parameter('query', name, schema), ...(isRequired(query, name) && { required: true }) })
-  }
-  for (const [name, schema] of headers.properties) {
-    if (ignored.has(name.toLowerCase())) continue
-    parameters.push({
-      ...parameter('header', name, schema),
-      ...(isRequired(headers, name) && { required: true }),
-    })
+  for (const [place, members] of Object.entries({ query, header })) {
+    for (const [name, schema] of members.properties) {
+      if (place === 'header' && ignored.has(name.toLowerCase())) continue
+      const required = isRequired(members, name) && { required: true }
+      parameters.push({ ...parameter(place as 'query' | 'header', name, schema), ...required })
+    }
   }
   const taken = new Set(parameters.map((one) => `${one.in} ${one.name.toLowerCase()}`))
   const inBody = withBody.has(scene.method) || schemasOf(scene, 'body').length > 0

@@ -22,31 +22,24 @@ export interface DescribedPath {
  * The templates of all paths. Two that differ only in the names of their parameters are one path in OpenAPI: both get the
  * names of the first.
  */
-export class Templates {
-  readonly #names = new Map<string, readonly string[]>()
-
-  /** The paths of a route: an optional parameter splits it into two. */
-  of(record: RouteRecord): DescribedPath[] {
-    const all = new Set(record.shapes.flatMap((shape) => namesOf(shape)))
-    return record.shapes.map((shape) => {
+export function templates(): (record: RouteRecord) => DescribedPath[] {
+  const described = new Map<string, readonly string[]>()
+  // An optional parameter splits a route into two paths.
+  return ({ shapes }) => {
+    const all = new Set(shapes.flatMap(namesOf))
+    return shapes.map((shape) => {
       const names = namesOf(shape)
-      const described = this.#describedNames(shape, names)
+      const key = shape.segments.map(({ kind, text }) => (kind === 'static' ? encoded(text) : '{}')).join('/')
+      const shown = madeIn(described, key, () =>
+        names.map((name) => (name === '*' ? freeName('wildcard', (one) => names.includes(one)) : name)),
+      )
       let next = 0
-      const write = ({ kind, text }: Shape['segments'][number]) =>
-        kind === 'static' ? encoded(text) : `{${described[next++]}}`
       return {
-        template: `/${shape.segments.map(write).join('/')}`,
-        parameters: names.map((name, i) => ({ name, described: described[i]! })),
+        template: `/${key.replaceAll('{}', () => `{${shown[next++]}}`)}`,
+        parameters: names.map((name, i) => ({ name, described: shown[i]! })),
         without: [...all].filter((name) => !names.includes(name)),
       }
     })
-  }
-
-  #describedNames(shape: Shape, names: readonly string[]): readonly string[] {
-    const key = shape.segments.map(({ kind, text }) => (kind === 'static' ? encoded(text) : '{}')).join('/')
-    return madeIn(this.#names, key, () =>
-      names.map((name) => (name === '*' ? freeName('wildcard', (one) => names.includes(one)) : name)),
-    )
   }
 }
 

@@ -1,8 +1,9 @@
 import { systemClock } from '../../../kernel/index.ts'
 import { shownAddress } from '../stores/address.ts'
 import { connectRedis, type RedisAddress, redisPlace } from '../stores/redis.ts'
+import { madeIn } from '../values/memoize.ts'
 import type { DoctorCheck, DoctorInput } from './check.ts'
-import { type ClockReading, clockFinding, readingOf, responseOf } from './clock.ts'
+import { clockFinding, readingOf, responseOf } from './clock.ts'
 
 /** The part of a client of ioredis that is used here. */
 interface AskedClient {
@@ -10,11 +11,7 @@ interface AskedClient {
   time(): Promise<readonly (number | string)[]>
 }
 
-interface RedisFacts {
-  /** Its eviction policy: `noeviction`, `allkeys-lru` … */
-  readonly policy: string | undefined
-  readonly clock: ClockReading
-}
+type RedisFacts = Awaited<ReturnType<typeof ask>>
 
 /** The Redis that a plugin uses: its address, or a client of the application. */
 export interface UsedRedis {
@@ -25,14 +22,10 @@ export interface UsedRedis {
 /** The facts about each Redis, asked once for all checks. */
 const asked = new Map<unknown, Promise<RedisFacts>>()
 
-function factsOf(used: UsedRedis, feature: string): Promise<RedisFacts> {
-  const key = used.client ?? JSON.stringify(used.address)
-  const known = asked.get(key)
-  if (known !== undefined) return known
-  const facts = used.client !== undefined ? ask(used.client as AskedClient) : askAt(used.address, feature)
-  asked.set(key, facts)
-  return facts
-}
+const factsOf = (used: UsedRedis, feature: string) =>
+  madeIn(asked, used.client ?? JSON.stringify(used.address), () =>
+    used.client !== undefined ? ask(used.client as AskedClient) : askAt(used.address, feature),
+  )
 
 async function askAt(address: RedisAddress, feature: string): Promise<RedisFacts> {
   let failure: unknown
@@ -50,7 +43,8 @@ async function askAt(address: RedisAddress, feature: string): Promise<RedisFacts
   }
 }
 
-async function ask(client: AskedClient): Promise<RedisFacts> {
+/** Its eviction policy (`noeviction`, `allkeys-lru` …) and its clock. */
+async function ask(client: AskedClient) {
   const policy = /^maxmemory_policy:(\S+)/m.exec(await client.info('memory'))?.[1]
   const before = systemClock.now()
   const [seconds, micros] = await client.time()

@@ -1,3 +1,5 @@
+import { processWide } from './process-wide.ts'
+
 /** The data that a store of this process passes to the next process: strings by id, each with an expiry. */
 export type HandedOver = readonly (readonly [id: string, text: string, until: number])[]
 
@@ -14,14 +16,5 @@ export interface Handover {
   open(store: string, restore: (entries: HandedOver) => void): HandoverWriter
 }
 
-// A development server sets it before it loads the application, which may have another copy of this package.
-const mark = Symbol.for('framework.handover')
-
-export function setHandover(handover: Handover): void {
-  Object.assign(globalThis, { [mark]: handover })
-}
-
 /** The handover, which exists only under `framework serve`. */
-export function handover(): Handover | undefined {
-  return (globalThis as { readonly [mark]?: Handover })[mark]
-}
+export const { get: handover, set: setHandover } = processWide<Handover>('handover')

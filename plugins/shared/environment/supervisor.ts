@@ -1,4 +1,5 @@
 import type { SupervisedServer, WorkerPlace, Workers } from '../../../kernel/support/worker.ts'
+import { processWide } from './process-wide.ts'
 
 /** The supervisor of several processes, as each of the processes sees it. */
 export interface Supervisor {
@@ -15,17 +16,8 @@ export interface Supervisor {
   answer(topic: string, answer: (question: unknown) => unknown): void
 }
 
-// Set before the application is loaded, which may have another copy of this package.
-const mark = Symbol.for('framework.supervisor')
-
-export function setSupervisor(supervisor: Supervisor): void {
-  Object.assign(globalThis, { [mark]: supervisor })
-}
-
 /** The supervisor, which exists only under `framework start`. */
-export function supervisor(): Supervisor | undefined {
-  return (globalThis as { readonly [mark]?: Supervisor })[mark]
-}
+export const { get: supervisor, set: setSupervisor } = processWide<Supervisor>('supervisor')
 
 /**
  * Whether this process does the work that only one of several may do.

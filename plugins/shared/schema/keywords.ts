@@ -48,6 +48,17 @@ export const inPlaceKeywords: ReadonlySet<string> = new Set([
   'dependencies',
 ])
 
+/** Keywords that only JSON Schema 2019-09 and later have. */
+export const modernKeywords: readonly string[] = [
+  'prefixItems',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  'dependentRequired',
+  'dependentSchemas',
+  'minContains',
+  'maxContains',
+]
+
 /** The types that values have in JSON. */
 export const jsonTypes = new Set<unknown>(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
 

@@ -39,5 +39,11 @@ export function nameOfReference(ref: string): string | undefined {
   const last = parts.at(-1)
   if (last === undefined) return nameOfAddress(address)
   if (isNumber(last)) return undefined
-  return safely(() => decodeURIComponent(last).replaceAll('~1', '/').replaceAll('~0', '~'), last)
+  return pointed(last)
 }
+
+/** The name that a part of a JSON pointer in an address stands for. */
+export const pointed = (part: string): string =>
+  safely(() => decodeURIComponent(part), part)
+    .replaceAll('~1', '/')
+    .replaceAll('~0', '~')

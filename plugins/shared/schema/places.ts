@@ -10,6 +10,7 @@ import {
   schemaKeywords,
   schemasWithin,
 } from './keywords.ts'
+import { pointed } from './names.ts'
 
 /** A schema in its place: one object may be in several places, and its references mean something different in each. */
 export interface Place {
@@ -181,9 +182,7 @@ export class Places {
     let place = home
     let kind: Kind = 'schema'
     for (const part of pointer.split('/').slice(1)) {
-      const key = safely(() => decodeURIComponent(part), part)
-        .replaceAll('~1', '/')
-        .replaceAll('~0', '~')
+      const key = pointed(part)
       if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
       at = (at as Record<string, unknown>)[key]
       kind = kindOf(kind, key, at)

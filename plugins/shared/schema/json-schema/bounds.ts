@@ -1,7 +1,7 @@
 import type { _, Ajv, CodeKeywordDefinition, KeywordCxt, Name } from 'ajv'
 import { madeIn } from '../../values/memoize.ts'
 import { targetOf } from '../flat.ts'
-import { isObject, type Node, schemasWithin } from '../keywords.ts'
+import { inPlaceKeywords, isObject, type Node, schemasWithin } from '../keywords.ts'
 import { findSame, memberTest } from '../same.ts'
 import { maxIssues } from '../verdict.ts'
 import { budget, partsOf, spend } from './budget.ts'
@@ -28,17 +28,7 @@ const unions = ['anyOf', 'oneOf']
 const texts = ['minLength', 'maxLength', 'pattern', 'format']
 const counts = ['minProperties', 'maxProperties']
 /** Keywords with schemas within. */
-const around = [
-  ...loops,
-  ...unions,
-  'allOf',
-  'not',
-  'if',
-  'properties',
-  'prefixItems',
-  'dependencies',
-  'dependentSchemas',
-]
+const around = [...loops, ...inPlaceKeywords, 'properties', 'prefixItems']
 
 /**
  * Changes the code that an instance generates for some keywords without changing their meaning: their cost is

@@ -1,20 +1,9 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { flattened, schemasOf } from '../flat.ts'
-import { isObject, type Node } from '../keywords.ts'
+import { isObject, modernKeywords, type Node } from '../keywords.ts'
 import { type Check, type Issue, type Mode, maxIssues, pointerOf, type Verdict } from '../verdict.ts'
 import { checkSchema, compileWithAjv, type Dialect, type Draft } from './ajv.ts'
 import { BudgetExceeded, beginBudget, endBudget, restoreRemoved } from './budget.ts'
-
-/** Keywords that only JSON Schema 2019-09 and later have. */
-const modernKeywords = [
-  'prefixItems',
-  'unevaluatedProperties',
-  'unevaluatedItems',
-  'dependentRequired',
-  'dependentSchemas',
-  'minContains',
-  'maxContains',
-]
 
 function draftOf({ $schema }: Node, nodes: ReadonlySet<Node>): Draft {
   if (typeof $schema === 'string') return (/2019-09|2020-12/.exec($schema)?.[0] as Draft | undefined) ?? 'draft-07'
