@@ -1,26 +1,34 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Kernel } from '../../kernel/index.ts'
+import { within } from '../../kernel/support/within.ts'
+import type { CommandInput } from '../../plugins/shared/development/command-definition.ts'
 import { isProduction } from '../../plugins/shared/environment/node-env.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
+import { watchLostErrors, withLostErrors } from '../application/guard.ts'
 import { findEntry, noServer } from '../application/load.ts'
 import { printTable } from '../columns.ts'
-import { diagnose } from '../doctor/diagnose.ts'
-import type { Examination } from '../doctor/examine.ts'
-import type { Reported } from '../doctor/view.ts'
+import { Examination } from '../doctor/examine.ts'
+import type { ProjectView, Reported } from '../doctor/view.ts'
 import { CommandFailure } from '../failure.ts'
 import { typedPath } from '../project/project.ts'
 import { listOf, onOff, ownCommand, text } from '../run/own-command.ts'
 import { keepOutputFromApplication } from '../run/standard-output.ts'
+import { describeFailure } from '../typescript/failure.ts'
+
+const doctorFlags = {
+  ...applicationFlags,
+  production: onOff('Looks at it as in production: sets NODE_ENV'),
+  strict: onOff('Fails with a warning as with an error'),
+  ignore: text('codes', 'Leaves these out, separated by commas'),
+  network: onOff('Asks no Redis and no Postgres', { default: true }),
+  json: onOff('As JSON'),
+} as const
 
 export const doctor = ownCommand({
   details: `Boots the application, without listening, and closes it again. Exit code 1 with an error, with --strict with a
 warning too. What is only wrong in production is looked for with NODE_ENV=production or --production.`,
-  flags: {
-    ...applicationFlags,
-    production: onOff('Looks at it as in production: sets NODE_ENV'),
-    strict: onOff('Fails with a warning as with an error'),
-    ignore: text('codes', 'Leaves these out, separated by commas'),
-    network: onOff('Asks no Redis and no Postgres', { default: true }),
-    json: onOff('As JSON'),
-  },
+  flags: doctorFlags,
   async run({ flags, print, note, boot }) {
     if (flags.production) process.env.NODE_ENV = 'production'
     const entry = flags.entry ? typedPath(flags.entry) : findEntry()
@@ -39,11 +47,62 @@ warning too. What is only wrong in production is looked for with NODE_ENV=produc
       return left.some(({ level }) => level === 'error' || (flags.strict && level === 'warning')) ? 1 : 0
     }
     keepOutputFromApplication()
-    return diagnose({ entry, network: flags.network, seconds: flags.timeout, report, boot }, () =>
-      applicationOf(flags, { mayListen: false }),
-    )
+    return diagnose(entry, { flags, boot }, report)
   },
 })
+
+/**
+ * Imports, boots, examines and closes an application, and reports its problems. Whatever the application does, there is a report: if it
+ * ends the process, one with the findings so far.
+ */
+async function diagnose(
+  entry: string,
+  { flags, boot }: Pick<CommandInput<{ readonly flags: typeof doctorFlags }>, 'flags' | 'boot'>,
+  report: (examination: Examination) => number,
+): Promise<number> {
+  const examination = new Examination()
+  const view = { folder: process.cwd(), file: resolve(entry), server: undefined as Kernel | undefined, booted: false }
+  // Determined late: importing the application may have read NODE_ENV from a file.
+  const now = (): ProjectView => ({ ...view, production: isProduction() })
+  let work: 'imported' | 'booted' | 'examined' | 'closed' = 'imported'
+
+  const onExit = (code: number) => {
+    // A close hook is allowed to end the process.
+    if (work !== 'closed')
+      examination.fails(new CommandFailure(`${entry} ended the process with code ${code} while it was ${work}`))
+    // Nothing can be awaited any more.
+    if (work === 'imported' || work === 'booted') examination.lookAtProject(now())
+    process.exitCode = report(examination)
+  }
+  process.once('exit', onExit)
+  const stop = watchLostErrors((error) => {
+    examination.fails(new CommandFailure(`nothing catches an error: ${describeFailure(error)}`))
+  })
+  try {
+    try {
+      view.server = (await applicationOf(flags, { mayListen: false })).server
+      work = 'booted'
+      const late = () => {
+        throw new CommandFailure(`${entry} has not booted after ${flags.timeout} s: a hook waits for what never comes`)
+      }
+      await withLostErrors(() => within(boot(view.server!), flags.timeout * 1_000, late))
+      view.booted = true
+    } catch (error) {
+      // A typing mistake is not a fault of the application.
+      if (error instanceof CommandFailure && (error.exitCode === 2 || !existsSync(entry))) throw error
+      examination.fails(error)
+    }
+    work = 'examined'
+    examination.lookAtProject(now())
+    await examination.askPlugins(now(), flags.network)
+    work = 'closed'
+    if (view.booted) await view.server?.close().catch((error: unknown) => examination.fails(error))
+    return report(examination)
+  } finally {
+    stop()
+    process.off('exit', onExit)
+  }
+}
 
 const rowOf = ({ level, code, problem, remedy }: Reported) => [
   level,

@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import { ownCommand, text } from '../run/own-command.ts'
 import { awsVariables, optional, required, requiredSecret, type Variable } from '../scaffold/environment/variables.ts'
-import type { ScaffoldFile } from '../scaffold/files.ts'
-import { ignoring } from '../scaffold/ignore.ts'
-import { inFolder, type Place } from '../scaffold/place.ts'
+import { ignoreFile } from '../scaffold/ignore.ts'
+import { inFolder } from '../scaffold/place.ts'
 import { queueKinds, queues } from '../scaffold/queue-kinds.ts'
 import { fromTemplates, generateFlags, scaffoldOneOf } from '../scaffold/scaffold.ts'
 import { fromTemplate } from '../scaffold/template.ts'
-import { textOf } from '../text-file.ts'
 
 const withKind = (kinds: readonly string[], description: string) =>
   ({
@@ -123,13 +120,12 @@ export const initStorage = ownCommand({
       const { provider, packages, variables } = providers[kind]
       const values = { ...valuesOf(kind, storageKinds), provider }
       const { files, next } = fromTemplates(place, 'storage', 'storage', values)
-      return { files: kind === 'local' ? [...files, ignored(place)] : files, next, packages, variables }
+      // Objects must not be committed.
+      return {
+        files: kind === 'local' ? [...files, ignoreFile(place.project.root, ['/storage/'])] : files,
+        next,
+        packages,
+        variables,
+      }
     }),
 })
-
-/** Objects must not be committed. */
-function ignored({ project }: Place): ScaffoldFile {
-  const file = join(project.root, '.gitignore')
-  const text = textOf(file) ?? ''
-  return { path: '.gitignore', text: ignoring(text, ['/storage/']), existing: 'update' }
-}

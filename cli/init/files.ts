@@ -1,15 +1,12 @@
-import { join } from 'node:path'
 import { packageManagers } from '../../plugins/shared/environment/optional-package.ts'
 import { pinnedWorkspace } from '../project/packages.ts'
 import { commandLineOf, runtimeOf, testModule } from '../project/project.ts'
-import { envModule } from '../scaffold/environment/schema-text.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
-import { ignoring } from '../scaffold/ignore.ts'
+import { ignoreFile } from '../scaffold/ignore.ts'
 import { fromTemplate, type Values } from '../scaffold/template.ts'
-import { textOf } from '../text-file.ts'
 import { runCommand } from './commands.ts'
 import { denoJson, packageJson, packagesFor, pinsOf } from './manifest.ts'
-import { extras, parts } from './parts.ts'
+import { extras, partNames, parts } from './parts.ts'
 import type { InitSettings } from './settings.ts'
 
 /** Every file of a new project. `isPart` says that it is in another project, which has its own settings for the package manager. */
@@ -29,8 +26,7 @@ export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldF
       ? [{ ...workspace, text: pinnedWorkspace(workspace.text, pinsOf(settings)) }]
       : []),
     ...(packageManager === 'yarn' && !isPart ? [keep('.yarnrc.yml')] : []),
-    ...['src/index.ts', 'src/server.ts', 'src/server.test.ts', 'src/logger.ts'].map(file),
-    { path: 'src/env.ts', text: envModule(variables(settings)) },
+    ...['src/index.ts', 'src/server.ts', 'src/server.test.ts', 'src/logger.ts', 'src/env.ts'].map(file),
     ...[...chosen]
       .map((part) => parts[part])
       .flatMap(({ folder, module }) => ['ts', 'test.ts'].map((end) => file(`${folder}/${module}.${end}`))),
@@ -62,7 +58,7 @@ function templatesFor(settings: InitSettings) {
 }
 
 function valuesOf(settings: InitSettings): Values {
-  const { name, packageManager, parts, framework } = settings
+  const { name, packageManager, parts: chosen, framework } = settings
   const runtime = runtimeOf(packageManager)
   const scripts = ['dev', 'test', 'check', 'build', 'start'].map((script) => [
     script,
@@ -77,27 +73,16 @@ function valuesOf(settings: InitSettings): Values {
     name,
     runtime,
     node: runtime === 'node',
-    mqtt: parts.has('mqtt'),
-    cron: parts.has('cron'),
-    graphql: parts.has('graphql'),
+    ...Object.fromEntries(partNames.map((part) => [part, chosen.has(part)])),
     commandLine: commandLineOf(packageManager),
     testModule: testModule({ dependencies, runtime }),
   }
 }
 
-const variables = ({ parts }: InitSettings) => [
-  `PORT: schema.number({ default: 3000 }),`,
-  `LOG_LEVEL: schema.enum(['debug', 'info', 'warn', 'error', 'silent'] as const, { default: 'info' }),`,
-  ...(parts.has('mqtt') ? [`MQTT_URL: schema.string({ optional: true }),`] : []),
-]
-
 function gitignore({ folder, packageManager }: InitSettings): ScaffoldFile {
-  const file = join(folder, '.gitignore')
-  const before = textOf(file) ?? ''
   const built = [
     ...(runtimeOf(packageManager) === 'node' ? ['dist/'] : []),
     ...(packageManager === 'yarn' ? ['.yarn/install-state.gz'] : []),
   ]
-  const text = ignoring(before, ['node_modules/', ...built, '.env', '.env.local', '.env.*.local'])
-  return { path: '.gitignore', text, existing: 'update' }
+  return ignoreFile(folder, ['node_modules/', ...built, '.env', '.env.local', '.env.*.local'])
 }

@@ -1,3 +1,14 @@
+import { join } from 'node:path'
+import { textOf } from '../text-file.ts'
+import type { ScaffoldFile } from './files.ts'
+
+/** The `.gitignore` in a folder with these entries. */
+export const ignoreFile = (folder: string, entries: readonly string[]): ScaffoldFile => ({
+  path: '.gitignore',
+  text: ignoring(textOf(join(folder, '.gitignore')) ?? '', entries),
+  existing: 'update',
+})
+
 /**
  * A `.gitignore` with these entries: unchanged if it has them, otherwise with the missing ones at its end.
  *

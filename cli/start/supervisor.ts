@@ -215,13 +215,11 @@ export class Supervisor {
 
 /** Waits; `slot.wake` ends it. */
 async function rest(slot: Slot, pause: number): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, pause)
-    slot.wake = () => {
-      clearTimeout(timer)
-      resolve()
-    }
-  })
+  const rested = deferred()
+  const timer = setTimeout(rested.resolve, pause)
+  slot.wake = rested.resolve
+  await rested.promise
+  clearTimeout(timer)
   slot.wake = () => {}
 }
 

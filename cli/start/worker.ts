@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { createServer } from 'node:net'
 import own from 'node:process'
 import { within } from '../../kernel/support/within.ts'
+import { memoizedIn } from '../../plugins/shared/values/memoize.ts'
 import { Questions, replyTo } from '../process/channel.ts'
 import { Child, spawnWithChannel } from '../process/child.ts'
 import { type Given, type News, type Order, variable } from './protocol.ts'
@@ -117,15 +118,8 @@ export type SharePort = (host: string, port: number, nth: number) => Promise<num
  */
 export function sharedPorts(): SharePort {
   const known = new Map<string, Promise<number>>()
-  return (host, port, nth) => {
-    const key = `${host} ${port === 0 ? `any ${nth}` : port}`
-    const before = known.get(key)
-    if (before !== undefined) return before
-    const found = openOnce(host, port)
-    known.set(key, found)
-    found.catch(() => known.delete(key))
-    return found
-  }
+  return (host, port, nth) =>
+    memoizedIn(known, `${host} ${port === 0 ? `any ${nth}` : port}`, () => openOnce(host, port))
 }
 
 function openOnce(host: string, port: number): Promise<number> {

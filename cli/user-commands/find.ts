@@ -1,5 +1,4 @@
 import { relative } from 'node:path'
-import type { Kernel } from '../../kernel/index.ts'
 import { nearest } from '../../kernel/support/nearest.ts'
 // Not imported through an entry point, which would load everything.
 import { isCommandClass } from '../../plugins/command.ts'
@@ -28,17 +27,25 @@ interface FoundCommand {
 
 /** The commands that were found, and why others are missing. */
 interface FoundCommands {
-  readonly found: readonly FoundCommand[]
-  readonly problems: readonly CommandFailure[]
+  readonly found: FoundCommand[]
+  readonly problems: CommandFailure[]
 }
 
 /** The commands of an application, those of its files before those of its plugins; two with the same name are a problem, and both are left out. */
-export async function applicationCommands(files?: FoundCommands): Promise<FoundCommands> {
-  const all = [files ?? (await userCommands()), await pluginCommands()]
-  return withoutDuplicates({
-    found: all.flatMap(({ found }) => found),
-    problems: all.flatMap(({ problems }) => problems),
-  })
+export async function applicationCommands(): Promise<FoundCommands> {
+  const all: FoundCommands = { found: [], problems: [] }
+  await addUserCommands(all)
+  await addPluginCommands(all)
+  return withoutDuplicates(all)
+}
+
+/** Does work whose failure is a problem of its own, and does not affect the rest. */
+async function noting(problems: CommandFailure[], work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    problems.push(asFailure(error))
+  }
 }
 
 /**
@@ -49,10 +56,12 @@ export async function applicationCommands(files?: FoundCommands): Promise<FoundC
  */
 export async function findCommand(name: string, note: (line: string) => void): Promise<CommandDefinition> {
   const commandIn = ({ found }: FoundCommands) => found.find(({ command }) => command.name === name)?.command
-  const files = await userCommands()
-  const own = commandIn(withoutDuplicates(files))
+  const every: FoundCommands = { found: [], problems: [] }
+  await addUserCommands(every)
+  const own = commandIn(withoutDuplicates(every))
   if (own !== undefined) return own
-  const all = await applicationCommands(files)
+  await addPluginCommands(every)
+  const all = withoutDuplicates(every)
   const ofPlugin = commandIn(all)
   if (ofPlugin !== undefined) return ofPlugin
   for (const { message } of all.problems) note(message)
@@ -86,65 +95,44 @@ function withoutDuplicates({ found, problems }: FoundCommands): FoundCommands {
   }
 }
 
-/** The commands of plugins; empty if there is no application. */
-async function pluginCommands(): Promise<FoundCommands> {
-  if (findEntry() === undefined) return { found: [], problems: [] }
-  let server: Kernel
-  try {
-    server = (await loadApplication()).server
-  } catch (error) {
-    return {
-      found: [],
-      problems: [new CommandFailure(`the commands of the plugins are not known: ${asFailure(error).message}`)],
-    }
-  }
-  const found = new Map<string, FoundCommand>()
-  const problems: CommandFailure[] = []
-  for (const { definition } of server.listing.plugins) {
-    try {
+/** Adds the commands of plugins, if there is an application. */
+async function addPluginCommands({ found, problems }: FoundCommands): Promise<void> {
+  if (findEntry() === undefined) return
+  const application = await loadApplication().catch((error: unknown) => {
+    problems.push(new CommandFailure(`the commands of the plugins are not known: ${asFailure(error).message}`))
+  })
+  const known = new Set<string>()
+  for (const { definition } of application?.server.listing.plugins ?? []) {
+    const from = `the plugin ${definition.name}`
+    await noting(problems, async () => {
       for (const command of (await definition.commands?.()) ?? []) {
-        checkCommand(command, `the plugin ${definition.name}: a command`)
+        checkCommand(command, `${from}: a command`)
         // A plugin that is registered in several scopes has its commands once.
-        found.set(`${definition.name} ${command.name}`, {
-          command,
-          from: `the plugin ${definition.name}`,
-          isOfPlugin: true,
-        })
+        if (known.size < known.add(`${from} ${command.name}`).size) found.push({ command, from, isOfPlugin: true })
       }
-    } catch (error) {
-      problems.push(asFailure(error))
-    }
+    })
   }
-  return { found: [...found.values()], problems }
 }
 
-/** Imports the files of the application's commands in this folder; a file that fails does not affect the others. */
-async function userCommands(): Promise<FoundCommands> {
+/** Imports the files of the application's commands in this folder. */
+async function addUserCommands({ found, problems }: FoundCommands): Promise<void> {
   const folders = commandFolders()
-  if (folders.length === 0) return { found: [], problems: [] }
+  if (folders.length === 0) return
   const patterns = folders.map((folder) => `${folder}/**/*.{ts,mts,js,mjs}`)
   const { files } = await findFiles([...patterns, '!**/*.{test,spec}.*'], process.cwd())
-  const found: FoundCommand[] = []
-  const problems: CommandFailure[] = []
   const seen = new Set<unknown>()
   for (const file of files) {
     const from = relative(process.cwd(), file)
-    try {
-      const exported = await importQuietly(file, from, { seconds: defaultTimeout }, async (names) =>
-        Object.values(names),
-      )
-      for (const value of exported) {
+    await noting(problems, async () => {
+      const limit = { seconds: defaultTimeout }
+      for (const value of await importQuietly(file, from, limit, async (names) => Object.values(names))) {
         // A command that is exported again by another file counts only once.
-        if (seen.has(value)) continue
-        seen.add(value)
+        if (seen.size === seen.add(value).size) continue
         const command = commandOf(value, from)
         if (command !== undefined) found.push({ command, from, isOfPlugin: false })
       }
-    } catch (error) {
-      problems.push(asFailure(error))
-    }
+    })
   }
-  return { found, problems }
 }
 
 /** The command of an export: an instance of a class, or the result of `defineCommand`; `undefined` for any other export. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { defineErrors } from '../../../kernel/index.ts'
 import { type Found, filesOf, readFiles } from './files.ts'
+import { processWide } from './process-wide.ts'
 
 export const { EnvError } = defineErrors({
   EnvError: (problems: readonly string[], read: readonly string[]) => {
@@ -28,14 +29,9 @@ interface Loaded {
 }
 
 // Shared by all copies of the package: the command line loads the files, and the application may have another copy.
-const loaded = ofAllCopies()
-
-function ofAllCopies(): Loaded {
-  const known = globalThis as { [key: symbol]: Loaded | undefined }
-  const key = Symbol.for('framework.environment')
-  known[key] ??= { put: new Map(), isRead: false }
-  return known[key]
-}
+const ofAllCopies = processWide<Loaded>('environment')
+const loaded = ofAllCopies.get() ?? { put: new Map(), isRead: false }
+ofAllCopies.set(loaded)
 
 /** Reads a variable of the process; Deno throws for one that is not allowed. */
 type Read = (name: string) => string | undefined
