@@ -90,12 +90,8 @@ export class MockSocket {
   async assertNext<Message = unknown>(expected: unknown): Promise<Message> {
     const actual = await this.next()
     if (isSubset(actual, expected)) return actual as Message
-    throw new AssertionError({
-      message: `expected the next message to be ${show(expected)}, got ${show(actual)}`,
-      actual,
-      expected,
-      operator: 'assertNext',
-    })
+    const message = `expected the next message to be ${show(expected)}, got ${show(actual)}`
+    throw new AssertionError({ message, actual, expected, operator: 'assertNext' })
   }
 
   /** Asserts that the socket is open. */
@@ -107,12 +103,8 @@ export class MockSocket {
       status !== 101
         ? `it was refused with ${status}: ${shorten(this.response.text())}`
         : `it has ended with ${show(end)}`
-    throw new AssertionError({
-      message: `expected an open websocket, but ${why}`,
-      actual: end ?? status,
-      expected: 101,
-      operator: 'assertOpen',
-    })
+    const message = `expected an open websocket, but ${why}`
+    throw new AssertionError({ message, actual: end ?? status, expected: 101, operator: 'assertOpen' })
   }
 
   /** Asserts that the server has refused the connection with this status. */
@@ -125,12 +117,8 @@ export class MockSocket {
   async assertEnded(code: number): Promise<MockClose> {
     const end = await this.#link.inTime(this.ended, 'the end of the websocket')
     if (end.code === code) return end
-    throw new AssertionError({
-      message: `expected the websocket to end with ${code}, got ${show(end)}`,
-      actual: end.code,
-      expected: code,
-      operator: 'assertEnded',
-    })
+    const message = `expected the websocket to end with ${code}, got ${show(end)}`
+    throw new AssertionError({ message, actual: end.code, expected: code, operator: 'assertEnded' })
   }
 
   /** Closes the client's side; resolves when the server's side has ended. */
