@@ -120,9 +120,7 @@ class ActiveRequests {
         const { request } = event
         if (!isOfServers(request.server) || isOwnRequest(request)) return
         const labels = { method: methodAttribute(request.method), scheme: request.protocol }
-        const key = `${labels.method} ${labels.scheme}`
-        const count = this.#counts.get(key) ?? { labels, value: 0 }
-        this.#counts.set(key, count)
+        const count = madeIn(this.#counts, `${labels.method} ${labels.scheme}`, () => ({ labels, value: 0 }))
         count.value++
         this.#counted.set(event, count)
       }),

@@ -2,6 +2,7 @@ import { AssertionError } from 'node:assert'
 import { type Inject, systemClock, within } from '../../kernel/index.ts'
 import type { LinkedPeer, LinkedServer } from '../shared/http/linked-socket.ts'
 import { option } from '../shared/options/index.ts'
+import { deferred } from '../shared/values/promises.ts'
 import { safely } from '../shared/values/safely.ts'
 import { shorten, show } from './content.ts'
 import { common } from './options.ts'
@@ -138,15 +139,10 @@ class Link implements LinkedPeer {
   #given = 0
   /** The calls of `next` that wait, by the number of their message. */
   readonly #waiting = new Map<number, () => void>()
-  #onReady: () => void = () => {}
-  #onEnd: (end: MockClose) => void = () => {}
+  readonly #ended = deferred<MockClose>()
   /** Resolves when the connection is open, or has ended. */
-  readonly ready = new Promise<void>((resolve) => {
-    this.#onReady = resolve
-  })
-  readonly ended = new Promise<MockClose>((resolve) => {
-    this.#onEnd = resolve
-  })
+  readonly ready = deferred()
+  readonly ended = this.#ended.promise
 
   get isOpen(): boolean {
     return this.server !== undefined && this.end === undefined
@@ -155,7 +151,7 @@ class Link implements LinkedPeer {
   opened(server: LinkedServer, protocol: string): void {
     this.server = server
     this.protocol = protocol
-    this.#onReady()
+    this.ready.resolve()
   }
 
   received(message: string | Uint8Array): void {
@@ -164,8 +160,8 @@ class Link implements LinkedPeer {
 
   closed(code: number, reason: string): void {
     this.end = { code, reason }
-    this.#onEnd(this.end)
-    this.#onReady()
+    this.#ended.resolve(this.end)
+    this.ready.resolve()
   }
 
   async next(): Promise<unknown> {
@@ -213,7 +209,7 @@ export async function openMockSocket(
   const link = new Link()
   const answer = await inject({ url, headers: { ...handshake(protocols), ...headers }, ip, peer: link })
   const response = new MockResponse(`GET ${url}`, answer)
-  if (answer.status === 101) await link.ready
+  if (answer.status === 101) await link.ready.promise
   else link.closed(1006, '')
   return new MockSocket(response, link)
 }
