@@ -36,7 +36,6 @@ export class BunAdapter implements Adapter {
   readonly name = 'bun'
   #server: BunServer | undefined
   readonly #activity: Activity = { count: 0, working: 0 }
-  #stopped: Promise<void> | undefined
 
   async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
     const { port, host, limits, https, share, upgrades, onWarning } = options
@@ -60,7 +59,7 @@ export class BunAdapter implements Adapter {
       },
     })
     try {
-      this.#server = bun().serve({
+      this.#server = (globalThis as unknown as { Bun: BunRuntime }).Bun.serve({
         port: share === undefined ? port : await share(host, port),
         hostname: host,
         development: false,
@@ -92,18 +91,13 @@ export class BunAdapter implements Adapter {
     return this.#server === undefined ? 0 : this.#server.pendingRequests + this.#server.pendingWebSockets
   }
 
-  stop(): Promise<void> {
-    this.#stopped ??= this.#stop()
-    return this.#stopped
-  }
-
   cut(): number {
     const open = this.#open
     void this.#server?.stop(true)
     return open
   }
 
-  async #stop(): Promise<void> {
+  async stop(): Promise<void> {
     const server = this.#server
     if (!server) return
     await busiestMoment(this.#activity)
@@ -115,10 +109,6 @@ export class BunAdapter implements Adapter {
     }
     void server.stop(true)
   }
-}
-
-function bun(): BunRuntime {
-  return (globalThis as unknown as { Bun: BunRuntime }).Bun
 }
 
 function seconds(milliseconds: number): number {

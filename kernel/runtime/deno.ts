@@ -24,10 +24,6 @@ interface DenoRuntime {
   ): DenoServer
 }
 
-interface ConnectionInfo {
-  remoteAddr: { hostname?: string }
-}
-
 /** How long connections that were taken over have to end before they are cut. */
 const lastFramesMs = 500
 /** How soon a port is reopened after no connection could be accepted on it. */
@@ -46,7 +42,7 @@ export class DenoAdapter implements Adapter {
   readonly #activity: Activity = { count: 0, working: 0 }
   /** Requests that were not answered immediately. */
   readonly #pending = new Set<WebRequest>()
-  #stopped: Promise<void> | undefined
+  #isStopping = false
   /** When accepting a connection last failed. */
   #deafAt = Number.NEGATIVE_INFINITY
   #secure = false
@@ -79,7 +75,7 @@ export class DenoAdapter implements Adapter {
       keepsUnread: true,
       deadlines: new Deadlines(limits.receiveTimeout, systemClock),
       activity: this.#activity,
-      ip: (_request, info) => (info as ConnectionInfo).remoteAddr.hostname ?? '',
+      ip: (_request, info) => (info as { remoteAddr: { hostname?: string } }).remoteAddr.hostname ?? '',
       phase: (request: WebRequest, phase: Phase) => {
         if (phase === 'working') {
           this.#pending.add(request)
@@ -89,7 +85,7 @@ export class DenoAdapter implements Adapter {
       },
     })
     const open = (at: number) =>
-      deno().serve(
+      (globalThis as unknown as { Deno: DenoRuntime }).Deno.serve(
         {
           port: at,
           hostname: host,
@@ -123,13 +119,13 @@ export class DenoAdapter implements Adapter {
    * without an error. So the port is reopened until connections can be accepted.
    */
   #reopen(error: unknown, open: () => DenoServer, onWarning: ListenOptions['onWarning']): void {
-    if (this.#stopped || this.#abort.signal.aborted) return
+    if (this.#isStopping || this.#abort.signal.aborted) return
     this.#server = undefined
     const now = performance.now()
     if (now - this.#deafAt > deafMs) onWarning('the server cannot accept connections; it opens the port again', error)
     this.#deafAt = now
     setTimeout(() => {
-      if (this.#stopped) return
+      if (this.#isStopping) return
       try {
         this.#watch(open(), open, onWarning)
       } catch (next) {
@@ -143,15 +139,10 @@ export class DenoAdapter implements Adapter {
     return this.#activity.count > 0 ? Math.max(1, this.#pending.size) : 0
   }
 
-  stop(): Promise<void> {
-    this.#stopped ??= this.#stop()
-    return this.#stopped
-  }
-
   cut(): number {
     const open = this.#pending.size
     // Once `shutdown` has closed a TLS listener, aborting throws "Bad resource ID" where it cannot be caught.
-    if (!(this.#secure && this.#stopped)) {
+    if (!(this.#secure && this.#isStopping)) {
       try {
         this.#abort.abort()
       } catch (error) {
@@ -163,17 +154,14 @@ export class DenoAdapter implements Adapter {
     return open
   }
 
-  async #stop(): Promise<void> {
+  async stop(): Promise<void> {
+    this.#isStopping = true
     await busiestMoment(this.#activity)
     // `shutdown` cuts connections that were taken over, even those whose last frame is being sent.
     const ended = Promise.all(this.#upgrades.map((one) => one.ended?.()))
     await Promise.race([within(ended, lastFramesMs, () => {}, systemClock), this.#givenUp])
     await Promise.race([this.#server?.shutdown(), this.#server?.finished, this.#givenUp])
   }
-}
-
-function deno(): DenoRuntime {
-  return (globalThis as unknown as { Deno: DenoRuntime }).Deno
 }
 
 function text(material: string | Uint8Array): string {

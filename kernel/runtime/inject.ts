@@ -1,12 +1,12 @@
 import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
-import { openSource } from '../http/streams.ts'
 import { ArgumentsError, BadRequestError, type FrameworkError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { didYouMean } from '../support/nearest.ts'
 import type { RequestHandler } from './adapter.ts'
 import { collected, refuseLength } from './body-limit.ts'
 import { BodyReadError, hostFor } from './head.ts'
-import { asChunk, declaredLength, lengthGuard } from './sending.ts'
+import { declaredLength } from './sending.ts'
+import { webStream } from './web/fetch-body.ts'
 
 /** A request that is sent without a socket. */
 export interface InjectRequest {
@@ -227,51 +227,30 @@ function headersOf(reply: Reply): InjectResponse['headers'] {
 }
 
 /** Collects the bytes of a stream; fails if the response would break off on a connection, and keeps nothing once its client has left. */
-function collect(
+async function collect(
   body: StreamBody,
   length: number | undefined,
   signal: AbortSignal | undefined,
   streams: LifeState['streams'],
 ): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const source = openSource(body)
-    const guard = lengthGuard(length)
-    let chunks: Uint8Array[] = []
-    let isOver = false
-    const end = (settle: () => void) => {
-      isOver = true
-      signal?.removeEventListener('abort', onAbort)
-      streams.delete(leave)
-      settle()
-      chunks = []
-    }
-    const leave = (reason: unknown) => {
-      end(() => reject(reason))
-      source.cancel()
-    }
-    const onAbort = () => leave(signal!.reason)
-    const read = async () => {
-      while (!isOver) {
-        const { done, value } = await source.next()
-        if (isOver) return
-        if (done === true) {
-          guard.end()
-          return end(() => resolve(Buffer.concat(chunks)))
-        }
-        const chunk = asChunk(value)
-        const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-        guard.add(bytes.byteLength)
-        chunks.push(bytes)
-      }
-    }
-    streams.add(leave)
-    if (signal?.aborted) return onAbort()
-    signal?.addEventListener('abort', onAbort)
-    read().catch((error: unknown) => {
-      if (!isOver) leave(error)
-    })
-  })
+  const left = new AbortController()
+  const leave = (reason: unknown) => left.abort(reason)
+  const onAbort = () => leave(signal!.reason)
+  const chunks: Uint8Array[] = []
+  const sink = new WritableStream<Uint8Array>({ write: (chunk) => void chunks.push(chunk) })
+  streams.add(leave)
+  if (signal?.aborted) onAbort()
+  signal?.addEventListener('abort', onAbort)
+  try {
+    await webStream(body, length, unheard).pipeTo(sink, { signal: left.signal })
+    return Buffer.concat(chunks)
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
+    streams.delete(leave)
+  }
 }
+
+const unheard = { onEnd: () => {}, onCancel: () => {}, onError: () => {} }
 
 const injected = ['method', 'url', 'headers', 'body', 'ip', 'signal', 'peer']
 

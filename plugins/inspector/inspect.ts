@@ -29,7 +29,7 @@ export function inspect(ctx: Context, settings: InspectorSettings): void {
   })
   announceOwn(server, isHere)
   const unfollow = follow(recorder, ctx, isHere)
-  const logger = noteLog(ctx, recorder)
+  const restoreLog = noteLog(ctx, recorder)
 
   const panels = new Panels(server, recorder.redactor)
   const respond = responder({ server, path, guard: guardOf(token, path), recorder, panels, pages })
@@ -46,7 +46,7 @@ export function inspect(ctx: Context, settings: InspectorSettings): void {
   ctx.onClose(() => {
     unfollow()
     pages.endAll()
-    logger.restore()
+    restoreLog()
   })
 }
 
@@ -57,7 +57,7 @@ function redactedByLog({ server }: Context): readonly string[] {
 }
 
 /** Records the log lines of the server, its requests and plugins, each with the work to which it belongs. */
-function noteLog(ctx: Context, recorder: Recorder): { restore(): void } {
+function noteLog(ctx: Context, recorder: Recorder): () => void {
   const note = ({ level, message, fields }: LogLine) => {
     try {
       const data = recorder.redactor.value(fields) as Record<string, unknown>
@@ -78,10 +78,8 @@ function noteLog(ctx: Context, recorder: Recorder): { restore(): void } {
   put()
   // The plugin `log` may be registered later, with a logger of its own.
   ctx.onReady(put)
-  return {
-    restore: () => {
-      if (isNoted(server.logger)) server.logger = before
-    },
+  return () => {
+    if (isNoted(server.logger)) server.logger = before
   }
 }
 

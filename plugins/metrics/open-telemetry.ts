@@ -3,6 +3,7 @@ import type { Kernel, Request, RequestTrace } from '../../kernel/index.ts'
 import { followChannel, together } from '../shared/development/held-channel.ts'
 import { errorType, methodAttribute, type OpenTelemetryApi } from '../shared/development/open-telemetry.ts'
 import { isOwnRequest } from '../shared/development/own-requests.ts'
+import { madeIn } from '../shared/values/memoize.ts'
 import { attributeValue } from '../shared/work/kind.ts'
 import type { Recorder } from './instruments.ts'
 import { type Metrics, merged } from './service.ts'
@@ -119,9 +120,7 @@ class ActiveRequests {
         const { request } = event
         if (!isOfServers(request.server) || isOwnRequest(request)) return
         const labels = { method: methodAttribute(request.method), scheme: request.protocol }
-        const key = `${labels.method} ${labels.scheme}`
-        const count = this.#counts.get(key) ?? { labels, value: 0 }
-        this.#counts.set(key, count)
+        const count = madeIn(this.#counts, `${labels.method} ${labels.scheme}`, () => ({ labels, value: 0 }))
         count.value++
         this.#counted.set(event, count)
       }),
@@ -180,13 +179,10 @@ class Export {
   }
 
   #histogram({ name, unit }: Convention, description: string, buckets?: readonly number[]): Histogram {
-    let found = this.#histograms.get(name)
-    if (found === undefined) {
+    return madeIn(this.#histograms, name, () => {
       const advice = buckets && { advice: { explicitBucketBoundaries: [...buckets] } }
-      found = this.#meter.createHistogram(name, { unit, description, ...advice })
-      this.#histograms.set(name, found)
-    }
-    return found
+      return this.#meter.createHistogram(name, { unit, description, ...advice })
+    })
   }
 
   #recorder(metrics: Metrics, family: Pick<Family, 'name' | 'unit' | 'help'>, buckets: readonly number[]): Recorder {
@@ -198,11 +194,7 @@ class Export {
       if (convention.isOfProcess && this.#servers.keys().next().value !== metrics) return
       // The API does not allow values below 0 in a histogram, and the SDK would warn about each.
       if (value < 0) return
-      let attributes = known.get(labels)
-      if (attributes === undefined) {
-        attributes = attributesOf(convention, labels)
-        known.set(labels, attributes)
-      }
+      const attributes = madeIn(known, labels, () => attributesOf(convention, labels))
       histogram.record(value, error === undefined ? attributes : { ...attributes, 'error.type': this.#typeOf(error) })
     }
   }

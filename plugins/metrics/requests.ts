@@ -3,6 +3,7 @@ import { figure } from '../shared/development/metrics.ts'
 import { methodAttribute } from '../shared/development/open-telemetry.ts'
 import { isOwnRequest } from '../shared/development/own-requests.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
+import { madeIn } from '../shared/values/memoize.ts'
 import { Buckets } from './instruments.ts'
 import type { Metrics, RequestRecorder } from './service.ts'
 import type { Family, Sample } from './text.ts'
@@ -44,20 +45,16 @@ class RouteFigures {
 
   /** The attributes, created once for each status and scheme: this runs in every request. */
   #attributesOf(scheme: string, status: number | 'aborted'): { [name: string]: string | number } {
-    const key = `${scheme} ${status}`
-    let found = this.#attributes.get(key)
-    if (found === undefined) {
+    return madeIn(this.#attributes, `${scheme} ${status}`, () => {
       const { method, route } = this.#labels
-      found = {
+      return {
         'http.request.method': methodAttribute(method),
         ...(status !== 'aborted' && { 'http.response.status_code': status }),
         'url.scheme': scheme,
         ...(route !== '' && { 'http.route': route }),
         ...((status === 'aborted' || status >= 500) && { 'error.type': String(status) }),
       }
-      this.#attributes.set(key, found)
-    }
-    return found
+    })
   }
 
   durations(): Sample[] {
@@ -90,11 +87,8 @@ function count(sizes: Sizes, bytes: number): void {
 /** Counts the requests of a scope, by the pattern of their route: a client's path never becomes a label. */
 export function countRequests(ctx: Context, metrics: Metrics, bounds: readonly number[]): void {
   const all = new Map<string, RouteFigures>()
-  const add = (method: string, route: string) => {
-    const one = all.get(`${method} ${route}`) ?? new RouteFigures(method, route, bounds)
-    all.set(`${method} ${route}`, one)
-    return one
-  }
+  const add = (method: string, route: string) =>
+    madeIn(all, `${method} ${route}`, () => new RouteFigures(method, route, bounds))
   const ofRoutes = new RouteValue<RouteFigures>()
   ctx.onRoute((route) => ofRoutes.set(route, add(route.method, route.path)))
   // Requests without a route: 404, 405, files. Only methods that exist are listed.

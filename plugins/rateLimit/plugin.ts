@@ -96,10 +96,7 @@ function failures({ options, settings }: DescribedRoute): { readonly [status: st
 async function openCounter(given: RateLimitSettings['store'], log: Logger): Promise<Counter> {
   const memory = new (await import('./stores/memory.ts')).MemoryStore()
   if (given === 'memory') return memory
-  const [{ sharedCounter }, { openRedisStore }] = await Promise.all([
-    import('./stores/shared.ts'),
-    import('./stores/redis.ts'),
-  ])
+  const { openRedisStore, sharedCounter } = await import('./stores/shared.ts')
   const { store, timeout } = isStore(given) ? { store: given, timeout: deadline } : await openRedisStore(given.redis)
   const options = {
     timeout,

@@ -37,32 +37,25 @@ export function contextClass(makers: ContextValues, place: OptionPlace): Context
     /** All values, created now: otherwise a log line or a response would not include the accessors of a class. */
     toJSON(): Record<string, unknown> {
       const own = Object.entries(this)
-      const made = Object.entries(makers).map(([key, make]) => [key, Context.read(this, key, make)] as const)
-      return Object.fromEntries([...own, ...made])
+      return Object.fromEntries([...own, ...Object.keys(makers).map((key) => [key, Reflect.get(this, key)] as const)])
     }
 
-    static read(context: Context, key: string, make: (req: Request) => unknown): unknown {
-      const values = context.#values
-      if (values[key] === undefined) values[key] = make(context.#req)
-      return values[key]
+    static {
+      for (const [key, make] of Object.entries(makers)) {
+        // Such keys would replace members that every object has: `constructor`, `toString`.
+        if (key in Context.prototype) place.in(key).wrong(described('a name that every object has'), 'another')
+        Object.defineProperty(Context.prototype, key, {
+          enumerable: true,
+          get(this: Context) {
+            if (this.#values[key] === undefined) this.#values[key] = make(this.#req)
+            return this.#values[key]
+          },
+          set(this: Context, value: unknown) {
+            this.#values[key] = value
+          },
+        })
+      }
     }
-
-    static write(context: Context, key: string, value: unknown): void {
-      context.#values[key] = value
-    }
-  }
-  for (const [key, make] of Object.entries(makers)) {
-    // Such keys would replace members that every object has: `constructor`, `toString`.
-    if (key in Context.prototype) place.in(key).wrong(described('a name that every object has'), 'another')
-    Object.defineProperty(Context.prototype, key, {
-      enumerable: true,
-      get(this: Context) {
-        return Context.read(this, key, make)
-      },
-      set(this: Context, value: unknown) {
-        Context.write(this, key, value)
-      },
-    })
   }
   // The accessors are the members that the application has merged into the interface.
   return Context as unknown as ContextClass

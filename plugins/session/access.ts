@@ -19,37 +19,26 @@ export function place(req: WithSession, record: SessionRecord): SessionRecord {
   return record
 }
 
-/** The member `req.session` of one server. */
-export class SessionAccess {
-  #everywhere: { readonly keeper: SessionKeeper; readonly marker: string } | undefined
+const everywhere = new WeakMap<object, { readonly keeper: SessionKeeper; readonly marker: string }>()
 
-  /** Notes that sessions cover the whole server; the cookie header of a request with a session contains `marker`. */
-  coverAll(keeper: SessionKeeper, marker: string): void {
-    this.#everywhere = { keeper, marker }
-  }
+/** Notes that sessions cover the whole server; the cookie header of a request with a session contains `marker`. */
+export function coverAll(server: object, keeper: SessionKeeper, marker: string): void {
+  everywhere.set(server, { keeper, marker })
+}
 
-  readonly member: PropertyDescriptor & ThisType<WithSession>
-
-  constructor() {
-    const recordOf = (req: WithSession) => this.#recordOf(req)
-    this.member = {
-      get() {
-        return recordOf(this).read()
-      },
-    }
-  }
-
-  #recordOf(req: WithSession): SessionRecord {
-    const there = req[slot]
-    if (there instanceof SessionRecord) return there
-    const keeper = there ?? this.#keeperOfUnmarked(req)
+/** The member `req.session`. */
+export const member: PropertyDescriptor & ThisType<WithSession> = {
+  get() {
+    const there = this[slot]
+    if (there instanceof SessionRecord) return there.read()
+    const keeper = there ?? keeperOfUnmarked(this)
     if (keeper === undefined) throw SessionUnavailableError()
-    return place(req, new SessionRecord(keeper))
-  }
+    return place(this, new SessionRecord(keeper)).read()
+  },
+}
 
-  /** For a request that the plugin has not seen, or passed on without a cookie: never creates an empty session instead of a real one. */
-  #keeperOfUnmarked(req: Request): SessionKeeper | undefined {
-    const all = this.#everywhere
-    return all === undefined || req.raw.header('cookie')?.includes(all.marker) ? undefined : all.keeper
-  }
+/** For a request that the plugin has not seen, or passed on without a cookie: never creates an empty session instead of a real one. */
+function keeperOfUnmarked(req: Request): SessionKeeper | undefined {
+  const all = everywhere.get(req.server)
+  return all === undefined || req.raw.header('cookie')?.includes(all.marker) ? undefined : all.keeper
 }

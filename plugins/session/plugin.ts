@@ -1,13 +1,10 @@
-import { definePlugin, type Kernel } from '../../kernel/index.ts'
+import { definePlugin } from '../../kernel/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
-import { place, SessionAccess, slot, type WithSession } from './access.ts'
+import { coverAll, member, place, slot, type WithSession } from './access.ts'
 import { sessionOptions } from './options.ts'
 import { type CookieChange, isId, SessionRecord } from './session.ts'
 import { storesOfScopes } from './stores/contract.ts'
 import { openStore } from './stores/open.ts'
-
-/** One for each server, however many scopes register the plugin: the members of requests belong to the server. */
-const accesses = new WeakMap<Kernel, SessionAccess>()
 
 /**
  * Keeps data about clients between requests: `req.session`, a plain object under a random id in a signed cookie.
@@ -51,12 +48,10 @@ export const session = definePlugin({
     const keeper = new SessionKeeper(named, { ttl, rolling }, ctx.log)
     const marker = `${name}=`
 
-    const access = accesses.get(ctx.server) ?? new SessionAccess()
-    accesses.set(ctx.server, access)
-    ctx.decorate('request', { session: access.member })
+    ctx.decorate('request', { session: member })
     // A session of the whole server reaches every request, so those without a cookie need no mark.
     const isEverywhere = ctx.services === ctx.server.services
-    if (isEverywhere) access.coverAll(keeper, marker)
+    if (isEverywhere) coverAll(ctx.server, keeper, marker)
 
     const own = codec.own(name, { ...cookie, maxAge: ttl })
 

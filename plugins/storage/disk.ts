@@ -106,7 +106,7 @@ export class StorageDisk {
     }
     const stream = await this.#do('read', key, () => this.#provider.read(key))
     if (stream === undefined) throw missing(key)
-    return mode === 'stream' ? stream : inMode(await whole(stream), mode)
+    return mode === 'stream' ? stream : inMode(await bytesOf(stream), mode)
   }
 
   /** Removes an object; a missing one is not an error. */
@@ -225,9 +225,4 @@ function inMode(bytes: Uint8Array, mode: 'raw' | 'text'): Uint8Array | string {
 function checkExpiry(seconds: unknown): void {
   if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= 1 && seconds <= maxExpiry) return
   throw OptionError('expirySeconds', quoted(seconds), `a whole number of seconds from 1 to ${maxExpiry}`)
-}
-
-async function whole(stream: Readable): Promise<Uint8Array> {
-  const { buffer, byteOffset, byteLength } = await bytesOf(stream)
-  return new Uint8Array(buffer, byteOffset, byteLength)
 }

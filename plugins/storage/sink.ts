@@ -48,7 +48,7 @@ export function sinkInto(disk: SinkDisk, options: StorageSinkOptions): StorageSi
     async write(file) {
       const key = `${prefix}${await keyOf(file)}`
       checkKey(key)
-      const contentType = claimed(file.mimeType) ?? mediaTypeOfFile(key)
+      const contentType = safely(() => checkContentType(file.mimeType)) ?? mediaTypeOfFile(key)
       await disk.putObject(key, file.stream, contentType)
       return { key, provider: disk.name, contentType }
     },
@@ -60,8 +60,4 @@ function randomKey({ filename }: UploadSource): string {
   // Keeps only a harmless extension of the client's file name.
   const ending = /\.[a-z0-9]{1,10}$/i.exec(filename)?.[0].toLowerCase() ?? ''
   return `${randomUUID()}${ending}`
-}
-
-function claimed(type: string): string | undefined {
-  return safely(() => checkContentType(type))
 }

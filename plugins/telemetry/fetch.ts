@@ -36,16 +36,6 @@ function begunOf(spans: Spans, method: string, url: URL): Begun {
   }
 }
 
-function endWith(span: Span, spans: Spans, status: number): void {
-  spans.attempt(() => {
-    span.setAttribute('http.response.status_code', status)
-    if (status < 400) return
-    span.setAttribute('error.type', String(status))
-    span.setStatus({ code: spans.api.SpanStatusCode.ERROR })
-  })
-  spans.end(span)
-}
-
 function failed(span: Span, spans: Spans, error: unknown): void {
   spans.fail(span, error)
   spans.end(span)
@@ -77,7 +67,7 @@ export function followFetch(spans: Spans): () => void {
       // An interim response such as 103 Early Hints: the final one is still to come.
       if (response.statusCode < 200) return
       const span = take(request)
-      if (span !== undefined) endWith(span, spans, response.statusCode)
+      if (span !== undefined) spans.endWith(span, response.statusCode, 400)
     }),
     followChannel('undici:request:error', ({ request, error }: { request: UndiciRequest; error: unknown }) => {
       const span = take(request)
@@ -106,7 +96,7 @@ export async function tracedFetch(spans: Spans, input: string | URL | Request, i
   try {
     // Not through a new `Request`, which would lose the runtimes' non-standard options: `client`, `tls`, `proxy`, `dispatcher`.
     const response = await api.context.with(context, () => fetch(input, { ...init, headers }))
-    endWith(span, spans, response.status)
+    spans.endWith(span, response.status, 400)
     return response
   } catch (error) {
     failed(span, spans, error)

@@ -148,17 +148,13 @@ export class RequestSpans {
     // A client's mistake is not an error of the server.
     if (statusCode >= 500 && failure !== undefined && !aborted) this.#spans.fail(span, failure.error)
     if (isOuter) return
-    this.#spans.attempt(() => {
-      if (!span.isRecording()) return
+    if (aborted) {
       // The client has not received a status, and leaving is not an error of the server either.
-      if (aborted) return void span.setAttribute('error.type', 'aborted')
-      span.setAttribute('http.response.status_code', statusCode)
-      // A failure, with its message, has already set the status.
-      if (statusCode < 500 || failure !== undefined) return
-      span.setAttribute('error.type', String(statusCode))
-      span.setStatus({ code: this.#spans.api.SpanStatusCode.ERROR })
-    })
-    this.#spans.end(span)
+      this.#spans.attempt(() => span.setAttribute('error.type', 'aborted'))
+      this.#spans.end(span)
+    }
+    // A failure, with its message, has already set the status.
+    else this.#spans.endWith(span, statusCode, failure === undefined ? 500 : Number.POSITIVE_INFINITY)
   }
 
   #endStep({ step }: Followed): void {

@@ -125,6 +125,17 @@ export class Spans {
     this.attempt(() => span.end())
   }
 
+  /** Ends the span of an exchange; its status is an error from `failsFrom` on. */
+  endWith(span: Span, status: number, failsFrom: number): void {
+    this.attempt(() => {
+      span.setAttribute('http.response.status_code', status)
+      if (status < failsFrom) return
+      span.setAttribute('error.type', String(status))
+      span.setStatus({ code: this.api.SpanStatusCode.ERROR })
+    })
+    this.end(span)
+  }
+
   fail(span: Span, error: unknown): void {
     this.attempt(() => {
       if (!span.isRecording()) return

@@ -2,6 +2,7 @@ import { AssertionError } from 'node:assert'
 import { type Inject, systemClock, within } from '../../kernel/index.ts'
 import type { LinkedPeer, LinkedServer } from '../shared/http/linked-socket.ts'
 import { option } from '../shared/options/index.ts'
+import { deferred } from '../shared/values/promises.ts'
 import { safely } from '../shared/values/safely.ts'
 import { shorten, show } from './content.ts'
 import { common } from './options.ts'
@@ -90,12 +91,8 @@ export class MockSocket {
   async assertNext<Message = unknown>(expected: unknown): Promise<Message> {
     const actual = await this.next()
     if (isSubset(actual, expected)) return actual as Message
-    throw new AssertionError({
-      message: `expected the next message to be ${show(expected)}, got ${show(actual)}`,
-      actual,
-      expected,
-      operator: 'assertNext',
-    })
+    const message = `expected the next message to be ${show(expected)}, got ${show(actual)}`
+    throw new AssertionError({ message, actual, expected, operator: 'assertNext' })
   }
 
   /** Asserts that the socket is open. */
@@ -107,12 +104,8 @@ export class MockSocket {
       status !== 101
         ? `it was refused with ${status}: ${shorten(this.response.text())}`
         : `it has ended with ${show(end)}`
-    throw new AssertionError({
-      message: `expected an open websocket, but ${why}`,
-      actual: end ?? status,
-      expected: 101,
-      operator: 'assertOpen',
-    })
+    const message = `expected an open websocket, but ${why}`
+    throw new AssertionError({ message, actual: end ?? status, expected: 101, operator: 'assertOpen' })
   }
 
   /** Asserts that the server has refused the connection with this status. */
@@ -125,12 +118,8 @@ export class MockSocket {
   async assertEnded(code: number): Promise<MockClose> {
     const end = await this.#link.inTime(this.ended, 'the end of the websocket')
     if (end.code === code) return end
-    throw new AssertionError({
-      message: `expected the websocket to end with ${code}, got ${show(end)}`,
-      actual: end.code,
-      expected: code,
-      operator: 'assertEnded',
-    })
+    const message = `expected the websocket to end with ${code}, got ${show(end)}`
+    throw new AssertionError({ message, actual: end.code, expected: code, operator: 'assertEnded' })
   }
 
   /** Closes the client's side; resolves when the server's side has ended. */
@@ -150,15 +139,10 @@ class Link implements LinkedPeer {
   #given = 0
   /** The calls of `next` that wait, by the number of their message. */
   readonly #waiting = new Map<number, () => void>()
-  #onReady: () => void = () => {}
-  #onEnd: (end: MockClose) => void = () => {}
+  readonly #ended = deferred<MockClose>()
   /** Resolves when the connection is open, or has ended. */
-  readonly ready = new Promise<void>((resolve) => {
-    this.#onReady = resolve
-  })
-  readonly ended = new Promise<MockClose>((resolve) => {
-    this.#onEnd = resolve
-  })
+  readonly ready = deferred()
+  readonly ended = this.#ended.promise
 
   get isOpen(): boolean {
     return this.server !== undefined && this.end === undefined
@@ -167,7 +151,7 @@ class Link implements LinkedPeer {
   opened(server: LinkedServer, protocol: string): void {
     this.server = server
     this.protocol = protocol
-    this.#onReady()
+    this.ready.resolve()
   }
 
   received(message: string | Uint8Array): void {
@@ -176,8 +160,8 @@ class Link implements LinkedPeer {
 
   closed(code: number, reason: string): void {
     this.end = { code, reason }
-    this.#onEnd(this.end)
-    this.#onReady()
+    this.#ended.resolve(this.end)
+    this.ready.resolve()
   }
 
   async next(): Promise<unknown> {
@@ -225,7 +209,7 @@ export async function openMockSocket(
   const link = new Link()
   const answer = await inject({ url, headers: { ...handshake(protocols), ...headers }, ip, peer: link })
   const response = new MockResponse(`GET ${url}`, answer)
-  if (answer.status === 101) await link.ready
+  if (answer.status === 101) await link.ready.promise
   else link.closed(1006, '')
   return new MockSocket(response, link)
 }

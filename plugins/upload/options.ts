@@ -25,14 +25,6 @@ export interface UploadOptions {
 /** The upload options of a route; missing ones are taken from the plugin. */
 export interface RouteUploadOptions extends UploadOptions {}
 
-export interface UploadLimits {
-  readonly fileSize: number
-  readonly totalSize: number
-  readonly fieldSize: number
-  readonly maxFiles: number
-  readonly maxFields: number
-}
-
 const megabyte = 1024 ** 2
 
 const sink = '"memory", "disk" or a sink: { write(file) }, optionally with discard(result)'
@@ -70,15 +62,12 @@ export function uploadOfRoute(given: unknown, place: OptionPlace, route: OptionR
 }
 
 /** The limits from all options together. */
-export function limitsOf({ maxFileSize, maxTotalSize, maxFieldSize, ...counts }: UploadSettings): UploadLimits {
-  return {
-    fileSize: maxFileSize,
-    totalSize: maxTotalSize ?? Math.max(10 * megabyte, maxFileSize + megabyte),
-    fieldSize: maxFieldSize,
-    maxFiles: counts.maxFiles,
-    maxFields: counts.maxFields,
-  }
-}
+export const limitsOf = (settings: UploadSettings) => ({
+  ...settings,
+  maxTotalSize: settings.maxTotalSize ?? Math.max(10 * megabyte, settings.maxFileSize + megabyte),
+})
+
+export type UploadLimits = ReturnType<typeof limitsOf>
 
 function isSink(given: unknown): given is UploadSink {
   if (typeof given !== 'object' || given === null) return false

@@ -51,8 +51,8 @@ class FormReceiver {
   }
 
   async receive(body: AsyncIterable<Uint8Array>): Promise<ReceivedForm> {
-    const { totalSize } = this.#limits
-    const feeding = this.#reader.feed(body, totalSize, () => FileTooLargeError('the form', totalSize))
+    const { maxTotalSize } = this.#limits
+    const feeding = this.#reader.feed(body, maxTotalSize, () => FileTooLargeError('the form', maxTotalSize))
     try {
       for await (const part of this.#reader.parts()) await this.#take(part)
       // Bytes after the last boundary also count, and must have arrived before a response is sent.
@@ -75,14 +75,14 @@ class FormReceiver {
   }
 
   async #takeField(name: string, body: PartBody): Promise<void> {
-    const { maxFields, fieldSize } = this.#limits
+    const { maxFields, maxFieldSize } = this.#limits
     if (++this.#fieldCount > maxFields) throw PayloadTooLargeError(`${maxFields} fields`)
     const chunks: Uint8Array[] = []
     let size = 0
     await body.each((chunk) => {
       size += chunk.length
-      if (size <= fieldSize) chunks.push(chunk)
-      else this.fail(PayloadTooLargeError(`${fieldSize} bytes in the field "${shown(name)}"`))
+      if (size <= maxFieldSize) chunks.push(chunk)
+      else this.fail(PayloadTooLargeError(`${maxFieldSize} bytes in the field "${shown(name)}"`))
     })
     const value = utf8Text(Buffer.concat(chunks))
     if (value === undefined) throw BadRequestError(`the field "${shown(name)}" is not UTF-8`)
@@ -90,16 +90,16 @@ class FormReceiver {
   }
 
   async #takeFile({ field, mimeType, unnamed }: PartHeader, filename: string, body: PartBody): Promise<void> {
-    const { maxFiles, fileSize } = this.#limits
+    const { maxFiles, maxFileSize } = this.#limits
     let size = 0
     const count = (piece: Uint8Array) => {
       size += piece.length
-      if (size > fileSize) this.fail(FileTooLargeError(`the file "${shown(field)}"`, fileSize))
+      if (size > maxFileSize) this.fail(FileTooLargeError(`the file "${shown(field)}"`, maxFileSize))
     }
     const read = async () => {
       const next = await body.next()
       if (!next.done) count(next.value)
-      if (size > fileSize) throw this.#reader.failure!.error
+      if (size > maxFileSize) throw this.#reader.failure!.error
       return next
     }
     const isFull = this.#files.length >= maxFiles
@@ -117,7 +117,7 @@ class FormReceiver {
         take(first.value)
         await body.each((piece) => {
           count(piece)
-          if (size <= fileSize) take(piece)
+          if (size <= maxFileSize) take(piece)
         })
       },
     }
@@ -172,7 +172,7 @@ export function receiver(
     const boundary = boundaryOf(raw.header('content-type'))
     if (boundary === undefined) return next()
     refuseEncoded(raw)
-    if (Number(raw.header('content-length')) > limits.totalSize) return refuseUnread(raw, limits.totalSize)
+    if (Number(raw.header('content-length')) > limits.maxTotalSize) return refuseUnread(raw, limits.maxTotalSize)
     const form = new FormReceiver(boundary, limits, store)
     return followed(form, req).then((received) => {
       if (received.files.length > 0) keep(req, received.files)
@@ -223,9 +223,11 @@ const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 // allows, but no semicolon, comma or space.
 const quotedBoundary = '"([0-9A-Za-z\'()+_,./:=? -]{0,69}[0-9A-Za-z\'()+_,./:=?-])"'
 const bareBoundary = "([0-9A-Za-z'()+_./:=?-]{1,70})"
-const parameter = new RegExp(
-  `[\\t ]*;[\\t ]*(?:boundary=(?:${quotedBoundary}|${bareBoundary})|${token}=(?:${token}|"[^"\\\\\\x00-\\x1f]*"))(?=[\\t ]*(?:;|$))`,
-  'iy',
+// With two boundaries, this parser and another reader could each use a different one.
+const other = `[\\t ]*;[\\t ]*(?!boundary=)${token}=(?:${token}|"[^"\\\\\\x00-\\x1f]*")`
+const form = new RegExp(
+  `^[\\t ]*multipart/form-data(?:${other})*[\\t ]*;[\\t ]*boundary=(?:${quotedBoundary}|${bareBoundary})(?:${other})*[\\t ;]*$`,
+  'i',
 )
 
 const malformed = () => BadRequestError('the content type of the form has no valid boundary')
@@ -236,23 +238,8 @@ const malformed = () => BadRequestError('the content type of the form has no val
  */
 function boundaryOf(header: string | undefined): string | undefined {
   if (header === undefined || !multipart.test(header)) return undefined
-  let at = header.indexOf(';')
-  if (at === -1) throw malformed()
-  let boundary: string | undefined
-  while (at < header.length) {
-    parameter.lastIndex = at
-    const found = parameter.exec(header)
-    if (found === null && /^[\t ;]*$/.test(header.slice(at))) break
-    if (found === null) throw malformed()
-    const [whole, quoted, bare] = found
-    const value = quoted ?? bare
-    // With two boundaries, this parser and another reader could each use a different one. A parameter named `boundary` that did not
-    // match as a boundary has an invalid value.
-    if (value !== undefined && boundary !== undefined) throw malformed()
-    if (value === undefined && /^[\t ;]*boundary=/i.test(whole)) throw malformed()
-    boundary = value ?? boundary
-    at += whole.length
-  }
+  const [, quoted, bare] = form.exec(header) ?? []
+  const boundary = quoted ?? bare
   if (boundary === undefined) throw malformed()
   return boundary
 }

@@ -1,5 +1,5 @@
 import { isOptions, type OptionPlace } from '../../kernel/index.ts'
-import { option } from '../shared/options/index.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
 import { isSchema } from '../shared/schema/check.ts'
 import { isStandardSchema } from '../shared/schema/standard.ts'
 import { timeoutOption } from '../shared/work/attempt.ts'
@@ -94,6 +94,8 @@ export const websocketOptions = option
     closeTimeout: option.ms({ min: 1 }).default(1500),
   })
   .typed<WebsocketOptions>()
+
+export type WebsocketSettings = SettingsOf<typeof websocketOptions>
 
 const token = option.name(/^[\w!#$%&'*+.^`|~-]+$/, 'a sub-protocol: a token of RFC 9110 section 5.6.2')
 

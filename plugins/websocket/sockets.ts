@@ -11,6 +11,7 @@ import { networkOf } from '../shared/http/network.ts'
 import { sharing } from '../shared/values/memoize.ts'
 import { checkOrigin } from './handshake.ts'
 import { readerOf } from './messages.ts'
+import type { WebsocketSettings } from './options.ts'
 import type { Socket } from './socket.ts'
 import type { AllSockets, SocketCounts, SocketRoute } from './socket-route.ts'
 import type { Message } from './types.ts'
@@ -30,12 +31,7 @@ export interface SocketExtension {
   received(socket: Socket, message: Message): unknown
 }
 
-interface SocketsSettings {
-  readonly pingInterval: number | false
-  readonly closeTimeout: number
-  readonly maxSockets: number
-  readonly maxSocketsPerAddress: number | false
-}
+type SocketsSettings = Pick<WebsocketSettings, 'pingInterval' | 'closeTimeout' | 'maxSockets' | 'maxSocketsPerAddress'>
 
 /**
  * All open sockets of one plugin: counts them, finds those whose client is gone, and ends them when the server closes.

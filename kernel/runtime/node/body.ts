@@ -3,9 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { StreamBody } from '../../http/raw.ts'
 import { openSource } from '../../http/streams.ts'
 import { LimitedBody } from '../body-limit.ts'
-import { Slices } from '../give-way.ts'
 import { EndedEarlyError } from '../head.ts'
-import { asChunk, lengthGuard } from '../sending.ts'
+import { asChunk, lengthGuard, Slices } from '../sending.ts'
 import type { BodyReader } from './message.ts'
 
 /**

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { isBun } from '../runtime-name.ts'
 
 /** How long a connection may live after its last response: long enough for the client to read that response. */
 const lingerMs = 500
@@ -26,18 +27,19 @@ export function isLingering(socket: Duplex): boolean {
   return lingering.has(socket)
 }
 
-/** Ends the connection after the response, without reading the rest of the body. */
-export function closeUnread(message: IncomingMessage): void {
-  // With a 'readable' listener, Node does not dump (that is, read) the rest of the body after the response.
-  if (!message.readableEnded) message.on('readable', ignore)
-  lingerAfter(message.socket)
-}
-
 /**
- * The same for Bun, which ends such a connection immediately, and with it the response to every third client that is
- * still sending. So the response does not announce the end, and for that moment the rest is read; later bytes are lost.
+ * Ends the connection after the response, without reading the rest of the body.
+ *
+ * Bun ends such a connection immediately, and with it the response to every third client that is still sending. So the response does not
+ * announce the end there, and for that moment the rest is read; later bytes are lost.
  */
-export function closeIncomplete(message: IncomingMessage, response: ServerResponse): void {
+export function closeUnread(message: IncomingMessage, response: ServerResponse): void {
+  if (!isBun) {
+    // With a 'readable' listener, Node does not dump (that is, read) the rest of the body after the response.
+    if (!message.readableEnded) message.on('readable', ignore)
+    lingerAfter(message.socket)
+    return
+  }
   const linger = () => {
     setTimeout(() => {
       if (!message.complete) message.socket.destroy()

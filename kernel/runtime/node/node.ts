@@ -36,15 +36,13 @@ export class NodeAdapter implements Adapter {
   readonly #ordinary: boolean
   #stopSweeping: (() => void) | undefined
   #server: Server | undefined
-  #stopped: Promise<void> | undefined
 
   constructor({ ordinary = false }: NodeAdapterOptions = {}) {
     this.#ordinary = ordinary
   }
 
   async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
-    const { host, limits, https, failures, onWarning } = options
-    const refusals = { failures, onWarning }
+    const { host, limits, https, onWarning } = options
     keepShapes()
     // On Node.js, the supervisor has the port, and `node:cluster` distributes its connections to the processes.
     const share = detectRuntime() === 'node' ? undefined : options.share
@@ -71,13 +69,13 @@ export class NodeAdapter implements Adapter {
       // happened helps no one, and strangers decide how often the line is written.
       if (error.code?.startsWith('HPE_') && error.code !== 'HPE_INVALID_EOF_STATE')
         onWarning(`a malformed request was refused: ${error.reason ?? error.message} (${error.code})`)
-      refuseConnection(error, socket, refusals)
+      refuseConnection(error, socket, options)
     })
     takeUpgrades(server, options.upgrades, context, handler)
     server.on('connect', ({ url, socket }: IncomingMessage, stream) => {
       // There is no other listener any more: an error would end the process.
       for (const one of [socket, stream]) one.on('error', () => one.destroy())
-      whenAnswered(socket, () => refuseConnect(url, stream, refusals))
+      whenAnswered(socket, () => refuseConnect(url, stream, options))
     })
     await bind(server, { host, port, ...(share !== undefined && { reusePort: true }) })
     if (announced > 0) this.#stopSweeping = endIdle(https ? this.#secured : this.#sockets, announced)
@@ -90,11 +88,6 @@ export class NodeAdapter implements Adapter {
     return this.#sockets.size
   }
 
-  stop(): Promise<void> {
-    this.#stopped ??= this.#stop()
-    return this.#stopped
-  }
-
   cut(): number {
     const open = this.#sockets.size
     for (const socket of this.#sockets) socket.destroy()
@@ -102,7 +95,7 @@ export class NodeAdapter implements Adapter {
     return open
   }
 
-  async #stop(): Promise<void> {
+  async stop(): Promise<void> {
     const server = this.#server
     if (!server?.listening) return
     // Bun's `close` ends idle connections immediately.

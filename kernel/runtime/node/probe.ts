@@ -16,13 +16,8 @@ import {
 } from './direct.ts'
 import { type BodyReader, CollectingMessage, collectBody } from './message.ts'
 
-/** A test answer whose bytes show how every part is written. */
-interface Sample {
-  readonly headers: readonly string[]
-  readonly body: string
-}
-
-const samples: readonly Sample[] = [
+/** Test answers whose bytes show how every part is written. */
+const samples = [
   {
     headers: ['content-type', 'text/plain', 'set-cookie', 'a=1', 'set-cookie', 'b=2', 'content-length', '2'],
     body: 'ok',
@@ -57,7 +52,7 @@ export async function isFaithful(send: Sending): Promise<boolean> {
     const write = directWriter(send)
     for (const { headers, body } of samples) {
       const ordinary = await record((response) => {
-        response.writeHead(201, headers as string[])
+        response.writeHead(201, headers)
         response.end(body)
       })
       const direct = await record((response) => {

@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Failures } from '../../http/response/error-body.ts'
 import { defaultTypes } from '../../http/response/headers.ts'
 import {
   BadRequestError,
@@ -9,6 +8,7 @@ import {
   MethodNotAllowedError,
   PayloadTooLargeError,
 } from '../../support/errors.ts'
+import type { ListenOptions } from '../adapter.ts'
 import { HeaderTooLargeError, lateRequest } from '../head.ts'
 import { isBun } from '../runtime-name.ts'
 import { pipelineOf } from './pipelining.ts'
@@ -17,10 +17,7 @@ import { pipelineOf } from './pipelining.ts'
 const allow = 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
 
 /** Makes answers for connections without a request object. */
-export interface Refusals {
-  readonly failures: Failures
-  onWarning(message: string, error?: unknown): void
-}
+type Refusals = Pick<ListenOptions, 'failures' | 'onWarning'>
 
 /** Answers a request that the HTTP parser refused, if the client can still read it, and closes the connection. */
 export function refuseConnection(error: Error & { code?: string }, socket: Duplex, how: Refusals): void {

@@ -11,7 +11,7 @@ import { isBun } from '../runtime-name.ts'
 import { declaredLength, mostUnread } from '../sending.ts'
 import { discardBody, readBody, streamBody, writeStream } from './body.ts'
 import type { DirectWriter } from './direct.ts'
-import { closeIncomplete, closeUnread } from './linger.ts'
+import { closeUnread } from './linger.ts'
 import { collectBody, isUntouched } from './message.ts'
 import { type Pipeline, pipelineOf, whenAnswered } from './pipelining.ts'
 
@@ -240,11 +240,8 @@ export class NodeRequest implements RawRequest {
     // The next request may have come together with the end of a body that is too large.
     if (this.#message.complete) this.#abandoned && this.#message.resume()
     else if (this.#abandoned || this.#leavesMuch()) {
-      if (isBun) closeIncomplete(this.#message, response)
-      else {
-        headers = closing(headers)
-        closeUnread(this.#message)
-      }
+      if (!isBun) headers = closing(headers)
+      closeUnread(this.#message, response)
     } else if (!this.#isRead && this.hasBody) discardBody(this.#message, mostUnread, () => this.#closeAfterAnswer())
     try {
       if (typeof body === 'string' && this.#context.direct?.(response, reply.status, headers, body)) return undefined
@@ -293,11 +290,8 @@ export class NodeRequest implements RawRequest {
   }
 
   #closeAfterAnswer(): void {
-    if (isBun) {
-      closeIncomplete(this.#message, this.#response)
-      return
-    }
-    closeUnread(this.#message)
+    closeUnread(this.#message, this.#response)
+    if (isBun) return
     if (this.#response.writableFinished) this.#message.socket.destroySoon()
     else this.#response.once('finish', () => this.#message.socket.destroySoon())
   }

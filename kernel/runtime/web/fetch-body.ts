@@ -1,7 +1,6 @@
 import type { StreamBody } from '../../http/raw.ts'
 import { openSource } from '../../http/streams.ts'
-import { Slices } from '../give-way.ts'
-import { asChunk, lengthGuard } from '../sending.ts'
+import { asChunk, lengthGuard, Slices } from '../sending.ts'
 
 const encoder = new TextEncoder()
 

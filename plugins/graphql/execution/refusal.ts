@@ -33,13 +33,7 @@ export interface Refusal {
 
 /** Refuses a request because of its form. */
 export function refuse(status: number, message: string, code = 'BAD_REQUEST', allow?: string): Refusal {
-  return {
-    [refused]: true,
-    status,
-    legacy: false,
-    errors: [{ message, extensions: { code } }],
-    ...(allow && { allow }),
-  }
+  return { ...refuseFailure(status, { message, extensions: { code } }), ...(allow && { allow }) }
 }
 
 /** Refuses a document, with the errors in it. */

@@ -20,7 +20,7 @@ export async function sendEvents(engine: Events, req: Request, res: Response, ru
   try {
     const results = (await run()) as ExecutionResult | AsyncIterable<ExecutionResult>
     if (!(Symbol.asyncIterator in results)) return sendEvent(engine, req, res, described(results))
-    return send(engine, req, res, describedBy(described, results[Symbol.asyncIterator]()))
+    return send(engine, req, res, results[Symbol.asyncIterator](), (result) => described(result as ExecutionResult))
   } catch (error) {
     // Happens when a `subscribe` function returns something other than events.
     return sendEvent(engine, req, res, { errors: [describeError(graphql, error, req)] })
@@ -41,9 +41,11 @@ function send(
   req: Request,
   res: Response,
   events: AsyncIterator<unknown>,
+  describe?: (result: unknown) => unknown,
 ): Response {
   const stream = eventStream({
     events,
+    ...(describe && { describe }),
     failed: (error) => ({ errors: [describeError(graphql, error, req)] }),
     keepAlive,
     onEnd: () => streams.delete(stop),
@@ -59,28 +61,14 @@ function send(
   return res.stream(stream)
 }
 
-function describedBy(
-  describe: (result: ExecutionResult) => unknown,
-  results: AsyncIterator<ExecutionResult>,
-): AsyncIterator<unknown> {
-  return {
-    async next() {
-      const { done, value } = await results.next()
-      return done === true ? { done, value: undefined } : { done: false, value: describe(value) }
-    },
-    async return() {
-      await results.return?.()
-      return { done: true, value: undefined }
-    },
-  }
-}
-
 const comment = ':\n\n'
 const complete = 'event: complete\ndata: \n\n'
 
 /** The parts of an event stream. */
 export interface EventStreamParts {
   readonly events: AsyncIterator<unknown>
+  /** Turns what `events` gives into what is sent; without it, that is sent as it is. */
+  readonly describe?: (value: unknown) => unknown
   /** Turns a failure of `events` into the last event. */
   readonly failed: (error: unknown) => unknown
   /** Milliseconds after which a stream without events sends a comment, so that proxies do not consider it dead. */
@@ -106,7 +94,13 @@ function eventOf(value: unknown): string {
  * Requests an event only when the last one has been taken, so that a slow reader delays the source rather than filling the memory.
  * Not an async generator, whose `return()` would wait for an event that may never come.
  */
-export function eventStream({ events, failed, keepAlive, onEnd }: EventStreamParts): EventStream {
+export function eventStream({
+  events,
+  describe = (value) => value,
+  failed,
+  keepAlive,
+  onEnd,
+}: EventStreamParts): EventStream {
   let asked = false
   let arrived: { readonly text: string; readonly last: boolean } | undefined
   let wake: (() => void) | undefined
@@ -132,7 +126,7 @@ export function eventStream({ events, failed, keepAlive, onEnd }: EventStreamPar
     asked = true
     events
       .next()
-      .then(({ done, value }) => arrive(done === true ? complete : eventOf(value), done === true))
+      .then(({ done, value }) => arrive(done === true ? complete : eventOf(describe(value)), done === true))
       .catch((error: unknown) => {
         // The source would continue if only a value could not be written as JSON, so it is ended in any case.
         leave()

@@ -2,14 +2,6 @@ import { clock } from '../../../kernel/index.ts'
 import { LruMap } from '../../shared/values/lru.ts'
 import type { Hit } from './contract.ts'
 
-interface Window {
-  /** The highest count that the shared store has reported. */
-  shared: number
-  /** Requests that only this process has counted. */
-  own: number
-  end: number
-}
-
 /** At most about 25 MB. The keys that have gone longest without a request are dropped first. */
 export const maxKeys = 100_000
 
@@ -20,7 +12,8 @@ export const maxKeys = 100_000
  * which a single IPv6 network has many times over, took 490 MB.
  */
 export class MemoryStore {
-  readonly #windows = new LruMap<Window>({ max: maxKeys })
+  /** For each key the highest count that the shared store has reported, and the requests that only this process has counted. */
+  readonly #windows = new LruMap<{ shared: number; own: number; end: number }>({ max: maxKeys })
 
   hit(key: string, windowMs: number): Hit {
     // Not the wall clock, which may be set back by an hour.

@@ -15,6 +15,7 @@ import { nameOf } from '../../../kernel/routing/middleware.ts'
 import type { Step } from '../../../kernel/routing/route.ts'
 import { defineErrors } from '../../../kernel/support/errors.ts'
 import { printRoutes, printTree } from '../terminal/tree.ts'
+import { madeIn } from '../values/memoize.ts'
 
 const { NotReadyError } = defineErrors({
   NotReadyError: (what: string) => `${what} needs a booted server. Call await server.ready() first`,
@@ -49,11 +50,7 @@ function listing({ routes, root, booted, logger }: Inspected): Listing {
   const known = booted ? listings.get(records) : undefined
   if (known !== undefined) return known
   const reaching = new Map<Scope, ReadonlyMap<string, ListedPlugin>>()
-  const reachedBy = (scope: Scope) => {
-    const there = reaching.get(scope) ?? pluginsReaching(scope)
-    reaching.set(scope, there)
-    return there
-  }
+  const reachedBy = (scope: Scope) => madeIn(reaching, scope, pluginsReaching)
   const list: Listing = {
     routes: records.map((record) => {
       const owner = routes.ownerOf(record)

@@ -43,7 +43,11 @@ function toLine(level: Level, bound: Record<string, unknown>, fields: object, me
   }
 }
 
-class LineLogger implements Logger {
+// biome-ignore lint/correctness/noUnusedVariables: it is part of the class
+interface LineLogger extends Logger {}
+
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the class makes these members from the names of the levels
+class LineLogger {
   readonly #bound: Record<string, unknown>
   readonly #write: (line: string) => void
   /** `undefined` without a level. */
@@ -71,18 +75,13 @@ class LineLogger implements Logger {
     this.#write(line)
   }
 
-  debug(first: string | object, message?: string): void {
-    this.#log('debug', first, message)
+  static {
+    for (const level of Object.keys(levels) as Level[])
+      LineLogger.prototype[level] = function (this: LineLogger, first: string | object, message?: string) {
+        this.#log(level, first, message)
+      }
   }
-  info(first: string | object, message?: string): void {
-    this.#log('info', first, message)
-  }
-  warn(first: string | object, message?: string): void {
-    this.#log('warn', first, message)
-  }
-  error(first: string | object, message?: string): void {
-    this.#log('error', first, message)
-  }
+
   child(fields: Record<string, unknown>): Logger {
     return new LineLogger(this.#write, this.#from, { ...this.#bound, ...fields })
   }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { isFrameworkError, systemClock, type Timer } from '../../../kernel/index.ts'
 import { openSource } from '../../shared/http/streams.ts'
+import { deferred } from '../../shared/values/promises.ts'
 import { readableOf } from '../data.ts'
 import { StorageRefusedError, StorageUnavailableError } from '../errors.ts'
 
@@ -93,25 +94,22 @@ export class Backend {
   #clock() {
     const cut = new AbortController()
     let timer: Timer | undefined
-    let fail!: (error: Error) => void
-    const late = new Promise<never>((_resolve, reject) => {
-      fail = reject
-    })
-    late.catch(() => {})
+    const late = deferred<never>()
+    late.promise.catch(() => {})
     const stop = () => systemClock.clear(timer)
     const start = (bytes: number) => {
       systemClock.clear(timer)
       const ms = this.#timeout + Math.ceil((bytes / bytesPerSecond) * 1000)
       timer = systemClock.setTimeout(() => {
         const error = StorageUnavailableError(this.name, `no response within ${ms} ms`)
-        fail(error)
+        late.reject(error)
         cut.abort(error)
       }, ms)
     }
     const race = <Result>(work: Promise<Result>): Promise<Result> => {
       // The late call may still fail, without a listener by then.
       work.catch(() => {})
-      return Promise.race([work, late])
+      return Promise.race([work, late.promise])
     }
     return { signal: cut.signal, start, stop, race }
   }

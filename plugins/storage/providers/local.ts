@@ -22,7 +22,7 @@ import {
   writeBody,
 } from './local-paths.ts'
 import { LocalTypes, versionOf } from './local-types.ts'
-import { byBytes } from './memory.ts'
+import { byBytes, plainBytes } from './memory.ts'
 import { type SignedUrls, type SignedUrlsOptions, signedUrlsOf, signedUrlsOptions } from './signed-urls.ts'
 
 /** Options of `LocalStorageProvider`. */
@@ -154,8 +154,7 @@ export class LocalStorageProvider implements StorageProvider {
   async readWhole(key: string): Promise<Uint8Array | undefined> {
     const found = await this.#open(key)
     if (found === undefined) return undefined
-    const { buffer, byteOffset, byteLength } = await readPart(found.handle, 0, Number(found.stats.size))
-    return new Uint8Array(buffer, byteOffset, byteLength)
+    return plainBytes(await readPart(found.handle, 0, Number(found.stats.size)))
   }
 
   /** @internal The open file of a key, for the route that serves its address. */

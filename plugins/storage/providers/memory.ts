@@ -3,11 +3,6 @@ import { Readable } from 'node:stream'
 import { clock } from '../../../kernel/index.ts'
 import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
 
-interface Kept {
-  readonly bytes: Uint8Array
-  readonly metadata: StorageMetadata
-}
-
 /**
  * Stores objects in the memory of this process, for tests and demonstrations: behaves like the other providers, but loses
  * everything when the process ends.
@@ -18,7 +13,7 @@ interface Kept {
  */
 export class MemoryStorageProvider implements StorageProvider {
   readonly noUrls = 'Objects in memory have no address'
-  readonly #objects = new Map<string, Kept>()
+  readonly #objects = new Map<string, { readonly bytes: Uint8Array; readonly metadata: StorageMetadata }>()
 
   async put(key: string, body: StorageBody, contentType: string): Promise<void> {
     // A copy, since the caller may change its bytes afterwards.
@@ -74,11 +69,15 @@ function* slices(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += 65_536) yield Uint8Array.from(bytes.subarray(at, at + 65_536))
 }
 
-export async function bytesOf(stream: Readable): Promise<Buffer> {
+export async function bytesOf(stream: Readable): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   for await (const chunk of stream) chunks.push(chunk as Uint8Array)
-  return Buffer.concat(chunks)
+  return plainBytes(Buffer.concat(chunks))
 }
+
+/** The same bytes as no `Buffer`, whose methods differ from those of other bytes. */
+export const plainBytes = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength)
 
 /** The order in which S3 and Blob storage list keys. */
 export function byBytes(a: string, b: string): number {

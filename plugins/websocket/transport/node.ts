@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocketServer } from 'ws'
 import { peer } from '../../shared/environment/optional-package.ts'
+import { madeIn } from '../../shared/values/memoize.ts'
 import { compressedFrom, type OpenTransport, type Transport, type TransportEvents } from './contract.ts'
 
 /** Close codes for the refusals of `ws`, which sends them itself but reports 1006. */
@@ -72,11 +73,9 @@ export async function openNode(): Promise<OpenTransport> {
   const NodeSocket = classOf(ws)
   let chosen = ''
 
-  function serverOf(maxPayload: number, compression: boolean): WebSocketServer {
-    const key = `${maxPayload} ${compression}`
-    let server = servers.get(key)
-    if (server === undefined) {
-      server = new ws.WebSocketServer({
+  const serverOf = (maxPayload: number, compression: boolean) =>
+    madeIn(servers, `${maxPayload} ${compression}`, () => {
+      const server = new ws.WebSocketServer({
         noServer: true,
         clientTracking: false,
         maxPayload,
@@ -94,10 +93,9 @@ export async function openNode(): Promise<OpenTransport> {
       server.on('wsClientError', () => {
         isDeclined = true
       })
-      servers.set(key, server)
-    }
-    return server
-  }
+      return server
+    })
+
   let handshake: string[] = []
   let isDeclined = false
 
