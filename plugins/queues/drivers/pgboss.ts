@@ -2,7 +2,7 @@ import { systemClock } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { addressOf } from '../../shared/stores/address.ts'
 import { isUnreachable } from '../../shared/stores/unreachable.ts'
-import { Memoized, memoizedIn } from '../../shared/values/memoize.ts'
+import { Memoized, memoizedIn, sharing } from '../../shared/values/memoize.ts'
 import type { Carrier } from '../../shared/work/carrier.ts'
 import { QueuePayloadError } from '../errors.ts'
 import type { PgbossSettings } from '../options.ts'
@@ -87,6 +87,8 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
   readonly #pollers = new Map<string, Set<Poller>>()
   /** The started pg-boss; after a failure the next caller tries to start it again. */
   readonly #boss = new Memoized(() => this.#start())
+  /** Shared, because each query of a Postgres that does not respond takes a connection from the pool. */
+  readonly #ping = sharing(async () => void (await (await this.#boss.get()).getDb().executeSql('select 1', [])))
   #closed = false
 
   private constructor(make: MakeBoss, config: PgbossSettings, host: DriverHost) {
@@ -245,8 +247,8 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     return Object.fromEntries(counts) as QueueCounts
   }
 
-  async ping(): Promise<void> {
-    await (await this.#boss.get()).getDb().executeSql('select 1', [])
+  ping(): Promise<void> {
+    return this.#ping()
   }
 
   async close(): Promise<void> {
