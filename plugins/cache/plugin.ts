@@ -50,11 +50,11 @@ export const cache = definePlugin({
   openapi: { failures },
   // A cache without its store computes every response.
   health: {
-    cache: (services) =>
-      services
-        .get('cache')
-        .store.check?.()
-        .catch(() => 'degraded'),
+    cache: {
+      check: (services) => services.get('cache').store.check?.(),
+      onFailure: 'degraded',
+      remedy: 'Start its Redis, or correct cache.redis',
+    },
   },
   doctor: async () => (await import('./doctor.ts')).checks,
   provide() {

@@ -45,7 +45,12 @@ export const channels = definePlugin({
   work,
   routeOptions: { channels: channelsOfRoute },
   asyncapi: { exchange },
-  health: { channels: (services) => services.get('channels').check() },
+  health: {
+    channels: {
+      check: (services) => services.get('channels').check(),
+      remedy: 'Start the Redis of the channels, or correct channels.store',
+    },
+  },
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: () => ({ channels: new ChannelsService() }),
   async setup(ctx, settings) {

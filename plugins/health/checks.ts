@@ -1,41 +1,110 @@
+import { clock, systemClock } from '../../kernel/index.ts'
 import { answerWithin } from '../shared/stores/availability.ts'
-import { sharing } from '../shared/values/memoize.ts'
+import type { CheckedServices, ReadCheck } from './options.ts'
 
 export type Outcome = 'ok' | 'degraded' | 'error'
 
-/** The result of the probe `ready`, by the services of the scope: for the inspector, which shows it even if the probe has no path. */
-export const probes = new WeakMap<
-  object,
-  () => Promise<{ readonly status: string; readonly checks: Readonly<Record<string, Outcome>> }>
->()
+const worst: readonly Outcome[] = ['error', 'degraded', 'ok']
+
+/** The result of a check; `error` is the reason of a failure. */
+export interface Result {
+  readonly outcome: Outcome
+  readonly error?: unknown
+  /** What to do about a failure. */
+  readonly remedy?: string | undefined
+}
+
+/** The worst of several results; `ok` for none. */
+export const worstOf = (results: readonly Result[]): Result =>
+  worst.flatMap((outcome) => results.find((one) => one.outcome === outcome) ?? [])[0] ?? { outcome: 'ok' }
+
+/** The reason of a failure, for people. */
+export const reasonOf = ({ error }: Result): string | undefined =>
+  error === undefined ? undefined : error instanceof Error ? error.message : String(error)
+
+/** The results of all checks, by name. */
+export type Results = Readonly<Record<string, Result>>
+
+/** The result of the probe `ready`. */
+export interface Probed {
+  readonly status: Outcome | 'starting' | 'closing'
+  readonly results: Results
+}
+
+/** The probe `ready`, by the services of the scope: for the inspector, metrics and the doctor, which use it even if the probe has no path. */
+export const probes = new WeakMap<object, () => Promise<Probed>>()
 
 /** Called with every check whose outcome changes. */
-export type OnChange = (name: string, outcome: Outcome, error: unknown) => void
+export type OnChange = (name: string, result: Result) => void
 
-/** Makes a function that runs all checks concurrently, each within its timeout. `onChange` receives the reason for a failure. */
+/** Milliseconds after which a call that has not settled is given up: the connection that it waits for may never respond again. */
+const patience = 60_000
+
+/** A check with the services of one scope. Probes come every few seconds and must not pile up, so concurrent ones share one call. */
+export class AskedCheck {
+  readonly #check: ReadCheck
+  readonly #services: CheckedServices
+  readonly #timeout: number
+  readonly #cacheFor: number
+  #call: Promise<unknown> | undefined
+  /** When the next probe makes another call. */
+  #until = 0
+
+  /** `timeout` and `cacheFor` are milliseconds. */
+  constructor(check: ReadCheck, services: CheckedServices, timeout: number, cacheFor = check.cacheFor ?? 0) {
+    this.#check = check
+    this.#services = services
+    this.#timeout = timeout
+    this.#cacheFor = cacheFor
+  }
+
+  async ask(): Promise<Result> {
+    if (this.#call === undefined || clock.monotonic() >= this.#until) this.#call = this.#begin()
+    try {
+      const result = await answerWithin(this.#call, this.#timeout)
+      if (result === false) throw new Error('it returned false')
+      return { outcome: result === 'degraded' ? result : 'ok' }
+    } catch (error) {
+      return { outcome: this.#failure(), error, remedy: this.#check.remedy }
+    }
+  }
+
+  #begin(): Promise<unknown> {
+    const cut = new AbortController()
+    // Before the call, so that a check that heeds the signal reports its own reason.
+    const timer = systemClock.setTimeout(
+      () => cut.abort(new Error(`no response within ${this.#timeout} ms`)),
+      this.#timeout,
+    )
+    const call = (async () => this.#check.check(this.#services, { signal: cut.signal }))()
+    this.#until = clock.monotonic() + patience
+    const settled = () => {
+      systemClock.clear(timer)
+      if (this.#call === call) this.#until = clock.monotonic() + this.#cacheFor
+    }
+    call.then(settled, settled)
+    return call
+  }
+
+  #failure(): Outcome {
+    const { onFailure = 'error' } = this.#check
+    const given = typeof onFailure === 'function' ? onFailure(this.#services) : onFailure
+    return given === 'degraded' ? given : 'error'
+  }
+}
+
+/** Makes a function that runs all checks concurrently, and reports changes. */
 export function watchChecks(
-  checks: { readonly [name: string]: () => unknown },
-  timeout: number,
+  checks: { readonly [name: string]: () => Promise<Result> },
   onChange: OnChange,
-): () => Promise<Record<string, Outcome>> {
-  const watched = Object.entries(checks).map(([name, check]) => {
-    // Probes come every few seconds and must not pile up when a check hangs.
-    const run = sharing(async () => check())
+): () => Promise<Results> {
+  const watched = Object.entries(checks).map(([name, ask]) => {
     let last: Outcome = 'ok'
     return async () => {
-      let outcome: Outcome = 'ok'
-      let failure: unknown
-      try {
-        const result = await answerWithin(run(), timeout)
-        if (result === false) throw new Error('it returned false')
-        if (result === 'degraded') outcome = result
-      } catch (error) {
-        outcome = 'error'
-        failure = error
-      }
-      if (outcome !== last) onChange(name, outcome, failure)
-      last = outcome
-      return [name, outcome] as const
+      const result = await ask()
+      if (result.outcome !== last) onChange(name, result)
+      last = result.outcome
+      return [name, result] as const
     }
   })
   return async () => Object.fromEntries(await Promise.all(watched.map((ask) => ask())))

@@ -1,13 +1,14 @@
 import type { InspectorPanel } from '../shared/development/panels.ts'
-import { probes } from './checks.ts'
+import { probes, reasonOf } from './checks.ts'
 
 export const panels: readonly InspectorPanel[] = [
   {
     title: 'Health',
-    columns: ['Check', 'Outcome'],
+    columns: ['Check', 'Outcome', 'Reason'],
     async rows(services) {
-      const { status, checks } = await probes.get(services)!()
-      return [['Ready', status], ...Object.entries(checks)]
+      const { status, results } = await probes.get(services)!()
+      const rows = Object.entries(results).map(([name, result]) => [name, result.outcome, reasonOf(result)])
+      return [['Ready', status], ...rows]
     },
   },
 ]

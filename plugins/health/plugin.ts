@@ -1,54 +1,69 @@
 import { announcePluginData, definePlugin, type Handler, type Kernel } from '../../kernel/index.ts'
 import type { ApiDoc } from '../openapi/index.ts'
+import { figure } from '../shared/development/metrics.ts'
 import { announcePage } from '../shared/development/pages.ts'
-import { type Outcome, probes, watchChecks } from './checks.ts'
+import { type Outcome, type Probed, probes, type Results, watchChecks, worstOf } from './checks.ts'
 import { gatherChecks } from './gather.ts'
 import { healthOptions } from './options.ts'
 
 announcePluginData('health')
+
+/** The value of each outcome in metrics: `health_check < 1` finds everything that is not as it should be. */
+const values: Readonly<Record<Outcome, number>> = { ok: 1, degraded: 0.5, error: 0 }
 
 /**
  * Adds two probes: `/health/live` shows that the process responds, `/health/ready` that it should receive requests.
  *
  * Ready is 503 until the server has started, from the moment that it begins to close (within the drain window, so that a load
  * balancer first takes it out of rotation), and while a check fails: one in the options, or one in the member `health` of a plugin's
- * definition, as `session`, `channels`, `queues`, `cache` and `rateLimit` have. Live remains 200. The probes are neither cached nor logged.
+ * definition, as all plugins of the framework with a store, an engine, a broker or another server have. Live remains 200. The probes are
+ * neither cached nor logged.
  *
  * @example
  * const checks = { database: () => pool.query('select 1') }
- * new Server({ plugins: { health: { checks } } })
+ * new Server({ plugins: { health: { checks, degrade: ['storage'] } } })
  */
 export const health = definePlugin({
   name: 'health',
   options: healthOptions,
   inspector: async () => (await import('./inspector.ts')).panels,
-  setup(ctx, { live, ready, checks, timeout }) {
-    const own = Object.entries(checks).map(([name, check]) => [name, () => check(ctx.services)] as const)
-    const watch = (gathered: Readonly<Record<string, () => unknown>>) =>
-      watchChecks({ ...gathered, ...Object.fromEntries(own) }, timeout, (name, outcome, error) => {
-        if (outcome === 'ok') ctx.log.warn({ check: name }, `the health check "${name}" passes again`)
-        else if (outcome === 'degraded') ctx.log.warn({ check: name }, `the health check "${name}" is degraded`)
-        else ctx.log.warn({ check: name, err: error }, `the health check "${name}" fails`)
-      })
-    let check = watch({})
+  doctor: async () => (await import('./doctor.ts')).checks,
+  async metrics(services) {
+    const { results } = await probes.get(services)!()
+    const samples = Object.entries(results).map(([check, { outcome }]) => ({
+      value: values[outcome],
+      labels: { check },
+    }))
+    const help = 'Outcome of a health check: 1 for ok, 0.5 for degraded, 0 for error'
+    return [{ ...figure('gauge', 'health_check', help, samples), scopes: 'least' }]
+  },
+  setup(ctx, settings) {
+    const { live, ready } = settings
+    let check = async (): Promise<Results> => ({})
     ctx.onReady(() => {
       // Every plugin is registered by now.
-      check = watch(gatherChecks(ctx.server.listing, Object.keys(checks)))
+      check = watchChecks(gatherChecks(ctx.server.listing, settings, ctx.services), (name, { outcome, error }) => {
+        const fields = { check: name, ...(error !== undefined && { err: error }) }
+        if (outcome === 'ok') ctx.log.warn(fields, `the health check "${name}" passes again`)
+        else if (outcome === 'degraded') ctx.log.warn(fields, `the health check "${name}" is degraded`)
+        else ctx.log.warn(fields, `the health check "${name}" fails`)
+      })
     })
 
     const respondLive: Handler = function live(_req, res) {
       return res.setHeader('cache-control', 'no-store').ok({ status: 'ok' })
     }
-    const probe = async () => {
-      const outcomes = await check()
+    const probe = async (): Promise<Probed> => {
+      const results = await check()
       // The status is read after the checks, because closing may have begun while they ran.
-      return { status: statusOf(ctx.server, outcomes), checks: outcomes }
+      return { status: statusOf(ctx.server, results), results }
     }
     probes.set(ctx.services, probe)
     const respondReady: Handler = async function ready(_req, res) {
-      const probed = await probe()
+      const { status, results } = await probe()
+      const checks = Object.fromEntries(Object.entries(results).map(([name, { outcome }]) => [name, outcome]))
       res.setHeader('cache-control', 'no-store')
-      return res.status(probed.status === 'ok' || probed.status === 'degraded' ? 200 : 503).json(probed)
+      return res.status(status === 'ok' || status === 'degraded' ? 200 : 503).json({ status, checks })
     }
 
     const quiet = { log: false, overload: false, rateLimit: false, timeout: false } as const
@@ -78,9 +93,8 @@ const readyDoc: ApiDoc = {
   responses: { 200: readiness('ok', 'degraded'), 503: readiness('error', 'starting', 'closing') },
 }
 
-function statusOf(server: Kernel, outcomes: Record<string, Outcome>): Outcome | 'starting' | 'closing' {
+function statusOf(server: Kernel, results: Results): Probed['status'] {
   if (server.isClosing) return 'closing'
   if (!server.isReady) return 'starting'
-  const all = Object.values(outcomes)
-  return (['error', 'degraded'] as const).find((outcome) => all.includes(outcome)) ?? 'ok'
+  return worstOf(Object.values(results)).outcome
 }

@@ -109,6 +109,11 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
     return this.#closed
   }
 
+  /** Resolves if every provider can be used. Closing does not wait for it. @internal */
+  async health(): Promise<void> {
+    await Promise.all(this.#providers.map((provider) => provider.verify()))
+  }
+
   /** Loads the packages of the transporters, without a connection. @internal */
   async prepare(): Promise<void> {
     for (const provider of this.#providers) await provider.open()

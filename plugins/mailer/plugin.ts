@@ -22,6 +22,16 @@ export const mailer = definePlugin({
   options: mailerOptions,
   inspector: async () => (await import('./inspector.ts')).panels,
   work,
+  // Ready: emails of `later` are tried again.
+  health: {
+    mailer: {
+      check: (services) => services.get('mailer').health(),
+      onFailure: 'degraded',
+      // Each check logs in, and mail services limit how often.
+      cacheFor: 60_000,
+      remedy: 'Start the mail server, or correct mailer.providers',
+    },
+  },
   provide: (settings): { mailer: Mailer } => ({ mailer: new Mailer<MailProviders>({}, settings, settings) }),
   async setup(ctx) {
     const service = ctx.services.get('mailer')

@@ -34,6 +34,15 @@ export const mqtt = definePlugin({
   inspector: async () => (await import('./inspector.ts')).panels,
   work,
   asyncapi: { channels },
+  // Without the broker nothing is published or received. An application that starts without it can do without.
+  health: {
+    mqtt: {
+      // Before the server listens, nothing has connected yet.
+      check: (services) => (services.get('mqtt').hasStarted ? services.get('mqtt').check() : undefined),
+      onFailure: (services) => (services.get('mqtt').isRequired ? 'error' : 'degraded'),
+      remedy: 'Start the broker, or correct mqtt.connect',
+    },
+  },
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: ({ connect, subscribe }) => ({ mqtt: new MqttService({}, { ...connect, subscribe, logger: undefined }) }),
   setup(ctx, { connect: { clientId, provider } }) {

@@ -1,7 +1,9 @@
 import { type Logger, systemClock } from '../../kernel/index.ts'
 import { peer } from '../shared/environment/optional-package.ts'
+import { answerWithin } from '../shared/stores/availability.ts'
+import { sharing } from '../shared/values/memoize.ts'
 import { withinTime } from '../shared/values/promises.ts'
-import { MqttUnavailableError } from './errors.ts'
+import { MqttUnavailableError, withReason } from './errors.ts'
 import type { Link, LinkEvents } from './links/contract.ts'
 import type { MqttPackage } from './links/network.ts'
 import { Outbox } from './messages/outbox.ts'
@@ -18,6 +20,8 @@ export class Run {
   readonly #link: Link
   readonly outbox: Outbox
   readonly subscriptions: Subscriptions
+  /** Shared, because a broker that does not respond leaves each of them waiting. */
+  readonly #ping = sharing(() => this.#link.ping())
   #isUp = false
   #isClosing = false
   #whyDown: Error | undefined
@@ -58,10 +62,15 @@ export class Run {
     return this.#isUp
   }
 
-  /** Why the broker is not available. */
-  get whyDown(): Error {
+  /** Rejects unless the broker responds within `ms` milliseconds. A frozen one keeps its connections. */
+  async check(ms: number): Promise<void> {
     const { shown } = this.#settings.address
-    return this.#whyDown ?? MqttUnavailableError(`there is no connection to the broker ${shown} yet`)
+    if (!this.#isUp) throw this.#whyDown ?? MqttUnavailableError(`there is no connection to the broker ${shown} yet`)
+    try {
+      await answerWithin(this.#ping(), ms)
+    } catch (error) {
+      throw withReason(MqttUnavailableError(`the broker ${shown} does not respond: ${(error as Error).message}`), error)
+    }
   }
 
   #up(resumed: boolean): void {
@@ -138,8 +147,8 @@ export class Run {
   }
 }
 
-/** Opens the link for the settings; loads the network client only if it is needed. */
-async function openLink(settings: MqttSettings, events: LinkEvents): Promise<Link> {
+/** Makes the link for the settings; loads the network client only if it is needed. */
+export async function openLink(settings: MqttSettings, events: LinkEvents): Promise<Link> {
   if (settings.provider === 'memory') return new (await import('./links/memory.ts')).MemoryLink(settings, events)
   const mqtt: unknown = await peer('mqtt', () => import('mqtt'), 'the mqtt plugin')
   return new (await import('./links/network.ts')).NetworkLink(mqtt as MqttPackage, settings, events)

@@ -150,16 +150,27 @@ export class MqttService {
   }
 
   /**
-   * Returns true while the broker is available; for health checks.
+   * Resolves with true if the broker responds to a ping; the plugin `health` asks it.
    *
-   * @throws MqttUnavailableError with the reason why the broker is not available.
+   * @throws (as a rejection) MqttUnavailableError with the reason, within `publishTimeout`.
    * @example
-   * new Server({ background: { mqtt: {} }, plugins: { health: { checks: { mqtt: (services) => services.get('mqtt').check() } } } })
+   * server.get('/broker', () => server.services.get('mqtt').check())
    */
-  check(): true {
-    if (this.isConnected) return true
-    if (this.#run !== undefined) throw this.#run.whyDown
-    throw MqttUnavailableError(`there is no connection to the broker ${this.#settings.address.shown}`)
+  async check(): Promise<true> {
+    const { address, publishTimeout } = this.#settings
+    if (this.#run === undefined) throw MqttUnavailableError(`there is no connection to the broker ${address.shown}`)
+    await this.#run.check(publishTimeout)
+    return true
+  }
+
+  /** Whether it has begun to connect. @internal */
+  get hasStarted(): boolean {
+    return this.#run !== undefined
+  }
+
+  /** Whether the application does not start without the broker. @internal */
+  get isRequired(): boolean {
+    return this.#settings.required
   }
 
   /** Connects, and loads the files; a server calls this when it listens. */

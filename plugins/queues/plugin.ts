@@ -51,7 +51,12 @@ export const queues = definePlugin({
       },
     ]
   },
-  health: { queues: (services) => services.get('queues').health() },
+  health: {
+    queues: {
+      check: (services) => services.get('queues').health(),
+      remedy: 'Start the engine of the queues, or correct queues.config',
+    },
+  },
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: () => ({ queues: new QueueService() }),
   setup(ctx, { config, run }) {

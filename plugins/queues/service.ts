@@ -140,7 +140,8 @@ export class QueueService {
    * server.get('/status', () => server.services.get('queues').health())
    */
   async health(): Promise<void> {
-    const one = new Map(declaredQueues().map(({ kind, queue }) => [kind, queue]))
+    // Two engines of the application may have the same name.
+    const one = new Map(declaredQueues().map(({ kind, pubsub, queue }) => [pubsub ?? kind, queue]))
     await Promise.all([...one.values()].map((queue) => queue.health()))
   }
 

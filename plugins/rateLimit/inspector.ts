@@ -1,5 +1,5 @@
 import type { InspectorPanel } from '../shared/development/panels.ts'
-import { limitsOfScopes } from './limiter.ts'
+import { limitsOfScopes } from './stores/contract.ts'
 
 export const panels: readonly InspectorPanel[] = [
   {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { defineErrors, isPromise, type Request, type Response, sendFailure, TracePoint } from '../../kernel/index.ts'
 import { networkOf } from '../shared/http/network.ts'
 import type { Rule } from './options.ts'
-import type { Counter, Hit, OnStoreFailure } from './stores/contract.ts'
+import type { Hit, Limits } from './stores/contract.ts'
 
 const { TooManyRequestsError, RateLimitUnavailableError } = defineErrors({
   TooManyRequestsError: [
@@ -27,30 +27,12 @@ export interface RateLimitTrace {
 
 const countedPoint = new TracePoint<RateLimitTrace>('rateLimit')
 
-/** A limit as the inspector shows it. */
-interface ShownLimit {
-  readonly name: string
-  readonly rule: Pick<Rule, 'limit' | 'windowMs' | 'statusCode'>
-  accepted: number
-  refused: number
-}
-
-/** The limits of a scope, and what counts for them. */
-export interface Limits {
-  readonly shown: ShownLimit[]
-  readonly counter: Counter
-  readonly onStoreFailure: OnStoreFailure
-}
-
-/** By the services of their scope. */
-export const limitsOfScopes = new WeakMap<object, Limits>()
-
 /** Counts one request; returns true if it may continue, false if a response was sent. */
 export type Limiter = (req: Request, res: Response) => boolean | Promise<boolean>
 
 /** Makes a function of a limit; it returns no promise unless the store or a function of the application needs one. */
 export function limiterOf(rule: Rule, all: Limits, kind: RateLimitTrace['limit'], name: string): Limiter {
-  const shown: ShownLimit = { name, rule, accepted: 0, refused: 0 }
+  const shown: Limits['shown'][number] = { name, rule, accepted: 0, refused: 0 }
   all.shown.push(shown)
   const { limit, windowMs, statusCode, key: keyOf, skip, onStoreFailure } = rule
   const policy = `${limit};w=${Math.ceil(windowMs / 1_000)}`

@@ -4,9 +4,9 @@ import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import type { ServiceState } from '../shared/stores/breaker.ts'
 import { type WorkKind, workKind } from '../shared/work/kind.ts'
-import type { Limiter, Limits, RateLimitTrace } from './limiter.ts'
+import type { Limiter, RateLimitTrace } from './limiter.ts'
 import { deadline, isStore, type RateLimitSettings, rateLimitOfRoute, rateLimitOptions } from './options.ts'
-import type { Counter } from './stores/contract.ts'
+import { type Counter, type Limits, limitsOfScopes } from './stores/contract.ts'
 
 const work: readonly WorkKind[] = [
   workKind<RateLimitTrace>({
@@ -42,10 +42,10 @@ export const rateLimit = definePlugin({
   routeOptions: { rateLimit: rateLimitOfRoute },
   openapi: { failures },
   health: {
-    async rateLimit(services) {
-      const { counter, onStoreFailure } = (await import('./limiter.ts')).limitsOfScopes.get(services)!
-      const check = counter.check?.()
-      return onStoreFailure === 'refuse' ? check : check?.catch(() => 'degraded')
+    rateLimit: {
+      check: (services) => limitsOfScopes.get(services)!.counter.check?.(),
+      onFailure: (services) => (limitsOfScopes.get(services)!.onStoreFailure === 'refuse' ? 'error' : 'degraded'),
+      remedy: 'Start the store of the rate limits, or correct rateLimit.store',
     },
   },
   doctor: async () => (await import('./doctor.ts')).checks,
@@ -61,7 +61,7 @@ export const rateLimit = definePlugin({
       )
     }
     // Not on import: a server without limits should load neither these modules nor their packages.
-    const { limiterOf, limitsOfScopes } = await import('./limiter.ts')
+    const { limiterOf } = await import('./limiter.ts')
     const counter = await openCounter(settings.store, ctx.log)
     ctx.onClose(() => counter.close?.())
 

@@ -27,7 +27,12 @@ export const session = definePlugin({
   options: sessionOptions,
   doctor: async () => (await import('./doctor.ts')).checks,
   // No session has this id. Without its store, no request with a session gets a response.
-  health: { session: async (services) => void (await storesOfScopes.get(services)!.get('health')) },
+  health: {
+    session: {
+      check: async (services) => void (await storesOfScopes.get(services)!.get('health')),
+      remedy: 'Start the store of the sessions, or correct session.store',
+    },
+  },
   inspector: async () => (await import('./inspector.ts')).panels,
   async setup(ctx, { secret, name, ttl, rolling, store, cookie }) {
     const codec = ctx.services.get('cookie')

@@ -56,6 +56,16 @@ export const storage = definePlugin({
     const isInMemory = Object.values(settings.providers).some((provider) => provider instanceof MemoryStorageProvider)
     return { ...settings, disks: [...paths.values()], isInMemory }
   }),
+  // Ready: requests without objects are served, and a bucket that is away is away for all instances.
+  health: {
+    storage: {
+      check: (services) => services.get('storage').health(),
+      onFailure: 'degraded',
+      // S3 and Azure charge for each request.
+      cacheFor: 30_000,
+      remedy: 'Start the service of the provider, or correct storage.providers',
+    },
+  },
   doctor: async () => (await import('./doctor.ts')).checks,
   inspector: async () => (await import('./inspector.ts')).panels,
   work,

@@ -70,7 +70,7 @@ export async function run(adapter, given) {
   })
   await mqtt.publish(`${base}/slow/x`, 1)
   await until(() => begun)
-  const healthy = server.services.get('mqtt').check()
+  const healthy = await server.services.get('mqtt').check()
   await server.close()
 
   const refused = await MqttService.connect({ host: '127.0.0.1', port: 1, logger }).catch((error) => error.code)

@@ -65,6 +65,8 @@ export interface Link {
   /** @throws (as a rejection) LinkLost, MqttSubscribeError */
   subscribe(filter: string, qos: MqttQos, subscription: number): Promise<void>
   unsubscribe(filter: string): Promise<void>
+  /** Resolves when the broker has responded; rejects if the connection is lost. */
+  ping(): Promise<void>
   /** Disconnects; cuts the connection if that takes longer than a second. */
   close(): Promise<void>
 }

@@ -91,6 +91,10 @@ export class MemoryLink implements Link {
     this.#session?.subscriptions.delete(filter)
   }
 
+  async ping(): Promise<void> {
+    if (this.#session === undefined) throw new LinkLost('lost')
+  }
+
   async close(): Promise<void> {
     const broker = this.#broker
     const session = this.#session

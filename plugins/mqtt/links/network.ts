@@ -275,6 +275,22 @@ export class NetworkLink implements Link {
     await this.#client!.unsubscribeAsync(filter)
   }
 
+  async ping(): Promise<void> {
+    const client = this.#client!
+    const { promise, resolve, reject } = deferred()
+    const received = ({ cmd }: { readonly cmd: string }) => {
+      if (cmd === 'pingresp') resolve()
+    }
+    const closed = () => reject(this.#lastError ?? new LinkLost('the connection was closed'))
+    client.on('packetreceive', received).once('close', closed)
+    try {
+      client.sendPing()
+      await promise
+    } finally {
+      client.off('packetreceive', received).off('close', closed)
+    }
+  }
+
   async close(): Promise<void> {
     this.#closing.abort()
     const client = this.#client

@@ -4,7 +4,7 @@
 export interface RedisClient {
   readonly status: string
   on(event: string, listener: (value: unknown) => void): unknown
-  once(event: string, listener: () => void): unknown
+  once(event: string, listener: (value: unknown) => void): unknown
   duplicate(override?: object): RedisClient
   ping(): Promise<unknown>
   disconnect(reconnect?: boolean): void

@@ -1,6 +1,7 @@
 import { isInTime, systemClock } from '../../../kernel/index.ts'
 import { peer, peers } from '../../shared/environment/optional-package.ts'
 import { isUnreachable } from '../../shared/stores/unreachable.ts'
+import { sharing } from '../../shared/values/memoize.ts'
 import { deferred } from '../../shared/values/promises.ts'
 import { safely } from '../../shared/values/safely.ts'
 import type { Carrier } from '../../shared/work/carrier.ts'
@@ -35,6 +36,8 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
   /** The refusals of Redis for each queue, by the first word of the reason; each is reported once until a job comes. */
   readonly #refused = new Map<string, Set<string>>()
   #closed = false
+  /** Shared, because each call waits with listeners of its own. */
+  readonly #ping = sharing(() => this.#askOnce())
   /** Callers that wait for the connection for publishing. */
   readonly #waiting = new Set<() => void>()
 
@@ -236,8 +239,21 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     return { waiting: waiting + prioritized, active, delayed, failed, oldest: Math.max(0, ...ages) }
   }
 
-  async ping(signal: AbortSignal): Promise<void> {
-    await (await this.#client(signal)).ping()
+  ping(): Promise<void> {
+    return this.#ping()
+  }
+
+  /** Without a connection, rejects with the reason of the next attempt to connect instead of waiting for a later one. */
+  async #askOnce(): Promise<void> {
+    this.#publisher ??= this.#connectPublisher()
+    const client = this.#publisher
+    if (client.status !== 'ready') {
+      const { promise, resolve, reject } = deferred()
+      client.once('ready', () => resolve())
+      client.once('error', reject)
+      await promise
+    }
+    await client.ping()
   }
 
   async close(): Promise<void> {

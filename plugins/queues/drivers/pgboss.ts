@@ -2,7 +2,7 @@ import { systemClock } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { addressOf } from '../../shared/stores/address.ts'
 import { isUnreachable } from '../../shared/stores/unreachable.ts'
-import { Memoized, memoizedIn } from '../../shared/values/memoize.ts'
+import { Memoized, memoizedIn, sharing } from '../../shared/values/memoize.ts'
 import type { Carrier } from '../../shared/work/carrier.ts'
 import { QueuePayloadError } from '../errors.ts'
 import type { PgbossSettings } from '../options.ts'
@@ -22,7 +22,14 @@ interface Boss {
   complete(name: string, id: string): Promise<unknown>
   fail(name: string, id: string, data: object): Promise<unknown>
   cancel(name: string, id: string): Promise<unknown>
-  getDb(): { executeSql(text: string, values: unknown[]): Promise<{ rows: Record<string, unknown>[] }> }
+  getDb(): BossDb
+}
+
+interface BossDb {
+  /** Opens the pool of the connections that pg-boss makes itself; `start` does so, too. */
+  open?(): Promise<void>
+  close?(): Promise<void>
+  executeSql(text: string, values: unknown[]): Promise<{ rows: Record<string, unknown>[] }>
 }
 
 interface BossJob {
@@ -87,6 +94,8 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
   readonly #pollers = new Map<string, Set<Poller>>()
   /** The started pg-boss; after a failure the next caller tries to start it again. */
   readonly #boss = new Memoized(() => this.#start())
+  /** Shared, because each query of a Postgres that does not respond takes a connection from the pool. */
+  readonly #ping = sharing(() => this.#askOnce())
   #closed = false
 
   private constructor(make: MakeBoss, config: PgbossSettings, host: DriverHost) {
@@ -103,7 +112,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     return new PgbossDriver((PgBoss ?? fallback)!, config, host)
   }
 
-  async #start(): Promise<Boss> {
+  #construct(): Boss {
     if (this.#closed) throw new Error('the connection to Postgres is closed')
     const { connectionString, schema, max, ssl, options } = this.#config
     const boss = new this.#make({
@@ -123,6 +132,11 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
       if (isUnreachable(error)) this.#host.down(error)
       else this.#host.warn('pg-boss', error)
     })
+    return boss
+  }
+
+  async #start(): Promise<Boss> {
+    const boss = this.#construct()
     try {
       await boss.start()
     } catch (error) {
@@ -245,8 +259,21 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     return Object.fromEntries(counts) as QueueCounts
   }
 
-  async ping(): Promise<void> {
-    await (await this.#boss.get()).getDb().executeSql('select 1', [])
+  ping(): Promise<void> {
+    return this.#ping()
+  }
+
+  async #askOnce(): Promise<void> {
+    const boss = await this.#boss.made
+    const db = (boss ?? this.#construct()).getDb()
+    // Starting pg-boss would create or migrate its tables, which a check must not do. A connection of the application is open anyway.
+    const isOwn = boss === undefined && this.#config.options?.db === undefined
+    if (isOwn) await db.open!()
+    try {
+      await db.executeSql('select 1', [])
+    } finally {
+      if (isOwn) await db.close!()
+    }
   }
 
   async close(): Promise<void> {

@@ -27,3 +27,21 @@ export interface Counter {
   check?(): Promise<void>
   close?(): void | Promise<void>
 }
+
+/** A limit as the inspector shows it. */
+interface ShownLimit {
+  readonly name: string
+  readonly rule: { readonly limit: number; readonly windowMs: number; readonly statusCode: number }
+  accepted: number
+  refused: number
+}
+
+/** The limits of a scope, and what counts for them. */
+export interface Limits {
+  readonly shown: ShownLimit[]
+  readonly counter: Counter
+  readonly onStoreFailure: OnStoreFailure
+}
+
+/** By the services of their scope. */
+export const limitsOfScopes = new WeakMap<object, Limits>()

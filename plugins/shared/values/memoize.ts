@@ -39,6 +39,11 @@ export class Memoized<Value> {
     return memoizedIn(this.#made, 'it', this.#make)
   }
 
+  /** The value, if it was made or is being made. */
+  get made(): Promise<Value> | undefined {
+    return this.#made.get('it')
+  }
+
   /** Returns the value, if it was made, and forgets it. */
   release(): Promise<Value> | undefined {
     const made = this.#made.get('it')

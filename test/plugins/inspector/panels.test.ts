@@ -29,8 +29,8 @@ test('health shows its checks, also where its probes have no path', async () => 
   const { rows } = await panelsOf(server)
   expect((await rows('Health')).map(({ cells }) => cells)).toEqual([
     ['Ready', 'error'],
-    ['database', 'ok'],
-    ['paper', 'error'],
+    ['database', 'ok', null],
+    ['paper', 'error', 'none'],
   ])
 })
 

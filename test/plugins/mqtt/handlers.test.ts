@@ -221,7 +221,7 @@ describe('misuse', () => {
     await expect(new MqttService({ provider: 'memory' }).publish('a', 1)).rejects.toMatchObject({
       code: 'MqttNotConnectedError',
     })
-    expect(() => new MqttService({ provider: 'memory' }).check()).toThrow(/no connection to the broker/)
+    await expect(new MqttService({ provider: 'memory' }).check()).rejects.toThrow(/no connection to the broker/)
   })
 
   test('connecting twice; disconnecting without a connection', async () => {

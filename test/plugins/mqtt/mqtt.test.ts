@@ -58,7 +58,7 @@ test.each([
   expect(made.services.get('mqtt').isConnected).toBe(false)
   const { port } = await made.listen()
   expect(made.services.get('mqtt')).toBeInstanceOf(MqttService)
-  expect(made.services.get('mqtt').check()).toBe(true)
+  expect(await made.services.get('mqtt').check()).toBe(true)
   const answer = await fetch(`http://127.0.0.1:${port}/`)
   expect(answer.status).toBe(200)
   await vi.waitFor(() => expect(seen).toEqual(['from a route']))

@@ -12,6 +12,7 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/cron/schedule/system-clock.ts': 'is the clock of schedules where no test has one',
   'plugins/cron/service.ts': 'patience with jobs, while closing',
   'plugins/graphql/execution/execute.ts': 'measures',
+  'plugins/health/checks.ts': 'patience with the servers that checks ask',
   'plugins/inspector/activities.ts': 'measures',
   'plugins/inspector/live.ts': 'paces what it sends to a page',
   'plugins/inspector/replay.ts': 'patience with a response',
