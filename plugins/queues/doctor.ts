@@ -1,12 +1,12 @@
-import { type DoctorCheck, missingPackage, productionWarning } from '../shared/doctor/check.ts'
+import { type DoctorCheck, type DoctorInput, missingPackage, productionWarning } from '../shared/doctor/check.ts'
 import { postgresClock } from '../shared/doctor/postgres.ts'
 import { redisChecks } from '../shared/doctor/redis.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
-import { queueConfig } from './config.ts'
-import { driverOf, isConfigured } from './engines.ts'
+import type { Engines } from './engines.ts'
 import type { queuesOptions } from './options.ts'
-import { allQueues, declaredQueues } from './queue.ts'
+import { allQueues } from './registry.ts'
 
+const enginesOf = ({ services }: DoctorInput): Engines => services.queues!.engines
 const has = (kind: string) => allQueues().some((queue) => queue.kind === kind)
 
 export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = [
@@ -22,18 +22,19 @@ export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = 
     code: 'queues.not-configured',
     level: 'error',
     // The boot configures the queues: if it has failed, none is configured.
-    find: ({ booted }) =>
+    find: (input) =>
       allQueues()
-        .filter((queue) => booted && !isConfigured(queue))
+        .filter((queue) => input.booted && !enginesOf(input).isConfigured(queue))
         .map(({ name, kind }) => ({
           problem: `the queue "${name}" is one of ${kind}, which is not configured`,
           remedy: `Configure it: background: { queues: { config: { ${kind}: { … } } } }`,
         })),
   },
   ...(['bullmq', 'pgboss', 'sqs'] as const).map((kind) =>
-    missingPackage(async () => {
-      const queue = declaredQueues().find((one) => one.kind === kind)
-      return queue && driverOf(queue, queue.name)
+    missingPackage(async ({ services }) => {
+      const { engines } = services.queues!
+      const queue = allQueues().find((one) => one.kind === kind && engines.isConfigured(one))
+      return queue && engines.driverOf(queue, queue.name)
     }),
   ),
   {
@@ -49,14 +50,14 @@ export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = 
   },
   ...redisChecks<SettingsOf<typeof queuesOptions>>(
     'a queue of BullMQ (bullmqQueue)',
-    () => {
-      const { bullmq } = queueConfig()
+    (input) => {
+      const { bullmq } = enginesOf(input).config
       return bullmq !== undefined && has('bullmq') ? { address: bullmq.connection } : undefined
     },
     { code: 'queues.redis-evicts', level: 'error', what: 'messages' },
   ),
-  postgresClock('a queue of pg-boss (pgbossQueue)', () => {
-    const { pgboss } = queueConfig()
+  postgresClock('a queue of pg-boss (pgbossQueue)', (input) => {
+    const { pgboss } = enginesOf(input).config
     if (pgboss === undefined || !has('pgboss')) return undefined
     const { ssl, connectionString: url, options } = pgboss
     return { address: { url, ...(ssl !== undefined && { ssl }), ...options } }

@@ -1,13 +1,16 @@
 import { defineErrors } from '../../kernel/index.ts'
 
-export const { QueueUnavailableError, QueueNotConfiguredError, QueueConfigurationError } = defineErrors({
-  // All with status 500: details about an application are not for its clients.
-  QueueUnavailableError: (queue: string, backend: string, why: string, remedy: string) =>
-    `the queue "${queue}" cannot be reached: ${backend} ${why}. ${remedy}`,
-  QueueNotConfiguredError: (queue: string, kind: string) =>
-    `the queue "${queue}" needs the configuration "${kind}". Call defineQueueConfiguration({ ${kind}: { … } }) at start-up, or give the server background: { queues: { config: { ${kind}: { … } } } }`,
-  QueueConfigurationError: (why: string) => why,
-})
+export const { QueueUnavailableError, QueueNotConfiguredError, QueueConfigurationError, QueueServerError } =
+  defineErrors({
+    // All with status 500: details about an application are not for its clients.
+    QueueUnavailableError: (queue: string, backend: string, why: string, remedy: string) =>
+      `the queue "${queue}" cannot be reached: ${backend} ${why}. ${remedy}`,
+    QueueNotConfiguredError: (queue: string, kind: string) =>
+      `the queue "${queue}" needs the configuration "${kind}". Call defineQueueConfiguration({ ${kind}: { … } }) at start-up, or give the server background: { queues: { config: { ${kind}: { … } } } }`,
+    QueueConfigurationError: (why: string) => why,
+    QueueServerError: (queue: string) =>
+      `the queue "${queue}" has no place in this server: it has no plugin "queues", or has not booted. Give it background: { queues: { … } }, and await server.ready()`,
+  })
 
 export const { QueuePayloadError } = defineErrors({
   QueuePayloadError: (queue: string, why: string) => `the payload for the queue "${queue}" ${why}`,

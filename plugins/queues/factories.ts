@@ -2,7 +2,6 @@ import { OptionError, quoted } from '../../kernel/index.ts'
 import { option } from '../shared/options/index.ts'
 import type { GenericPubSub } from './drivers/custom.ts'
 import type { DeadMessage } from './drivers/memory.ts'
-import { ask, memory } from './engines.ts'
 import { ownKinds } from './options.ts'
 import {
   type BullmqPublishOptions,
@@ -28,17 +27,17 @@ export class MemoryQueue<Payload, Received = Payload> extends Queue<Payload, Mem
    * @throws QueueIdleError (as a rejection) when there are messages and no active subscriber.
    */
   drained(): Promise<void> {
-    return memory.drained(this.name)
+    return this.engines.memory.drained(this.name)
   }
 
   /** Messages that were given up, oldest first; the last 1000 are kept. */
   get dead(): readonly DeadMessage[] {
-    return memory.dead(this.name)
+    return this.engines.memory.dead(this.name)
   }
 
   /** Removes waiting, delayed and failed messages; its subscribers stay. */
   clear(): void {
-    memory.topic(this.name).clear()
+    this.engines.memory.topic(this.name).clear()
   }
 }
 
@@ -46,7 +45,7 @@ export class MemoryQueue<Payload, Received = Payload> extends Queue<Payload, Mem
 export class BullmqQueue<Payload, Received = Payload> extends Queue<Payload, BullmqPublishOptions, Received> {
   /** Ends the repetition that was published with `repeat` and this key; returns whether there was one. */
   stopRepeat(key: string): Promise<boolean> {
-    return ask(
+    return this.engines.ask(
       { kind: this.kind, pubsub: undefined },
       this.name,
       async (driver, signal) => (await driver.stopRepeat?.(this.name, key, signal)) ?? false,

@@ -2,13 +2,11 @@ import { definePlugin, type Logger } from '../../kernel/index.ts'
 import type { AsyncApiChannel } from '../asyncapi/index.ts'
 import { addressOfName } from '../shared/descriptions/names.ts'
 import { figure } from '../shared/development/metrics.ts'
-import { configure } from './config.ts'
-import { logTo, memory } from './engines.ts'
+import type { MemoryDriver } from './drivers/memory.ts'
 import { queuesOptions } from './options.ts'
-import { allQueues } from './queue.ts'
-import { declarations } from './registry.ts'
+import { allQueues, subscribers } from './registry.ts'
 import { compileSchema } from './schema.ts'
-import { QueueService } from './service.ts'
+import { queuesForServer } from './service.ts'
 import { work } from './work.ts'
 
 /** The protocols of engines in AsyncAPI; the others have the same name there. */
@@ -53,42 +51,35 @@ export const queues = definePlugin({
   },
   health: { queues: (services) => services.get('queues').health() },
   doctor: async () => (await import('./doctor.ts')).checks,
-  provide: () => ({ queues: new QueueService() }),
+  provide: () => ({ queues: queuesForServer() }),
   setup(ctx, { config, run }) {
     const service = ctx.services.get('queues')
-    if (config !== undefined) configure(config, true)
-    const logNoMore = logTo(ctx.log)
-    service.claim()
+    service.mount(ctx.server, ctx.log, config)
     ctx.onReady(() => {
       for (const { name, schema } of allQueues()) if (schema !== undefined) compileSchema(name, schema)
     })
     if (run) ctx.onListen(() => service.run())
     ctx.onDrain(() => service.drain())
     ctx.onClose(async (timeLeft) => {
-      try {
-        await service.stop({ timeout: timeLeft })
-        if (run) warnOfLeft(ctx.log)
-      } finally {
-        logNoMore()
-      }
+      await service.close(timeLeft)
+      if (run) warnOfLeft(service.engines.memory, ctx.log)
     })
   },
 })
 
-/** Messages in memory are lost when the process ends. Another server in it may still take them, so this is only a warning. */
-function warnOfLeft(log: Logger): void {
+function warnOfLeft(memory: MemoryDriver, log: Logger): void {
   for (const [queue, messages] of memory.left()) {
     const [what, are] = messages === 1 ? ['1 message is', 'is'] : [`${messages} messages are`, 'are']
     log.warn(
       { queue, messages },
-      `${what} left in the queue "${queue}", which is in memory, and ${are} lost with the process`,
+      `${what} left in the queue "${queue}", which is in memory, and ${are} lost with the server`,
     )
   }
 }
 
 /** The channels for the description of messages: each queue of this process that has a subscriber. */
-function channels(): AsyncApiChannel[] {
-  const queues = new Set(declarations.all.map(({ queue }) => queue))
+function channels({ server }: { readonly server: object }): AsyncApiChannel[] {
+  const queues = new Set(subscribers.of(server).map(({ queue }) => queue))
   return [...queues].map(({ name, kind, schema }) => ({
     address: addressOfName(name),
     title: `The queue ${name}`,

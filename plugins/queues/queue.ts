@@ -7,16 +7,17 @@ import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
 import { methodDecorator, type QueueMethod } from './decorator.ts'
 import type { QueueCounts } from './drivers/contract.ts'
 import type { GenericPubSub } from './drivers/custom.ts'
-import { ask, isConfigured, queueLog } from './engines.ts'
-import { dangerous, QueuePayloadError } from './errors.ts'
+import type { Engines } from './engines.ts'
+import { dangerous, QueuePayloadError, QueueServerError } from './errors.ts'
 import type { PublishCheck } from './publish-options.ts'
-import { addSubscription, removeSubscription } from './registry.ts'
+import { declareQueue, servers, subscribers } from './registry.ts'
 import { type PayloadSchema, payloadCheck } from './schema.ts'
+import { type QueueService, queuesOf } from './service.ts'
 import {
   type QueueHandler,
   type SubscribedQueue,
   type SubscribeOptions,
-  Subscription,
+  type Subscriber,
   subscribeOptions,
 } from './subscription.ts'
 
@@ -55,25 +56,10 @@ export interface QueueDefinition {
   readonly publishOptions?: PublishCheck
 }
 
-/** A queue, for code that lists them all. */
-export interface DeclaredQueue extends SubscribedQueue {
-  readonly queue: Queue<unknown>
-}
-
-const declared = new Map<string, DeclaredQueue>()
-
 const reportDeprecated = deprecation(
   'FRAMEWORK_DEP0003',
   '@queue.subscribe() is deprecated; write @queue.subscribeMethod()',
 )
-
-/** Every queue of this process, the newest of each name and kind. */
-export const allQueues = (): DeclaredQueue[] => [...declared.values()]
-
-/** The queues whose engine is configured. */
-export function declaredQueues(): DeclaredQueue[] {
-  return allQueues().filter(isConfigured)
-}
 
 /** A queue of payloads of one type. */
 export class Queue<Payload, Options = object, Received = Payload> {
@@ -81,13 +67,16 @@ export class Queue<Payload, Options = object, Received = Payload> {
   readonly name: string
   /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */
   readonly kind: string
+  readonly #definition: QueueDefinition
   readonly #self: SubscribedQueue
   readonly #publishOptions: PublishCheck | undefined
   /** The settings of a message without options. */
   readonly #defaults: object | undefined
+  readonly #server: object | undefined
 
-  /** @internal */
-  constructor({ name, kind, pubsub, schema, publishOptions }: QueueDefinition) {
+  /** `server`: the one that it belongs to; without one, that of the code that uses it. @internal */
+  constructor(definition: QueueDefinition, server?: object) {
+    const { name, kind, pubsub, schema, publishOptions } = definition
     // Postgres cannot store NUL; a lone surrogate becomes a replacement character, which would make one queue of two.
     if (typeof name !== 'string' || name === '' || /\0|\p{Surrogate}/u.test(name)) {
       throw OptionError(
@@ -102,7 +91,33 @@ export class Queue<Payload, Options = object, Received = Payload> {
     this.#self = { name, kind, pubsub, check, schema }
     this.#publishOptions = publishOptions
     this.#defaults = publishOptions?.parse({}, 'publish')
-    declared.set(`${kind} ${name}`, { ...this.#self, queue: this as Queue<unknown> })
+    this.#definition = definition
+    this.#server = server
+    if (server === undefined) declareQueue({ ...this.#self, publish: (payload) => this.publish(payload as Payload) })
+  }
+
+  /**
+   * Returns this queue as that of one server, for code that no request, job or hook of the server runs, in a process with several servers.
+   *
+   * @throws QueueServerError if the server has no queues.
+   * @example
+   * const orders = memoryQueue<{ book: number }>('orders')
+   * const server = new Server({ background: { queues: { run: true } } })
+   * await server.ready()
+   * await orders.for(server).publish({ book: 1 })
+   */
+  for(server: object): this {
+    if (servers.of(server) === undefined) throw QueueServerError(this.name)
+    return new (this.constructor as new (definition: QueueDefinition, server: object) => this)(this.#definition, server)
+  }
+
+  get #queues(): QueueService {
+    return (this.#server && servers.of(this.#server)) ?? queuesOf(`the queue "${this.name}"`)
+  }
+
+  /** The engines through which a call goes. @internal */
+  get engines(): Engines {
+    return this.#queues.engines
   }
 
   /**
@@ -148,7 +163,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
     return publishTrace.run(
       () => ({ queue: this.name, kind: this.kind, count: texts.length, payloads, carrier: {} }),
       (event) =>
-        ask(this.#self, this.name, (driver, signal) =>
+        this.engines.ask(this.#self, this.name, (driver, signal) =>
           driver.publish(this.name, { texts, options: settings, signal, carrier: carrierOf(event?.carrier) }),
         ),
     )
@@ -184,15 +199,25 @@ export class Queue<Payload, Options = object, Received = Payload> {
   }
 
   async #subscribe(handler: QueueHandler<Received>, options?: SubscribeOptions<Received>): Promise<QueueHandle> {
-    const subscription = this.#declare(handler, options)
-    await addSubscription(subscription)
-    return { unsubscribe: () => removeSubscription(subscription) }
+    const subscriber = this.#declare(handler, options)
+    await this.#add(subscriber)
+    return { unsubscribe: () => subscribers.remove(subscriber) }
   }
 
-  #declare(handler: QueueHandler<Received>, options: SubscribeOptions<Received> | undefined): Subscription {
+  #add(subscriber: Subscriber): Promise<void> {
+    // Without a server, those of the process serve it if they can.
+    if (servers.size === 0) void this.#queues
+    return subscribers.add(subscriber, this.#server)
+  }
+
+  #declare(handler: QueueHandler<Received>, options: SubscribeOptions<Received> | undefined): Subscriber {
     if (typeof handler !== 'function')
       throw OptionError(`subscribe (the handler) of ${this.name}`, handler, 'a function: subscribe(handler, options)')
-    return new Subscription(this.#self, handler as QueueHandler<unknown>, subscribeOptions.parse(options, 'subscribe'))
+    return {
+      queue: this.#self,
+      handler: handler as QueueHandler<unknown>,
+      options: subscribeOptions.parse(options, 'subscribe'),
+    }
   }
 
   /**
@@ -213,15 +238,18 @@ export class Queue<Payload, Options = object, Received = Payload> {
    */
   subscribeMethod(options?: SubscribeOptions<Received>): MethodMark<QueueMethod<Received>> {
     return methodDecorator<Received>(this.name, (handler) => {
-      addSubscription(this.#declare(handler, options)).catch((error: unknown) =>
-        queueLog().error({ err: error, queue: this.name }, `a method could not subscribe to the queue "${this.name}"`),
+      this.#add(this.#declare(handler, options)).catch((error: unknown) =>
+        this.engines.log.error(
+          { err: error, queue: this.name },
+          `a method could not subscribe to the queue "${this.name}"`,
+        ),
       )
     })
   }
 
   /** Returns the number of messages by state. The numbers of SQS are approximate. */
   counts(): Promise<QueueCounts> {
-    return ask(this.#self, this.name, (driver, signal) => driver.counts(this.name, signal))
+    return this.engines.ask(this.#self, this.name, (driver, signal) => driver.counts(this.name, signal))
   }
 
   /**
@@ -232,6 +260,6 @@ export class Queue<Payload, Options = object, Received = Payload> {
    * new Server({ plugins: { health: { checks: { orders: () => orders.health() } } } })
    */
   async health(): Promise<void> {
-    await ask(this.#self, this.name, (driver, signal) => driver.ping(signal))
+    await this.engines.ask(this.#self, this.name, (driver, signal) => driver.ping(signal))
   }
 }

@@ -7,7 +7,7 @@ import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
 import type { Outcome } from '../shared/work/local-queue.ts'
 import { Call, Running } from '../shared/work/running.ts'
 import type { Consumer, Deliver, Delivery } from './drivers/contract.ts'
-import { driverOf, type EngineRef, errorHandlerOf, queueLog } from './engines.ts'
+import type { EngineRef, Engines } from './engines.ts'
 import { dangerous, QueuePayloadError } from './errors.ts'
 import type { CheckPayload, PayloadSchema } from './schema.ts'
 
@@ -93,28 +93,32 @@ export interface QueueAttemptTrace extends Omit<QueueMessage, 'signal'>, TraceOu
 
 const attemptTrace = new Trace<QueueAttemptTrace>('queue.attempt')
 
-/** One subscriber of a queue; declared anywhere, active between `start` and `stop`. */
+/** A subscriber, as it was declared. */
+export interface Subscriber {
+  readonly queue: SubscribedQueue
+  readonly handler: QueueHandler<unknown>
+  readonly options: SettingsOf<typeof subscribeOptions>
+}
+
+/** A subscriber in one server; active between `start` and `stop`. */
 export class Subscription {
   readonly queue: SubscribedQueue
   readonly #handler: QueueHandler<unknown>
-  readonly #options: SettingsOf<typeof subscribeOptions>
+  readonly #options: Subscriber['options']
+  readonly #engines: Engines
+  readonly #server: () => object | undefined
   #work: Work | undefined
   /** Resolves when all earlier calls have ended. */
   #earlier: Promise<unknown> = Promise.resolve()
   readonly #running = new Running()
 
-  constructor(queue: SubscribedQueue, handler: QueueHandler<unknown>, options: SettingsOf<typeof subscribeOptions>) {
+  /** `server`: for which it works; a script has none. */
+  constructor({ queue, handler, options }: Subscriber, engines: Engines, server: () => object | undefined) {
     this.queue = queue
     this.#handler = handler
     this.#options = options
-  }
-
-  get concurrency(): number {
-    return this.#options.concurrency
-  }
-
-  get isAtWork(): boolean {
-    return this.#work !== undefined
+    this.#engines = engines
+    this.#server = server
   }
 
   /** Deliveries in progress, including those of a stopped subscriber. */
@@ -135,10 +139,10 @@ export class Subscription {
   }
 
   async #begin(work: Work): Promise<void> {
-    const driver = await driverOf(this.queue, this.queue.name)
+    const driver = await this.#engines.driverOf(this.queue, this.queue.name)
     const consume = async () => {
       if (this.#work !== work) return
-      work.consumer = driver.consume(this.queue.name, this.#deliver, { concurrency: this.concurrency })
+      work.consumer = driver.consume(this.queue.name, this.#deliver, { concurrency: this.#options.concurrency })
       await work.consumer.begun
     }
     if (this.running === 0) return consume()
@@ -149,12 +153,8 @@ export class Subscription {
 
   #notBegun(work: Work, error: unknown): void {
     if (this.#work === work) this.#work = undefined
-    this.reportNotStarted(error)
-  }
-
-  reportNotStarted(error: unknown): void {
     const { name } = this.queue
-    queueLog().error({ err: error, queue: name }, `a subscriber of the queue "${name}" could not start`)
+    this.#engines.log.error({ err: error, queue: name }, `a subscriber of the queue "${name}" could not start`)
   }
 
   /** Ends its work: `quiet` when no more messages reach the handler, `ended` when none is in progress either. */
@@ -188,6 +188,7 @@ export class Subscription {
         timeout,
         what: `the queue "${name}": the handler`,
         run: () => this.#handle(payload, message),
+        server: this.#server(),
       },
       () => {
         message.end()
@@ -204,8 +205,8 @@ export class Subscription {
     const isLost = kind === 'memory' && !this.#running.has(message)
     // An invalid payload stays invalid at the next attempt.
     const final = isLost || isBadPayload(error) || (attempts !== undefined && number >= attempts)
-    const log = queueLog().child({ queue, id })
-    const handler = errorHandlerOf(this.queue)
+    const log = this.#engines.log.child({ queue, id })
+    const handler = this.#engines.errorHandlerOf(this.queue)
     const call = handler && (() => handler(error, { queue, kind, id, payload, attempt: number, attempts, final }))
     if (!(await notify(call, `the error handler of the queue "${queue}"`, log, timeout))) {
       const which = attempts === undefined ? `attempt ${number}` : `attempt ${number} of ${attempts}`
