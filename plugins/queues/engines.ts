@@ -65,6 +65,8 @@ const never = new AbortController().signal
 /** The engines of one server, or of a script. Each is loaded when it is first used, and opened again if it is used after they were closed. */
 export class Engines {
   readonly memory = new MemoryDriver(() => this.config.memory.maxSize)
+  /** The server; `undefined` for a script. */
+  server: object | undefined
   /** The configuration of the server; without one, that of the process applies. */
   ownConfig: QueueConfigSettings | undefined
   #log: Logger | undefined

@@ -6,7 +6,7 @@ import type { MemoryDriver } from './drivers/memory.ts'
 import { queuesOptions } from './options.ts'
 import { allQueues, subscribers } from './registry.ts'
 import { compileSchema } from './schema.ts'
-import { queuesForServer } from './service.ts'
+import { QueueService } from './service.ts'
 import { work } from './work.ts'
 
 /** The protocols of engines in AsyncAPI; the others have the same name there. */
@@ -51,7 +51,7 @@ export const queues = definePlugin({
   },
   health: { queues: (services) => services.get('queues').health() },
   doctor: async () => (await import('./doctor.ts')).checks,
-  provide: () => ({ queues: queuesForServer() }),
+  provide: () => ({ queues: new QueueService() }),
   setup(ctx, { config, run }) {
     const service = ctx.services.get('queues')
     service.mount(ctx.server, ctx.log, config)

@@ -248,7 +248,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
   }
 
   /** Returns the number of messages by state. The numbers of SQS are approximate. */
-  counts(): Promise<QueueCounts> {
+  async counts(): Promise<QueueCounts> {
     return this.engines.ask(this.#self, this.name, (driver, signal) => driver.counts(this.name, signal))
   }
 

@@ -54,13 +54,6 @@ function processQueues(): QueueService {
  */
 export const queuesOf = (what: string): QueueService => servers.current(what) ?? processQueues()
 
-/** The queues for a server that begins. */
-export function queuesForServer(): QueueService {
-  const service = (servers.size === 0 && ofProcess) || new QueueService()
-  if (service === ofProcess) ofProcess = undefined
-  return service
-}
-
 /**
  * The queues of one server, or of a script: its workers, their health and their counts.
  *
@@ -70,13 +63,13 @@ export function queuesForServer(): QueueService {
  */
 export class QueueService implements Runner<Subscriber> {
   /** @internal */
-  readonly engines = new Engines()
-  #server: object | undefined
-  #unmount: (() => void) | undefined
-  readonly #subscriptions = new Map<Subscriber, Subscription>()
+  engines = new Engines()
+  #subscriptions = new Map<Subscriber, Subscription>()
   /** Those that were removed while a handler ran: closing waits for them as well. */
-  readonly #leaving = new Set<Subscription>()
-  #isRunning = false
+  #leaving = new Set<Subscription>()
+  /** Who wants the workers to run. */
+  #wanted = new Set<'server' | 'script'>()
+  #unmount: (() => void) | undefined
 
   /**
    * Starts the workers of this process: every declared subscriber, now and later. For a process without
@@ -91,13 +84,18 @@ export class QueueService implements Runner<Subscriber> {
    * process.once('SIGTERM', () => QueueService.stop())
    */
   static async run(): Promise<void> {
-    await queuesOf('QueueService.run()').run()
+    await queuesOf('QueueService.run()').#run('script')
   }
 
   /** Starts the workers; a server with `run: true` does it when it listens. */
   async run(): Promise<void> {
-    if (this.#isRunning) return
-    this.#isRunning = true
+    await this.#run('server')
+  }
+
+  async #run(by: 'server' | 'script'): Promise<void> {
+    const isFirst = this.#wanted.size === 0
+    this.#wanted.add(by)
+    if (!isFirst) return
     reportLacking(this.engines.log)
     try {
       await subscribers.open(this)
@@ -114,34 +112,48 @@ export class QueueService implements Runner<Subscriber> {
   static async stop(options?: StopOptions): Promise<void> {
     const { timeout } = stopOptions.parse(options, 'QueueService.stop')
     const service = queuesOf('QueueService.stop()')
-    await service.stop({ timeout })
+    service.#wanted.delete('script')
+    // A server continues its workers, and keeps its connections.
+    if (service.#wanted.size === 0) await service.#end(timeout, service === ofProcess)
     if (service !== ofProcess) return
     forgetProcessConfig()
     subscribers.join(service)
   }
 
-  /** Ends the workers, lets handlers finish within `timeout` milliseconds (10000), and closes every connection; they may run again. */
+  /** Ends the workers, lets handlers finish within `timeout` milliseconds (10000), and closes every connection. They may run again. */
   async stop(options?: StopOptions): Promise<void> {
-    const { timeout } = stopOptions.parse(options, 'queues.stop')
+    await this.#end(stopOptions.parse(options, 'queues.stop').timeout, true)
+  }
+
+  async #end(timeout: number, isClosing: boolean): Promise<void> {
     const giveUpAt = systemClock.monotonic() + timeout
     await this.#endWithin(this.drain(), timeout * 0.9)
     // An unavailable engine may take any time to close, which is not awaited.
-    await isInTime(this.engines.close(), Math.max(giveUpAt - systemClock.monotonic(), 100), systemClock)
+    if (isClosing) await isInTime(this.engines.close(), Math.max(giveUpAt - systemClock.monotonic(), 100), systemClock)
   }
 
   /** Makes these the queues of a server: no subscriber is active until they run. @internal */
   mount(server: object, log: Logger, config: QueueConfigSettings | undefined): void {
     const forgetConfig = config === undefined ? undefined : configureServer()
-    this.engines.ownConfig = config
-    this.engines.log = log
-    this.#server = server
+    if (servers.size === 0 && ofProcess !== undefined) this.#takeOver(ofProcess)
+    Object.assign(this.engines, { server, log, ownConfig: config })
     const unmount = servers.mount(server, this)
     this.#unmount = () => {
       unmount()
       forgetConfig?.()
       subscribers.forget(server)
     }
-    if (!this.#isRunning) void this.drain()
+    if (this.#wanted.size === 0) void this.drain()
+  }
+
+  /** Continues what the process has begun without a server. */
+  #takeOver(before: QueueService): void {
+    ofProcess = undefined
+    this.engines = before.engines
+    this.#subscriptions = before.#subscriptions
+    this.#leaving = before.#leaving
+    this.#wanted = before.#wanted
+    subscribers.replace(before, this)
   }
 
   /** Ends what `stop` ends, afterwards these are no longer the queues of a server. @internal */
@@ -155,7 +167,7 @@ export class QueueService implements Runner<Subscriber> {
 
   /** Takes no more messages from now on; waits for the running handlers for as long as they take. @internal */
   async drain(): Promise<void> {
-    this.#isRunning = false
+    this.#wanted.clear()
     subscribers.leave(this)
     await Promise.all(this.#all.map((subscription) => subscription.stop().ended))
   }
@@ -181,19 +193,19 @@ export class QueueService implements Runner<Subscriber> {
 
   /** @internal */
   get server(): object | undefined {
-    return this.#server
+    return this.engines.server
   }
 
   /** @internal */
   takes({ queue }: Subscriber): boolean {
-    return this.#isRunning || queue.kind === 'memory'
+    return this.#wanted.size > 0 || queue.kind === 'memory'
   }
 
   /** @internal */
   adopt(subscriber: Subscriber): Promise<void> {
     let subscription = this.#subscriptions.get(subscriber)
     if (subscription === undefined) {
-      subscription = new Subscription(subscriber, this.engines, () => this.#server)
+      subscription = new Subscription(subscriber, this.engines)
       this.#subscriptions.set(subscriber, subscription)
     }
     return subscription.start()
@@ -213,7 +225,7 @@ export class QueueService implements Runner<Subscriber> {
   /** The subscribers of this server, active or not. */
   subscribers(): QueueSubscriber[] {
     return subscribers
-      .of(this.#server)
+      .of(this.server)
       .map(({ queue: { name, kind }, options: { concurrency } }) => ({ queue: name, kind, concurrency }))
   }
 

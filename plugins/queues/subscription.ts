@@ -106,19 +106,16 @@ export class Subscription {
   readonly #handler: QueueHandler<unknown>
   readonly #options: Subscriber['options']
   readonly #engines: Engines
-  readonly #server: () => object | undefined
   #work: Work | undefined
   /** Resolves when all earlier calls have ended. */
   #earlier: Promise<unknown> = Promise.resolve()
   readonly #running = new Running()
 
-  /** `server`: for which it works; a script has none. */
-  constructor({ queue, handler, options }: Subscriber, engines: Engines, server: () => object | undefined) {
+  constructor({ queue, handler, options }: Subscriber, engines: Engines) {
     this.queue = queue
     this.#handler = handler
     this.#options = options
     this.#engines = engines
-    this.#server = server
   }
 
   /** Deliveries in progress, including those of a stopped subscriber. */
@@ -188,7 +185,7 @@ export class Subscription {
         timeout,
         what: `the queue "${name}": the handler`,
         run: () => this.#handle(payload, message),
-        server: this.#server(),
+        server: this.#engines.server,
       },
       () => {
         message.end()

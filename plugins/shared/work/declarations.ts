@@ -90,6 +90,12 @@ export class Declarations<Declared extends object, One extends Runner<Declared> 
     await Promise.all([...this.#entries].map(([declared, entry]) => this.#give(declared, entry, runner)))
   }
 
+  /** Lets a runner continue what another one runs. */
+  replace(before: One, after: One): void {
+    for (const set of [this.#runners, ...[...this.#entries.values()].map(({ runners }) => runners)])
+      if (set.delete(before)) set.add(after)
+  }
+
   /** Removes a runner, which ends its declarations itself. */
   leave(runner: One): void {
     this.#runners.delete(runner)
