@@ -38,9 +38,14 @@ function refuseSecond(isConfigured: boolean): void {
   )
 }
 
-const unconfigured = queueConfigOptions.parse({}, 'queues.config')
+/** Read when it is first needed, as it may come from the environment. */
+let unconfigured: QueueConfigSettings | undefined
 
-export const processConfig = (): QueueConfigSettings => ofProcess ?? unconfigured
+export function processConfig(): QueueConfigSettings {
+  if (ofProcess !== undefined) return ofProcess
+  unconfigured ??= queueConfigOptions.parse({}, 'queues.config')
+  return unconfigured
+}
 
 export function forgetProcessConfig(): void {
   ofProcess = undefined

@@ -4,18 +4,21 @@ import { redisChecks } from '../shared/doctor/redis.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
 import type { Engines } from './engines.ts'
 import type { queuesOptions } from './options.ts'
-import { allQueues } from './registry.ts'
+import { allQueues, type DeclaredQueue } from './registry.ts'
 
 const enginesOf = ({ services }: DoctorInput): Engines => services.queues!.engines
-const has = (kind: string) => allQueues().some((queue) => queue.kind === kind)
+/** The queues with their engines in this server. */
+const queuesIn = (input: DoctorInput) => allQueues().map((one) => enginesOf(input).resolve<DeclaredQueue>(one))
+const has = (input: DoctorInput, kind: string) => queuesIn(input).some((queue) => queue.kind === kind)
 
 export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = [
-  productionWarning('queues.memory', () =>
-    allQueues()
+  productionWarning('queues.memory', (input) =>
+    queuesIn(input)
       .filter(({ kind }) => kind === 'memory')
       .map(({ name }) => ({
         problem: `the queue "${name}" is in memory: what waits in it is lost when the process ends`,
-        remedy: 'Make it one of an engine: bullmqQueue, pgbossQueue or sqsQueue',
+        remedy:
+          'Put it on an engine: background: { queues: { config: { queues: { default: "bullmq" } } } }, or QUEUE_ENGINE=bullmq; a memoryQueue has to become a queue() first',
       })),
   ),
   {
@@ -23,7 +26,7 @@ export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = 
     level: 'error',
     // The boot configures the queues: if it has failed, none is configured.
     find: (input) =>
-      allQueues()
+      queuesIn(input)
         .filter((queue) => input.booted && !enginesOf(input).isConfigured(queue))
         .map(({ name, kind }) => ({
           problem: `the queue "${name}" is one of ${kind}, which is not configured`,
@@ -31,9 +34,9 @@ export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = 
         })),
   },
   ...(['bullmq', 'pgboss', 'sqs'] as const).map((kind) =>
-    missingPackage(async ({ services }) => {
-      const { engines } = services.queues!
-      const queue = allQueues().find((one) => one.kind === kind && engines.isConfigured(one))
+    missingPackage(async (input) => {
+      const engines = enginesOf(input)
+      const queue = queuesIn(input).find((one) => one.kind === kind && engines.isConfigured(one))
       return queue && engines.driverOf(queue, queue.name)
     }),
   ),
@@ -52,13 +55,13 @@ export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = 
     'a queue of BullMQ (bullmqQueue)',
     (input) => {
       const { bullmq } = enginesOf(input).config
-      return bullmq !== undefined && has('bullmq') ? { address: bullmq.connection } : undefined
+      return bullmq !== undefined && has(input, 'bullmq') ? { address: bullmq.connection } : undefined
     },
     { code: 'queues.redis-evicts', level: 'error', what: 'messages' },
   ),
   postgresClock('a queue of pg-boss (pgbossQueue)', (input) => {
     const { pgboss } = enginesOf(input).config
-    if (pgboss === undefined || !has('pgboss')) return undefined
+    if (pgboss === undefined || !has(input, 'pgboss')) return undefined
     const { ssl, connectionString: url, options } = pgboss
     return { address: { url, ...(ssl !== undefined && { ssl }), ...options } }
   }),

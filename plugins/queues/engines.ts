@@ -57,6 +57,9 @@ export interface EngineRef {
   readonly pubsub: GenericPubSub | undefined
 }
 
+/** A queue as it was declared: without an engine, the configuration decides. */
+export type Unresolved<Queue extends EngineRef> = Omit<Queue, 'kind'> & { readonly kind: string | undefined }
+
 /** Milliseconds without a failure before an engine counts as available again: its connections come back one by one. */
 const settled = 1000
 
@@ -86,6 +89,14 @@ export class Engines {
 
   set log(logger: Logger) {
     this.#log = logger
+  }
+
+  /** A queue with its engine. */
+  resolve<Queue extends EngineRef & { readonly name: string }>(queue: Unresolved<Queue>): Queue {
+    if (queue.kind !== undefined) return queue as Queue
+    const { default: usual, ...named } = this.config.queues
+    const kind = (Object.hasOwn(named, queue.name as string) ? named[queue.name as string] : undefined) ?? usual
+    return { ...queue, kind, pubsub: this.#settingsOf(kind)?.pubsub } as unknown as Queue
   }
 
   driverOf({ kind, pubsub }: EngineRef, queue: string): Promise<Driver> {
@@ -133,8 +144,8 @@ export class Engines {
   }
 
   /** Ignores inherited members: a custom engine may have the name of one. */
-  #settingsOf(kind: string): OwnEngineSettings | undefined {
-    return Object.hasOwn(this.config, kind) ? this.config[kind] : undefined
+  #settingsOf(kind: string): (OwnEngineSettings & { readonly pubsub?: GenericPubSub }) | undefined {
+    return Object.hasOwn(this.config, kind) ? (this.config[kind] as OwnEngineSettings) : undefined
   }
 
   errorHandlerOf({ kind }: EngineRef): QueueErrorHandler | undefined {

@@ -38,6 +38,13 @@ export const {
     `${failed} of ${all} messages for the queue "${queue}" were refused: ${why}. The others are published; \`ids\` of this error lists them`,
 })
 
+export const { QueueExpiredError, QueueVersionError, QueueOperationError } = defineErrors({
+  QueueExpiredError: (queue: string) =>
+    `the message of the queue "${queue}" was not handled within its expireIn, and is given up`,
+  QueueVersionError: (queue: string, why: string) => `a message of the queue "${queue}" ${why}`,
+  QueueOperationError: (why: string) => why,
+})
+
 export const { QueueHandlerError } = defineErrors({
   QueueHandlerError: (queue: string, why: string) => `the queue "${queue}": ${why}`,
 })

@@ -5,8 +5,10 @@ import { configureServer, forgetProcessConfig } from './config.ts'
 import { reportLacking } from './decorator.ts'
 import type { QueueCounts } from './drivers/contract.ts'
 import { Engines } from './engines.ts'
+import { findQueue, QueueOperator } from './operations.ts'
 import type { QueueConfigSettings } from './options.ts'
 import { allQueues, type DeclaredQueue, servers, subscribers } from './registry.ts'
+import { Repeats } from './repeats.ts'
 import { type Subscriber, Subscription } from './subscription.ts'
 
 /** The counts of one queue. */
@@ -64,6 +66,8 @@ export const queuesOf = (what: string): QueueService => servers.current(what) ??
 export class QueueService implements Runner<Subscriber> {
   /** @internal */
   engines = new Engines()
+  /** @internal */
+  repeats = new Repeats(this.engines)
   #subscriptions = new Map<Subscriber, Subscription>()
   /** Those that were removed while a handler ran: closing waits for them as well. */
   #leaving = new Set<Subscription>()
@@ -126,6 +130,7 @@ export class QueueService implements Runner<Subscriber> {
   }
 
   async #end(timeout: number, isClosing: boolean): Promise<void> {
+    this.repeats.endAll()
     const giveUpAt = systemClock.monotonic() + timeout
     await this.#endWithin(this.drain(), timeout * 0.9)
     // An unavailable engine may take any time to close, which is not awaited.
@@ -150,6 +155,7 @@ export class QueueService implements Runner<Subscriber> {
   #takeOver(before: QueueService): void {
     ofProcess = undefined
     this.engines = before.engines
+    this.repeats = before.repeats
     this.#subscriptions = before.#subscriptions
     this.#leaving = before.#leaving
     this.#wanted = before.#wanted
@@ -198,12 +204,17 @@ export class QueueService implements Runner<Subscriber> {
 
   /** @internal */
   takes({ queue }: Subscriber): boolean {
-    return this.#wanted.size > 0 || queue.kind === 'memory'
+    return this.#wanted.size > 0 || this.engines.resolve(queue).kind === 'memory'
   }
 
   /** @internal */
   adopt(subscriber: Subscriber): Promise<void> {
     let subscription = this.#subscriptions.get(subscriber)
+    // The configuration of its server may have put the queue on another engine than that of the process.
+    if (subscription !== undefined && subscription.queue.kind !== this.engines.resolve(subscriber.queue).kind) {
+      void this.drop(subscriber)
+      subscription = undefined
+    }
     if (subscription === undefined) {
       subscription = new Subscription(subscriber, this.engines)
       this.#subscriptions.set(subscriber, subscription)
@@ -224,9 +235,11 @@ export class QueueService implements Runner<Subscriber> {
 
   /** The subscribers of this server, active or not. */
   subscribers(): QueueSubscriber[] {
-    return subscribers
-      .of(this.server)
-      .map(({ queue: { name, kind }, options: { concurrency } }) => ({ queue: name, kind, concurrency }))
+    return subscribers.of(this.server).map(({ queue, options: { concurrency } }) => ({
+      queue: queue.name,
+      kind: this.engines.resolve(queue).kind,
+      concurrency,
+    }))
   }
 
   /**
@@ -253,9 +266,20 @@ export class QueueService implements Runner<Subscriber> {
     )
   }
 
+  /**
+   * Returns what looks after the messages of one queue: lists them, sends failed ones again, removes them, pauses the queue.
+   *
+   * @throws QueueOperationError for a name that no queue of this process has whose engine is configured.
+   */
+  of(name: string): QueueOperator {
+    return new QueueOperator(findQueue(name, this.declared()), this.engines)
+  }
+
   /** The queues whose engine is configured. @internal */
   declared(): DeclaredQueue[] {
-    return allQueues().filter((queue) => this.engines.isConfigured(queue))
+    return allQueues()
+      .map((queue) => this.engines.resolve<DeclaredQueue>(queue))
+      .filter((queue) => this.engines.isConfigured(queue))
   }
 }
 

@@ -120,8 +120,8 @@ describe('with a server', () => {
 
   test('the options of a batch may be one object that its function changes', async () => {
     const queue = memoryQueue<number>(freshName('changed'))
-    const options = { jobId: '' }
-    const ids = await queue.publishMany([1, 2, 3], (n) => Object.assign(options, { jobId: `job ${n}` }))
+    const options = { id: '' }
+    const ids = await queue.publishMany([1, 2, 3], (n) => Object.assign(options, { id: `job ${n}` }))
     expect(ids).toEqual([{ id: 'job 1' }, { id: 'job 2' }, { id: 'job 3' }])
     expect(await queue.counts()).toMatchObject({ waiting: 3 })
     queue.clear()
@@ -329,7 +329,7 @@ describe('with a server', () => {
   test.each([
     [{ run: 'yes' }, 'queues.run" is "yes"; it takes true or false'],
     [{ rum: true }, 'Did you mean "run"'],
-    [{ config: [] }, 'queues.config" is an empty array; it takes an object with memory, bullmq, pgboss, sqs'],
+    [{ config: [] }, 'queues.config" is an empty array; it takes an object with queues, memory, bullmq, pgboss, sqs'],
     [{ config: { memory: { maxSize: 0 } } }, 'queues.config.memory.maxSize" is 0'],
     [{ config: { memory: { errorHandler: 'x' } } }, 'queues.config.memory.errorHandler'],
     [{ config: { memry: {} } }, 'Unknown option "plugins.queues.config.memry". Did you mean "memory"?'],
