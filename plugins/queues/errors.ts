@@ -1,16 +1,13 @@
 import { defineErrors } from '../../kernel/index.ts'
 
-export const { QueueUnavailableError, QueueNotConfiguredError, QueueConfigurationError, QueueServerError } =
-  defineErrors({
-    // All with status 500: details about an application are not for its clients.
-    QueueUnavailableError: (queue: string, backend: string, why: string, remedy: string) =>
-      `the queue "${queue}" cannot be reached: ${backend} ${why}. ${remedy}`,
-    QueueNotConfiguredError: (queue: string, kind: string) =>
-      `the queue "${queue}" needs the configuration "${kind}". Call defineQueueConfiguration({ ${kind}: { … } }) at start-up, or give the server background: { queues: { config: { ${kind}: { … } } } }`,
-    QueueConfigurationError: (why: string) => why,
-    QueueServerError: (queue: string) =>
-      `the queue "${queue}" has no place in this server: it has no plugin "queues", or has not booted. Give it background: { queues: { … } }, and await server.ready()`,
-  })
+export const { QueueUnavailableError, QueueNotConfiguredError, QueueConfigurationError } = defineErrors({
+  // All with status 500: details about an application are not for its clients.
+  QueueUnavailableError: (queue: string, backend: string, why: string, remedy: string) =>
+    `the queue "${queue}" cannot be reached: ${backend} ${why}. ${remedy}`,
+  QueueNotConfiguredError: (queue: string, kind: string) =>
+    `the queue "${queue}" needs the configuration "${kind}". Call defineQueueConfiguration({ ${kind}: { … } }) at start-up, or give the server background: { queues: { config: { ${kind}: { … } } } }`,
+  QueueConfigurationError: (why: string) => why,
+})
 
 export const { QueuePayloadError } = defineErrors({
   QueuePayloadError: (queue: string, why: string) => `the payload for the queue "${queue}" ${why}`,
@@ -38,7 +35,9 @@ export const {
     `${failed} of ${all} messages for the queue "${queue}" were refused: ${why}. The others are published; \`ids\` of this error lists them`,
 })
 
-export const { QueueExpiredError, QueueVersionError, QueueOperationError } = defineErrors({
+export const { QueueServerError, QueueExpiredError, QueueVersionError, QueueOperationError } = defineErrors({
+  QueueServerError: (queue: string) =>
+    `the queue "${queue}" has no place in this server: it has no plugin "queues", or has not booted. Give it background: { queues: { … } }, and await server.ready()`,
   QueueExpiredError: (queue: string) =>
     `the message of the queue "${queue}" was not handled within its expireIn, and is given up`,
   QueueVersionError: (queue: string, why: string) => `a message of the queue "${queue}" ${why}`,
